@@ -1,0 +1,85 @@
+# The front door: `make` lists what there is. Each target installs what it misses.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# In CI the versions of Cargo.lock and no others.
+LOCKED := $(if $(CI),--locked)
+# A Rust that rustup put there is found without a new login.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+export PREFIX DESTDIR MAKE
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test check torture torture-short shuttle miri tsan asan valgrind \
+	fuzz fuzz-short bench install uninstall clean
+
+help: ## this list
+	@echo "make TARGET, where TARGET is one of"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
+		| while IFS='|' read -r name what; do printf '  %-14s %s\n' "$$name" "$$what"; done
+
+run: ## build the command and take the tour: several processes, real data, one of them killed
+	@scripts/setup build
+	cargo run --release $(LOCKED) --package tavola-cli -- tour
+
+build: ## the command, optimised
+	@scripts/setup build
+	cargo build --release $(LOCKED) --package tavola-cli
+
+test: ## all tests but the long ones
+	@scripts/setup build
+	scripts/test --workspace
+
+check: ## format, lints, tidy, docs, layout tables, other C libraries and processors
+	@scripts/setup check
+	scripts/check
+
+torture: ## kill processes at every store and at random: SECONDS=600 KILLS=10000
+	@scripts/setup build
+	cargo run --release $(LOCKED) --package tavola-torture --features torture -- \
+		--seconds $(or $(SECONDS),600) --kills $(or $(KILLS),10000)
+
+torture-short: ## the same, bounded: SECONDS=60 KILLS=300
+	@$(MAKE) --no-print-directory torture \
+		SECONDS=$(or $(SECONDS),60) KILLS=$(or $(KILLS),300)
+
+shuttle: ## the models of the core (table/models) under many schedules of a model checker
+	@scripts/setup build
+	scripts/test --package tavola --features shuttle --lib models::
+
+miri: ## the core's unit tests under Miri, where it is installed
+	@scripts/setup build
+	scripts/miri
+
+tsan: ## the core's tests under ThreadSanitizer, where nightly Rust is installed
+	@scripts/setup build
+	scripts/sanitize thread
+
+asan: ## the core's tests under AddressSanitizer, where nightly Rust is installed
+	@scripts/setup build
+	scripts/sanitize address
+
+valgrind: ## the core's unit tests under valgrind
+	@scripts/setup valgrind
+	scripts/sanitize valgrind
+
+fuzz: ## new inputs for each fuzz target, where cargo-fuzz is installed: SECONDS=60
+	@scripts/setup fuzz
+	scripts/fuzz run $(or $(SECONDS),60)
+
+fuzz-short: ## the inputs kept, once each
+	@scripts/setup fuzz
+	scripts/fuzz replay
+
+bench: ## the standard measurements of `tavola bench kv`
+	@scripts/setup build
+	scripts/bench
+
+install: ## the command, man pages and completions: PREFIX=/usr/local DESTDIR=
+	scripts/install install
+
+uninstall: ## remove what install put there
+	scripts/install uninstall
+
+clean: ## remove what was built
+	cargo clean
+	rm -rf fuzz/target

@@ -1,0 +1,84 @@
+//! The one error of the crate.
+
+use std::fmt;
+use std::io;
+
+/// What every call of the crate returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a measurement has no result.
+#[non_exhaustive]
+#[derive(Debug)]
+pub enum Error {
+    /// The table refused.
+    Table(tavola::Error),
+    /// The system refused.
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A result line could not be written.
+    Output(io::Error),
+    /// The table gave an answer that cannot be right: the measurement is void.
+    WrongAnswer {
+        /// Where it was seen.
+        phase: String,
+        /// What was seen.
+        what: String,
+    },
+    /// A worker process ended early, or answered out of turn.
+    Worker {
+        /// What is known about it.
+        what: String,
+    },
+    /// An option outside its bounds.
+    BadOption {
+        /// The option.
+        option: &'static str,
+        /// Its bounds.
+        why: String,
+    },
+}
+
+impl Error {
+    /// Ready for `map_err`: names what was being done.
+    pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing, source }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Table(error) => error.fmt(f),
+            Self::Io { doing, source } => write!(f, "{doing}: {source}"),
+            Self::Output(source) => write!(f, "cannot write the result: {source}"),
+            Self::WrongAnswer { phase, what } => {
+                write!(
+                    f,
+                    "wrong answer in phase {phase}: {what}; the measurement is void"
+                )
+            }
+            Self::Worker { what } => write!(f, "a worker process failed: {what}"),
+            Self::BadOption { option, why } => write!(f, "--{option}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Table(error) => Some(error),
+            Self::Io { source, .. } | Self::Output(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<tavola::Error> for Error {
+    fn from(error: tavola::Error) -> Self {
+        Self::Table(error)
+    }
+}

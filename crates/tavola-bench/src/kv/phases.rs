@@ -1,0 +1,294 @@
+//! The leader: runs the phases one after the other and gathers what came out.
+
+use tavola::Table;
+
+use super::crew::Crew;
+use super::job::{Done, Run};
+use super::report::{Collapse, Gathered, Line, Summary};
+use super::{Config, Distribution, LATENCY_READS, Phase, Placement};
+use crate::latency::Merged;
+use crate::scratch::Scratch;
+use crate::{Result, clock};
+
+/// Runs everything; `emit` is given each line as soon as it is known (with one repetition, that is
+/// at the end of each phase).
+///
+/// # Errors
+///
+/// Whatever the table or the system refuses, whatever `emit` returns, and a wrong answer.
+pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<()> {
+    config.check()?;
+    let reported: Vec<Phase> = Phase::ALL
+        .into_iter()
+        .filter(|phase| config.phases.contains(phase))
+        .collect();
+    let mut gathered: Vec<Gathered> = reported
+        .iter()
+        .map(|&phase| Gathered::new(config, phase))
+        .collect();
+    let mut crew = Crew::start(config)?;
+    let mut summary = None;
+    for turn in 1..=config.repeat {
+        let last = turn == config.repeat;
+        let mut leader = Leader::new(config, &mut crew, &reported)?;
+        leader.all_phases(&mut |line| match line {
+            Finding::Phase(phase, measured) => {
+                let at = reported.iter().position(|&one| one == phase);
+                let Some(slot) = at.map(|at| &mut gathered[at]) else {
+                    return Ok(());
+                };
+                slot.add(measured);
+                if last {
+                    emit(&Line::Phase(slot.line()))
+                } else {
+                    Ok(())
+                }
+            }
+            Finding::Collapse(collapse) if last => emit(&Line::Collapse(collapse)),
+            Finding::Collapse(_) => Ok(()),
+        })?;
+        if last {
+            summary = Some(leader.summary()?);
+        }
+    }
+    summary.map_or(Ok(()), |summary| emit(&Line::Summary(Box::new(summary))))
+}
+
+/// What one turn finds out, as it goes.
+enum Finding {
+    Phase(Phase, Measured),
+    Collapse(Collapse),
+}
+
+/// One phase of one turn.
+pub(super) struct Measured {
+    pub(super) ops: u64,
+    pub(super) seconds: f64,
+    /// Million operations a second of each worker, in its own time.
+    pub(super) share: Vec<f64>,
+    pub(super) latency: Option<Merged>,
+    pub(super) writer_mops: Option<f64>,
+}
+
+struct Leader<'a> {
+    config: &'a Config,
+    crew: &'a mut Crew,
+    phases: &'a [Phase],
+    table: Table,
+    /// Generations of values that are in the table.
+    oldest: u64,
+    newest: u64,
+    seed: u64,
+    after_put_bytes: u64,
+}
+
+impl<'a> Leader<'a> {
+    fn new(config: &'a Config, crew: &'a mut Crew, phases: &'a [Phase]) -> Result<Self> {
+        let table = fresh_table(config, crew)?;
+        let start = Self {
+            config,
+            crew,
+            phases,
+            table,
+            oldest: 0,
+            newest: 0,
+            seed: 0,
+            after_put_bytes: 0,
+        };
+        Ok(start)
+    }
+
+    fn all_phases(&mut self, found: &mut dyn FnMut(Finding) -> Result<()>) -> Result<()> {
+        let put = self.put()?;
+        found(Finding::Phase(Phase::Put, put))?;
+        self.after_put_bytes = self.table.stats()?.resident_bytes;
+        let mut collapsed = !self.config.collapse;
+        for &phase in self.phases.iter().filter(|&&phase| phase != Phase::Put) {
+            if !collapsed && phase != Phase::Over {
+                found(Finding::Collapse(self.collapse()?))?;
+                collapsed = true;
+            }
+            let measured = self.measure(phase)?;
+            found(Finding::Phase(phase, measured))?;
+        }
+        Ok(())
+    }
+
+    /// Latencies on a table of their own, then throughput on the one that stays.
+    fn put(&mut self) -> Result<Measured> {
+        let once = self.plan(Phase::Put, 1, u64::MAX);
+        let timed = Run {
+            timed: true,
+            ..once.clone()
+        };
+        let latency = match self.config.latency && self.phases.contains(&Phase::Put) {
+            false => None,
+            true => {
+                let (_, all) = self.crew.run(timed)?;
+                self.table = fresh_table(self.config, self.crew)?;
+                Some(merge(&all))
+            }
+        };
+        let (start_ns, all) = self.crew.run(once)?;
+        Ok(Measured {
+            latency,
+            ..measured(start_ns, &all)
+        })
+    }
+
+    fn measure(&mut self, phase: Phase) -> Result<Measured> {
+        let hot = self.config.hot_writer && matches!(phase, Phase::Get | Phase::Miss);
+        if hot {
+            self.crew.hot_writer_starts(self.newest)?;
+        }
+        let rounds = self.config.min_ops.div_ceil(self.config.keys).max(1);
+        let plan = self.plan(phase, rounds, u64::MAX);
+        let (start_ns, all) = self.crew.run(plan)?;
+        self.written(phase, rounds);
+        let mut result = measured(start_ns, &all);
+        if self.config.latency {
+            result.latency = Some(self.latencies(phase)?);
+        }
+        if hot {
+            let done = self.crew.hot_writer_stops()?;
+            result.writer_mops = Some(rate(done.ops, done.end_ns - done.begin_ns));
+        }
+        Ok(result)
+    }
+
+    fn latencies(&mut self, phase: Phase) -> Result<Merged> {
+        let all_keys = phase == Phase::Over;
+        let rounds = LATENCY_READS.div_ceil(self.config.keys);
+        let (rounds, limit) = match all_keys {
+            true => (1, u64::MAX),
+            false => (rounds, LATENCY_READS.div_ceil(u64::from(self.config.procs))),
+        };
+        let run = Run {
+            timed: true,
+            ..self.plan(phase, rounds, limit)
+        };
+        let (_, all) = self.crew.run(run)?;
+        self.written(phase, rounds);
+        Ok(merge(&all))
+    }
+
+    fn plan(&mut self, phase: Phase, rounds: u64, limit: u64) -> Run {
+        self.seed += 0x0123_4567;
+        Run {
+            phase,
+            start_ns: 0,
+            batch: if phase == Phase::Mix {
+                1
+            } else {
+                self.config.batch
+            },
+            rounds,
+            limit,
+            timed: false,
+            oldest: self.oldest,
+            newest: self.newest,
+            writes: if phase == Phase::Put {
+                0
+            } else {
+                self.newest + 1
+            },
+            seed: self.seed,
+        }
+    }
+
+    /// Keeps account of the generations that may be seen from now on.
+    fn written(&mut self, phase: Phase, rounds: u64) {
+        match phase {
+            Phase::Over => {
+                self.newest += rounds;
+                if self.config.distribution == Distribution::Uniform {
+                    self.oldest = self.newest;
+                }
+            }
+            Phase::Mix => self.newest += 1,
+            Phase::Put | Phase::Get | Phase::Miss => {}
+        }
+    }
+
+    fn collapse(&mut self) -> Result<Collapse> {
+        let begin_ns = clock::monotonic_ns();
+        let (collapsed_bytes, huge_pages_supported) = self.crew.maintain()?;
+        let seconds = (clock::monotonic_ns() - begin_ns) as f64 / 1e9;
+        Ok(Collapse {
+            phase: "collapse",
+            seconds,
+            collapsed_bytes,
+            huge_pages_supported,
+        })
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let config = self.config;
+        let stats = self.table.stats()?;
+        let keys = config.keys as f64;
+        Ok(Summary {
+            summary: "kv",
+            keys: config.keys,
+            procs: config.procs,
+            key_bytes: config.key_bytes,
+            value_bytes: config.value_bytes,
+            batch: config.batch,
+            distribution: config.distribution,
+            placement: match config.placement {
+                Placement::Free => "free".to_owned(),
+                Placement::Spread => "spread".to_owned(),
+                Placement::One(cpu) => format!("cpu {cpu}"),
+            },
+            repeat: config.repeat,
+            cpus: std::thread::available_parallelism().map_or(0, usize::from),
+            shards: stats.shards,
+            max_size: stats.max_size,
+            resident_bytes: stats.resident_bytes,
+            bytes_per_key: stats.resident_bytes as f64 / keys,
+            resident_bytes_after_put: self.after_put_bytes,
+            bytes_per_key_after_put: self.after_put_bytes as f64 / keys,
+            payload_bytes: stats.payload_bytes,
+            index_bytes: stats.index_bytes,
+            index_load: stats.index_load,
+            slab_bytes: stats.slab_bytes,
+            large_bytes: stats.large_bytes,
+            free_bytes: stats.free_bytes,
+            harness_ns: self.crew.harness_ns(config.keys)?,
+            timer_ns: clock::reading_ns(),
+        })
+    }
+}
+
+/// A table that only this run can see: its name is taken away as soon as all workers have it.
+fn fresh_table(config: &Config, crew: &mut Crew) -> Result<Table> {
+    let (mut scratch, table) = Scratch::create(&config.place)?;
+    crew.attach(scratch.name())?;
+    scratch.unlink()?;
+    Ok(table)
+}
+
+fn rate(ops: u64, ns: u64) -> f64 {
+    ops as f64 * 1e3 / ns.max(1) as f64
+}
+
+fn measured(start_ns: u64, all: &[Done]) -> Measured {
+    let end_ns = all.iter().map(|done| done.end_ns).max().unwrap_or(start_ns);
+    Measured {
+        ops: all.iter().map(|done| done.ops).sum(),
+        seconds: end_ns.saturating_sub(start_ns) as f64 / 1e9,
+        share: all
+            .iter()
+            .map(|done| rate(done.ops, done.end_ns - done.begin_ns))
+            .collect(),
+        latency: None,
+        writer_mops: None,
+    }
+}
+
+fn merge(all: &[Done]) -> Merged {
+    let mut merged = Merged::new();
+    all.iter()
+        .filter_map(|done| done.latency.as_ref())
+        .for_each(|part| merged.add(part));
+    merged
+}

@@ -1,0 +1,296 @@
+//! A worker process: reads jobs from its input, does them, answers on its output.
+
+use std::io::{BufRead, Stdin, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use tavola::Table;
+
+use super::job::{Answer, Done, Job, Run, Setup};
+use super::steps::{Feed, Get, Miss, Mix, Nothing, Step, Write, drive};
+use super::{Distribution, Phase};
+use crate::bytes::{Bytes, Expect, KeyWords};
+use crate::clock::{monotonic_ns, wait_until};
+use crate::latency::Latency;
+use crate::order::{Order, share};
+use crate::{Error, Result};
+
+/// Does what the leader at the other end of standard input says, until that end is closed.
+///
+/// # Errors
+///
+/// None that the leader has not been told, save that it is gone.
+pub fn work() -> Result<()> {
+    let mut lines = Lines {
+        input: std::io::stdin(),
+        line: String::new(),
+    };
+    let Some(setup) = lines.next::<Setup>()? else {
+        return Ok(());
+    };
+    follow(&setup)?;
+    let done = if setup.key_bytes == 8 && setup.value_bytes == 8 {
+        Worker::<[u8; 8], [u8; 8]>::new(setup).serve(&mut lines)
+    } else if setup.key_bytes == 8 {
+        Worker::<[u8; 8], Vec<u8>>::new(setup).serve(&mut lines)
+    } else {
+        Worker::<Vec<u8>, Vec<u8>>::new(setup).serve(&mut lines)
+    };
+    if let Err(error) = &done {
+        let wrong = matches!(error, Error::WrongAnswer { .. });
+        let what = match error {
+            Error::WrongAnswer { what, .. } => what.clone(),
+            error => error.to_string(),
+        };
+        return answer(&Answer::Failed { wrong, what });
+    }
+    Ok(())
+}
+
+/// Ties this process's life to the leader's, and puts it on its CPU.
+fn follow(setup: &Setup) -> Result<()> {
+    let io = |doing| {
+        move |error: rustix::io::Errno| Error::Io {
+            doing,
+            source: error.into(),
+        }
+    };
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(io("following the leader"))?;
+    if getppid() != Pid::from_raw(setup.leader_pid as i32) {
+        return Err(Error::Worker {
+            what: "its leader is gone".to_owned(),
+        });
+    }
+    if let Some(cpu) = setup.cpu {
+        let mut set = CpuSet::new();
+        set.set(cpu);
+        sched_setaffinity(None, &set).map_err(io("choosing the CPU"))?;
+    }
+    Ok(())
+}
+
+fn answer(answer: &Answer) -> Result<()> {
+    let mut line = serde_json::to_string(answer).expect("answers have a JSON form");
+    line.push('\n');
+    let sent = std::io::stdout().write_all(line.as_bytes());
+    sent.map_err(Error::io("answering the leader"))
+}
+
+struct Lines {
+    input: Stdin,
+    line: String,
+}
+
+impl Lines {
+    fn next<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        self.line.clear();
+        let len = self.input.lock().read_line(&mut self.line);
+        if len.map_err(Error::io("hearing the leader"))? == 0 {
+            return Ok(None);
+        }
+        let parsed = serde_json::from_str(&self.line);
+        let source = match parsed {
+            Ok(value) => return Ok(Some(value)),
+            Err(error) => error.into(),
+        };
+        Err(Error::Io {
+            doing: "understanding the leader",
+            source,
+        })
+    }
+}
+
+struct Worker<K, V> {
+    setup: Setup,
+    table: Option<Table>,
+    sizes: std::marker::PhantomData<(K, V)>,
+}
+
+impl<K: Bytes, V: Bytes> Worker<K, V> {
+    fn new(setup: Setup) -> Self {
+        Self {
+            setup,
+            table: None,
+            sizes: std::marker::PhantomData,
+        }
+    }
+
+    fn serve(&mut self, lines: &mut Lines) -> Result<()> {
+        while let Some(job) = lines.next()? {
+            let done = match job {
+                Job::Attach(path) => {
+                    self.table = None;
+                    self.table = Some(Table::options().open_existing(path)?);
+                    Answer::Ready
+                }
+                Job::Run(run) => Answer::Done(self.run(&run)?),
+                Job::Hammer { generation } => Answer::Done(self.hammer(generation, lines)?),
+                Job::Stop => Answer::Ready,
+                Job::Maintain => {
+                    let (collapsed_bytes, supported) = super::maintain_until_done(self.table()?)?;
+                    Answer::Maintained {
+                        collapsed_bytes,
+                        supported,
+                    }
+                }
+                Job::Dry { ops } => Answer::Done(self.dry(ops)?),
+            };
+            answer(&done)?;
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> Result<&Table> {
+        let missing = || Error::Worker {
+            what: "it was given no table".to_owned(),
+        };
+        self.table.as_ref().ok_or_else(missing)
+    }
+
+    fn sizes(&self) -> (usize, usize) {
+        (self.setup.key_bytes, self.setup.value_bytes)
+    }
+
+    fn run(&self, run: &Run) -> Result<Done> {
+        let table = self.table()?;
+        let newest = if run.phase == Phase::Mix {
+            run.writes
+        } else {
+            run.newest
+        };
+        let value_bytes = self.setup.value_bytes;
+        let get = Get::new(
+            table,
+            Expect {
+                value_bytes,
+                oldest: run.oldest,
+                newest,
+            },
+        );
+        let mut write = Write::<K, V>::new(table, self.sizes(), run.batch);
+        match run.phase {
+            Phase::Put | Phase::Over => self.rounds(run, &mut write, |write, round| {
+                write.set_generation(run.writes + round);
+            }),
+            Phase::Mix => {
+                write.set_generation(run.writes);
+                let shared = self.setup.distribution == Distribution::Hot;
+                self.rounds(run, &mut Mix::new(get, write, shared), |_, _| ())
+            }
+            Phase::Get => self.rounds(run, &mut { get }, |_, _| ()),
+            Phase::Miss => self.rounds(run, &mut Miss::new(table), |_, _| ()),
+        }
+    }
+
+    fn rounds<S: Step<K>>(
+        &self,
+        run: &Run,
+        step: &mut S,
+        mut at_round: impl FnMut(&mut S, u64),
+    ) -> Result<Done> {
+        let offset = if run.phase == Phase::Miss {
+            self.setup.keys
+        } else {
+            0
+        };
+        let mut feed = Feed::new(self.setup.key_bytes, offset, run.batch);
+        let mut latency = run.timed.then(Latency::new);
+        wait_until(run.start_ns);
+        let begin_ns = monotonic_ns();
+        let mut ops = 0;
+        for round in 0..run.rounds {
+            at_round(step, round);
+            let order = self.order(run, round);
+            let left = run.limit - ops;
+            ops += drive(step, &mut feed, order, left, run.batch, latency.as_mut())?;
+            if ops >= run.limit {
+                break;
+            }
+        }
+        let end_ns = monotonic_ns();
+        let latency = latency.map(|latency| latency.summary());
+        Ok(Done {
+            begin_ns,
+            end_ns,
+            ops,
+            latency,
+        })
+    }
+
+    fn order(&self, run: &Run, round: u64) -> Order {
+        let Setup {
+            keys,
+            part,
+            parts,
+            distribution,
+            ..
+        } = self.setup;
+        let share = share(keys, part, parts);
+        match (run.phase, distribution) {
+            (Phase::Put, _) => Order::Ascending(share),
+            (_, Distribution::Hot) => Order::Same {
+                index: 0,
+                left: share.end - share.start,
+            },
+            _ => Order::shuffled(share, run.seed.wrapping_add(round * 0x5851_f42d)),
+        }
+    }
+
+    /// Writes the key of index 0 until the leader says stop.
+    fn hammer(&self, generation: u64, lines: &mut Lines) -> Result<Done> {
+        let table = self.table()?;
+        let stop = AtomicBool::new(false);
+        let mut write = Write::<K, V>::new(table, self.sizes(), 1);
+        write.set_generation(generation);
+        let mut key = K::blank(self.setup.key_bytes);
+        key.fill(KeyWords::new(self.setup.key_bytes).of(0));
+        std::thread::scope(|scope| {
+            let hammer = scope.spawn(|| {
+                let (begin_ns, mut ops) = (monotonic_ns(), 0);
+                while !stop.load(Ordering::Relaxed) {
+                    write.one(&key)?;
+                    ops += 1;
+                }
+                Ok(Done {
+                    begin_ns,
+                    end_ns: monotonic_ns(),
+                    ops,
+                    latency: None,
+                })
+            });
+            let told = lines.next::<Job>();
+            stop.store(true, Ordering::Relaxed);
+            let done = hammer.join().expect("the writing thread does not panic");
+            told?;
+            done
+        })
+    }
+
+    /// The fastest of many short runs: what slows a loop down that touches no table is not its own.
+    fn dry(&self, ops: u64) -> Result<Done> {
+        const RUNS: u64 = 100;
+        let mut feed = Feed::<K>::new(self.setup.key_bytes, 0, 1);
+        let mut best = Done {
+            begin_ns: 0,
+            end_ns: u64::MAX,
+            ops,
+            latency: None,
+        };
+        for run in 0..RUNS {
+            let order = Order::shuffled(0..ops, run);
+            let begin_ns = monotonic_ns();
+            let ops = drive(&mut Nothing, &mut feed, order, ops, 1, None)?;
+            let end_ns = monotonic_ns();
+            if end_ns - begin_ns < best.end_ns - best.begin_ns {
+                best = Done {
+                    begin_ns,
+                    end_ns,
+                    ops,
+                    latency: None,
+                };
+            }
+        }
+        Ok(best)
+    }
+}

@@ -1,0 +1,28 @@
+//! The harness that measures Tavola.
+//!
+//! One *leader* process makes a table that nobody else can see, starts *workers* (the same program
+//! again, with a hidden subcommand), and lets them all start at one instant of the monotonic clock.
+//! Every answer the table gives is checked; a wrong one ends the run with an error.
+//!
+//! - [`kv`]: the phases `put`, `over`, `mix`, `get`, `miss` over N keys by P processes.
+//! - [`open`]: what it costs to open an existing table, get one key, and close it.
+//! - [`iter`]: what it costs to walk over all records.
+//!
+//! Below them: [`clock`] (one time for all processes), `bytes` (keys and values made from an
+//! index, and checked), `order` (a random visiting order that costs no memory), `latency`
+//! (histograms, and what the scheduler had to do with the slowest), `scratch` (the table).
+#![forbid(unsafe_code)]
+
+mod bytes;
+pub mod clock;
+mod error;
+pub mod iter;
+pub mod kv;
+mod latency;
+pub mod open;
+mod order;
+mod scratch;
+
+pub use error::{Error, Result};
+pub use latency::{Percentiles, RunQueue};
+pub use scratch::Place;

@@ -1,0 +1,75 @@
+//! The table a measurement runs on: nobody else's, and gone afterwards.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tavola::{Options, Table, names};
+
+use crate::Result;
+
+/// Where scratch tables are made, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The directory; where tables live by default when none is given.
+    pub dir: Option<PathBuf>,
+    /// Largest size in bytes; the library's default when none is given.
+    pub max_size: Option<u64>,
+    /// Number of shards; the library's default when none is given.
+    pub shards: Option<u32>,
+}
+
+impl Place {
+    pub(crate) fn options(&self) -> Options {
+        let mut options = Table::options();
+        if let Some(bytes) = self.max_size {
+            options = options.max_size(bytes);
+        }
+        if let Some(count) = self.shards {
+            options = options.shards(count);
+        }
+        options
+    }
+}
+
+/// A table under a name of its own, removed when dropped.
+pub(crate) struct Scratch {
+    name: OsString,
+    listed: bool,
+}
+
+impl Scratch {
+    pub(crate) fn create(place: &Place) -> Result<(Self, Table)> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let file = format!("bench-{}-{count}", std::process::id());
+        let name = match &place.dir {
+            Some(dir) => std::path::absolute(dir)
+                .map_err(crate::Error::io("finding the directory for the table"))?
+                .join(file)
+                .into_os_string(),
+            None => file.into(),
+        };
+        let table = place.options().create(&name)?;
+        Ok((Self { name, listed: true }, table))
+    }
+
+    pub(crate) fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// Takes the name away now: who is attached goes on, and the memory is free again as soon as
+    /// the last of them ends, however it ends.
+    pub(crate) fn unlink(&mut self) -> Result<()> {
+        self.listed = false;
+        Ok(names::remove(&self.name)?)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if self.listed {
+            let _ = names::remove(&self.name);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! `tavola add`: stores a value only where there is none.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use crate::args::{Notation, TableArg, ValueArg};
+use crate::error::CliError;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola add locks nightly-report $$ || echo another one is at it
+  tavola add sessions alice --file default.json
+
+Exit code 1, and nothing is changed, when the key is there already. Of several
+processes that add the same key at once exactly one gets exit code 0.";
+
+/// Store a value only if the key is not there yet
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    table: TableArg,
+    /// The key
+    #[arg(value_name = "KEY", allow_negative_numbers = true)]
+    key: OsString,
+    #[command(flatten)]
+    value: ValueArg,
+    #[command(flatten)]
+    notation: Notation,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let key = args.notation.read(&args.key)?;
+    let value = args.value.read()?;
+    if args.table.open_or_create()?.add(&key, &value)? {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if io::stderr().is_terminal() {
+        eprintln!("tavola: the key is there already, nothing was changed");
+    }
+    Ok(ExitCode::from(crate::MISSING))
+}

@@ -1,0 +1,131 @@
+//! `tavola check`: is everything in a table as it should be; with `--repair`, make it so.
+
+use std::os::unix::ffi::OsStrExt;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value};
+use tavola::{CheckReport, Error, Table};
+
+use crate::args::TableArg;
+use crate::error::CliError;
+use crate::output::{self, Output};
+use crate::units::{counted, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola check sessions
+  tavola check sessions --repair
+  tavola check sessions --json | jq .problems
+
+Others may go on using the table. Without the right to write to it the check takes no
+locks, and may then report what a writer is just about to finish. Exit code 1 when
+problems are found (and, with --repair, remain).";
+
+/// Check a table from end to end, and repair it if asked
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    table: TableArg,
+    /// Rebuild everything that can be derived, and drop what cannot be read
+    #[arg(long)]
+    repair: bool,
+    /// The findings as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let table = open(&args)?;
+    let before = table.check()?;
+    let report = match args.repair {
+        true => {
+            table.reap()?;
+            table.repair()?;
+            table.check()?
+        }
+        false => before.clone(),
+    };
+    let mut out = Output::new();
+    match args.json {
+        true => out.json(as_json(&table, args.repair.then_some(&before), &report))?,
+        false => write(&mut out, &args, &before, &report)?,
+    }
+    out.finish()?;
+    Ok(if report.is_clean() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(crate::MISSING)
+    })
+}
+
+/// To look at a table, the right to read it is enough.
+fn open(args: &Args) -> Result<Table, CliError> {
+    match args.table.open_existing() {
+        Err(CliError::Table(Error::Permission { .. } | Error::ReadOnly)) if !args.repair => {
+            args.table.open_to_read()
+        }
+        opened => opened,
+    }
+}
+
+fn write(
+    out: &mut Output,
+    args: &Args,
+    before: &CheckReport,
+    report: &CheckReport,
+) -> Result<(), CliError> {
+    let label = args.table.label();
+    if args.repair && !before.is_clean() {
+        write_problems(out, &format!("{label} before the repair"), before)?;
+    }
+    if report.is_clean() {
+        let (keys, bytes) = (counted(report.keys, "key"), size(report.bytes_in_use));
+        let repaired = if args.repair { "repaired, " } else { "" };
+        return out.line(format!(
+            "{label}: {repaired}no problems; {keys}, {bytes} in use"
+        ));
+    }
+    write_problems(out, &label, report)?;
+    if args.repair {
+        return out.line("what is left cannot be repaired: dump what is readable, and drop it");
+    }
+    out.line(format!(
+        "'tavola check {label} --repair' keeps everything that can be read"
+    ))
+}
+
+fn write_problems(out: &mut Output, label: &str, report: &CheckReport) -> Result<(), CliError> {
+    out.line(format!(
+        "{label}: {}",
+        counted(report.problem_count, "problem")
+    ))?;
+    for problem in &report.problems {
+        out.line(format!("  {problem}"))?;
+    }
+    let unseen = report
+        .problem_count
+        .saturating_sub(report.problems.len() as u64);
+    if unseen > 0 {
+        out.line(format!("  and {unseen} more"))?;
+    }
+    Ok(())
+}
+
+fn as_json(table: &Table, before: Option<&CheckReport>, now: &CheckReport) -> Map<String, Value> {
+    let mut document = Map::new();
+    output::put_bytes(&mut document, "path", table.path().as_os_str().as_bytes());
+    document.insert("clean".to_string(), now.is_clean().into());
+    document.insert("keys".to_string(), now.keys.into());
+    document.insert("bytes_reachable".to_string(), now.bytes_reachable.into());
+    document.insert("bytes_in_use".to_string(), now.bytes_in_use.into());
+    document.insert("problem_count".to_string(), now.problem_count.into());
+    document.insert("problems".to_string(), now.problems.clone().into());
+    if let Some(before) = before {
+        document.insert(
+            "problems_before_repair".to_string(),
+            before.problems.clone().into(),
+        );
+    }
+    document
+}

@@ -1,0 +1,75 @@
+//! `tavola create`: a new table, with its limits.
+
+use std::process::ExitCode;
+
+use tavola::Table;
+
+use crate::args::TableArg;
+use crate::error::CliError;
+use crate::units;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola create sessions
+  tavola create big --max-size 256G
+  tavola create shared --mode 660        others of the group may write, too
+  tavola create ./cache.tavola           a path, because it has a / in it
+
+A new table takes next to no memory, whatever its --max-size is: that only
+reserves addresses. 'tavola set' makes a missing table, too, with these defaults.";
+
+/// Make a table
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    table: TableArg,
+    /// How large the table may become [default: 64G]
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
+    max_size: Option<u64>,
+    /// Who may use it, as for chmod [default: 600]
+    #[arg(long, value_name = "OCTAL", value_parser = parse_mode)]
+    mode: Option<u32>,
+    /// Into how many parts with locks of their own it is divided, a power of two
+    /// [default: by --max-size]
+    #[arg(long, value_name = "COUNT")]
+    shards: Option<u32>,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let mut options = Table::options();
+    if let Some(bytes) = args.max_size {
+        options = options.max_size(bytes);
+    }
+    if let Some(mode) = args.mode {
+        options = options.mode(mode);
+    }
+    if let Some(count) = args.shards {
+        options = options.shards(count);
+    }
+    options.create(args.table.name())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parse_mode(text: &str) -> Result<u32, String> {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode & 0o600 == 0o600 && mode <= 0o777 => Ok(mode),
+        _ => Err(format!(
+            "'{text}' is not a mode that lets its owner read and write, as 600 does"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_octal_and_leaves_the_owner_able() {
+        assert_eq!(parse_mode("660"), Ok(0o660));
+        assert_eq!(parse_mode("0600"), Ok(0o600));
+        for wrong in ["", "9", "066", "1777", "rw", "-600"] {
+            assert!(parse_mode(wrong).is_err(), "{wrong}");
+        }
+    }
+}

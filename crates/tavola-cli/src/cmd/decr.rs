@@ -1,0 +1,27 @@
+//! `tavola decr`: counts down; what it counts and prints is `incr`'s.
+
+use std::process::ExitCode;
+
+use super::incr::{Counter, Direction};
+use crate::error::CliError;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola decr counters seats
+  tavola decr counters quota 512
+  tavola decr counters seats --initial 100
+  tavola decr counters seats --existing     exit code 1 when it is not there
+
+A counter never falls below 0; one that is not there becomes 0.";
+
+/// Count down, never below 0, and print the new value
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    counter: Counter,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    args.counter.count(Direction::Down)
+}

@@ -1,0 +1,56 @@
+//! `tavola drop`: removes whole tables.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{self, ExitCode};
+
+use tavola::{Error, Table, names};
+
+use crate::error::CliError;
+use crate::output::printable;
+use crate::units;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola drop sessions
+  tavola drop scratch --if-exists     no error when there is none
+
+Processes that use the table keep what they have until they let go of it; whoever
+opens the name afterwards gets a new table.";
+
+/// Remove tables and all that is in them
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The tables: names, or paths when they have a / in them
+    #[arg(value_name = "TABLE", required = true)]
+    tables: Vec<OsString>,
+    /// A table that is not there is no error
+    #[arg(long)]
+    if_exists: bool,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    for name in &args.tables {
+        let users = other_users(name);
+        match names::remove(name) {
+            Err(Error::NotFound { .. }) if args.if_exists => {}
+            removed => removed?,
+        }
+        if users > 0 {
+            let name = printable(name.as_bytes());
+            let users = units::counted(users, "process");
+            eprintln!("tavola: {name} is dropped, but still in use by {users} until they let go");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How many other processes are attached; a table that cannot be read can be dropped all the same.
+fn other_users(name: &OsString) -> u64 {
+    let participants = Table::open_read_only(name).and_then(|table| table.participants());
+    let others = participants.unwrap_or_default().into_iter();
+    others
+        .filter(|one| one.alive && one.pid != process::id())
+        .count() as u64
+}

@@ -1,0 +1,106 @@
+//! `tavola incr`: counts up. `decr` shares the arguments and all but the direction.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use serde_json::Map;
+use tavola::Table;
+
+use crate::args::{Notation, TableArg};
+use crate::error::CliError;
+use crate::output::{self, Output};
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola incr counters visits               prints the new value
+  tavola incr counters bytes 4096
+  tavola incr counters tickets --initial 1000
+  tavola incr counters visits --existing    exit code 1 when it is not there
+
+A counter that is not there starts at 0. It counts to 2^64 - 1 and then wraps to 0.";
+
+/// Count up, and print the new value
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    counter: Counter,
+}
+
+/// Which counter, and by how much.
+#[derive(clap::Args)]
+pub struct Counter {
+    #[command(flatten)]
+    table: TableArg,
+    /// The key
+    #[arg(value_name = "KEY", allow_negative_numbers = true)]
+    key: OsString,
+    /// By how much
+    #[arg(value_name = "BY", default_value_t = 1)]
+    by: u64,
+    /// What a counter that is not there becomes
+    #[arg(long, value_name = "N", conflicts_with = "existing")]
+    initial: Option<u64>,
+    /// Leave a counter that is not there alone; exit code 1
+    #[arg(long)]
+    existing: bool,
+    #[command(flatten)]
+    notation: Notation,
+    /// The key and its new value as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The two directions of counting.
+pub enum Direction {
+    Up,
+    Down,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    args.counter.count(Direction::Up)
+}
+
+impl Counter {
+    /// Counts and prints where the counter stands now.
+    pub fn count(self, direction: Direction) -> Result<ExitCode, CliError> {
+        let key = self.notation.read(&self.key)?;
+        let table = match self.existing {
+            true => self.table.open_existing()?,
+            false => self.table.open_or_create()?,
+        };
+        let Some(value) = self.step(&table, &key, direction)? else {
+            if io::stderr().is_terminal() {
+                eprintln!("tavola: there is no such counter, nothing was changed");
+            }
+            return Ok(ExitCode::from(crate::MISSING));
+        };
+        let mut out = Output::new();
+        if self.json {
+            let mut document = Map::new();
+            output::put_bytes(&mut document, "key", &key);
+            document.insert("value".to_string(), value.into());
+            out.json(document)?;
+        } else {
+            out.line(value.to_string())?;
+        }
+        out.finish()?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn step(
+        &self,
+        table: &Table,
+        key: &[u8],
+        direction: Direction,
+    ) -> Result<Option<u64>, tavola::Error> {
+        let plain = self.initial.is_none() && !self.existing;
+        match direction {
+            Direction::Up if plain => table.incr(key, self.by).map(Some),
+            Direction::Up => table.incr_from(key, self.by, self.initial),
+            Direction::Down if plain => table.decr(key, self.by).map(Some),
+            Direction::Down => table.decr_from(key, self.by, self.initial),
+        }
+    }
+}

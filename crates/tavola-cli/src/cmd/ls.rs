@@ -1,0 +1,149 @@
+//! `tavola ls`: the tables of the directory, or the keys of one table.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value};
+use tavola::{Stats, Table, names};
+
+use crate::args::{Notation, TableArg};
+use crate::error::CliError;
+use crate::output::{self, Output};
+use crate::units;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola ls                          all tables: name, keys, bytes of keys and values, memory
+  tavola ls sessions                 all keys of a table, in no order
+  tavola ls sessions user:           those that begin with user:
+  tavola ls blobs --hex              binary keys, one a line whatever is in them
+  tavola ls sessions --json | jq .   one JSON object a line
+
+Through a pipe, tables come as tab-separated numbers and keys as they are.";
+
+/// List the tables, or the keys of a table
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The table: a name, or a path when it has a / in it
+    #[arg(value_name = "TABLE")]
+    table: Option<OsString>,
+    /// Only keys that begin with this
+    #[arg(value_name = "PREFIX", allow_negative_numbers = true)]
+    prefix: Option<OsString>,
+    #[command(flatten)]
+    notation: Notation,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(mut args: Args) -> Result<ExitCode, CliError> {
+    match args.table.take() {
+        Some(name) => list_keys(&TableArg::named(name), &args),
+        None => list_tables(args.json),
+    }
+}
+
+fn list_keys(table: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
+    let table = table.open_to_read()?;
+    let prefix = args
+        .prefix
+        .as_deref()
+        .map(|text| args.notation.read(text))
+        .transpose()?;
+    let prefix = prefix.unwrap_or_default();
+    let mut out = Output::new();
+    let mut entries = table.iter();
+    while let Some((key, _)) = entries.next_entry()? {
+        if !key.starts_with(&prefix) {
+            continue;
+        }
+        if args.json {
+            let mut document = Map::new();
+            output::put_bytes(&mut document, "key", key);
+            out.json(document)?;
+        } else if let Some(text) = args.notation.write(key) {
+            out.line(text)?;
+        } else {
+            out.key_line(key)?;
+        }
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list_tables(json: bool) -> Result<ExitCode, CliError> {
+    let paths = names::list()?;
+    let mut out = Output::new();
+    let width = paths
+        .iter()
+        .map(|path| short_name(path).chars().count())
+        .max()
+        .unwrap_or(0);
+    if out.on_terminal() && !json && !paths.is_empty() {
+        out.line(row(width.max(5), ["TABLE", "KEYS", "BYTES", "MEMORY"]))?;
+    }
+    let mut failed = false;
+    for path in &paths {
+        match (
+            Table::open_read_only(path).and_then(|table| table.stats()),
+            json,
+        ) {
+            (Ok(stats), true) => out.json(as_json(path, &stats))?,
+            (Ok(stats), false) => list_table(&mut out, width.max(5), path, &stats)?,
+            // Dropped since it was listed.
+            (Err(tavola::Error::NotFound { .. }), _) => {}
+            (Err(error), _) => {
+                failed = true;
+                eprintln!("tavola: {error}");
+            }
+        }
+    }
+    out.finish()?;
+    Ok(if failed {
+        ExitCode::from(crate::ERROR)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn list_table(out: &mut Output, width: usize, path: &Path, stats: &Stats) -> Result<(), CliError> {
+    if out.on_terminal() {
+        let name = short_name(path);
+        let keys = units::count(stats.keys);
+        let bytes = units::size(stats.payload_bytes);
+        let memory = units::size(stats.resident_bytes);
+        return out.line(row(width, [&name, &keys, &bytes, &memory]));
+    }
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let numbers = format!(
+        "\t{}\t{}\t{}",
+        stats.keys, stats.payload_bytes, stats.resident_bytes
+    );
+    out.line([name, numbers.as_bytes()].concat())
+}
+
+fn row(width: usize, [name, keys, bytes, memory]: [&str; 4]) -> String {
+    format!("{name:<width$}  {keys:>15}  {bytes:>10}  {memory:>10}")
+}
+
+fn short_name(path: &Path) -> String {
+    output::printable(path.file_name().unwrap_or_default().as_bytes()).into_owned()
+}
+
+fn as_json(path: &Path, stats: &Stats) -> Map<String, Value> {
+    let mut document = Map::new();
+    output::put_bytes(
+        &mut document,
+        "name",
+        path.file_name().unwrap_or_default().as_bytes(),
+    );
+    output::put_bytes(&mut document, "path", path.as_os_str().as_bytes());
+    document.insert("keys".to_string(), stats.keys.into());
+    document.insert("payload_bytes".to_string(), stats.payload_bytes.into());
+    document.insert("resident_bytes".to_string(), stats.resident_bytes.into());
+    document
+}

@@ -1,0 +1,24 @@
+//! One file a command: its arguments, its examples, and what it does.
+//!
+//! Each has `Args` and `run(Args)`; `run` gives the exit code, or the error that `main` prints.
+
+pub mod add;
+pub mod bench;
+pub mod check;
+pub mod compact;
+pub mod completions;
+pub mod create;
+pub mod decr;
+pub mod del;
+pub mod doctor;
+pub mod drop;
+pub mod dump;
+pub mod get;
+pub mod incr;
+pub mod load;
+pub mod ls;
+pub mod maintain;
+pub mod man;
+pub mod set;
+pub mod stat;
+pub mod tour;

@@ -1,0 +1,39 @@
+//! `tavola set`: stores a value under a key.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::args::{Notation, TableArg, ValueArg};
+use crate::error::CliError;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola set sessions alice '{\"cart\":3}'     makes the table when it is not there
+  date +%s | tavola set jobs last-run
+  tavola set pages /index.html --file index.html
+  tavola set blobs --hex 00ff17 'a value under a binary key'
+  tavola set temperatures oslo -- -5C
+
+What comes by a pipe or from a file is stored exactly, its last newline included.";
+
+/// Store a value under a key, whether or not the key was there
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    table: TableArg,
+    /// The key
+    #[arg(value_name = "KEY", allow_negative_numbers = true)]
+    key: OsString,
+    #[command(flatten)]
+    value: ValueArg,
+    #[command(flatten)]
+    notation: Notation,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let key = args.notation.read(&args.key)?;
+    let value = args.value.read()?;
+    args.table.open_or_create()?.set(&key, &value)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,202 @@
+//! `tavola stat`: what a table holds, what it costs, and who is attached.
+
+use std::os::unix::ffi::OsStrExt;
+use std::process::{self, ExitCode};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value, json};
+use tavola::{Participant, Stats, Table};
+
+use crate::args::TableArg;
+use crate::error::CliError;
+use crate::output::{self, Output};
+use crate::units::{age, count, counted, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola stat sessions
+  tavola stat sessions --json | jq .resident_bytes
+  watch -n1 tavola stat sessions";
+
+/// Show what a table holds, what memory it takes, and who uses it
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    table: TableArg,
+    /// All numbers as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let table = args.table.open_to_read()?;
+    let stats = table.stats()?;
+    let mut participants = table.participants()?;
+    participants.retain(|one| one.pid != process::id());
+    let mut out = Output::new();
+    if args.json {
+        out.json(as_json(&table, &stats, &participants))?;
+    } else {
+        out.line(format!(
+            "{}  ({})",
+            args.table.label(),
+            table.path().display()
+        ))?;
+        for (name, text) in summary(&stats) {
+            out.line(format!("  {name:<13} {text}"))?;
+        }
+        write_participants(&mut out, &participants)?;
+        write_classes(&mut out, &stats)?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn summary(stats: &Stats) -> [(&'static str, String); 8] {
+    let memory = format!(
+        "{} of at most {}",
+        size(stats.resident_bytes),
+        size(stats.max_size)
+    );
+    let each = match stats.keys {
+        0 => String::new(),
+        keys => format!(
+            ", {:.1} bytes a key",
+            stats.resident_bytes as f64 / keys as f64
+        ),
+    };
+    let index = format!(
+        "{} in {} and {}, {:.0} % full",
+        size(stats.index_bytes),
+        counted(stats.shards.into(), "shard"),
+        counted(stats.segments, "segment"),
+        stats.index_load * 100.0
+    );
+    let made = format!(
+        "{} ago, format {}, uuid {}",
+        age(now_unix_s().saturating_sub(stats.created_unix_s)),
+        stats.format_version,
+        uuid(stats.uuid)
+    );
+    [
+        ("keys", count(stats.keys)),
+        (
+            "payload",
+            format!("{} of keys and values", size(stats.payload_bytes)),
+        ),
+        ("memory", memory + &each),
+        ("index", index),
+        ("small items", size(stats.slab_bytes)),
+        ("large items", size(stats.large_bytes)),
+        ("spare", size(stats.free_bytes)),
+        ("made", made),
+    ]
+}
+
+fn write_participants(out: &mut Output, participants: &[Participant]) -> Result<(), CliError> {
+    out.line(format!("  {:<13} {}", "attached", participants.len()))?;
+    for one in participants {
+        let state = if one.alive {
+            ""
+        } else {
+            "  (dead; 'tavola maintain' removes it)"
+        };
+        let command = one.command.as_deref().unwrap_or("?");
+        let command = output::printable(command.as_bytes());
+        let since = age(now_unix_s().saturating_sub(one.attached_unix_s));
+        out.line(format!("    {:>8}  {command}, for {since}{state}", one.pid))?;
+    }
+    Ok(())
+}
+
+fn write_classes(out: &mut Output, stats: &Stats) -> Result<(), CliError> {
+    if stats.classes.is_empty() {
+        return Ok(());
+    }
+    out.line(format!(
+        "  {:>13} {:>10} {:>14} {:>14}",
+        "block bytes", "pages", "blocks", "used"
+    ))?;
+    for class in &stats.classes {
+        let [bytes, pages] = [class.block_bytes.into(), class.pages].map(count);
+        let [blocks, used] = [class.blocks, class.used].map(count);
+        out.line(format!("  {bytes:>13} {pages:>10} {blocks:>14} {used:>14}"))?;
+    }
+    Ok(())
+}
+
+fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<String, Value> {
+    let mut document = Map::new();
+    output::put_bytes(&mut document, "path", table.path().as_os_str().as_bytes());
+    let numbers = json!({
+        "keys": stats.keys,
+        "payload_bytes": stats.payload_bytes,
+        "resident_bytes": stats.resident_bytes,
+        "max_size": stats.max_size,
+        "shards": stats.shards,
+        "segments": stats.segments,
+        "index_load": stats.index_load,
+        "index_bytes": stats.index_bytes,
+        "slab_bytes": stats.slab_bytes,
+        "large_bytes": stats.large_bytes,
+        "free_bytes": stats.free_bytes,
+        "recoveries": stats.recoveries,
+        "format_version": stats.format_version,
+        "created_unix_s": stats.created_unix_s,
+        "uuid": uuid(stats.uuid),
+        "participants": participants.iter().map(participant_as_json).collect::<Vec<_>>(),
+        "classes": stats.classes.iter().map(class_as_json).collect::<Vec<_>>(),
+    });
+    if let Value::Object(mut numbers) = numbers {
+        document.append(&mut numbers);
+    }
+    document
+}
+
+fn participant_as_json(one: &Participant) -> Value {
+    json!({
+        "pid": one.pid,
+        "slot": one.slot,
+        "alive": one.alive,
+        "attached_unix_s": one.attached_unix_s,
+        "command": one.command,
+    })
+}
+
+fn class_as_json(class: &tavola::ClassStats) -> Value {
+    json!({
+        "block_bytes": class.block_bytes,
+        "pages": class.pages,
+        "blocks": class.blocks,
+        "used": class.used,
+    })
+}
+
+fn uuid(bytes: [u8; 16]) -> String {
+    let mut text = String::with_capacity(36);
+    for (index, byte) in bytes.iter().enumerate() {
+        if matches!(index, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
+fn now_unix_s() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_is_written_in_five_groups() {
+        let bytes: [u8; 16] = std::array::from_fn(|index| index as u8 * 17);
+        assert_eq!(uuid(bytes), "00112233-4455-6677-8899-aabbccddeeff");
+    }
+}

@@ -1,0 +1,53 @@
+//! Limits of this process that a large sparse file or a large mapping runs into.
+
+use rustix::process::{Resource, getrlimit};
+
+use super::Finding;
+use crate::units::size;
+
+const TOPIC: &str = "limits";
+
+/// What a table reserves when nothing else is asked for.
+const DEFAULT_MAX_SIZE: u64 = 64 << 30;
+
+/// Looks at the limits on address space and on the size of files.
+pub fn examine() -> Vec<Finding> {
+    let address_space = getrlimit(Resource::As).current;
+    let file_size = getrlimit(Resource::Fsize).current;
+    judge(address_space, file_size)
+}
+
+fn judge(address_space: Option<u64>, file_size: Option<u64>) -> Vec<Finding> {
+    let too_low = |limit: &u64| *limit <= DEFAULT_MAX_SIZE;
+    let mut findings = Vec::new();
+    if let Some(limit) = address_space.filter(too_low) {
+        let message = format!("a process may use only {} of addresses", size(limit));
+        let advice = "lift it (ulimit -v unlimited), or make tables with a smaller --max-size; \
+            addresses cost no memory";
+        findings.push(Finding::attention(TOPIC, message, advice));
+    }
+    if let Some(limit) = file_size.filter(too_low) {
+        let message = format!("files may only be {} large", size(limit));
+        let advice = "lift it (ulimit -f unlimited), or make tables with a smaller --max-size";
+        findings.push(Finding::attention(TOPIC, message, advice));
+    }
+    if findings.is_empty() {
+        let message = "addresses and sizes of files are not limited too tightly";
+        findings.push(Finding::good(TOPIC, message));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Level;
+    use super::*;
+
+    #[test]
+    fn only_limits_below_a_table_matter() {
+        assert_eq!(judge(None, None)[0].level, Level::Good);
+        assert_eq!(judge(Some(1 << 45), None)[0].level, Level::Good);
+        assert_eq!(judge(Some(8 << 30), None)[0].level, Level::Attention);
+        assert_eq!(judge(Some(8 << 30), Some(1 << 30)).len(), 2);
+    }
+}

@@ -1,0 +1,45 @@
+//! The command `tavola`: key-value tables in shared memory, from the shell.
+//!
+//! - [`cli`]: the arguments, the groups of the overview, and which command runs.
+//! - [`cmd`]: one file a command; its arguments, its examples, and what it does.
+//! - [`args`]: arguments that several commands share: tables, keys, values.
+//! - [`output`], [`units`], [`progress`]: bytes, JSON, sizes and bars on their way out.
+//! - [`stream`]: the three formats of `dump` and `load`.
+//! - [`health`]: what `doctor` looks at.
+//! - [`error`]: everything that can go wrong, as sentences.
+//!
+//! Exit codes: 0 found or done, 1 missing (or something needs attention), 2 error.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cli;
+mod cmd;
+mod error;
+mod health;
+mod output;
+mod progress;
+mod stream;
+mod units;
+
+use std::process::ExitCode;
+
+/// The exit code of "not there": a missing key, a key that was there already, a finding.
+const MISSING: u8 = 1;
+/// The exit code of every error.
+const ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    let command = match cli::parse() {
+        Ok(command) => command,
+        Err(usage) => return cli::show_usage_error(&usage),
+    };
+    match command.run() {
+        Ok(code) => code,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tavola: {error}");
+            ExitCode::from(ERROR)
+        }
+    }
+}

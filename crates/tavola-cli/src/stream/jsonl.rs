@@ -1,0 +1,148 @@
+//! JSON lines: `{"key":"alice","value":"..."}`, one entry a line.
+//!
+//! A key or value that is not UTF-8 stands under `key_base64` or `value_base64` instead. A field
+//! of any other name is an error, so that nothing that was meant is passed over.
+
+use std::io::{self, BufRead, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+
+use super::{BadInput, Batch, Sink, Source, read_line};
+
+/// Writes JSON lines.
+pub struct Writer<W> {
+    out: W,
+}
+
+impl<W: Write> Writer<W> {
+    pub fn new(out: W) -> Writer<W> {
+        Writer { out }
+    }
+
+    fn field(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => {
+                write!(self.out, "\"{name}\":")?;
+                Ok(serde_json::to_writer(&mut self.out, text)?)
+            }
+            Err(_) => write!(self.out, "\"{name}_base64\":\"{}\"", STANDARD.encode(bytes)),
+        }
+    }
+}
+
+impl<W: Write> Sink for Writer<W> {
+    fn entry(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        self.out.write_all(b"{")?;
+        self.field("key", key)?;
+        self.out.write_all(b",")?;
+        self.field("value", value)?;
+        self.out.write_all(b"}\n")
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Reads JSON lines; lines of white space are passed over.
+pub struct Reader<R> {
+    input: R,
+    line: Vec<u8>,
+    number: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    key: Option<String>,
+    key_base64: Option<String>,
+    value: Option<String>,
+    value_base64: Option<String>,
+}
+
+impl<R: BufRead> Reader<R> {
+    pub fn new(input: R) -> Reader<R> {
+        Reader {
+            input,
+            line: Vec::new(),
+            number: 0,
+        }
+    }
+}
+
+impl<R: BufRead> Source for Reader<R> {
+    fn next(&mut self, batch: &mut Batch) -> Result<bool, BadInput> {
+        loop {
+            self.number += 1;
+            if !read_line(&mut self.input, &mut self.line)? {
+                return Ok(false);
+            }
+            if !self.line.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        let (key, value) = parse(&self.line).map_err(|why| BadInput::Line {
+            line: self.number,
+            why,
+        })?;
+        batch.push(&key, &value);
+        Ok(true)
+    }
+}
+
+fn parse(line: &[u8]) -> Result<(Vec<u8>, Vec<u8>), String> {
+    let entry: Entry = serde_json::from_slice(line).map_err(|error| {
+        format!("this is not {{\"key\": \"...\", \"value\": \"...\"}} ({error}); see --format")
+    })?;
+    let key = bytes("key", entry.key, entry.key_base64)?;
+    Ok((key, bytes("value", entry.value, entry.value_base64)?))
+}
+
+fn bytes(name: &str, text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, String> {
+    match (text, base64) {
+        (Some(text), None) => Ok(text.into_bytes()),
+        (None, Some(base64)) => STANDARD
+            .decode(base64)
+            .map_err(|error| format!("{name}_base64 is not base64 ({error}); encode it anew")),
+        (None, None) => Err(format!(
+            "there is no {name}; give \"{name}\" or \"{name}_base64\""
+        )),
+        (Some(_), Some(_)) => Err(format!(
+            "{name} and {name}_base64 are both there; leave one"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_an_entry_is_told_by_its_line() {
+        let wrong = [
+            "x",
+            "[]",
+            "{\"key\":\"a\"}",
+            "{\"value\":\"a\"}",
+            "{\"key\":\"a\",\"value\":1}",
+            "{\"key\":\"a\",\"value\":\"b\",\"ttl\":3}",
+            "{\"key\":\"a\",\"key_base64\":\"YQ==\",\"value\":\"b\"}",
+            "{\"key_base64\":\"?\",\"value\":\"b\"}",
+            "{\"key\":\"a\",\"value\":\"b\"",
+        ];
+        for text in wrong {
+            let input = format!("{{\"key\":\"a\",\"value\":\"b\"}}\n\n{text}\n");
+            let mut reader = Reader::new(input.as_bytes());
+            let mut batch = Batch::default();
+            assert!(reader.next(&mut batch).unwrap());
+            let error = reader.next(&mut batch).unwrap_err();
+            assert!(
+                matches!(error, BadInput::Line { line: 3, .. }),
+                "{text}: {error:?}"
+            );
+            assert_eq!(batch.len(), 1);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The formats of `dump` and `load`: entries on their way out of a table and into one.
+//!
+//! All three carry any bytes, so that what was dumped loads to the same table:
+//!
+//! - [`jsonl`]: one JSON object a line, for other programs and for eyes;
+//! - [`tsv`]: key and value between tabs, for spreadsheets, `cut`, `awk` and `join`;
+//! - [`binary`]: lengths and bytes with a count and a checksum at the end, for speed and safety.
+
+pub mod binary;
+pub mod jsonl;
+pub mod tsv;
+
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+
+use crate::error::CliError;
+
+/// A format of entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One JSON object a line: {"key": ..., "value": ...}, base64 where it is not UTF-8
+    Jsonl,
+    /// Key, tab, value; tab, newline, return and backslash are written \t \n \r \\
+    Tsv,
+    /// A stream of lengths and bytes that notices when it was cut short or damaged
+    Binary,
+}
+
+impl Format {
+    /// What the name of a file says of its format.
+    pub fn of_name(path: &Path) -> Option<Format> {
+        match path.extension()?.to_str()? {
+            "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
+            "tsv" => Some(Format::Tsv),
+            "tavola" => Some(Format::Binary),
+            _ => None,
+        }
+    }
+
+    /// Something that writes this format.
+    pub fn sink<'a>(self, out: impl Write + 'a) -> io::Result<Box<dyn Sink + 'a>> {
+        Ok(match self {
+            Format::Jsonl => Box::new(jsonl::Writer::new(out)),
+            Format::Tsv => Box::new(tsv::Writer::new(out)),
+            Format::Binary => Box::new(binary::Writer::new(out)?),
+        })
+    }
+
+    /// Something that reads this format; `columns` matters to TSV only.
+    pub fn source<'a>(
+        self,
+        input: impl BufRead + 'a,
+        columns: tsv::Columns,
+    ) -> Box<dyn Source + 'a> {
+        match self {
+            Format::Jsonl => Box::new(jsonl::Reader::new(input)),
+            Format::Tsv => Box::new(tsv::Reader::new(input, columns)),
+            Format::Binary => Box::new(binary::Reader::new(input)),
+        }
+    }
+}
+
+/// Takes entries one after the other and writes them out.
+pub trait Sink {
+    fn entry(&mut self, key: &[u8], value: &[u8]) -> io::Result<()>;
+    /// Writes what belongs at the end; without it the output is incomplete.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// Gives entries one after the other.
+pub trait Source {
+    /// Adds the next entry to the batch; false at the end. After an error the batch holds what it
+    /// held before.
+    fn next(&mut self, batch: &mut Batch) -> Result<bool, BadInput>;
+}
+
+/// Why a source cannot go on.
+#[derive(Debug)]
+pub enum BadInput {
+    Io(io::Error),
+    Line { line: u64, why: String },
+    Stream { why: &'static str },
+}
+
+impl BadInput {
+    /// The same, of a certain file.
+    pub fn of(self, path: &Path) -> CliError {
+        let path = path.to_path_buf();
+        match self {
+            BadInput::Io(source) => CliError::Read { path, source },
+            BadInput::Line { line, why } => CliError::BadDump {
+                path,
+                line: Some(line),
+                why,
+            },
+            BadInput::Stream { why } => CliError::BadDump {
+                path,
+                line: None,
+                why: why.to_string(),
+            },
+        }
+    }
+}
+
+impl From<io::Error> for BadInput {
+    fn from(source: io::Error) -> BadInput {
+        BadInput::Io(source)
+    }
+}
+
+/// Entries gathered for one `set_many`, all bytes in one piece of memory.
+#[derive(Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    /// Where each entry's key starts, its value starts, and its value ends.
+    spans: Vec<[usize; 3]>,
+}
+
+impl Batch {
+    const ENTRIES: usize = 1024;
+    const BYTES: usize = 1 << 20;
+
+    pub fn push(&mut self, key: &[u8], value: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+        self.spans
+            .push([start, start + key.len(), self.bytes.len()]);
+    }
+
+    /// Whether it is time to store what is here.
+    pub fn is_full(&self) -> bool {
+        self.spans.len() >= Self::ENTRIES || self.bytes.len() >= Self::BYTES
+    }
+
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    pub fn pairs(&self) -> Vec<(&[u8], &[u8])> {
+        let pair =
+            |&[key, value, end]: &[usize; 3]| (&self.bytes[key..value], &self.bytes[value..end]);
+        self.spans.iter().map(pair).collect()
+    }
+
+    pub fn clear(&mut self) {
+        self.spans.clear();
+        self.bytes.clear();
+        // One huge value must not hold its memory for the rest of the load.
+        self.bytes.shrink_to(Self::BYTES * 4);
+    }
+}
+
+/// Reads a line without its newline into `line`; false at the end of the input.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    if input.read_until(b'\n', line)? == 0 {
+        return Ok(false);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) type Entries = Vec<(Vec<u8>, Vec<u8>)>;
+
+    /// Entries that try every format: empty, separators, escapes, UTF-8 and none, all bytes.
+    fn odd_entries() -> Entries {
+        let all: Vec<u8> = (0..=255).collect();
+        let texts: [(&[u8], &[u8]); 8] = [
+            (b"", b""),
+            (b"empty value", b""),
+            (b"tab\tkey", b"line\nbreak\r\n"),
+            (b"back\\slash", b"\\t is not a tab\\"),
+            ("Grüße".as_bytes(), "🦀 \"quoted\"".as_bytes()),
+            (b"\xff\xfe", b"\xc3\x28"),
+            (b"\x00", b"\x00\x00"),
+            (b"{\"key\":1}", b"\x89TAVOLA\n"),
+        ];
+        let mut entries: Vec<_> = texts
+            .iter()
+            .map(|(key, value)| (key.to_vec(), value.to_vec()))
+            .collect();
+        entries.push((all.clone(), all));
+        entries
+    }
+
+    pub(super) fn written(format: Format, entries: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut sink = format.sink(&mut out).unwrap();
+        for (key, value) in entries {
+            sink.entry(key, value).unwrap();
+        }
+        sink.finish().unwrap();
+        drop(sink);
+        out
+    }
+
+    pub(super) fn read(format: Format, bytes: &[u8]) -> (Entries, Option<BadInput>) {
+        let mut batch = Batch::default();
+        let mut source = format.source(bytes, tsv::Columns::default());
+        let error = loop {
+            match source.next(&mut batch) {
+                Ok(true) => {}
+                Ok(false) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
+        (batch.pairs().into_iter().map(owned).collect(), error)
+    }
+
+    #[test]
+    fn every_format_carries_any_bytes() {
+        for format in [Format::Jsonl, Format::Tsv, Format::Binary] {
+            let bytes = written(format, &odd_entries());
+            let (entries, error) = read(format, &bytes);
+            assert!(error.is_none(), "{format:?}: {error:?}");
+            assert_eq!(entries, odd_entries(), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn text_formats_write_one_line_an_entry() {
+        for format in [Format::Jsonl, Format::Tsv] {
+            let bytes = written(format, &odd_entries());
+            let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
+            assert_eq!(lines, odd_entries().len(), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_file_tells_its_format() {
+        assert_eq!(Format::of_name(Path::new("a/b.tsv")), Some(Format::Tsv));
+        assert_eq!(Format::of_name(Path::new("b.jsonl")), Some(Format::Jsonl));
+        assert_eq!(Format::of_name(Path::new("b.tavola")), Some(Format::Binary));
+        assert_eq!(Format::of_name(Path::new("b.txt")), None);
+        assert_eq!(Format::of_name(Path::new("-")), None);
+    }
+
+    #[test]
+    fn a_batch_is_full_by_entries_or_by_bytes() {
+        let mut batch = Batch::default();
+        for _ in 0..Batch::ENTRIES {
+            assert!(!batch.is_full());
+            batch.push(b"k", b"v");
+        }
+        assert!(batch.is_full());
+        batch.clear();
+        assert_eq!(batch.len(), 0);
+        batch.push(b"k", &vec![0; Batch::BYTES]);
+        assert!(batch.is_full());
+    }
+}

@@ -1,0 +1,309 @@
+//! The measurements: every line is there, its numbers fit together, wrong answers are noticed.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+struct Desk {
+    dir: TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir_in("/dev/shm").expect("/dev/shm is writable"),
+        }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tavola"));
+        command
+            .args(args)
+            .env("TAVOLA_DIR", self.dir.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().expect("the command starts")
+    }
+
+    /// The lines of a small measurement that must succeed and leave nothing behind.
+    fn kv(&self, args: &[&str]) -> Vec<Value> {
+        let small = [
+            "bench",
+            "kv",
+            "--json",
+            "--keys",
+            "3000",
+            "--min-ops",
+            "6000",
+        ];
+        let output = self.run(&[&small, args].concat());
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert_eq!(self.tables(), 0, "the table is gone");
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).expect(line))
+            .collect()
+    }
+
+    fn tables(&self) -> usize {
+        std::fs::read_dir(self.dir.path()).unwrap().count()
+    }
+}
+
+fn number(line: &Value, name: &str) -> f64 {
+    line[name]
+        .as_f64()
+        .unwrap_or_else(|| panic!("no number {name} in {line}"))
+}
+
+fn phases(lines: &[Value]) -> Vec<&str> {
+    lines
+        .iter()
+        .filter_map(|line| line["phase"].as_str())
+        .collect()
+}
+
+fn check_phase(line: &Value, procs: usize) {
+    let (ops, seconds) = (number(line, "ops"), number(line, "seconds"));
+    assert!(seconds > 0.0);
+    assert!(
+        (number(line, "mops") - ops / seconds / 1e6).abs() < 1e-6,
+        "{line}"
+    );
+    let percentiles = ["p50_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"];
+    let values: Vec<f64> = percentiles.iter().map(|name| number(line, name)).collect();
+    assert!(values[0] > 0.0 && values.is_sorted(), "{line}");
+    assert!(number(line, "max_less_wait_ns") <= values[4], "{line}");
+    assert_eq!(line["share"].as_array().unwrap().len(), procs);
+    assert_eq!(number(line, "procs") as usize, procs);
+}
+
+#[test]
+fn each_phase_has_a_line_and_the_last_line_tells_the_memory() {
+    let lines = Desk::new().kv(&[]);
+    assert_eq!(phases(&lines), ["put", "over", "mix", "get", "miss"]);
+    lines[..5].iter().for_each(|line| check_phase(line, 1));
+    assert_eq!(number(&lines[0], "ops"), 3000.0, "each key is put once");
+    assert!(lines[1..5].iter().all(|line| number(line, "ops") >= 6000.0));
+    let end = &lines[5];
+    let each = number(end, "resident_bytes") / 3000.0;
+    assert!((number(end, "bytes_per_key") - each).abs() < 0.01, "{end}");
+    assert!(
+        each >= 16.0,
+        "less than the keys and values themselves: {end}"
+    );
+    assert!(number(end, "harness_ns") > 0.0 && number(end, "timer_ns") > 0.0);
+}
+
+#[test]
+fn batches_and_several_processes_and_other_sizes() {
+    let desk = Desk::new();
+    for (procs, sizes) in [(2, ["8", "100"]), (3, ["5", "1"]), (1, ["20", "0"])] {
+        let count = procs.to_string();
+        let [key, value] = sizes;
+        let sizes = ["--key-bytes", key, "--value-bytes", value, "--batch", "32"];
+        let lines = desk.kv(&[&sizes[..], &["--procs", &count]].concat());
+        lines[..5].iter().for_each(|line| check_phase(line, procs));
+        let batches: Vec<f64> = lines[..5]
+            .iter()
+            .map(|line| number(line, "batch"))
+            .collect();
+        assert_eq!(batches, [32.0, 32.0, 1.0, 32.0, 32.0], "mix is not batched");
+    }
+}
+
+#[test]
+fn only_the_phases_asked_for_are_reported() {
+    let lines = Desk::new().kv(&["--phases", "get,miss", "--no-latency", "--pin"]);
+    assert_eq!(phases(&lines), ["get", "miss"]);
+    assert!(lines[0].get("p50_ns").is_none());
+}
+
+#[test]
+fn repetitions_report_their_median_and_all_of_them() {
+    let lines = Desk::new().kv(&["--repeat", "3", "--cpu", "0", "--phases", "put,get"]);
+    for line in &lines[..2] {
+        let mut runs: Vec<f64> = line["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run.as_f64().unwrap())
+            .collect();
+        runs.sort_by(f64::total_cmp);
+        assert_eq!(runs.len(), 3);
+        assert_eq!(number(line, "mops"), runs[1]);
+    }
+}
+
+#[test]
+fn a_hot_key_is_read_while_another_process_writes_it() {
+    let desk = Desk::new();
+    let lines = desk.kv(&[
+        "--dist",
+        "hot",
+        "--hot-writer",
+        "--procs",
+        "2",
+        "--shards",
+        "1",
+    ]);
+    assert_eq!(phases(&lines), ["put", "over", "mix", "get", "miss"]);
+    assert!(number(&lines[3], "writer_mops") > 0.0);
+    assert!(lines[2].get("writer_mops").is_none());
+    assert_eq!(number(&lines[5], "shards"), 1.0);
+}
+
+#[test]
+fn huge_pages_are_asked_for_before_the_reading_phases() {
+    let lines = Desk::new().kv(&["--collapse"]);
+    assert_eq!(
+        phases(&lines),
+        ["put", "over", "collapse", "mix", "get", "miss"]
+    );
+    assert!(lines[2]["huge_pages_supported"].is_boolean());
+}
+
+#[test]
+fn people_get_a_table() {
+    let desk = Desk::new();
+    let output = desk.run(&[
+        "bench",
+        "kv",
+        "--keys",
+        "2K",
+        "--min-ops",
+        "2K",
+        "--procs",
+        "2",
+    ]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for word in ["2,000 keys", "p99.9", "put", "miss", "bytes a key"] {
+        assert!(text.contains(word), "no {word} in\n{text}");
+    }
+}
+
+#[test]
+fn open_and_iter_report_what_they_measured() {
+    let desk = Desk::new();
+    let output = desk.run(&["bench", "open", "--count", "200", "--json"]);
+    let open: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let parts = number(&open, "open_us") + number(&open, "get_us") + number(&open, "close_us");
+    assert!((number(&open, "us_each") - parts).abs() < 0.01, "{open}");
+    assert_eq!(number(&open, "count"), 200.0);
+    let output = desk.run(&["bench", "iter", "--keys", "5K", "--json", "--repeat", "3"]);
+    let iter: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(number(&iter, "mops") > 0.0);
+    assert_eq!(iter["runs"].as_array().unwrap().len(), 3);
+    assert_eq!(desk.tables(), 0);
+}
+
+#[test]
+fn options_out_of_bounds_are_refused() {
+    let desk = Desk::new();
+    for wrong in [
+        &["--keys", "0"][..],
+        &["--keys", "300", "--key-bytes", "1"],
+        &["--keys", "2", "--procs", "3"],
+        &["--batch", "0"],
+        &["--phases", "fly"],
+        &["--pin", "--cpu", "0"],
+    ] {
+        let output = desk.run(&[&["bench", "kv"], wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(!output.stderr.is_empty(), "{wrong:?}");
+    }
+    assert_eq!(desk.tables(), 0);
+}
+
+/// Speaks the leader's part to a worker, over a table whose value of one key is wrong.
+#[test]
+fn a_wrong_or_missing_answer_is_noticed() {
+    let desk = Desk::new();
+    assert!(
+        desk.run(&["set", "wrong", "nothing", "that is asked for"])
+            .status
+            .success()
+    );
+    let path = desk.dir.path().join("wrong");
+    let mut worker = desk.command(&["bench", "worker"]);
+    let mut child = worker
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    let setup = serde_json::json!({
+        "leader_pid": std::process::id(), "part": 0, "parts": 1, "keys": 10, "key_bytes": 8,
+        "value_bytes": 8, "distribution": "uniform", "cpu": null,
+    });
+    writeln!(input, "{setup}").unwrap();
+    writeln!(input, "{}", serde_json::json!({"Attach": path})).unwrap();
+    assert_eq!(answers.next().unwrap().unwrap(), r#""Ready""#);
+    let run = serde_json::json!({"Run": {
+        "phase": "get", "start_ns": 0, "batch": 1, "rounds": 1, "limit": 10, "timed": false,
+        "oldest": 0, "newest": 0, "writes": 1, "seed": 1,
+    }});
+    writeln!(input, "{run}").unwrap();
+    let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+    assert_eq!(answer["Failed"]["wrong"], true, "{answer}");
+    assert!(
+        answer["Failed"]["what"]
+            .as_str()
+            .unwrap()
+            .contains("missing"),
+        "{answer}"
+    );
+    child.wait().unwrap();
+}
+
+#[test]
+fn nothing_is_left_when_it_is_killed_in_the_middle() {
+    let desk = Desk::new();
+    let args = [
+        "bench",
+        "kv",
+        "--keys",
+        "50K",
+        "--min-ops",
+        "1000M",
+        "--no-latency",
+        "--json",
+    ];
+    let mut child = desk.command(&args).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(
+        lines.next().unwrap().unwrap().contains("put"),
+        "the first phase is over"
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(desk.tables(), 0);
+    let mine = desk.dir.path().as_os_str().as_encoded_bytes();
+    let until = Instant::now() + Duration::from_secs(20);
+    while mappings_of(mine) {
+        assert!(
+            Instant::now() < until,
+            "a worker goes on without its leader"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether any process has a file of this directory mapped.
+fn mappings_of(dir: &[u8]) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut maps = processes.filter_map(|entry| std::fs::read(entry.path().join("maps")).ok());
+    maps.any(|maps| maps.windows(dir.len()).any(|some| some == dir))
+}

@@ -1,0 +1,336 @@
+//! Keys and values, one at a time: create, get, set, add, del, incr, decr.
+
+mod shell;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+use shell::Shell;
+
+#[test]
+fn set_makes_the_table_and_get_finds_the_value() {
+    let shell = Shell::new();
+    assert!(
+        shell
+            .run(["set", "sessions", "alice", "one"])
+            .ok()
+            .is_empty()
+    );
+    assert_eq!(shell.run(["get", "sessions", "alice"]).ok(), b"one");
+    shell.run(["set", "sessions", "alice", "two"]).ok();
+    assert_eq!(shell.run(["get", "sessions", "alice"]).ok(), b"two");
+    assert!(shell.run(["get", "sessions", "bob"]).missing().is_empty());
+}
+
+#[test]
+fn an_absent_table_is_an_error_for_those_who_do_not_make_it() {
+    let shell = Shell::new();
+    let commands: [&[&str]; 11] = [
+        &["get", "none", "k"],
+        &["del", "none", "k"],
+        &["incr", "none", "k", "--existing"],
+        &["ls", "none"],
+        &["stat", "none"],
+        &["check", "none"],
+        &["compact", "none"],
+        &["maintain", "none"],
+        &["dump", "none"],
+        &["drop", "none"],
+        &["check", "none", "--repair"],
+    ];
+    for command in commands {
+        let sentence = shell.run(command).error();
+        assert!(sentence.contains("none"), "{command:?}: {sentence}");
+    }
+    assert_eq!(fs::read_dir(shell.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn values_come_from_arguments_pipes_and_files_exactly() {
+    let shell = Shell::new();
+    let odd = b"\x00\xff line\nline\n";
+    shell.feed(["set", "t", "pipe"], odd).ok();
+    shell.feed(["set", "t", "dash", "-"], odd).ok();
+    let file = shell.file("value", odd);
+    let file = file.to_str().unwrap();
+    shell.run(["set", "t", "file", "--file", file]).ok();
+    shell
+        .feed(["set", "t", "file dash", "--file", "-"], odd)
+        .ok();
+    for key in ["pipe", "dash", "file", "file dash"] {
+        assert_eq!(shell.run(["get", "t", key]).ok(), odd, "{key}");
+    }
+    shell.run(["set", "t", "empty", ""]).ok();
+    assert_eq!(shell.run(["get", "t", "empty"]).ok(), b"");
+    shell.run(["set", "t", "negative", "-5"]).ok();
+    assert_eq!(shell.run(["get", "t", "negative"]).ok(), b"-5");
+    shell.run(["set", "t", "--", "--key", "--value"]).ok();
+    assert_eq!(shell.run(["get", "t", "--", "--key"]).ok(), b"--value");
+}
+
+#[test]
+fn a_value_from_a_file_that_is_not_there_is_an_error_and_makes_no_table() {
+    let shell = Shell::new();
+    let sentence = shell
+        .run(["set", "t", "k", "--file", "/no/such/file"])
+        .error();
+    assert!(sentence.contains("/no/such/file"));
+    assert!(!shell.path().join("t").exists());
+}
+
+#[test]
+fn a_large_value_comes_back_whole() {
+    let shell = Shell::new();
+    let large: Vec<u8> = (0..5_000_000_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    shell.feed(["set", "t", "large"], &large).ok();
+    assert!(shell.run(["get", "t", "large"]).ok() == large);
+}
+
+#[test]
+fn keys_may_be_any_bytes() {
+    let shell = Shell::new();
+    let odd = OsStr::from_bytes(b"\xff\xfe\n\t ");
+    let (t, v) = (OsStr::new("t"), OsStr::new("v"));
+    shell.run([OsStr::new("set"), t, odd, v]).ok();
+    assert_eq!(shell.run([OsStr::new("get"), t, odd]).ok(), b"v");
+    assert_eq!(shell.run(["get", "t", "--hex", "fffe0A0920"]).ok(), b"v");
+    assert_eq!(shell.run(["get", "t", "--base64", "//4KCSA="]).ok(), b"v");
+    shell.run(["set", "t", "--hex", "00", "zero"]).ok();
+    shell.run(["set", "t", "", "empty"]).ok();
+    assert_eq!(shell.run(["get", "t", "--base64", "AA=="]).ok(), b"zero");
+    assert_eq!(shell.run(["get", "t", ""]).ok(), b"empty");
+    assert!(
+        shell
+            .run(["get", "t", "--hex", "0"])
+            .error()
+            .contains("--hex")
+    );
+    assert!(
+        shell
+            .run(["get", "t", "--base64", "?"])
+            .error()
+            .contains("--base64")
+    );
+}
+
+#[test]
+fn several_keys_come_in_their_order_and_a_missing_one_is_told() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "a", "1"]).ok();
+    shell.run(["set", "t", "c", "3"]).ok();
+    assert_eq!(shell.run(["get", "t", "c", "a"]).ok(), b"3\n1\n");
+    assert_eq!(shell.run(["get", "t", "a", "b", "c"]).missing(), b"1\n3\n");
+    let out = shell.run(["get", "t", "a", "b", "c", "--json"]).missing();
+    let lines: Vec<serde_json::Value> = String::from_utf8(out)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let expected = [
+        json!({"key": "a", "value": "1"}),
+        json!({"key": "b", "value": null}),
+        json!({"key": "c", "value": "3"}),
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn json_says_when_bytes_are_not_text() {
+    let shell = Shell::new();
+    shell.feed(["set", "t", "--hex", "ff"], b"\xfe\xfd").ok();
+    let ran = shell.run(["get", "t", "--hex", "ff", "--json"]);
+    assert_eq!(
+        ran.json(),
+        json!({"key_base64": "/w==", "value_base64": "/v0="})
+    );
+}
+
+#[test]
+fn add_stores_once() {
+    let shell = Shell::new();
+    shell.run(["add", "t", "k", "first"]).ok();
+    shell.run(["add", "t", "k", "second"]).missing();
+    assert_eq!(shell.run(["get", "t", "k"]).ok(), b"first");
+}
+
+#[test]
+fn of_many_adds_at_once_one_wins() {
+    let shell = Shell::new();
+    let children: Vec<_> = (0..8)
+        .map(|n| shell.spawn(["add", "t", "k", &n.to_string()]))
+        .collect();
+    let codes = children
+        .into_iter()
+        .map(|mut child| child.wait().unwrap().code().unwrap());
+    let mut codes: Vec<i32> = codes.collect();
+    codes.sort_unstable();
+    assert_eq!(codes, [0, 1, 1, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn del_removes_and_tells_what_was_missing() {
+    let shell = Shell::new();
+    for key in ["a", "b", "c"] {
+        shell.run(["set", "t", key, "v"]).ok();
+    }
+    shell.run(["del", "t", "a"]).ok();
+    shell.run(["del", "t", "a"]).missing();
+    shell.run(["del", "t", "b", "x", "c"]).missing();
+    assert_eq!(shell.run(["ls", "t"]).ok(), b"");
+}
+
+#[test]
+fn counters_count() {
+    let shell = Shell::new();
+    assert_eq!(shell.run(["incr", "t", "n"]).ok(), b"1\n");
+    assert_eq!(shell.run(["incr", "t", "n", "41"]).ok(), b"42\n");
+    assert_eq!(shell.run(["get", "t", "n"]).ok(), b"42");
+    assert_eq!(shell.run(["decr", "t", "n", "2"]).ok(), b"40\n");
+    assert_eq!(shell.run(["decr", "t", "n", "100"]).ok(), b"0\n");
+    assert_eq!(
+        shell
+            .run(["incr", "t", "new", "5", "--initial", "100"])
+            .ok(),
+        b"100\n"
+    );
+    assert_eq!(
+        shell
+            .run(["incr", "t", "new", "5", "--initial", "100"])
+            .ok(),
+        b"105\n"
+    );
+    assert_eq!(
+        shell.run(["decr", "t", "down", "--initial", "7"]).ok(),
+        b"7\n"
+    );
+    assert_eq!(
+        shell.run(["incr", "t", "none", "--existing"]).missing(),
+        b""
+    );
+    assert_eq!(
+        shell.run(["decr", "t", "none", "--existing"]).missing(),
+        b""
+    );
+    assert_eq!(shell.run(["incr", "t", "n", "--existing"]).ok(), b"1\n");
+    let ran = shell.run(["incr", "t", "n", "9", "--json"]);
+    assert_eq!(ran.json(), json!({"key": "n", "value": 10}));
+    shell.run(["set", "t", "text", "ten"]).ok();
+    assert!(shell.run(["incr", "t", "text"]).error().contains("number"));
+    shell.run(["set", "t", "set", "99"]).ok();
+    assert_eq!(shell.run(["incr", "t", "set"]).ok(), b"100\n");
+}
+
+#[test]
+fn counting_at_once_loses_nothing() {
+    let shell = Shell::new();
+    let children: Vec<_> = (0..16).map(|_| shell.spawn(["incr", "t", "n"])).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(shell.run(["get", "t", "n"]).ok(), b"16");
+}
+
+#[test]
+fn create_takes_limits_and_a_mode() {
+    let shell = Shell::new();
+    shell
+        .run([
+            "create",
+            "t",
+            "--max-size",
+            "64M",
+            "--mode",
+            "640",
+            "--shards",
+            "32",
+        ])
+        .ok();
+    let stat = shell.run(["stat", "t", "--json"]).json();
+    assert_eq!(stat["max_size"], 64 << 20);
+    assert_eq!(stat["shards"], 32);
+    let mode = fs::metadata(shell.path().join("t"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert!(shell.run(["create", "t"]).error().contains("exists"));
+    assert_eq!(shell.run(["create", "u", "--shards", "3"]).code, 2);
+    assert_eq!(shell.run(["create", "u", "--max-size", "big"]).code, 2);
+    assert_eq!(shell.run(["create", "u", "--mode", "400"]).code, 2);
+    assert!(!shell.path().join("u").exists());
+}
+
+#[test]
+fn odd_names_work_or_are_refused_in_a_sentence() {
+    let shell = Shell::new();
+    for name in ["with space", "größe", "a.b-c_d", "*"] {
+        shell.run(["set", name, "k", name]).ok();
+        assert_eq!(shell.run(["get", name, "k"]).ok(), name.as_bytes());
+    }
+    for name in ["", ".hidden", "..", "line\nbreak", &"x".repeat(300)] {
+        let sentence = shell.run(["set", name, "k", "v"]).error();
+        assert!(sentence.contains("name"), "{sentence}");
+    }
+    let path = shell.path().join("sub");
+    fs::create_dir(&path).unwrap();
+    let path = path.join("by-path");
+    let path = path.to_str().unwrap();
+    shell.run(["set", path, "k", "v"]).ok();
+    assert_eq!(shell.run(["get", path, "k"]).ok(), b"v");
+}
+
+#[test]
+fn what_may_only_be_read_can_be_read_and_the_rest_is_refused() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "k", "v"]).ok();
+    shell.chmod("", 0o755);
+    shell.chmod("t", 0o444);
+    assert_eq!(shell.run_as_stranger(["get", "t", "k"]).ok(), b"v");
+    assert_eq!(shell.run_as_stranger(["ls", "t"]).ok(), b"k\n");
+    assert!(
+        shell
+            .run_as_stranger(["check", "t"])
+            .text()
+            .contains("no problems")
+    );
+    assert!(
+        shell
+            .run_as_stranger(["set", "t", "k", "w"])
+            .error()
+            .contains("refused")
+    );
+    assert!(
+        shell
+            .run_as_stranger(["check", "t", "--repair"])
+            .error()
+            .contains("refused")
+    );
+    assert_eq!(shell.run(["get", "t", "k"]).ok(), b"v");
+}
+
+#[test]
+fn in_a_directory_that_may_only_be_read_no_table_is_made() {
+    let shell = Shell::new();
+    shell.chmod("", 0o555);
+    let sentence = shell.run_as_stranger(["set", "t", "k", "v"]).error();
+    assert!(sentence.contains("refused"), "{sentence}");
+    assert_eq!(fs::read_dir(shell.path()).unwrap().count(), 0);
+    shell.chmod("", 0o755);
+}
+
+#[test]
+fn a_full_table_is_told_and_stays_usable() {
+    let shell = Shell::new();
+    shell.run(["create", "t", "--max-size", "4M"]).ok();
+    shell.run(["set", "t", "k", "kept"]).ok();
+    let sentence = shell.feed(["set", "t", "large"], &vec![1; 8 << 20]).error();
+    assert!(sentence.contains("full"), "{sentence}");
+    assert_eq!(shell.run(["get", "t", "k"]).ok(), b"kept");
+    shell.run(["set", "t", "k", "again"]).ok();
+    assert_eq!(shell.run(["check", "t"]).code, 0);
+}

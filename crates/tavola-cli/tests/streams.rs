@@ -1,0 +1,240 @@
+//! dump and load: every format carries any bytes there and back, and tells what is wrong.
+
+mod shell;
+
+use std::fs;
+
+use shell::Shell;
+
+const FORMATS: [&str; 3] = ["jsonl", "tsv", "binary"];
+
+/// A table of entries that try every format; its name is `odd`.
+fn with_odd_entries() -> Shell {
+    let shell = Shell::new();
+    let entries: [(&str, &[u8]); 8] = [
+        ("", b"value of the empty key"),
+        ("656d707479", b""),
+        ("00", b"\x00\x00"),
+        ("ff0a", b"\xc3\x28\n"),
+        ("7461620920", b"tab\tand\r\nbreaks\n"),
+        ("5c74", b"\\ \\n \\\\ \\x"),
+        ("c3bc", "🦀 \"quoted\" größer".as_bytes()),
+        ("6c61726765", &[b'\\'; 300_000]),
+    ];
+    for (key, value) in entries {
+        shell.feed(["set", "odd", "--hex", key], value).ok();
+    }
+    shell
+}
+
+/// All entries of a table, in an order of their own.
+fn entries(shell: &Shell, table: &str) -> Vec<String> {
+    let text = shell.run(["dump", table]).text();
+    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn every_format_carries_any_bytes_through_pipes() {
+    let shell = with_odd_entries();
+    let expected = entries(&shell, "odd");
+    assert_eq!(expected.len(), 8);
+    for format in FORMATS {
+        let dump = shell.run(["dump", "odd", "--format", format]).ok();
+        shell.feed(["load", format, "--format", format], &dump).ok();
+        assert_eq!(entries(&shell, format), expected, "{format}");
+        assert_eq!(
+            shell.run(["get", format, ""]).ok(),
+            b"value of the empty key"
+        );
+        assert_eq!(shell.run(["get", format, "--hex", "00"]).ok(), b"\x00\x00");
+    }
+}
+
+#[test]
+fn the_format_is_known_by_the_name_of_the_file_or_its_beginning() {
+    let shell = with_odd_entries();
+    let expected = entries(&shell, "odd");
+    for (name, beginning) in [
+        ("d.jsonl", &b"{"[..]),
+        ("d.tsv", b""),
+        ("d.tavola", b"\x89TAVOLA\n"),
+    ] {
+        let file = shell.file(name, "");
+        let file = file.to_str().unwrap();
+        assert!(shell.run(["dump", "odd", file]).ok().is_empty());
+        assert!(fs::read(file).unwrap().starts_with(beginning));
+        shell.run(["load", name, file]).ok();
+        assert_eq!(entries(&shell, name), expected, "{name}");
+    }
+    let binary = shell.run(["dump", "odd", "--format", "binary"]).ok();
+    shell.feed(["load", "piped", "-"], &binary).ok();
+    assert_eq!(entries(&shell, "piped"), expected);
+}
+
+#[test]
+fn many_entries_go_through_in_batches_and_the_last_of_a_key_wins() {
+    let shell = Shell::new();
+    let mut lines: String = (0..50_000)
+        .map(|n| format!("{{\"key\":\"k{n}\",\"value\":\"v{n}\"}}\n"))
+        .collect();
+    lines.push_str("{\"key\":\"k7\",\"value\":\"one\"}\n{\"key\":\"k7\",\"value\":\"two\"}\n");
+    shell.feed(["load", "t"], lines.as_bytes()).ok();
+    assert_eq!(shell.run(["stat", "t", "--json"]).json()["keys"], 50_000);
+    assert_eq!(
+        shell.run(["get", "t", "k7", "k0", "k49999"]).ok(),
+        b"two\nv0\nv49999\n"
+    );
+    for format in FORMATS {
+        let dump = shell.run(["dump", "t", "--format", format]).ok();
+        shell.feed(["load", "copy", "--format", format], &dump).ok();
+        assert_eq!(shell.run(["stat", "copy", "--json"]).json()["keys"], 50_000);
+        shell.run(["drop", "copy"]).ok();
+    }
+}
+
+#[test]
+fn columns_of_other_peoples_text_can_be_chosen() {
+    let shell = Shell::new();
+    let text = "0041;LATIN CAPITAL LETTER A;Lu\n005C;REVERSE SOLIDUS;\\\n";
+    let file = shell.file("data.txt", text);
+    let file = file.to_str().unwrap();
+    let by_name = ["--separator", ";", "--key", "2", "--value", "3", "--raw"];
+    shell.run(["load", "t", file].iter().chain(&by_name)).ok();
+    assert_eq!(
+        shell.run(["get", "t", "LATIN CAPITAL LETTER A"]).ok(),
+        b"Lu"
+    );
+    assert_eq!(shell.run(["get", "t", "REVERSE SOLIDUS"]).ok(), b"\\");
+    shell
+        .feed(["load", "u", "--key", "1", "--value", "3"], b"a\tb\tc")
+        .ok();
+    assert_eq!(shell.run(["get", "u", "a"]).ok(), b"c");
+}
+
+#[test]
+fn a_bad_line_is_told_by_its_number_and_what_came_before_stays() {
+    let shell = Shell::new();
+    let jsonl = "{\"key\":\"a\",\"value\":\"1\"}\n{\"key\":\"b\",\"value\":\"2\"}\n{\"key\":\n";
+    let sentence = shell.feed(["load", "j"], jsonl.as_bytes()).error();
+    assert!(sentence.contains("line 3"), "{sentence}");
+    assert!(sentence.contains("first 2 entries"), "{sentence}");
+    assert_eq!(shell.run(["get", "j", "a", "b"]).ok(), b"1\n2\n");
+    let sentence = shell.feed(["load", "t", "-f", "tsv"], b"a\t1\nb\n").error();
+    assert!(
+        sentence.contains("line 2") && sentence.contains("--value"),
+        "{sentence}"
+    );
+    assert_eq!(shell.run(["get", "t", "a"]).ok(), b"1");
+    let sentence = shell
+        .feed(["load", "t", "-f", "tsv"], b"C:\\new\\x\t1\n")
+        .error();
+    assert!(sentence.contains("--raw"), "{sentence}");
+}
+
+#[test]
+fn a_binary_dump_cut_short_or_damaged_is_told_and_loses_nothing_loaded() {
+    let shell = Shell::new();
+    for n in 0..10 {
+        shell.run(["set", "t", &format!("key {n}"), "value"]).ok();
+    }
+    let dump = shell.run(["dump", "t", "--format", "binary"]).ok();
+    // The header has 12 bytes, an entry 8 + 5 + 5, the trailer 20.
+    assert_eq!(dump.len(), 12 + 10 * 18 + 20);
+    for (length, whole) in [
+        (12 + 5 * 18 + 7, 5),
+        (12 + 5 * 18, 5),
+        (dump.len() - 1, 10),
+        (9, 0),
+    ] {
+        let sentence = shell
+            .feed(["load", "cut", "-f", "binary"], &dump[..length])
+            .error();
+        assert!(sentence.contains("cut short"), "{sentence}");
+        let keys = shell.run(["ls", "cut"]).ok();
+        assert_eq!(keys.iter().filter(|&&byte| byte == b'\n').count(), whole);
+        shell.run(["drop", "cut"]).ok();
+    }
+    let mut damaged = dump.clone();
+    damaged[12 + 8] ^= 1;
+    assert!(
+        shell
+            .feed(["load", "cut"], &damaged)
+            .error()
+            .contains("damaged")
+    );
+    let foreign = shell
+        .feed(["load", "cut", "-f", "binary"], b"{\"key\":\"a\"}")
+        .error();
+    assert!(foreign.contains("--format"), "{foreign}");
+}
+
+#[test]
+fn a_hostile_length_takes_no_memory() {
+    let shell = Shell::new();
+    let mut stream = b"\x89TAVOLA\n\x01\0\0\0".to_vec();
+    stream.extend_from_slice(&[0xfe, 0xff, 0xff, 0xff, 0, 0, 0, 0, b'x']);
+    assert!(
+        shell
+            .feed(["load", "t"], &stream)
+            .error()
+            .contains("cut short")
+    );
+}
+
+#[test]
+fn a_load_into_a_full_table_says_how_far_it_came() {
+    let shell = Shell::new();
+    shell.run(["create", "t", "--max-size", "4M"]).ok();
+    let value = "x".repeat(1000);
+    let lines: String = (0..20_000)
+        .map(|n| format!("{{\"key\":\"k{n}\",\"value\":\"{value}\"}}\n"))
+        .collect();
+    let sentence = shell.feed(["load", "t"], lines.as_bytes()).error();
+    assert!(
+        sentence.contains("full") && sentence.contains("entries are loaded"),
+        "{sentence}"
+    );
+    assert_eq!(shell.run(["get", "t", "k0"]).ok(), value.as_bytes());
+    assert_eq!(shell.run(["check", "t"]).code, 0);
+}
+
+#[test]
+fn files_that_cannot_be_used_are_told() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "k", "v"]).ok();
+    let sentence = shell.run(["load", "t", "/no/such/file"]).error();
+    assert!(sentence.contains("/no/such/file"), "{sentence}");
+    let sentence = shell.run(["dump", "t", "/no/such/file"]).error();
+    assert!(sentence.contains("/no/such/file"), "{sentence}");
+    let sentence = shell.run(["load", "t", "/dev/shm"]).error();
+    assert!(sentence.contains("/dev/shm"), "{sentence}");
+    let sentence = shell
+        .feed(["load", "t", "-f", "binary", "--raw"], b"")
+        .error();
+    assert!(sentence.contains("tsv"), "{sentence}");
+}
+
+#[test]
+fn a_dump_onto_a_full_disk_is_an_error() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "k", "v"]).ok();
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = shell.command(["dump", "t"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        output
+            .stderr
+            .starts_with(b"tavola: cannot write to standard output")
+    );
+    assert!(
+        shell
+            .run(["dump", "t", "/dev/full"])
+            .error()
+            .contains("/dev/full")
+    );
+}

@@ -1,0 +1,287 @@
+//! Whole tables: ls, stat, check, compact, maintain, drop.
+
+mod shell;
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+
+use serde_json::json;
+use shell::{Shell, wait_until};
+
+#[test]
+fn ls_lists_tables_by_name_with_their_numbers() {
+    let shell = Shell::new();
+    assert_eq!(shell.run(["ls"]).ok(), b"");
+    shell.run(["set", "b", "key", "value"]).ok();
+    shell.run(["create", "a"]).ok();
+    fs::write(shell.path().join("foreign"), "not a table").unwrap();
+    let text = shell.run(["ls"]).text();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert_eq!(rows[0][..3], ["a", "0", "0"]);
+    assert_eq!(rows[1][..3], ["b", "1", "8"]);
+    let text = shell.run(["ls", "--json"]).text();
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(last["name"], "b");
+    assert_eq!(last["keys"], 1);
+    assert_eq!(last["payload_bytes"], 8);
+    assert!(last["resident_bytes"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_damaged_table_does_not_hide_the_others() {
+    let shell = Shell::new();
+    shell.run(["set", "good", "k", "v"]).ok();
+    shell.run(["set", "cut", "k", "v"]).ok();
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .open(shell.path().join("cut"))
+        .unwrap();
+    file.set_len(100).unwrap();
+    let ran = shell.run(["ls"]);
+    assert!(ran.out.starts_with(b"good\t1\t2\t"));
+    assert!(ran.error().contains("cut"));
+}
+
+#[test]
+fn ls_lists_the_keys_that_begin_with_a_prefix() {
+    let shell = Shell::new();
+    for key in ["user:1", "user:2", "group:1", ""] {
+        shell.run(["set", "t", key, "v"]).ok();
+    }
+    let sorted = |args: &[&str]| {
+        let text = shell.run(args).text();
+        let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&["ls", "t"]), ["", "group:1", "user:1", "user:2"]);
+    assert_eq!(sorted(&["ls", "t", "user:"]), ["user:1", "user:2"]);
+    assert!(sorted(&["ls", "t", "none"]).is_empty());
+    assert_eq!(
+        sorted(&["ls", "t", "--hex", "757365723a31"]),
+        ["757365723a31"]
+    );
+    assert_eq!(
+        sorted(&["ls", "t", "group", "--json"]),
+        [r#"{"key":"group:1"}"#]
+    );
+    shell.run(["set", "t", "--hex", "ff0a", "v"]).ok();
+    assert_eq!(sorted(&["ls", "t", "--base64", "/w=="]), ["/wo="]);
+    assert_eq!(
+        sorted(&["ls", "t", "--hex", "--json", "ff"]),
+        [r#"{"key_base64":"/wo="}"#]
+    );
+}
+
+#[test]
+fn stat_tells_numbers_in_words_and_in_json() {
+    let shell = Shell::new();
+    for n in 0..100 {
+        shell.run(["incr", "t", &format!("counter {n}")]).ok();
+    }
+    shell.run(["set", "t", "k", "v"]).ok();
+    let text = shell.run(["stat", "t"]).text();
+    assert!(text.contains("101"), "{text}");
+    let stat = shell.run(["stat", "t", "--json"]).json();
+    assert_eq!(stat["keys"], 101);
+    assert_eq!(stat["recoveries"], 0);
+    assert_eq!(stat["uuid"].as_str().unwrap().len(), 36);
+    assert!(stat["resident_bytes"].as_u64() <= stat["max_size"].as_u64());
+    assert_eq!(stat["participants"], json!([]));
+    let used = stat["classes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|class| class["used"].as_u64());
+    assert_eq!(used.map(Option::unwrap).sum::<u64>(), 101);
+}
+
+#[test]
+fn stat_names_who_is_attached() {
+    let shell = Shell::new();
+    let mut child = shell.attach("t");
+    let stat = shell.run(["stat", "t", "--json"]).json();
+    let participants = stat["participants"].as_array().unwrap();
+    assert_eq!(participants.len(), 1);
+    assert_eq!(participants[0]["alive"], true);
+    assert!(
+        participants[0]["command"]
+            .as_str()
+            .unwrap()
+            .contains("load")
+    );
+    let text = shell.run(["stat", "t"]).text();
+    assert!(text.contains(&child.id().to_string()), "{text}");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    let stat = shell.run(["stat", "t", "--json"]).json();
+    assert_eq!(stat["participants"], json!([]));
+}
+
+#[test]
+fn check_finds_nothing_in_a_sound_table() {
+    let shell = Shell::new();
+    let lines: String = (0..5000)
+        .map(|n| format!("{{\"key\":\"k{n}\",\"value\":\"v{n}\"}}\n"))
+        .collect();
+    shell.feed(["load", "t"], lines.as_bytes()).ok();
+    assert!(
+        shell
+            .run(["check", "t"])
+            .text()
+            .contains("no problems; 5,000 keys")
+    );
+    let report = shell.run(["check", "t", "--json"]).json();
+    assert_eq!(report["clean"], true);
+    assert_eq!(report["keys"], 5000);
+    assert_eq!(report["bytes_in_use"], report["bytes_reachable"]);
+    assert_eq!(report["problems"], json!([]));
+    assert!(
+        shell
+            .run(["check", "t", "--repair"])
+            .text()
+            .contains("no problems")
+    );
+    assert_eq!(shell.run(["get", "t", "k4999"]).ok(), b"v4999");
+}
+
+#[test]
+fn compact_and_maintain_give_memory_back() {
+    let shell = Shell::new();
+    let value = "x".repeat(1000);
+    let lines: String = (0..20_000)
+        .map(|n| format!("{{\"key\":\"k{n}\",\"value\":\"{value}\"}}\n"))
+        .collect();
+    shell.feed(["load", "t"], lines.as_bytes()).ok();
+    let resident = || {
+        shell.run(["stat", "t", "--json"]).json()["resident_bytes"]
+            .as_u64()
+            .unwrap()
+    };
+    let full = resident();
+    assert!(full > 20_000_000, "{full}");
+    assert!(shell.run(["maintain", "t"]).text().contains("given back"));
+    for chunk in (0..20_000).collect::<Vec<u32>>().chunks(1000) {
+        let keys = chunk.iter().map(|n| format!("k{n}"));
+        shell
+            .run(["del".to_string(), "t".to_string()].into_iter().chain(keys))
+            .ok();
+    }
+    assert!(shell.run(["compact", "t"]).text().contains("given back"));
+    assert!(resident() < full / 10, "{} of {full}", resident());
+}
+
+#[test]
+fn a_killed_participant_is_told_and_maintained_away() {
+    let shell = Shell::new();
+    let mut child = shell.attach("t");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let stat = shell.run(["stat", "t", "--json"]).json();
+    assert_eq!(stat["participants"][0]["alive"], false);
+    assert!(
+        shell
+            .run(["maintain", "t"])
+            .text()
+            .contains("1 dead participant removed")
+    );
+    let stat = shell.run(["stat", "t", "--json"]).json();
+    assert_eq!(stat["participants"], json!([]));
+}
+
+#[test]
+fn drop_removes_tables_and_nothing_else() {
+    let shell = Shell::new();
+    shell.run(["set", "a", "k", "v"]).ok();
+    shell.run(["set", "b", "k", "v"]).ok();
+    shell.run(["drop", "a", "b"]).ok();
+    assert_eq!(shell.run(["ls"]).ok(), b"");
+    assert!(shell.run(["drop", "a"]).error().contains("no table"));
+    shell.run(["drop", "a", "--if-exists"]).ok();
+    fs::write(shell.path().join("foreign"), "not a table").unwrap();
+    shell.run(["drop", "foreign"]).error();
+    assert!(shell.path().join("foreign").exists());
+}
+
+#[test]
+fn a_dropped_table_in_use_is_told_and_a_new_one_is_empty() {
+    let shell = Shell::new();
+    let mut child = shell.attach("t");
+    let ran = shell.run(["drop", "t"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.contains("in use by 1 process"), "{}", ran.err);
+    shell.run(["create", "t"]).ok();
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(shell.run(["ls", "t"]).ok(), b"");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_a_listing_quietly() {
+    let shell = Shell::new();
+    let key = "k".repeat(200);
+    let lines: String = (0..20_000)
+        .map(|n| format!("{{\"key\":\"{key}{n}\",\"value\":\"\"}}\n"))
+        .collect();
+    shell.feed(["load", "t"], lines.as_bytes()).ok();
+    for command in [
+        &["ls", "t"][..],
+        &["dump", "t"],
+        &["dump", "t", "--format", "binary"],
+    ] {
+        let mut child = shell.spawn(command);
+        drop(child.stdout.take());
+        wait_until(|| child.try_wait().unwrap().is_some());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{command:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+    }
+}
+
+#[test]
+fn check_finds_damage_and_repair_keeps_the_rest() {
+    let shell = Shell::new();
+    shell.run(["create", "t", "--max-size", "64M"]).ok();
+    for n in 0..50 {
+        shell.run(["set", "t", &format!("key {n}"), "value"]).ok();
+    }
+    shell
+        .run(["set", "t", "the one to be damaged", "value"])
+        .ok();
+    let path = shell.path().join("t");
+    let bytes = fs::read(&path).unwrap();
+    let key = b"the one to be damaged";
+    let at = bytes
+        .windows(key.len())
+        .position(|window| window == key)
+        .unwrap();
+    // The header of an item stands right before its key.
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(&[0xff; 8], at as u64 - 8).unwrap();
+    let ran = shell.run(["check", "t"]);
+    assert!(
+        String::from_utf8_lossy(&ran.out).contains("tavola check t --repair"),
+        "{ran:?}"
+    );
+    ran.missing();
+    let ran = shell.run(["check", "t", "--json"]);
+    assert_eq!(ran.json()["clean"], false);
+    assert_eq!(
+        ran.json()["problem_count"],
+        ran.json()["problems"].as_array().unwrap().len()
+    );
+    assert!(shell.run(["dump", "t"]).error().contains("damaged"));
+    let text = shell.run(["check", "t", "--repair"]).text();
+    assert!(
+        text.contains("before the repair") && text.contains("no problems"),
+        "{text}"
+    );
+    assert!(shell.run(["check", "t"]).text().contains("50 keys"));
+    assert_eq!(shell.run(["dump", "t"]).text().lines().count(), 50);
+    shell.run(["get", "t", "the one to be damaged"]).missing();
+    assert_eq!(shell.run(["get", "t", "key 49"]).ok(), b"value");
+}

@@ -1,0 +1,90 @@
+//! `tavola-torture`: processes that use a table are killed, at every store they make to shared
+//! memory and at random, and those who live on must find what was promised: nothing hangs, no write
+//! that had returned is lost, no value is torn, no memory stays behind.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | `points` | kill points: every store of every operation, and of recovery |
+//! | `soak` | random operations, random kills and stops, histories checked |
+//! | `board` | counters and faults that all processes share |
+//! | `image`, `scratch` | files of tables, and where they lie meanwhile |
+//! | `value` | values that verify themselves |
+//! | `system` | processes and shared memory |
+
+#![deny(unsafe_code)]
+
+#[forbid(unsafe_code)]
+mod args;
+#[forbid(unsafe_code)]
+mod board;
+#[forbid(unsafe_code)]
+mod image;
+#[forbid(unsafe_code)]
+mod points;
+#[forbid(unsafe_code)]
+mod scratch;
+#[forbid(unsafe_code)]
+mod soak;
+#[allow(unsafe_code)]
+mod system;
+#[forbid(unsafe_code)]
+mod value;
+
+use args::Args;
+use board::Board;
+use points::Run;
+use scratch::Scratch;
+use std::error::Error;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = match Args::parse(std::env::args().skip(1)) {
+        Ok(args) => args,
+        Err(why) => {
+            eprint!("{why}\n\n{}", args::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match torture(&args) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("the harness itself failed: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs both parts; says how many faults there were.
+fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
+    let board = Board::new()?;
+    std::panic::set_hook(Box::new(move |what| {
+        board.fault(&what.to_string().replace('\n', " "))
+    }));
+    let scratch = Scratch::new()?;
+    println!("seed {}", args.seed);
+    let began = system::now_ns();
+    let run = Run {
+        args,
+        board: &board,
+        scratch: &scratch,
+    };
+    let soaks_only = args.only.as_deref() == Some("soak");
+    if !soaks_only {
+        points::run(&run)?;
+    }
+    if soaks_only || args.only.is_none() {
+        soak::run(args, &board, &scratch, until(args, began))?;
+    }
+    for fault in board.told() {
+        println!("FAULT {fault}");
+    }
+    println!("{} faults", board.faults());
+    Ok(board.faults())
+}
+
+/// When the soak may end: when the time is over, and half of it was the soak's.
+fn until(args: &Args, began: u64) -> u64 {
+    let all = args.seconds * 1_000_000_000;
+    (began + all).max(system::now_ns() + all / 2)
+}

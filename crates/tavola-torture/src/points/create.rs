@@ -1,0 +1,89 @@
+//! The making of a table's file: killed anywhere, the next creator makes a whole one.
+
+use super::{Lane, Prepared, Run};
+use crate::board::{Count, Of};
+use crate::system::{Ended, alarm, fork, wait};
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+use tavola::{Table, killpoint};
+
+/// Kills a creator at every store; prints a line.
+pub(super) fn run(run: &Run<'_>) -> Prepared<()> {
+    let lane = run.lane(0);
+    let mut point = 0;
+    loop {
+        point += 1;
+        let dir = run.scratch.path(&format!("create-{point}"));
+        std::fs::create_dir(&dir)?;
+        let killed = one(&lane, &dir.join("table"), point)?;
+        let names = std::fs::read_dir(&dir)?.count();
+        if names != 1 {
+            let what = format!("create: point {point}: {names} files are left, not the table's");
+            run.board.fault(&what);
+        }
+        std::fs::remove_dir_all(&dir)?;
+        if !killed {
+            break;
+        }
+        run.board.add(Count::Killed, 1);
+    }
+    println!(
+        "  {:<44} {:>6} points, {:>6} killed at",
+        "create",
+        point - 1,
+        point - 1
+    );
+    Ok(())
+}
+
+/// A creator that dies at `k`, then one that does not. Whether the first was killed.
+fn one(lane: &Lane<'_>, path: &std::path::Path, k: u64) -> io::Result<bool> {
+    let passed = lane.board.lane(lane.number, Of::Passed);
+    let pid = fork(|| {
+        alarm(30);
+        killpoint::die_at(k);
+        let made = Table::options().max_size(4 << 20).create(path);
+        passed.store(killpoint::passed(), Relaxed);
+        killpoint::die_at(0);
+        i32::from(made.is_err())
+    })?;
+    let ended = wait(pid)?;
+    let was_made = ended == Ended::Exited(0);
+    if !ended.was_killed() && !was_made {
+        lane.board
+            .fault(&format!("create: the victim of point {k}: {ended:?}"));
+    }
+    let pid = fork(|| {
+        alarm(30);
+        match next(path, was_made) {
+            Ok(()) => 0,
+            Err(why) => {
+                lane.board.fault(&format!("create: point {k}: {why}"));
+                1
+            }
+        }
+    })?;
+    if !matches!(wait(pid)?, Ended::Exited(0 | 1)) {
+        lane.board.fault(&format!(
+            "create: the survivor of point {k} did not end by itself"
+        ));
+    }
+    Ok(ended.was_killed())
+}
+
+fn next(path: &std::path::Path, was_made: bool) -> Result<(), String> {
+    let failed = |error: tavola::Error| error.to_string();
+    if path.exists() && !was_made {
+        return Err("a name without a whole table".to_owned());
+    }
+    let table = Table::options()
+        .max_size(4 << 20)
+        .open(path)
+        .map_err(failed)?;
+    table.set(b"key", b"value").map_err(failed)?;
+    let report = table.check().map_err(failed)?;
+    if !report.is_clean() || table.get(b"key").map_err(failed)?.as_deref() != Some(b"value") {
+        return Err(format!("the table is not whole: {:?}", report.problems));
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! One lane: of several processes that take the points of a case one by one, each with a file of
+//! its own.
+
+use super::case::Case;
+use super::op::Op;
+use super::survivor::{BEGINNINGS, Style, before_recovery};
+use super::{reader, survivor, victim};
+use crate::board::{Board, Count, Of};
+use crate::image::Image;
+use crate::scratch::Scratch;
+use crate::system::{Ended, fork, wait};
+use crate::value::sealed;
+use rustix::process::Pid;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Every so many points a reader runs beside.
+const READER_EVERY: u64 = 16;
+
+/// A lane's place.
+pub(crate) struct Lane<'a> {
+    pub(crate) board: &'a Board,
+    pub(crate) number: usize,
+    path: PathBuf,
+    /// Every so many points the survivor compacts; 0: never.
+    compact_every: u64,
+    keep: Option<&'a Path>,
+}
+
+/// What became of a victim.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    Killed,
+    /// It had fewer stores than that.
+    Lived {
+        stores: u64,
+    },
+    /// It ended in another way, which was told.
+    Failed,
+}
+
+impl<'a> Lane<'a> {
+    pub(crate) fn new(
+        board: &'a Board,
+        scratch: &Scratch,
+        number: usize,
+        compact_every: u64,
+        keep: Option<&'a Path>,
+    ) -> Self {
+        Self {
+            board,
+            number,
+            path: scratch.path(&format!("lane-{number}")),
+            compact_every,
+            keep,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn word(&self, word: Of) -> u64 {
+        self.board.lane(self.number, word).load(Relaxed)
+    }
+
+    /// A fresh file, a victim that dies at `k`, a survivor. Says what became of the victim.
+    pub(crate) fn point(&self, case: &Case, k: u64, turn: u64) -> io::Result<Outcome> {
+        case.image.store(&self.path)?;
+        self.board.lane(self.number, Of::Stop).store(0, Relaxed);
+        let reader = match turn % READER_EVERY {
+            0 => Some(self.reader(case, k)?),
+            _ => None,
+        };
+        let outcome = self.victim(case, k)?;
+        if outcome != Outcome::Failed {
+            self.survivor(case, k, turn)?;
+        }
+        self.board.lane(self.number, Of::Stop).store(1, Relaxed);
+        if let Some(pid) = reader {
+            self.expect_success(pid, &format!("{}: point {k}: the reader", case.name))?;
+        }
+        Ok(outcome)
+    }
+
+    fn reader(&self, case: &Case, k: u64) -> io::Result<Pid> {
+        fork(|| {
+            let outcome = reader::run(case, &self.path, self.board, self.number);
+            self.told(outcome, || format!("{}: point {k}: the reader", case.name))
+        })
+    }
+
+    /// Runs a victim on the file as it is; 0: it lives.
+    pub(crate) fn victim(&self, case: &Case, k: u64) -> io::Result<Outcome> {
+        let pid = fork(|| victim::run(case, &self.path, self.board, self.number, k))?;
+        let ended = wait(pid)?;
+        if ended.was_killed() {
+            self.board.add(Count::Killed, 1);
+            return Ok(Outcome::Killed);
+        }
+        if ended == Ended::Exited(0) {
+            let stores = self.word(Of::Passed);
+            return Ok(Outcome::Lived { stores });
+        }
+        if ended != Ended::Exited(1) {
+            let how = told_end(ended);
+            self.board
+                .fault(&format!("{}: the victim of point {k} {how}", case.name));
+        }
+        Ok(Outcome::Failed)
+    }
+
+    pub(crate) fn survivor(&self, case: &Case, k: u64, turn: u64) -> io::Result<()> {
+        if let Some(dir) = self.keep {
+            std::fs::copy(&self.path, dir.join(format!("lane-{}", self.number)))?;
+        }
+        let done = self.word(Of::Acknowledged) as usize;
+        let style = Style {
+            beginning: turn % BEGINNINGS,
+            compacts: self.compact_every != 0 && turn % self.compact_every == 1,
+        };
+        let name = || format!("{}: point {k}, beginning {}", case.name, style.beginning);
+        let faults = self.board.faults();
+        let pid = fork(|| {
+            let outcome = survivor::run(case, &self.path, self.board, self.number, done, style);
+            self.told(outcome, name)
+        })?;
+        self.expect_success(pid, &name())?;
+        self.board.add(Count::Survived, 1);
+        if let (Some(dir), true) = (self.keep, self.board.faults() > faults) {
+            let (from, number) = (format!("lane-{}", self.number), self.board.faults());
+            std::fs::rename(dir.join(from), dir.join(format!("fault-{number}")))?;
+        }
+        Ok(())
+    }
+
+    fn told(&self, outcome: Result<(), String>, who: impl Fn() -> String) -> i32 {
+        match outcome {
+            Ok(()) => 0,
+            Err(why) => {
+                self.board.fault(&format!("{}: {why}", who()));
+                1
+            }
+        }
+    }
+
+    fn expect_success(&self, pid: Pid, who: &str) -> io::Result<()> {
+        match wait(pid)? {
+            Ended::Exited(0 | 1) => {}
+            ended => self.board.fault(&format!("{who}: {}", told_end(ended))),
+        }
+        Ok(())
+    }
+
+    /// The case of those who find what a victim of point `k` leaves; `None`: it lived.
+    pub(crate) fn aftermath(&self, case: &Case, k: u64, turn: u64) -> io::Result<Option<Case>> {
+        case.image.store(&self.path)?;
+        if self.victim(case, k)? != Outcome::Killed {
+            return Ok(None);
+        }
+        let Some(mut found) = self.found(case, k, turn)? else {
+            return Ok(None);
+        };
+        found.image = Image::load(&self.path)?;
+        Ok(Some(found))
+    }
+
+    /// The same on the file as it is, of which no copy is made.
+    pub(crate) fn found(&self, case: &Case, k: u64, turn: u64) -> io::Result<Option<Case>> {
+        let done = self.word(Of::Acknowledged) as usize;
+        let model = match before_recovery(case, &self.path, done) {
+            Ok(model) => model,
+            Err(why) => {
+                self.board
+                    .fault(&format!("{}: point {k}: {why}", case.name));
+                return Ok(None);
+            }
+        };
+        let name = format!("{} > {k}", case.name);
+        let ops = vec![notice(case, turn)];
+        let found = Case::new(&name, (case.image.clone(), Rc::new(model)), ops)
+            .armed_from_start()
+            .growth(case.growth);
+        let found = if case.is_full { found.full() } else { found };
+        Ok(Some(if case.few { found.few() } else { found }))
+    }
+}
+
+/// What the one who finds a dead process's shard locked was about to do.
+fn notice(case: &Case, turn: u64) -> Op {
+    let key = b"finder".to_vec();
+    match turn % 4 {
+        _ if case.is_full => Op::Check,
+        0 => Op::Set(key.clone(), sealed(&key, 1, 30)),
+        1 => Op::Check,
+        2 => Op::Set(key.clone(), sealed(&key, 1, 40_000)),
+        _ => Op::Reap,
+    }
+}
+
+fn told_end(ended: Ended) -> String {
+    match ended {
+        ended if ended.was_too_slow() => "hung".to_owned(),
+        Ended::Exited(code) => format!("ended with code {code}"),
+        Ended::Signalled(signal) => format!("was ended by signal {signal}"),
+    }
+}

@@ -1,0 +1,46 @@
+//! A process that only reads, beside the one that is killed and the one that goes on.
+
+use super::case::Case;
+use crate::board::{Board, Count, Of};
+use crate::system::alarm;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use tavola::Table;
+
+const PATIENCE_S: u32 = 120;
+
+/// Reads until it is told to stop: keys nobody touches have their value, others one of theirs.
+pub(crate) fn run(case: &Case, path: &Path, board: &Board, lane: usize) -> Result<(), String> {
+    alarm(PATIENCE_S);
+    let stop = board.lane(lane, Of::Stop);
+    let allowed = case.allowed();
+    let table = Table::open_read_only(path).map_err(|error| error.to_string())?;
+    let mut value = Vec::new();
+    let mut reads = 0u64;
+    'all: while stop.load(Relaxed) == 0 {
+        let touched = allowed.iter().map(|(key, states)| (key, &states[..]));
+        let keys = case.model.keys().filter(|key| !allowed.contains_key(*key));
+        for (key, states) in touched.chain(keys.map(|key| (key, &[][..]))) {
+            let there = table.get_into(key, &mut value);
+            if stop.load(Relaxed) != 0 {
+                break 'all;
+            }
+            let there = there.map_err(|error| format!("{}: {error}", key.escape_ascii()))?;
+            let found = there.then_some(&value);
+            let is_right = match states {
+                [] => found == case.model.get(key),
+                states => states.iter().any(|state| state.as_ref() == found),
+            };
+            if !is_right {
+                let len = found.map(Vec::len);
+                return Err(format!(
+                    "{} was read wrong: {len:?} bytes",
+                    key.escape_ascii()
+                ));
+            }
+            reads += 1;
+        }
+    }
+    board.add(Count::ReadsBeside, reads);
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! The process that goes on with what a dead one left, and looks at everything.
+
+use super::case::{Case, key};
+use super::op::Model;
+use crate::board::{Board, Count, Of};
+use crate::system::{alarm, now_ns};
+use crate::value::sealed;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use tavola::Table;
+
+/// Seconds after which a survivor that still runs counts as hung.
+const PATIENCE_S: u32 = 60;
+/// How long the first write after a death may take.
+const TAKEOVER_NS: u64 = 2_000_000_000;
+/// What a survivor begins with: the ways by which a death is noticed.
+pub(crate) const BEGINNINGS: u64 = 4;
+/// Keys of survivors.
+const PROBE: &[u8] = b"probe";
+const LARGE_PROBE: &[u8] = b"large probe";
+
+/// How a survivor goes about it.
+#[derive(Clone, Copy)]
+pub(crate) struct Style {
+    /// Below [`BEGINNINGS`].
+    pub(crate) beginning: u64,
+    /// Whether it compacts the emptied table, which takes a second or two.
+    pub(crate) compacts: bool,
+}
+
+type Found<T> = Result<T, String>;
+
+fn failed(error: tavola::Error) -> String {
+    error.to_string()
+}
+
+/// The child's whole life. `done`: how many operations had returned.
+pub(crate) fn run(
+    case: &Case,
+    path: &Path,
+    board: &Board,
+    lane: usize,
+    done: usize,
+    style: Style,
+) -> Found<()> {
+    alarm(PATIENCE_S);
+    let model = before_recovery(case, path, done)?;
+    let table = Table::options().open_existing(path).map_err(failed)?;
+    let mut model = model;
+    if case.is_full {
+        whole(&table, board)?;
+    } else {
+        begin(&table, board, &mut model, style)?;
+        whole(&table, board)?;
+        use_on(&table, case, &mut model)?;
+    }
+    verify(&table, board, &model)?;
+    board.lane(lane, Of::Stop).store(1, Relaxed);
+    if case.few {
+        table.clear().map_err(failed)?;
+        model.clear();
+    }
+    empty(&table, board, &model, style)
+}
+
+/// What a reader finds while nobody has recovered anything: all that had returned, and of the
+/// operation under way the old state or the new one of each key. It must stay so.
+pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Model> {
+    let (mut model, pending) = case.after(done);
+    let table = Table::open_read_only(path).map_err(failed)?;
+    for (key, new) in pending {
+        let found = table.get(&key).map_err(failed)?;
+        if found.as_ref() != model.get(&key) && found != new {
+            return Err(format!(
+                "before recovery, {} holds neither its old nor its new value: {}",
+                key.escape_ascii(),
+                shown(found.as_deref())
+            ));
+        }
+        match found {
+            Some(value) => model.insert(key, value),
+            None => model.remove(&key),
+        };
+    }
+    contents(&table, &model).map_err(|why| format!("before recovery, {why}"))?;
+    Ok(model)
+}
+
+fn shown(value: Option<&[u8]>) -> String {
+    match value {
+        None => "nothing".to_owned(),
+        Some(value) => {
+            let head = &value[..value.len().min(24)];
+            format!("{} bytes, {}", value.len(), head.escape_ascii())
+        }
+    }
+}
+
+/// Every key has its value, and a walk meets these keys and no others.
+fn contents(table: &Table, model: &Model) -> Found<()> {
+    let mut value = Vec::new();
+    for (key, expected) in model {
+        let there = table.get_into(key, &mut value).map_err(failed)?;
+        if !there || value != *expected {
+            return Err(format!(
+                "{} should hold {} and holds {}",
+                key.escape_ascii(),
+                shown(Some(expected)),
+                shown(there.then_some(&value[..]))
+            ));
+        }
+    }
+    walk(table, model)
+}
+
+fn walk(table: &Table, model: &Model) -> Found<()> {
+    let (mut entries, mut met) = (table.iter(), 0);
+    while let Some((key, value)) = entries.next_entry().map_err(failed)? {
+        if model.get(key).map(Vec::as_slice) != Some(value) {
+            let key = key.escape_ascii();
+            return Err(format!("a walk meets {key} with {}", shown(Some(value))));
+        }
+        met += 1;
+    }
+    if met == model.len() {
+        return Ok(());
+    }
+    // A key that stands twice for a moment may be met twice.
+    let walked = table.iter().collect::<tavola::Result<BTreeMap<_, _>>>();
+    match walked.map_err(failed)?.len() {
+        met if met == model.len() => Ok(()),
+        met => Err(format!("a walk meets {met} keys, not {}", model.len())),
+    }
+}
+
+/// Notices the death, in one of the ways there are.
+fn begin(table: &Table, board: &Board, model: &mut Model, style: Style) -> Found<()> {
+    let (key, len) = if style.beginning == 3 {
+        (LARGE_PROBE, 50_000)
+    } else {
+        (PROBE, 30)
+    };
+    match style.beginning {
+        1 => whole(table, board)?,
+        2 => drop(table.reap().map_err(failed)?),
+        _ => {}
+    }
+    let value = sealed(key, 1, len);
+    let from = now_ns();
+    table
+        .set(key, &value)
+        .map_err(|error| format!("the first write: {error}"))?;
+    let took = now_ns() - from;
+    board
+        .count(Count::SlowestTakeoverNs)
+        .fetch_max(took, Relaxed);
+    if took > TAKEOVER_NS {
+        return Err(format!("the first write took {} ms", took / 1_000_000));
+    }
+    model.insert(key.to_vec(), value);
+    Ok(())
+}
+
+/// The check is clean, and what is in use is what can be reached.
+fn whole(table: &Table, board: &Board) -> Found<()> {
+    let report = table.check().map_err(failed)?;
+    board.add(Count::Checks, 1);
+    if !report.is_clean() {
+        return Err(format!("check: {}", report.problems.join("; ")));
+    }
+    if report.bytes_in_use != report.bytes_reachable {
+        return Err(format!(
+            "{} bytes are in use, {} can be reached",
+            report.bytes_in_use, report.bytes_reachable
+        ));
+    }
+    Ok(())
+}
+
+fn verify(table: &Table, board: &Board, model: &Model) -> Found<()> {
+    contents(table, model)?;
+    let keys = table.len().map_err(failed)?;
+    if keys != model.len() as u64 {
+        return Err(format!(
+            "the table counts {keys} keys and holds {}",
+            model.len()
+        ));
+    }
+    whole(table, board)
+}
+
+/// New keys, small and large, as many as the case wants; some are overwritten, some removed.
+fn use_on(table: &Table, case: &Case, model: &mut Model) -> Found<()> {
+    let mut set = |key: Vec<u8>, value: Vec<u8>| {
+        table
+            .set(&key, &value)
+            .map_err(|error| format!("a later write: {error}"))?;
+        model.insert(key, value);
+        Found::Ok(())
+    };
+    for number in 0..case.growth {
+        let key = [b"later ", &key(number)[..]].concat();
+        let value = sealed(&key, 1, 20);
+        set(key, value)?;
+    }
+    for version in 1..3 {
+        let value = sealed(LARGE_PROBE, version, 30_000 * version as usize);
+        set(LARGE_PROBE.to_vec(), value)?;
+    }
+    for number in (0..case.growth).step_by(3) {
+        let key = [b"later ", &key(number)[..]].concat();
+        if !table.remove(&key).map_err(failed)? {
+            return Err(format!(
+                "{} was not there to be removed",
+                key.escape_ascii()
+            ));
+        }
+        model.remove(&key);
+    }
+    Ok(())
+}
+
+/// Removes everything: nothing may stay behind.
+fn empty(table: &Table, board: &Board, model: &Model, style: Style) -> Found<()> {
+    for key in model.keys() {
+        if !table.remove(key).map_err(failed)? {
+            return Err(format!(
+                "{} was not there to be removed",
+                key.escape_ascii()
+            ));
+        }
+    }
+    verify(table, board, &Model::new())?;
+    if !style.compacts {
+        return Ok(());
+    }
+    table.compact().map_err(failed)?;
+    verify(table, board, &Model::new())?;
+    let stats = table.stats().map_err(failed)?;
+    match stats.index_bytes + stats.slab_bytes + stats.large_bytes + stats.free_bytes {
+        0 => Ok(()),
+        left => Err(format!(
+            "{left} bytes stay in an emptied and compacted table"
+        )),
+    }
+}

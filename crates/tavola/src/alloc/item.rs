@@ -1,0 +1,466 @@
+//! Items as they are read and written.
+//!
+//! Reading is done with and without the shard's lock. Without it every byte may be stale or torn,
+//! so lengths are held against the page they stand in, and what was copied counts only after the
+//! bucket has been validated (`index::read`).
+
+use super::chain::{Chain, Pieces};
+use super::{Step, corrupt, slab, take_block};
+use crate::layout::{
+    FLAG_COUNTER, FLAG_LARGE, Header, LARGE_HEAD, LARGEST_BLOCK, LargeLink, UNIT, class_of,
+    large_split,
+};
+use crate::lock::ShardLock;
+use crate::region::{Block, Region};
+use crate::sync::{Ordering, W64, fence};
+
+/// The most digits a counter shows.
+const DIGITS: usize = 20;
+
+/// An item, its header decoded and its lengths known to be possible.
+#[derive(Clone, Copy)]
+pub(crate) struct Item<'a> {
+    region: &'a Region,
+    block: Block<'a>,
+    item_ref: u64,
+    /// Where in the block the key begins, or the stream of a large item.
+    data: u64,
+    key_len: u64,
+    value_len: u64,
+    flags: u8,
+}
+
+impl<'a> Item<'a> {
+    /// The item a ref points to; `None` when nothing there can be one.
+    pub(crate) fn at(region: &'a Region, item_ref: u64) -> Option<Self> {
+        let block = region.block(item_ref)?;
+        let header = Header::decode(block.first_word().load(Ordering::Relaxed));
+        match header.flags {
+            0 => Self::plain(region, block, item_ref, header),
+            _ => Self::special(region, block, item_ref, header),
+        }
+    }
+
+    /// An item without any flag, as nearly all are. Kept apart from [`Self::special`] all the way
+    /// through a read, so that the compiler sees an item of registers, whose flags are none.
+    #[inline(always)]
+    pub(crate) fn plain(
+        region: &'a Region,
+        block: Block<'a>,
+        item_ref: u64,
+        header: Header,
+    ) -> Option<Self> {
+        let (key_len, value_len) = (u64::from(header.key_len), u64::from(header.value_len));
+        let item = Self {
+            region,
+            block,
+            item_ref,
+            data: 8,
+            key_len,
+            value_len,
+            flags: 0,
+        };
+        (8 + key_len + value_len <= block.room()).then_some(item)
+    }
+
+    /// An item with fields after its header.
+    #[cold]
+    pub(crate) fn special(
+        region: &'a Region,
+        block: Block<'a>,
+        item_ref: u64,
+        header: Header,
+    ) -> Option<Self> {
+        let mut item = Self {
+            region,
+            block,
+            item_ref,
+            data: header.before_key(),
+            key_len: u64::from(header.key_len),
+            value_len: u64::from(header.value_len),
+            flags: header.flags,
+        };
+        let mut end = item.data + item.key_len;
+        if item.is_large() {
+            if block.room() < LARGE_HEAD {
+                return None;
+            }
+            let link = LargeLink::decode(item.second_word().load(Ordering::Relaxed));
+            item.key_len |= u64::from(link.key_len_high) << 24;
+            let (inline, pages) = large_split(item.payload());
+            if pages > region.frontier() {
+                return None;
+            }
+            end = item.data + inline;
+        } else if !item.is_counter() {
+            end += item.value_len;
+        }
+        (end <= block.room()).then_some(item)
+    }
+
+    /// The link of a large item, the number of a counter.
+    fn second_word(&self) -> &'a W64 {
+        self.region.word(self.item_ref * UNIT + 8)
+    }
+
+    pub(crate) fn key_len(&self) -> u64 {
+        self.key_len
+    }
+
+    /// Bytes of key and value; a counter counts as eight.
+    pub(crate) fn payload(&self) -> u64 {
+        self.key_len + self.value_len
+    }
+
+    /// Bytes of its block.
+    pub(crate) fn block_bytes(&self) -> u64 {
+        let before_key = self.data;
+        match (self.is_large(), self.is_counter()) {
+            (true, _) => before_key + large_split(self.payload()).0,
+            (false, true) => before_key + self.key_len,
+            (false, false) => before_key + self.payload(),
+        }
+    }
+
+    pub(crate) fn is_large(&self) -> bool {
+        self.flags & FLAG_LARGE != 0
+    }
+
+    pub(crate) fn is_counter(&self) -> bool {
+        self.flags & FLAG_COUNTER != 0
+    }
+
+    /// The word of a counter, in place.
+    pub(crate) fn counter(&self) -> &'a W64 {
+        self.second_word()
+    }
+
+    /// The page a large item's chain begins with.
+    pub(crate) fn first_page(&self) -> u32 {
+        LargeLink::decode(self.second_word().load(Ordering::Relaxed)).first_page
+    }
+
+    /// How many pages its chain has.
+    pub(crate) fn pages(&self) -> u32 {
+        if self.is_large() {
+            large_split(self.payload()).1
+        } else {
+            0
+        }
+    }
+
+    fn pieces(&self) -> Pieces<'a> {
+        Pieces::new(
+            self.region,
+            self.item_ref * UNIT + self.data,
+            large_split(self.payload()),
+            self.first_page(),
+        )
+    }
+
+    #[inline(always)]
+    pub(crate) fn key_equals(&self, key: &[u8]) -> bool {
+        if self.key_len != key.len() as u64 {
+            return false;
+        }
+        if self.is_large() {
+            return self.pieces().starts_with(key);
+        }
+        bytes::equals(self.block.bytes(self.data, self.key_len), key)
+    }
+
+    /// Whether the value is this one. Under the shard's lock.
+    #[inline(always)]
+    pub(crate) fn value_equals(&self, value: &[u8]) -> bool {
+        if self.is_counter() {
+            let number = self.counter().load(Ordering::Relaxed);
+            return decimal(number, &mut [0; DIGITS]) == value;
+        }
+        if self.value_len != value.len() as u64 {
+            return false;
+        }
+        if self.is_large() {
+            return self.pieces().equals_from(self.key_len, value);
+        }
+        bytes::equals(
+            self.block.bytes(self.data + self.key_len, self.value_len),
+            value,
+        )
+    }
+
+    /// The value of an item that is neither large nor a counter, if it fits.
+    pub(crate) fn short_value<'b>(&self, out: &'b mut [u8; DIGITS]) -> Option<&'b [u8]> {
+        let len = self.value_len as usize;
+        if self.is_large() || len > out.len() {
+            return None;
+        }
+        let from = self.block.bytes(self.data + self.key_len, self.value_len);
+        bytes::read(from, &mut out[..len]);
+        Some(&out[..len])
+    }
+
+    /// Appends the value. False: the chain of a large item is broken, or has just changed.
+    #[inline(always)]
+    pub(crate) fn copy_value(&self, out: &mut Vec<u8>) -> bool {
+        if self.flags & (FLAG_LARGE | FLAG_COUNTER) != 0 {
+            return self.copy_special(out);
+        }
+        bytes::append_from(
+            self.block.bytes(self.data + self.key_len, self.value_len),
+            self.value_len,
+            out,
+        );
+        true
+    }
+
+    #[cold]
+    fn copy_special(&self, out: &mut Vec<u8>) -> bool {
+        if self.is_counter() {
+            let number = self.counter().load(Ordering::Relaxed);
+            out.extend_from_slice(decimal(number, &mut [0; DIGITS]));
+            return true;
+        }
+        self.pieces().append(self.key_len, self.value_len, out)
+    }
+
+    /// Appends the key; as [`Self::copy_value`].
+    pub(crate) fn copy_key(&self, out: &mut Vec<u8>) -> bool {
+        if self.is_large() {
+            return self.pieces().append(0, self.key_len, out);
+        }
+        bytes::append_from(self.block.bytes(self.data, self.key_len), self.key_len, out);
+        true
+    }
+
+    /// Whether its chain consists of pages in the right states.
+    pub(crate) fn chain_is_whole(&self) -> bool {
+        !self.is_large() || self.pieces().pages().all(|page| page.is_some())
+    }
+
+    /// The pages of a large item; ends early at a broken link.
+    pub(crate) fn chain(&self) -> impl Iterator<Item = u32> + 'a {
+        let pages = self.is_large().then(|| self.pieces().pages());
+        pages.into_iter().flatten().map_while(|page| page)
+    }
+
+    /// Copies the block of a small or large item's head to another place. Under the shard's lock.
+    pub(crate) fn move_to(&self, item_ref: u64) {
+        // A2: see `write_small`.
+        fence(Ordering::Release);
+        let words = self.block_bytes().div_ceil(8);
+        for i in 0..words {
+            let word = self
+                .region
+                .word(self.item_ref * UNIT + 8 * i)
+                .load(Ordering::Relaxed);
+            self.region
+                .word(item_ref * UNIT + 8 * i)
+                .store(word, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The copies, with the one promise they need: the range was checked where the pointer was made
+/// (`Region::bytes`, `Block::bytes`).
+#[allow(unsafe_code)]
+pub(super) mod bytes {
+    use crate::region::Region;
+    use crate::sync;
+
+    #[inline(always)]
+    pub(super) fn equals(at: *const u8, other: &[u8]) -> bool {
+        // SAFETY: the caller got `at` for this very length.
+        unsafe { sync::equals(at, other) }
+    }
+
+    /// As [`equals`], for a range that is checked here.
+    pub(in crate::alloc) fn equals_at(region: &Region, offset: u64, other: &[u8]) -> bool {
+        equals(region.bytes(offset, other.len() as u64), other)
+    }
+
+    #[inline(always)]
+    pub(super) fn append_from(from: *const u8, len: u64, out: &mut Vec<u8>) {
+        out.reserve(len as usize);
+        // SAFETY: the caller got `from` for `len` bytes, and so much room was just reserved.
+        unsafe {
+            sync::copy_out(from, out.as_mut_ptr().add(out.len()), len as usize);
+            out.set_len(out.len() + len as usize);
+        }
+    }
+
+    /// As [`append_from`], for a range that is checked here.
+    pub(in crate::alloc) fn append(region: &Region, offset: u64, len: u64, out: &mut Vec<u8>) {
+        append_from(region.bytes(offset, len), len, out);
+    }
+
+    pub(super) fn read(from: *const u8, out: &mut [u8]) {
+        // SAFETY: the caller got `from` for this very length.
+        unsafe { sync::copy_out(from, out.as_mut_ptr(), out.len()) };
+    }
+
+    #[inline(always)]
+    pub(in crate::alloc) fn write(region: &Region, offset: u64, from: &[u8]) {
+        let to = region.bytes(offset, from.len() as u64);
+        // SAFETY: checked for this length; the caller owns the block or page it lies in.
+        unsafe { sync::copy_in(to, from) };
+    }
+}
+
+/// Bytes of the block of a plain item; `None` when it is too large for one.
+#[inline(always)]
+fn small_class(key: &[u8], value: &[u8]) -> Option<u32> {
+    class_of(8 + key.len() as u64 + value.len() as u64)
+}
+
+/// Writes a plain item that fits in a block into a new one; `Ok(None)` when it does not fit.
+#[inline(always)]
+pub(crate) fn write_small(lock: &ShardLock<'_>, key: &[u8], value: &[u8]) -> Step<Option<u64>> {
+    let Some(class) = small_class(key, value) else {
+        return Ok(None);
+    };
+    let item_ref = take_block(lock, class)?;
+    // A2: whoever reads a byte written below and then fences sees every bump made before the block
+    // was freed. Pairs with the acquire fence of `index::read::validate`.
+    fence(Ordering::Release);
+    let offset = item_ref * UNIT;
+    let header = Header {
+        value_len: value.len() as u32,
+        key_len: key.len() as u32,
+        flags: 0,
+    };
+    lock.region
+        .word(offset)
+        .store(header.encode(), Ordering::Relaxed);
+    bytes::write(lock.region, offset + 8, key);
+    bytes::write(lock.region, offset + 8 + key.len() as u64, value);
+    Ok(Some(item_ref))
+}
+
+/// Writes a counter; `Ok(None)` when the key is too long for one in place.
+pub(crate) fn write_counter(lock: &ShardLock<'_>, key: &[u8], number: u64) -> Step<Option<u64>> {
+    let bytes_needed = 16 + key.len() as u64;
+    if bytes_needed > u64::from(LARGEST_BLOCK) {
+        return Ok(None);
+    }
+    let Some(class) = class_of(bytes_needed) else {
+        return Ok(None);
+    };
+    let item_ref = take_block(lock, class)?;
+    // A2: see `write_small`.
+    fence(Ordering::Release);
+    let offset = item_ref * UNIT;
+    let header = Header {
+        value_len: 8,
+        key_len: key.len() as u32,
+        flags: FLAG_COUNTER,
+    };
+    lock.region
+        .word(offset)
+        .store(header.encode(), Ordering::Relaxed);
+    lock.region
+        .word(offset + 8)
+        .store(number, Ordering::Relaxed);
+    bytes::write(lock.region, offset + 16, key);
+    Ok(Some(item_ref))
+}
+
+/// Writes the block of a large item whose pages are written already.
+pub(crate) fn write_large(
+    lock: &ShardLock<'_>,
+    chain: &Chain<'_>,
+    key: &[u8],
+    value: &[u8],
+) -> Step<u64> {
+    let (inline, _) = large_split(key.len() as u64 + value.len() as u64);
+    let Some(class) = class_of(LARGE_HEAD + inline) else {
+        return corrupt("the size of a large item");
+    };
+    let item_ref = take_block(lock, class)?;
+    // A2: see `write_small`.
+    fence(Ordering::Release);
+    let offset = item_ref * UNIT;
+    let header = Header {
+        value_len: value.len() as u32,
+        key_len: key.len() as u32 & 0xFF_FFFF,
+        flags: FLAG_LARGE,
+    };
+    let link = LargeLink {
+        first_page: chain.first(),
+        key_len_high: (key.len() >> 24) as u32,
+    };
+    lock.region
+        .word(offset)
+        .store(header.encode(), Ordering::Relaxed);
+    lock.region
+        .word(offset + 8)
+        .store(link.encode(), Ordering::Relaxed);
+    let from_key = key.len().min(inline as usize);
+    bytes::write(lock.region, offset + 16, &key[..from_key]);
+    bytes::write(
+        lock.region,
+        offset + 16 + from_key as u64,
+        &value[..inline as usize - from_key],
+    );
+    Ok(item_ref)
+}
+
+/// Frees an item no slot leads to any more.
+#[inline(always)]
+pub(crate) fn discard(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
+    let word = lock.region.word(item_ref * UNIT).load(Ordering::Relaxed);
+    if Header::decode(word).flags & FLAG_LARGE != 0
+        && let Some(item) = Item::at(lock.region, item_ref)
+    {
+        super::chain::free(lock, &item);
+    }
+    slab::free_block(lock, item_ref)
+}
+
+fn decimal(number: u64, digits: &mut [u8; DIGITS]) -> &[u8] {
+    let mut at = DIGITS;
+    let mut rest = number;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            return &digits[at..];
+        }
+    }
+}
+
+/// The number a value shows in decimal; `None` when it shows none below 2^64.
+pub(crate) fn decimal_u64(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > DIGITS {
+        return None;
+    }
+    text.iter().try_fold(0u64, |number, byte| {
+        let digit = byte.checked_sub(b'0').filter(|d| *d < 10)?;
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_survive_their_text() {
+        for number in [0, 7, 10, 4_294_967_296, u64::MAX] {
+            let mut digits = [0; DIGITS];
+            let text = decimal(number, &mut digits);
+            assert_eq!(text, number.to_string().as_bytes());
+            assert_eq!(decimal_u64(text), Some(number));
+        }
+        for bad in [
+            "",
+            "-1",
+            "1x",
+            " 1",
+            "18446744073709551616",
+            "000000000000000000001",
+        ] {
+            assert_eq!(decimal_u64(bad.as_bytes()), None, "{bad}");
+        }
+    }
+}

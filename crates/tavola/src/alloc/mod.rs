@@ -1,0 +1,64 @@
+//! Memory: pages from the pool, blocks from slabs, chains of pages for large items.
+//!
+//! The index is the truth and everything here is derived from it, so no write below is undone after
+//! a death: recovery (`recover`) reads the index and writes these structures anew. What must hold
+//! at every instruction is only this:
+//!
+//! **A1** a page is in one state, by one word ([`PageWord`](crate::layout::PageWord));
+//! **A2** a block or page that a slot leads to is never given out again before the slot's bucket
+//! was bumped, with a release fence before its bytes change ([`item::write_small`]);
+//! **A3** nothing is written to a page that was not backed by memory before ([`pool::provision`]).
+//!
+//! Functions that run under a lock never call the system: where they lack something they end with
+//! [`Stop::Need`], the caller unlocks, fetches it and begins again.
+
+mod chain;
+mod item;
+mod pool;
+mod slab;
+
+pub(crate) use chain::{Chain, settle_pages};
+pub(crate) use item::{Item, decimal_u64, discard, write_counter, write_large, write_small};
+pub(crate) use pool::{
+    GRACE_S, adopt_strays, give, give_back, is_worth_giving_back, lock as lock_pool, provision,
+    raise_frontier, release_claims, take,
+};
+pub(crate) use slab::{
+    choose_victim, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,
+    next_used, settle_page, spare_victim, take_block, unmark_page,
+};
+
+use crate::error::Error;
+
+/// Why a step under a lock ended early.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Fetch this without the lock, then begin again.
+    Need(Need),
+    /// Give up.
+    Fail(Error),
+}
+
+/// What a step under a lock lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Pages in the pool.
+    Pages(u32),
+    /// A directory backed for so many entries.
+    Directory { shard: u32, entries: u32 },
+}
+
+/// The outcome of a step under a lock.
+pub(crate) type Step<T> = Result<T, Stop>;
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Fail(error)
+    }
+}
+
+/// A step that found bytes which contradict each other.
+#[cold]
+pub(crate) fn corrupt<T>(what: &'static str) -> Step<T> {
+    Err(Stop::Fail(Error::Corrupt { what }))
+}

@@ -1,0 +1,375 @@
+//! The page pool: pages that no shard owns, backed by memory or not.
+
+use super::{Need, Stop};
+use crate::error::{Error, Result};
+use crate::layout::{PAGE, PageWord};
+use crate::lock::{PoolLock, Taken, is_alive};
+use crate::region::Region;
+use crate::sync::{Ordering, W32, fence};
+use crate::sys::clock;
+
+/// Pages that are backed in one go: few enough that a write never waits long for the kernel to
+/// clear them (64 KiB: ~25 µs), enough that the call itself does not count.
+const STEP: u32 = 4;
+/// How long a page stays backed after it was freed: a reader that loaded a ref before the page was
+/// freed has long looked at its bytes or at the bucket's version.
+pub(crate) const GRACE_S: u32 = 1;
+/// The pool keeps this part of the pages in use without giving them back.
+const KEEP_PART: u32 = 8;
+
+const FULL_SIZE: &str = "max_size is reached; remove something, or load it into a larger table";
+const FULL_FILES: &str =
+    "the file system has no room; remove something, or give the file system more";
+
+/// Locks the pool, rebuilding its lists when its last owner died.
+pub(crate) fn lock(region: &Region, me: u32) -> Result<PoolLock<'_>> {
+    let (lock, taken) = PoolLock::acquire(region, me)?;
+    if taken != Taken::Clean {
+        rebuild(&lock);
+    }
+    Ok(lock)
+}
+
+/// The lists anew from the page words: what is in no list and no shard stays with its owner.
+fn rebuild(lock: &PoolLock<'_>) {
+    let pool = lock.region.pool();
+    let words = [
+        &pool.free_head,
+        &pool.free_count,
+        &pool.old_head,
+        &pool.hole_head,
+        &pool.hole_count,
+    ];
+    for head in words {
+        head.store(0, Ordering::Relaxed);
+    }
+    for page in lock.region.geometry().first_page..lock.region.frontier() {
+        let word = lock.region.page_word(page);
+        match PageWord::decode(word.load(Ordering::Relaxed)) {
+            PageWord::Free { since, .. } => push_free(lock, page, since),
+            PageWord::Hole { .. } => push_hole(lock, page),
+            _ => {}
+        }
+    }
+    unclaim_unused(lock);
+}
+
+/// Claims past the frontier are a dead one's, who had not moved the frontier yet: only the holder
+/// of this lock makes such.
+fn unclaim_unused(lock: &PoolLock<'_>) {
+    let frontier = lock.region.frontier();
+    let backed = lock.region.pool().backed_words.load(Ordering::Relaxed);
+    let until = (frontier + STEP)
+        .min(backed)
+        .min(lock.region.geometry().max_pages);
+    for page in frontier..until {
+        let word = lock.region.page_word(page);
+        if let PageWord::Claimed { .. } = PageWord::decode(word.load(Ordering::Relaxed)) {
+            word.store(PageWord::Unused.encode(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// The first page of a list; a number that can be no page's ends the list.
+fn list_head(lock: &PoolLock<'_>, head: &W32) -> u32 {
+    let page = head.load(Ordering::Relaxed);
+    if lock.region.is_page(page) { page } else { 0 }
+}
+
+fn push_free(lock: &PoolLock<'_>, page: u32, since: u32) {
+    let pool = lock.region.pool();
+    let next = list_head(lock, &pool.free_head);
+    let word = PageWord::Free { next, since }.encode();
+    lock.region.page_word(page).store(word, Ordering::Relaxed);
+    pool.free_head.store(page, Ordering::Relaxed);
+    pool.free_count.add_owned(1);
+}
+
+fn push_hole(lock: &PoolLock<'_>, page: u32) {
+    let pool = lock.region.pool();
+    let next = list_head(lock, &pool.hole_head);
+    lock.region
+        .page_word(page)
+        .store(PageWord::Hole { next }.encode(), Ordering::Relaxed);
+    pool.hole_head.store(page, Ordering::Relaxed);
+    pool.hole_count.add_owned(1);
+}
+
+/// The first page of a list of free ones, what follows it, since when it is free; damaged lists are
+/// rebuilt on the way.
+fn first_of(lock: &PoolLock<'_>, head: &W32) -> Option<(u32, u32, u32)> {
+    for _ in 0..2 {
+        let page = head.load(Ordering::Relaxed);
+        if page == 0 {
+            return None;
+        }
+        if lock.region.is_page(page) {
+            let word = lock.region.page_word(page).load(Ordering::Relaxed);
+            if let PageWord::Free { next, since } = PageWord::decode(word) {
+                return Some((page, next, since));
+            }
+        }
+        rebuild(lock);
+    }
+    None
+}
+
+/// Takes a backed page and gives it `state`; says also since when it was free, 0: never used. Call
+/// with the shard's lock or none.
+pub(crate) fn take(
+    region: &Region,
+    me: u32,
+    state: PageWord,
+) -> std::result::Result<(u32, u32), Stop> {
+    let lock = lock(region, me)?;
+    let pool = region.pool();
+    // The young ones first: their bytes may still be in the cache.
+    let found = [&pool.free_head, &pool.old_head]
+        .into_iter()
+        .find_map(|head| first_of(&lock, head).map(|first| (head, first)));
+    let Some((head, (page, next, since))) = found else {
+        return Err(Stop::Need(Need::Pages(1)));
+    };
+    // The state first: whoever finds us dead finds the page in no list or in its new state.
+    region
+        .page_word(page)
+        .store(state.encode(), Ordering::Relaxed);
+    head.store(next, Ordering::Relaxed);
+    pool.free_count.sub_owned(1);
+    // A2: before the bytes of the page change. Pairs with the fence of `index::read::validate`.
+    fence(Ordering::Release);
+    Ok((page, since))
+}
+
+/// Puts backed pages into the pool.
+pub(crate) fn give(region: &Region, me: u32, pages: &[u32]) {
+    give_since(region, me, pages, clock::monotonic_s() as u32);
+}
+
+/// As [`give`], for pages that nobody saw since they were free: their grace goes on.
+pub(super) fn give_since(region: &Region, me: u32, pages: &[u32], since: u32) {
+    // Without the lock (a signal handler's write, refused) they wait for recovery.
+    let Ok(lock) = lock(region, me) else { return };
+    for page in pages {
+        push_free(&lock, *page, since);
+    }
+}
+
+/// Backs more pages by memory and puts them into the pool. Call without any lock.
+///
+/// # Errors
+/// [`Error::Full`] when `max_size` is reached or the file system has no room.
+pub(crate) fn provision(region: &Region, me: u32, want: u32) -> Result<()> {
+    let mut missing = want;
+    while missing > 0 {
+        let (first, count) = claim(region, me)?;
+        let offset = u64::from(first) * PAGE;
+        if region.allocate(offset, u64::from(count) * PAGE).is_err() {
+            let lock = lock(region, me)?;
+            (first..first + count).for_each(|page| push_hole(&lock, page));
+            return Err(Error::Full { reason: FULL_FILES });
+        }
+        let lock = lock(region, me)?;
+        (first..first + count)
+            .rev()
+            .for_each(|page| push_free(&lock, page, 0));
+        missing = missing.saturating_sub(count);
+    }
+    Ok(())
+}
+
+/// Claims a run of pages that are not backed yet.
+fn claim(region: &Region, me: u32) -> Result<(u32, u32)> {
+    let claimed = PageWord::Claimed { owner: me }.encode();
+    loop {
+        let lock = lock(region, me)?;
+        let pool = region.pool();
+        let hole = pool.hole_head.load(Ordering::Relaxed);
+        if hole != 0 {
+            let word = region.is_page(hole).then(|| region.page_word(hole));
+            let state = word.map(|w| PageWord::decode(w.load(Ordering::Relaxed)));
+            let Some(PageWord::Hole { next }) = state else {
+                rebuild(&lock);
+                continue;
+            };
+            region.page_word(hole).store(claimed, Ordering::Relaxed);
+            pool.hole_head.store(next, Ordering::Relaxed);
+            pool.hole_count.sub_owned(1);
+            return Ok((hole, 1));
+        }
+        let first = unused_from(region);
+        let count = STEP.min(region.geometry().max_pages - first);
+        if count == 0 {
+            return Err(Error::Full { reason: FULL_SIZE });
+        }
+        let backed = pool.backed_words.load(Ordering::Relaxed);
+        if first + count > backed {
+            drop(lock);
+            back_words(region, me, backed)?;
+            continue;
+        }
+        // The words past the frontier are 0, unless that was damaged.
+        let is_unused = |page: &u32| {
+            region.page_word(*page).load(Ordering::Relaxed) == PageWord::Unused.encode()
+        };
+        let count = (first..first + count).take_while(is_unused).count().max(1) as u32;
+        for page in first..first + count {
+            region.page_word(page).store(claimed, Ordering::Relaxed);
+        }
+        // Pairs with nothing: readers only learn that refs may lie a little higher.
+        pool.frontier.store(first + count, Ordering::Release);
+        return Ok((first, count));
+    }
+}
+
+/// The first page that was never used. It is the frontier's, unless that was damaged.
+fn unused_from(region: &Region) -> u32 {
+    let backed = region.pool().backed_words.load(Ordering::Relaxed);
+    let until = backed.min(region.geometry().max_pages);
+    let mut page = region.frontier().max(region.geometry().first_page);
+    while page < until && region.page_word(page).load(Ordering::Relaxed) != 0 {
+        page += 1;
+    }
+    page
+}
+
+/// Repair: raises a frontier that was damaged above all pages in use.
+pub(crate) fn raise_frontier(region: &Region, me: u32) -> Result<()> {
+    let lock = lock(region, me)?;
+    let backed = region.pool().backed_words.load(Ordering::Relaxed);
+    let until = backed.min(region.geometry().max_pages);
+    let last = (region.frontier()..until)
+        .rev()
+        .find(|page| region.page_word(*page).load(Ordering::Relaxed) != 0);
+    if let Some(last) = last {
+        region.pool().frontier.store(last + 1, Ordering::Release);
+    }
+    drop(lock);
+    Ok(())
+}
+
+/// Backs the next stretch of the page table itself.
+fn back_words(region: &Region, me: u32, backed: u32) -> Result<()> {
+    let geometry = region.geometry();
+    let backed = backed.clamp(geometry.first_page, geometry.max_pages);
+    let until = backed
+        .saturating_add(crate::layout::WORDS_STEP)
+        .min(geometry.max_pages);
+    let offset = geometry.page_table_off + u64::from(backed) * 8;
+    region
+        .allocate(offset, u64::from(until - backed) * 8)
+        .map_err(|_| Error::Full { reason: FULL_FILES })?;
+    let lock = lock(region, me)?;
+    let word = &region.pool().backed_words;
+    if word.load(Ordering::Relaxed) < until {
+        word.store(until, Ordering::Relaxed);
+    }
+    drop(lock);
+    Ok(())
+}
+
+/// Whether the pool holds more than it should keep; a look without the lock.
+#[inline]
+pub(crate) fn is_worth_giving_back(region: &Region) -> bool {
+    let pool = region.pool();
+    let free = pool.free_count.load(Ordering::Relaxed);
+    let holes = pool.hole_count.load(Ordering::Relaxed);
+    let given_out = region
+        .frontier()
+        .saturating_sub(region.geometry().first_page);
+    let in_use = given_out.saturating_sub(free).saturating_sub(holes);
+    free > in_use / KEEP_PART
+}
+
+/// Gives free pages back to the system, at most `most`; `all`: also those the pool would keep. Says
+/// how many bytes, and whether pages are left that are too young. Call without any lock.
+pub(crate) fn give_back(region: &Region, me: u32, most: u32, all: bool) -> Result<(u64, bool)> {
+    let mut given = 0;
+    for _ in 0..most {
+        if !all && !is_worth_giving_back(region) {
+            break;
+        }
+        let Some(page) = claim_old(region, me)? else {
+            return Ok((given, region.pool().free_count.load(Ordering::Relaxed) > 0));
+        };
+        let punched = region.punch(u64::from(page) * PAGE, PAGE).is_ok();
+        let lock = lock(region, me)?;
+        if punched {
+            push_hole(&lock, page);
+            given += PAGE;
+        } else {
+            // The file system cannot punch holes: the page stays backed, and young again.
+            push_free(&lock, page, clock::monotonic_s() as u32);
+            return Ok((given, false));
+        }
+    }
+    Ok((given, false))
+}
+
+/// Takes a free page that has passed its grace out of the pool. New pages would hide the old ones
+/// in one list, and the newest are wanted first: so all that are free are set apart from time to
+/// time, grow old there, and are given back unless they are needed before.
+fn claim_old(region: &Region, me: u32) -> Result<Option<u32>> {
+    let lock = lock(region, me)?;
+    let pool = region.pool();
+    if pool.old_head.load(Ordering::Relaxed) == 0 {
+        let young = pool.free_head.load(Ordering::Relaxed);
+        // A death between the two stores leaves the list unreachable, and the lock to be taken
+        // over.
+        pool.free_head.store(0, Ordering::Relaxed);
+        pool.old_head.store(young, Ordering::Relaxed);
+    }
+    let old_before = (clock::monotonic_s() as u32).saturating_sub(GRACE_S);
+    let Some((page, next, since)) = first_of(&lock, &pool.old_head) else {
+        return Ok(None);
+    };
+    if since >= old_before {
+        return Ok(None);
+    }
+    let claimed = PageWord::Claimed { owner: me }.encode();
+    region.page_word(page).store(claimed, Ordering::Relaxed);
+    pool.old_head.store(next, Ordering::Relaxed);
+    pool.free_count.sub_owned(1);
+    Ok(Some(page))
+}
+
+/// Brings a dead participant's pages home: those it was backing or punching, and, every shard it
+/// had locked being recovered, those of large items it had not published.
+pub(crate) fn release_claims(region: &Region, me: u32, dead: u32) -> Result<()> {
+    let lock = lock(region, me)?;
+    let now = clock::monotonic_s() as u32;
+    for page in region.geometry().first_page..region.frontier() {
+        match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
+            PageWord::Claimed { owner } if owner == dead => push_hole(&lock, page),
+            PageWord::Build { owner, .. } if owner == dead => push_free(&lock, page, now),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Repair: pages that are nobody's, by a word that says nothing or names an owner who is no more,
+/// are holes from now on. `is_stray` judges the other states.
+pub(crate) fn adopt_strays(
+    region: &Region,
+    me: u32,
+    is_stray: impl Fn(PageWord) -> bool,
+) -> Result<()> {
+    let lock = lock(region, me)?;
+    for page in region.geometry().first_page..region.frontier() {
+        let state = PageWord::decode(region.page_word(page).load(Ordering::Relaxed));
+        let stray = match state {
+            PageWord::Claimed { owner } | PageWord::Build { owner, .. } => {
+                !is_alive(region, owner, me)
+            }
+            other => is_stray(other),
+        };
+        if stray {
+            region
+                .page_word(page)
+                .store(PageWord::Hole { next: 0 }.encode(), Ordering::Relaxed);
+        }
+    }
+    rebuild(&lock);
+    Ok(())
+}

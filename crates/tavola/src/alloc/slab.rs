@@ -1,0 +1,323 @@
+//! Slabs: blocks of one size class, and the bitmaps that say which are in use.
+//!
+//! All functions but [`home_of`] write under the shard's lock.
+
+use super::{Step, Stop, corrupt, pool};
+use crate::layout::{Class, PAGE, PAGE_SHIFT, PageWord, SlabPage, UNIT};
+use crate::lock::ShardLock;
+use crate::region::Region;
+use crate::sync::Ordering;
+
+/// Where a block is: its page, its class, its number in the page.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockHome {
+    pub(crate) page: u32,
+    pub(crate) class_number: u32,
+    pub(crate) class: &'static Class,
+    pub(crate) block: u32,
+}
+
+/// The block a ref points to, when it is one of that shard.
+pub(crate) fn home_of(region: &Region, shard: u32, item_ref: u64) -> Option<BlockHome> {
+    let offset = item_ref * UNIT;
+    let page = u32::try_from(offset >> PAGE_SHIFT).ok()?;
+    if !region.is_page(page) {
+        return None;
+    }
+    let word = region.page_word(page).load(Ordering::Relaxed);
+    let PageWord::Slab {
+        shard: owner,
+        class: class_number,
+    } = PageWord::decode(word)
+    else {
+        return None;
+    };
+    let class = Class::get(class_number)?;
+    let block = class.block_at((offset % PAGE) as u32)?;
+    (owner == shard).then_some(BlockHome {
+        page,
+        class_number,
+        class,
+        block,
+    })
+}
+
+fn ref_of(page: u32, class: &Class, block: u32) -> u64 {
+    (u64::from(page) * PAGE + u64::from(class.first + block * class.block)) / UNIT
+}
+
+/// Gives out a block of the class; its bytes are whatever they were.
+#[inline]
+pub(crate) fn take_block(lock: &ShardLock<'_>, class_number: u32) -> Step<u64> {
+    let Some(class) = Class::get(class_number) else {
+        return corrupt("a size class");
+    };
+    let head = &lock.head.classes[class_number as usize];
+    let mut page = head.partial.load(Ordering::Relaxed);
+    if page == 0 {
+        page = add_page(lock, class_number, class)?;
+    } else if !is_ours(lock, page, class_number) {
+        return corrupt("a list of slabs");
+    }
+    let slab = lock.region.slab(page);
+    let words = class.words();
+    let from = slab.from.load(Ordering::Relaxed).min(words);
+    for w in from..words {
+        let bits = slab.bitmap[w as usize].load(Ordering::Relaxed);
+        if bits != u64::MAX {
+            let bit = (!bits).trailing_zeros();
+            if w * 64 + bit >= class.blocks {
+                return corrupt("the bitmap of a slab");
+            }
+            slab.bitmap[w as usize].store(bits | 1 << bit, Ordering::Relaxed);
+            if w != from {
+                slab.from.store(w, Ordering::Relaxed);
+            }
+            slab.used.add_owned(1);
+            head.used.add_owned(1);
+            if slab.used.load(Ordering::Relaxed) >= class.blocks {
+                unlink(lock, class_number, page);
+            }
+            return Ok(ref_of(page, class, w * 64 + bit));
+        }
+    }
+    corrupt("the bitmap of a slab")
+}
+
+fn is_ours(lock: &ShardLock<'_>, page: u32, class_number: u32) -> bool {
+    lock.region.is_page(page)
+        && lock.region.page_word(page).load(Ordering::Relaxed)
+            == PageWord::Slab {
+                shard: lock.number,
+                class: class_number,
+            }
+            .encode()
+}
+
+#[cold]
+fn add_page(lock: &ShardLock<'_>, class_number: u32, class: &Class) -> Result<u32, Stop> {
+    let state = PageWord::Slab {
+        shard: lock.number,
+        class: class_number,
+    };
+    let (page, _) = pool::take(lock.region, lock.me, state)?;
+    unmark_page(lock.region.slab(page), class);
+    lock.head.classes[class_number as usize].pages.add_owned(1);
+    link(lock, class_number, page);
+    Ok(page)
+}
+
+/// A page with no block in use. The bits past the last block are set for good.
+pub(crate) fn unmark_page(slab: &SlabPage, class: &Class) {
+    let words = class.words();
+    for w in 0..words {
+        slab.bitmap[w as usize].store(beyond(class, w), Ordering::Relaxed);
+    }
+    slab.used.store(0, Ordering::Relaxed);
+    slab.from.store(0, Ordering::Relaxed);
+    slab.next.store(0, Ordering::Relaxed);
+    slab.prev.store(0, Ordering::Relaxed);
+}
+
+/// The bits of a bitmap's word that belong to no block.
+fn beyond(class: &Class, word: u32) -> u64 {
+    match class.blocks - word * 64 {
+        0..64 => u64::MAX << (class.blocks - word * 64),
+        _ => 0,
+    }
+}
+
+fn link(lock: &ShardLock<'_>, class_number: u32, page: u32) {
+    let head = &lock.head.classes[class_number as usize];
+    let first = head.partial.load(Ordering::Relaxed);
+    let slab = lock.region.slab(page);
+    slab.next.store(first, Ordering::Relaxed);
+    slab.prev.store(0, Ordering::Relaxed);
+    if first != 0 && is_ours(lock, first, class_number) {
+        lock.region.slab(first).prev.store(page, Ordering::Relaxed);
+    }
+    head.partial.store(page, Ordering::Relaxed);
+}
+
+fn unlink(lock: &ShardLock<'_>, class_number: u32, page: u32) {
+    let slab = lock.region.slab(page);
+    let (next, prev) = (
+        slab.next.load(Ordering::Relaxed),
+        slab.prev.load(Ordering::Relaxed),
+    );
+    if next != 0 && is_ours(lock, next, class_number) {
+        lock.region.slab(next).prev.store(prev, Ordering::Relaxed);
+    }
+    if prev != 0 && is_ours(lock, prev, class_number) {
+        lock.region.slab(prev).next.store(next, Ordering::Relaxed);
+    } else {
+        lock.head.classes[class_number as usize]
+            .partial
+            .store(next, Ordering::Relaxed);
+    }
+}
+
+/// Takes a block back; the page goes to the pool when it was its last and the class has another.
+#[inline]
+pub(crate) fn free_block(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
+    let Some(home) = home_of(lock.region, lock.number, item_ref) else {
+        return corrupt("a ref that points to no block");
+    };
+    let slab = lock.region.slab(home.page);
+    let (w, bit) = (home.block / 64, home.block % 64);
+    let bits = slab.bitmap[w as usize].load(Ordering::Relaxed);
+    if bits & 1 << bit == 0 {
+        return corrupt("a block that is freed twice");
+    }
+    slab.bitmap[w as usize].store(bits & !(1 << bit), Ordering::Relaxed);
+    if slab.from.load(Ordering::Relaxed) > w {
+        slab.from.store(w, Ordering::Relaxed);
+    }
+    let head = &lock.head.classes[home.class_number as usize];
+    head.used.sub_owned(1);
+    let was = slab.used.load(Ordering::Relaxed);
+    slab.used.store(was.wrapping_sub(1), Ordering::Relaxed);
+    if lock.head.victim.load(Ordering::Relaxed) == home.page {
+        // In no list: nothing new is put there while it is being emptied.
+        if was == 1 && is_empty(slab, home.class) {
+            lock.head.victim.store(0, Ordering::Relaxed);
+            give_page(lock, home.class_number, home.page);
+        }
+        return Ok(());
+    }
+    if was >= home.class.blocks {
+        link(lock, home.class_number, home.page);
+    }
+    let is_alone = slab.next.load(Ordering::Relaxed) == 0 && slab.prev.load(Ordering::Relaxed) == 0;
+    if was == 1 && !is_alone && is_empty(slab, home.class) {
+        // One empty page stays, so that a key set and removed in turn does not fetch one each time.
+        unlink(lock, home.class_number, home.page);
+        give_page(lock, home.class_number, home.page);
+    }
+    Ok(())
+}
+
+/// Whether the bitmap agrees that no block of the page is in use: pages are not given away on the
+/// word of a counter alone.
+fn is_empty(slab: &SlabPage, class: &Class) -> bool {
+    (0..class.words()).all(|w| slab.bitmap[w as usize].load(Ordering::Relaxed) == beyond(class, w))
+}
+
+fn give_page(lock: &ShardLock<'_>, class_number: u32, page: u32) {
+    lock.head.classes[class_number as usize].pages.sub_owned(1);
+    pool::give(lock.region, lock.me, &[page]);
+}
+
+/// Gives back the empty page a class may have kept.
+pub(crate) fn lose_empty_page(lock: &ShardLock<'_>, class_number: u32) {
+    let head = &lock.head.classes[class_number as usize];
+    let page = head.partial.load(Ordering::Relaxed);
+    if head.used.load(Ordering::Relaxed) == 0
+        && page != 0
+        && is_ours(lock, page, class_number)
+        && Class::get(class_number).is_some_and(|class| is_empty(lock.region.slab(page), class))
+    {
+        unlink(lock, class_number, page);
+        give_page(lock, class_number, page);
+    }
+}
+
+/// How many pages of the list are looked at for the sparsest.
+const LOOK: u32 = 8;
+
+/// Takes the sparsest of a class's first pages out of its list, to be emptied.
+pub(crate) fn choose_victim(lock: &ShardLock<'_>, class_number: u32) -> Option<u32> {
+    let head = &lock.head.classes[class_number as usize];
+    let mut page = head.partial.load(Ordering::Relaxed);
+    let mut best: Option<(u32, u32)> = None;
+    for _ in 0..LOOK {
+        if page == 0 || !is_ours(lock, page, class_number) {
+            break;
+        }
+        let slab = lock.region.slab(page);
+        let used = slab.used.load(Ordering::Relaxed);
+        if best.is_none_or(|(least, _)| used < least) {
+            best = Some((used, page));
+        }
+        page = slab.next.load(Ordering::Relaxed);
+    }
+    let (_, page) = best?;
+    unlink(lock, class_number, page);
+    lock.region.slab(page).next.store(0, Ordering::Relaxed);
+    lock.region.slab(page).prev.store(0, Ordering::Relaxed);
+    lock.head.victim_block.store(0, Ordering::Relaxed);
+    lock.head.victim.store(page, Ordering::Relaxed);
+    Some(page)
+}
+
+/// Ends the emptying of a page: it is an ordinary one again.
+pub(crate) fn spare_victim(lock: &ShardLock<'_>) {
+    let page = lock.head.victim.load(Ordering::Relaxed);
+    lock.head.victim.store(0, Ordering::Relaxed);
+    if !lock.region.is_page(page) {
+        return;
+    }
+    let word = lock.region.page_word(page).load(Ordering::Relaxed);
+    if let PageWord::Slab { shard, class } = PageWord::decode(word)
+        && shard == lock.number
+        && let Some(shape) = Class::get(class)
+    {
+        match lock.region.slab(page).used.load(Ordering::Relaxed) {
+            _ if is_empty(lock.region.slab(page), shape) => give_page(lock, class, page),
+            used if used < shape.blocks => link(lock, class, page),
+            _ => {}
+        }
+    }
+}
+
+/// The ref of the first block in use from `block` on, and its number.
+pub(crate) fn next_used(
+    lock: &ShardLock<'_>,
+    page: u32,
+    class: &Class,
+    block: u32,
+) -> Option<(u32, u64)> {
+    let slab = lock.region.slab(page);
+    (block..class.blocks).find_map(|b| {
+        let bits = slab.bitmap[(b / 64) as usize].load(Ordering::Relaxed);
+        (bits & 1 << (b % 64) != 0).then(|| (b, ref_of(page, class, b)))
+    })
+}
+
+/// Recovery: marks a block that a slot points to. False: it was marked before.
+pub(crate) fn mark_block(region: &Region, home: &BlockHome) -> bool {
+    let slab = region.slab(home.page);
+    let word = &slab.bitmap[(home.block / 64) as usize];
+    let bits = word.load(Ordering::Relaxed);
+    let bit = 1 << (home.block % 64);
+    if bits & bit != 0 {
+        return false;
+    }
+    word.store(bits | bit, Ordering::Relaxed);
+    slab.used.add_owned(1);
+    true
+}
+
+/// Whether the bitmap says that the block is in use.
+pub(crate) fn is_used(region: &Region, home: &BlockHome) -> bool {
+    let bits = region.slab(home.page).bitmap[(home.block / 64) as usize].load(Ordering::Relaxed);
+    bits & 1 << (home.block % 64) != 0
+}
+
+/// Recovery: puts a page whose blocks are all marked where it belongs. True: it is in use.
+pub(crate) fn settle_page(lock: &ShardLock<'_>, class_number: u32, page: u32) -> bool {
+    let Some(class) = Class::get(class_number) else {
+        return false;
+    };
+    let used = lock.region.slab(page).used.load(Ordering::Relaxed);
+    if used == 0 {
+        return false;
+    }
+    let head = &lock.head.classes[class_number as usize];
+    head.pages.add_owned(1);
+    head.used.add_owned(used);
+    if used < class.blocks {
+        link(lock, class_number, page);
+    }
+    true
+}

@@ -1,0 +1,95 @@
+//! The directory: from the low bits of a tag to a segment.
+
+use crate::layout::{LayoutWord, ShardHead};
+use crate::region::Region;
+use crate::sync::Ordering;
+
+/// The layout word of a shard, as readers begin with it.
+#[inline(always)]
+pub(super) fn layout_word(head: &ShardHead) -> LayoutWord {
+    // Pairs with the release in `publish_layout`: who sees a count sees the directory of that time.
+    LayoutWord(head.layout.load(Ordering::Acquire))
+}
+
+/// Counts a change of the directory. Under the shard's lock, after the change (I4).
+pub(super) fn publish_layout(head: &ShardHead, depth: u32) {
+    let word = LayoutWord(head.layout.load(Ordering::Relaxed)).changed(depth);
+    head.layout.store(word.0, Ordering::Release);
+}
+
+/// Index and page of the segment of a tag; page 0: the shard is empty.
+#[inline(always)]
+pub(crate) fn lookup(region: &Region, shard: u32, depth: u32, tag: u32) -> (u32, u32) {
+    let directory = region.directory(shard);
+    let mut index = tag & ((1 << depth) - 1) & ((1 << region.geometry().dir_log2) - 1);
+    loop {
+        // Pairs with the release that published the segment: its slots are seen.
+        let page = directory.entry(index).load(Ordering::Acquire);
+        if page != 0 || index == 0 {
+            return (index, page);
+        }
+        index &= !(1 << index.ilog2());
+    }
+}
+
+/// How many low bits of their tags the keys of the segment at `index` share.
+pub(crate) fn depth_of(region: &Region, shard: u32, depth: u32, index: u32) -> u32 {
+    let mut local = if index == 0 { 0 } else { index.ilog2() + 1 };
+    while local < depth
+        && region
+            .dir_entry(shard, index | 1 << local)
+            .load(Ordering::Relaxed)
+            != 0
+    {
+        local += 1;
+    }
+    local
+}
+
+/// Index and page of every segment of a shard.
+pub(crate) fn entries(region: &Region, shard: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+    let depth = layout_word(region.shard(shard))
+        .depth()
+        .min(region.geometry().dir_log2);
+    (0..1u32 << depth).filter_map(move |index| {
+        let page = region.dir_entry(shard, index).load(Ordering::Acquire);
+        (page != 0).then_some((index, page))
+    })
+}
+
+/// The order of every walk: the prefix that follows one of `bits` bits when prefixes are read from
+/// the lowest bit on.
+pub(crate) fn next_prefix(prefix: u32, bits: u32) -> Option<u32> {
+    let mut prefix = prefix & ((1 << bits) - 1);
+    for bit in (0..bits).rev() {
+        if prefix & 1 << bit == 0 {
+            return Some(prefix | 1 << bit);
+        }
+        prefix &= !(1 << bit);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_prefix;
+
+    #[test]
+    fn prefixes_follow_in_reversed_order() {
+        let mut seen = vec![0];
+        while let Some(next) = next_prefix(*seen.last().unwrap(), 3) {
+            seen.push(next);
+        }
+        assert_eq!(seen, [0, 4, 2, 6, 1, 5, 3, 7]);
+        assert_eq!(next_prefix(0, 0), None);
+    }
+
+    #[test]
+    fn a_split_or_merge_ahead_or_behind_loses_nothing() {
+        // Split while reading 0 (1 bit): goes on at 2 (2 bits), then 1.
+        assert_eq!(next_prefix(0, 2), Some(2));
+        assert_eq!(next_prefix(2, 2), Some(1));
+        // Merged while at 2 (2 bits): the segment is 0 (1 bit), next is 1.
+        assert_eq!(next_prefix(2, 1), Some(1));
+    }
+}

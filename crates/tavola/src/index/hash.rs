@@ -1,0 +1,105 @@
+//! The hash of a key, and where it sends it.
+//!
+//! ```text
+//! 63        52 51     44 43        24 23              0
+//! shard (top)  | bucket  | -          | tag
+//! ```
+//!
+//! rapidhash v3 with the table's seed: stable, published, the same on every target; keys cannot be
+//! chosen to collide by who does not know the seed.
+
+use crate::layout::Geometry;
+use crate::region::Region;
+use rapidhash::v3::RapidSecrets;
+
+const TAG_BITS: u32 = 24;
+const BUCKET_SHIFT: u32 = 44;
+
+/// Where a key belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hash {
+    pub(crate) shard: u32,
+    /// The home bucket.
+    pub(crate) home: u32,
+    pub(crate) tag: u32,
+}
+
+impl Hash {
+    #[inline(always)]
+    pub(crate) fn of(region: &Region, key: &[u8]) -> Self {
+        Self::with(region.secrets(), region.geometry(), key)
+    }
+
+    /// As [`Self::of`], for a table that is not mapped.
+    #[inline(always)]
+    pub(crate) fn with(secrets: &RapidSecrets, geometry: &Geometry, key: &[u8]) -> Self {
+        let h = rapidhash::v3::rapidhash_v3_inline::<true, false, false>(key, secrets);
+        Self {
+            // In two steps: with one shard the whole shift would be 64.
+            shard: (h >> 32 >> (32 - geometry.shards_log2)) as u32,
+            home: (h >> BUCKET_SHIFT) as u32 & 0xFF,
+            tag: h as u32 & ((1 << TAG_BITS) - 1),
+        }
+    }
+
+    /// The key's second bucket.
+    #[inline(always)]
+    pub(crate) fn away(self) -> u32 {
+        other_bucket(self.home, self.tag)
+    }
+}
+
+/// The other of the two buckets in which a key with this tag may stand.
+#[inline(always)]
+pub(crate) fn other_bucket(bucket: u32, tag: u32) -> u32 {
+    let step = tag.wrapping_mul(0x9E37_79B1) >> 24;
+    bucket ^ if step == 0 { 1 } else { step }
+}
+
+/// A hash of a value, for its cas token.
+pub(crate) fn of_value(region: &Region, value: &[u8]) -> u64 {
+    rapidhash::v3::rapidhash_v3_inline::<true, false, false>(value, region.secrets())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_values_stay() {
+        // Seed, key, hash; the table of docs/format.md.
+        let golden: [(u64, &[u8], u64); 8] = [
+            (0, b"", 0x880C_2674_D4E1_03B9),
+            (0, b"a", 0x5075_7F77_4C30_8D7F),
+            (0, b"alice", 0x16C1_F536_6ED7_1BAE),
+            (42, b"", 0x1D21_990A_C0F5_440F),
+            (42, b"alice", 0x77BC_5BFA_6463_657A),
+            (42, b"12345678", 0x372A_3BA3_C7FF_6A48),
+            (42, b"0123456789abcdef", 0xBDC4_3126_177F_BEAE),
+            (0x0123_4567_89AB_CDEF, b"U+1F41A", 0xCD22_8BB1_B9C2_CD2F),
+        ];
+        let geometry = Geometry::new(1 << 30, 5).unwrap();
+        for (seed, key, h) in golden {
+            let hash = Hash::with(&RapidSecrets::seed(seed), &geometry, key);
+            assert_eq!(u64::from(hash.shard), h >> 59);
+            assert_eq!(u64::from(hash.home), h >> 44 & 0xFF);
+            assert_eq!(u64::from(hash.tag), h & 0xFF_FFFF);
+        }
+        let alice = Hash::with(&RapidSecrets::seed(42), &geometry, b"alice");
+        assert_eq!(
+            (alice.shard, alice.home, alice.away(), alice.tag),
+            (14, 197, 157, 0x63_657A)
+        );
+    }
+
+    #[test]
+    fn the_two_buckets_of_a_key_lead_to_each_other() {
+        for tag in [0, 1, 0xFF_FFFF, 0x12_3456] {
+            for bucket in [0, 17, 255] {
+                let other = other_bucket(bucket, tag);
+                assert!(other != bucket && other < 256);
+                assert_eq!(other_bucket(other, tag), bucket);
+            }
+        }
+    }
+}

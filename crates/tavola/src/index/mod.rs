@@ -1,0 +1,46 @@
+//! The index: extendible hashing with buckets of one cache line.
+//!
+//! A key's hash gives its shard, its *home* bucket in a segment, and a 24-bit tag whose low bits
+//! lead through the directory to the segment. A key stands in its home bucket, or in its one
+//! *other* bucket, home ^ a number made from the tag; each is found from the other without reading
+//! the key. A slot says in its meta bits which of the two it is (`away`), and a home bucket counts
+//! how many of its keys are away (the hint), so that most misses end after one line.
+//!
+//! Where both buckets are full, residents move to their own other buckets, up to two of them; where
+//! that fails too, the segment splits. Simulated and measured: a segment splits at load 0.98, with
+//! 78 % of its keys at home.
+//!
+//! The directory is a trie in an array: entry `i` holds the segment of the tags whose low bits are
+//! `i`, or 0; a tag belongs to the entry found by clearing the highest bits of its index until one
+//! is not 0. So doubling the directory is one store and a split is published by one store, whatever
+//! the table's size.
+//!
+//! **I1** Readers take no lock: what they copied counts only if the bucket's version and the
+//! shard's layout word are what they were ([`read`]). **I2** A version rises after a slot stopped
+//! leading to a block, before the block is freed. **I3** A key that moves is in its new bucket, and
+//! that bucket's version has risen, before it leaves the old one. **I4** The layout word rises
+//! after the directory changed and before a segment's bytes mean something else.
+
+#[forbid(unsafe_code)]
+mod dir;
+#[allow(unsafe_code)]
+mod group;
+#[forbid(unsafe_code)]
+mod hash;
+#[forbid(unsafe_code)]
+mod peek;
+#[forbid(unsafe_code)]
+mod place;
+#[forbid(unsafe_code)]
+mod read;
+#[forbid(unsafe_code)]
+mod shrink;
+#[forbid(unsafe_code)]
+mod split;
+
+pub(crate) use dir::{depth_of, entries, lookup, next_prefix};
+pub(crate) use hash::{Hash, of_value, other_bucket};
+pub(crate) use peek::peek;
+pub(crate) use place::{ClearCursor, Found, clear_buckets, find, insert, remove, replace};
+pub(crate) use read::{read, warm_away, warm_home, warm_item};
+pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step};

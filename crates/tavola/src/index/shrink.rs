@@ -1,0 +1,292 @@
+//! Giving back what a shard no longer needs: segments are merged, sparse slabs emptied, a bounded
+//! piece at a time, under the shard's lock.
+//!
+//! Merging a segment into the one it was split from:
+//!
+//! | step | a reader finds | a survivor finds, if we die after it |
+//! |---|---|---|
+//! | its slots are copied over | its own segment, whole | copies that do not belong: cleared |
+//! | the directory no longer leads to it | the merged one | a segment page nobody leads to: freed |
+//! | the layout word rises | a reader that is still in the old one begins again | the same |
+//!
+//! Moving an item: a new block is written, its slot is repointed by one store, the bucket bumped,
+//! the old block freed; as an overwrite with the same bytes.
+
+use super::dir::{depth_of, layout_word, publish_layout};
+use super::hash::Hash;
+use super::place::{make_room, put, repoint};
+use crate::alloc::{
+    Item, Step, Stop, choose_victim, discard_block, give, lose_empty_page, next_used, spare_victim,
+    take_block,
+};
+use crate::layout::{BUCKETS, CLASSES, Class, PageWord, SLOTS, Segment, ShardHead, slot_tag};
+use crate::lock::ShardLock;
+use crate::region::Region;
+use crate::sync::Ordering;
+
+/// Two segments are merged when they fill at most this many slots of one: three fifths.
+const MERGE_AT_MOST: usize = BUCKETS * SLOTS * 3 / 5;
+/// Directory entries looked at in one step.
+const LOOK: u32 = 8;
+/// A class is compacted when this part of its blocks, and a page, are free.
+const SPARSE_PART: u64 = 4;
+
+fn slots_used(segment: &Segment) -> usize {
+    let used = |word: &&crate::sync::W64| word.load(Ordering::Relaxed) != 0;
+    segment
+        .buckets
+        .iter()
+        .map(|bucket| bucket.slots.iter().filter(used).count())
+        .sum()
+}
+
+/// Whether the shard has far more segments than its keys need.
+fn is_sparse(lock: &ShardLock<'_>) -> bool {
+    let segments = u64::from(lock.head.segments.load(Ordering::Relaxed));
+    let slots = segments * (BUCKETS * SLOTS) as u64;
+    lock.head.items.load(Ordering::Relaxed).saturating_mul(10) < slots * 3
+}
+
+/// Merges at most one pair of segments. False: the sweep over the directory has come to its end, or
+/// there is nothing to merge.
+pub(crate) fn shrink_step(lock: &ShardLock<'_>) -> bool {
+    if lock.head.segments.load(Ordering::Relaxed) < 2 || !is_sparse(lock) {
+        return false;
+    }
+    let depth = layout_word(lock.head)
+        .depth()
+        .min(lock.region.geometry().dir_log2);
+    let entries = 1u32 << depth;
+    for _ in 0..LOOK {
+        let hand = lock.head.shrink_hand.load(Ordering::Relaxed);
+        // Downwards: children before the parents they were split from.
+        let index = if hand == 0 || hand > entries {
+            entries - 1
+        } else {
+            hand - 1
+        };
+        lock.head.shrink_hand.store(index, Ordering::Relaxed);
+        if index == 0 {
+            return false;
+        }
+        if merge(lock, depth, index) {
+            return true;
+        }
+    }
+    true
+}
+
+/// Merges the segment at `index` into the one it was split from, if both are as deep and fit.
+fn merge(lock: &ShardLock<'_>, depth: u32, index: u32) -> bool {
+    let (region, shard) = (lock.region, lock.number);
+    let top = index.ilog2();
+    let parent = index & !(1 << top);
+    let page = region.dir_entry(shard, index).load(Ordering::Relaxed);
+    let parent_page = region.dir_entry(shard, parent).load(Ordering::Relaxed);
+    let is_leaf = depth_of(region, shard, depth, index) == top + 1
+        && depth_of(region, shard, depth, parent) == top + 1;
+    let (Some(from), Some(into), true) = (lock.segment(page), lock.segment(parent_page), is_leaf)
+    else {
+        return false;
+    };
+    if slots_used(from) + slots_used(into) > MERGE_AT_MOST {
+        return false;
+    }
+    if !copy_all(lock, from, into) {
+        uncopy(into, top);
+        return false;
+    }
+    region.dir_entry(shard, index).store(0, Ordering::Release);
+    lock.head.levels[top as usize].sub_owned(1);
+    lock.head.segments.sub_owned(1);
+    publish_layout(lock.head, least_depth(lock, depth));
+    give(region, lock.me, &[page]);
+    true
+}
+
+fn least_depth(lock: &ShardLock<'_>, depth: u32) -> u32 {
+    (0..depth)
+        .rev()
+        .find(|top| lock.head.levels[*top as usize].load(Ordering::Relaxed) != 0)
+        .map_or(0, |top| top + 1)
+}
+
+/// Copies every slot to a place in the other segment; false: one found none.
+fn copy_all(lock: &ShardLock<'_>, from: &Segment, into: &Segment) -> bool {
+    for (b, bucket) in from.buckets.iter().enumerate() {
+        for (i, slot) in bucket.slots.iter().enumerate() {
+            let word = slot.load(Ordering::Relaxed);
+            if word == 0 {
+                continue;
+            }
+            let tag = slot_tag(word);
+            let other = super::hash::other_bucket(b as u32, tag);
+            let home = if bucket.is_away(i) { other } else { b as u32 };
+            let hash = Hash {
+                shard: lock.number,
+                home,
+                tag,
+            };
+            if !put(into, hash, word) {
+                let room = make_room(lock, into, hash.home, 2);
+                if room.is_none() || !put(into, hash, word) {
+                    return false;
+                }
+            }
+        }
+    }
+    // Walks that have passed the segment look again: first the versions rise, then the count, then
+    // the directory changes.
+    into.buckets.iter().for_each(|bucket| bucket.bump());
+    let moves = lock.head.moves.load(Ordering::Relaxed);
+    lock.head
+        .moves
+        .store(moves.wrapping_add(1), Ordering::Release);
+    true
+}
+
+/// Clears copies that do not belong into the segment after all.
+fn uncopy(segment: &Segment, bit: u32) {
+    for (b, bucket) in segment.buckets.iter().enumerate() {
+        for (i, slot) in bucket.slots.iter().enumerate() {
+            let word = slot.load(Ordering::Relaxed);
+            if word != 0 && slot_tag(word) >> bit & 1 == 1 {
+                let was_away = bucket.is_away(i);
+                slot.store(0, Ordering::Release);
+                bucket.set_slot_meta(i, false);
+                if was_away {
+                    let home = super::hash::other_bucket(b as u32, slot_tag(word));
+                    segment.buckets[home as usize].hint_down();
+                }
+            }
+        }
+        bucket.bump();
+    }
+}
+
+/// Whether there may be something to shrink in a shard; a look without its lock.
+pub(crate) fn is_worth_tending(head: &ShardHead) -> bool {
+    let segments = u64::from(head.segments.load(Ordering::Relaxed));
+    let items = head.items.load(Ordering::Relaxed);
+    let slots = segments * (BUCKETS * SLOTS) as u64;
+    let too_many_segments = segments > u64::from(items > 0) && items.saturating_mul(10) < slots * 3;
+    too_many_segments
+        || head.victim.load(Ordering::Relaxed) != 0
+        || (0..CLASSES as u32).any(|number| {
+            let class = &head.classes[number as usize];
+            let pages = class.pages.load(Ordering::Relaxed);
+            pages > 0 && (class.used.load(Ordering::Relaxed) == 0 || is_class_sparse(head, number))
+        })
+}
+
+/// Frees the last segment of a shard without keys.
+pub(crate) fn free_root(lock: &ShardLock<'_>) -> bool {
+    let entry = lock.region.dir_entry(lock.number, 0);
+    let page = entry.load(Ordering::Relaxed);
+    let is_last = lock.head.segments.load(Ordering::Relaxed) == 1
+        && lock.head.items.load(Ordering::Relaxed) == 0;
+    if !is_last
+        || lock
+            .segment(page)
+            .is_none_or(|segment| slots_used(segment) > 0)
+    {
+        return false;
+    }
+    entry.store(0, Ordering::Release);
+    lock.head.segments.store(0, Ordering::Relaxed);
+    publish_layout(lock.head, 0);
+    give(lock.region, lock.me, &[page]);
+    true
+}
+
+fn sparse_class(lock: &ShardLock<'_>) -> Option<u32> {
+    (0..CLASSES as u32).find(|number| is_class_sparse(lock.head, *number))
+}
+
+fn is_class_sparse(head: &ShardHead, number: u32) -> bool {
+    let class_head = &head.classes[number as usize];
+    let Some(class) = Class::get(number) else {
+        return false;
+    };
+    let pages = u64::from(class_head.pages.load(Ordering::Relaxed));
+    let blocks = pages * u64::from(class.blocks);
+    let free = blocks.saturating_sub(u64::from(class_head.used.load(Ordering::Relaxed)));
+    pages > 1 && free > u64::from(class.blocks) && free * SPARSE_PART > blocks
+}
+
+/// Moves at most `most` items out of a sparse page. True: there may be more to do. `key` is room
+/// for one key; who calls has reserved it before locking.
+pub(crate) fn empty_slabs(lock: &ShardLock<'_>, most: u32, key: &mut Vec<u8>) -> Step<bool> {
+    let mut page = lock.head.victim.load(Ordering::Relaxed);
+    if page == 0 {
+        (0..CLASSES as u32).for_each(|number| lose_empty_page(lock, number));
+        let Some(number) = sparse_class(lock) else {
+            return Ok(false);
+        };
+        let Some(chosen) = choose_victim(lock, number) else {
+            return Ok(false);
+        };
+        page = chosen;
+    }
+    let Some((number, class)) = class_of_page(lock.region, lock.number, page) else {
+        spare_victim(lock);
+        return Ok(true);
+    };
+    for _ in 0..most {
+        if lock.head.victim.load(Ordering::Relaxed) != page {
+            return Ok(true);
+        }
+        let from = lock.head.victim_block.load(Ordering::Relaxed);
+        let Some((block, item_ref)) = next_used(lock, page, class, from) else {
+            spare_victim(lock);
+            return Ok(true);
+        };
+        lock.head.victim_block.store(block + 1, Ordering::Relaxed);
+        match move_item(lock, number, item_ref, key) {
+            Ok(true) => {}
+            // No room elsewhere, or a block no slot leads to: leave the page as it is.
+            Ok(false) | Err(Stop::Need(_)) => {
+                spare_victim(lock);
+                return Ok(false);
+            }
+            Err(stop) => return Err(stop),
+        }
+    }
+    Ok(true)
+}
+
+fn class_of_page(region: &Region, shard: u32, page: u32) -> Option<(u32, &'static Class)> {
+    if !region.is_page(page) {
+        return None;
+    }
+    match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
+        PageWord::Slab {
+            shard: owner,
+            class,
+        } if owner == shard => Some((class, Class::get(class)?)),
+        _ => None,
+    }
+}
+
+fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> Step<bool> {
+    let (Some(item), Some(shape)) = (Item::at(lock.region, old), Class::get(class)) else {
+        return Ok(false);
+    };
+    let fits = item.block_bytes() <= u64::from(shape.block);
+    if !fits || item.key_len() > key.capacity() as u64 {
+        return Ok(false);
+    }
+    key.clear();
+    if !item.copy_key(key) {
+        return Ok(false);
+    }
+    let hash = Hash::of(lock.region, key);
+    let new = take_block(lock, class)?;
+    item.move_to(new);
+    if hash.shard == lock.number && repoint(lock, hash, old, new)? {
+        discard_block(lock, old)?;
+        return Ok(true);
+    }
+    discard_block(lock, new)?;
+    Ok(false)
+}

@@ -1,0 +1,154 @@
+//! Growth: a full segment becomes two, by one store to the directory.
+//!
+//! | step | a reader finds | a survivor finds, if we die after it |
+//! |---|---|---|
+//! | the new segment is filled | the old one, whole | a segment page nobody leads to: freed |
+//! | the directory leads to it | either; each has the key | keys twice: old copies are cleared |
+//! | the layout word rises | the new one | the same |
+//! | the old copies are cleared | no miss it believes: the layout word rose | fewer copies |
+
+use super::dir::{depth_of, layout_word, lookup, publish_layout};
+use super::hash::other_bucket;
+use crate::alloc::{Need, Step, Stop, corrupt, take};
+use crate::error::Error;
+use crate::layout::{BUCKETS, DIR_INLINE, HINT_MAX, PageWord, SLOTS, Segment, slot_tag};
+use crate::lock::ShardLock;
+use crate::sync::Ordering;
+
+/// The first segment of a shard.
+pub(super) fn new_root(lock: &ShardLock<'_>) -> Step<()> {
+    let page = new_segment(lock)?;
+    let depth = layout_word(lock.head)
+        .depth()
+        .min(lock.region.geometry().dir_log2);
+    lock.region
+        .dir_entry(lock.number, 0)
+        .store(page, Ordering::Release);
+    publish_layout(lock.head, depth);
+    lock.head.segments.add_owned(1);
+    Ok(())
+}
+
+/// A page of empty buckets.
+fn new_segment(lock: &ShardLock<'_>) -> Step<u32> {
+    let state = PageWord::Segment {
+        shard: lock.number,
+        mark: false,
+    };
+    let (page, _) = take(lock.region, lock.me, state)?;
+    for bucket in &lock.region.segment(page).buckets {
+        // A walk may rest in an earlier segment on this very page.
+        bucket.bump();
+        bucket.meta.store(0, Ordering::Relaxed);
+        for slot in &bucket.slots {
+            slot.store(0, Ordering::Relaxed);
+        }
+    }
+    Ok(page)
+}
+
+/// Splits the segment of a tag in two.
+pub(super) fn split(lock: &ShardLock<'_>, tag: u32) -> Step<()> {
+    let (region, shard) = (lock.region, lock.number);
+    let depth = layout_word(lock.head)
+        .depth()
+        .min(region.geometry().dir_log2);
+    let (index, page) = lookup(region, shard, depth, tag);
+    let Some(old) = lock.segment(page) else {
+        return corrupt("a directory");
+    };
+    let local = depth_of(region, shard, depth, index);
+    let new_depth = depth.max(local + 1);
+    if new_depth > region.geometry().dir_log2 {
+        let reason = "a directory has its largest size; load the table into a larger one";
+        return Err(Stop::Fail(Error::Full { reason }));
+    }
+    let entries = 1 << new_depth;
+    if entries > DIR_INLINE && lock.head.dir_backed.load(Ordering::Relaxed) < entries {
+        return Err(Stop::Need(Need::Directory { shard, entries }));
+    }
+    let new_page = new_segment(lock)?;
+    let new = region.segment(new_page);
+    let mut hints = Hints::default();
+    copy_half(old, new, local, &mut hints);
+    // Pairs with the acquire load in `lookup`: who is led to the new segment sees its slots.
+    region
+        .dir_entry(shard, index | 1 << local)
+        .store(new_page, Ordering::Release);
+    publish_layout(lock.head, new_depth);
+    lock.head.segments.add_owned(1);
+    lock.head.levels[local as usize].add_owned(1);
+    clear_half(old, local, &hints);
+    Ok(())
+}
+
+/// How many keys of each home bucket are away, in the half that stays and the half that goes.
+struct Hints([[u8; BUCKETS]; 2]);
+
+impl Default for Hints {
+    fn default() -> Self {
+        Self([[0; BUCKETS]; 2])
+    }
+}
+
+impl Hints {
+    fn count(&mut self, half: usize, home: u32) {
+        let hint = &mut self.0[half][home as usize];
+        *hint = (*hint + 1).min(HINT_MAX as u8);
+    }
+
+    fn bits(&self, half: usize, bucket: usize) -> u32 {
+        u32::from(self.0[half][bucket]) << 28
+    }
+}
+
+/// The slots whose tag has the bit, at the same places in the new segment.
+fn copy_half(old: &Segment, new: &Segment, bit: u32, hints: &mut Hints) {
+    for b in 0..BUCKETS {
+        let (from, to) = (&old.buckets[b], &new.buckets[b]);
+        let meta = from.meta.load(Ordering::Relaxed);
+        let mut moved = 0;
+        for slot in 0..SLOTS {
+            let word = from.slots[slot].load(Ordering::Relaxed);
+            if word == 0 {
+                continue;
+            }
+            let goes = (slot_tag(word) >> bit & 1) as usize;
+            if from.is_away(slot) {
+                hints.count(goes, other_bucket(b as u32, slot_tag(word)));
+            }
+            if goes == 1 {
+                to.slots[slot].store(word, Ordering::Relaxed);
+                moved |= 0xF << (4 * slot);
+            }
+        }
+        to.meta.store(meta & moved, Ordering::Relaxed);
+    }
+    for (b, to) in new.buckets.iter().enumerate() {
+        let meta = to.meta.load(Ordering::Relaxed);
+        to.meta.store(meta | hints.bits(1, b), Ordering::Relaxed);
+    }
+}
+
+/// Takes the copied slots out of the old segment.
+fn clear_half(old: &Segment, bit: u32, hints: &Hints) {
+    for (b, bucket) in old.buckets.iter().enumerate() {
+        let mut kept = bucket.meta.load(Ordering::Relaxed) & !(0xF << 28);
+        let mut cleared = false;
+        for slot in 0..SLOTS {
+            let word = bucket.slots[slot].load(Ordering::Relaxed);
+            if word != 0 && slot_tag(word) >> bit & 1 == 1 {
+                bucket.slots[slot].store(0, Ordering::Release);
+                kept &= !(0xF << (4 * slot));
+                cleared = true;
+            }
+        }
+        if cleared {
+            bucket.bump();
+        }
+        // Release: who sees the lower hint sees the layout word that rose before it.
+        bucket
+            .meta
+            .store(kept | hints.bits(0, b), Ordering::Release);
+    }
+}

@@ -1,0 +1,118 @@
+//! The byte tables of `docs/format.md`, printed from the structures themselves.
+
+use super::*;
+use std::fmt::Write;
+
+/// Sizes and offsets of every shared structure, for the fingerprint.
+pub(super) const ALL_OFFSETS: &[u64] = &collect();
+
+const TOTAL: usize = count::<Superblock>()
+    + count::<Pool>()
+    + count::<ShardHead>()
+    + count::<ClassHead>()
+    + count::<Participant>()
+    + count::<Bucket>()
+    + count::<SlabPage>()
+    + 2;
+
+const fn count<T: Described>() -> usize {
+    T::FIELDS.len() + 1
+}
+
+const fn push<T: Described>(mut all: [u64; TOTAL], at: usize) -> ([u64; TOTAL], usize) {
+    all[at] = T::SIZE as u64;
+    let mut i = 0;
+    while i < T::FIELDS.len() {
+        all[at + 1 + i] = T::FIELDS[i].1 as u64;
+        i += 1;
+    }
+    (all, at + 1 + i)
+}
+
+const fn collect() -> [u64; TOTAL] {
+    let (all, at) = push::<Superblock>([0; TOTAL], 0);
+    let (all, at) = push::<Pool>(all, at);
+    let (all, at) = push::<ShardHead>(all, at);
+    let (all, at) = push::<ClassHead>(all, at);
+    let (all, at) = push::<Participant>(all, at);
+    let (all, at) = push::<Bucket>(all, at);
+    let (mut all, at) = push::<SlabPage>(all, at);
+    all[at] = PAGE;
+    all[at + 1] = CLASSES as u64;
+    all
+}
+
+fn table<T: Described>(out: &mut String, name: &str, place: &str) {
+    let _ = writeln!(out, "### {name}\n\n{} bytes, {place}.\n", T::SIZE);
+    let _ = writeln!(out, "| offset | bytes | field |\n|---|---|---|");
+    for (i, (field, offset)) in T::FIELDS.iter().enumerate() {
+        let end = T::FIELDS.get(i + 1).map_or(T::SIZE, |next| next.1);
+        let _ = writeln!(out, "| {offset} | {} | `{field}` |", end - offset);
+    }
+    out.push('\n');
+}
+
+fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
+    let Some(g) = Geometry::new(max_size, shards_log2) else {
+        return;
+    };
+    let _ = writeln!(
+        out,
+        "| {name} | {} | {} | {} | {} | {} | 2^{} | {} |",
+        g.shards(),
+        g.shards_off,
+        g.participants_off,
+        g.page_table_off,
+        g.dirs_off,
+        g.dir_log2,
+        u64::from(g.first_page) * PAGE,
+    );
+}
+
+/// The byte tables of the format as Markdown; `docs/format.md` holds exactly this text.
+pub fn tables() -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "Format version {FORMAT}, fingerprint `{:#018x}`.\n",
+        fingerprint()
+    );
+    table::<Superblock>(&mut out, "Superblock", "at offset 0");
+    table::<Pool>(&mut out, "Pool", "in the superblock at offset 1024");
+    table::<ShardHead>(&mut out, "Shard head", "one a shard");
+    table::<ClassHead>(
+        &mut out,
+        "Class head",
+        "one a size class in each shard head",
+    );
+    table::<Participant>(&mut out, "Participant", "one a participant slot");
+    table::<Bucket>(&mut out, "Bucket", "256 a segment");
+    table::<SlabPage>(
+        &mut out,
+        "Slab head",
+        "at most; the bitmap is as long as the class needs",
+    );
+    let _ = writeln!(out, "### Areas by `max_size`\n");
+    let _ = writeln!(
+        out,
+        "| `max_size` | shards | shard heads | participants | page table | directories | \
+         entries each | first page |\n|---|---|---|---|---|---|---|---|"
+    );
+    areas(&mut out, "64 MiB", 64 << 20, 4);
+    areas(&mut out, "64 GiB", 64 << 30, 5);
+    areas(&mut out, "8 TiB", MAX_SIZE, 8);
+    let _ = writeln!(out, "\n### Size classes\n");
+    let _ = writeln!(
+        out,
+        "| class | block bytes | blocks a page | first block at |"
+    );
+    let _ = writeln!(out, "|---|---|---|---|");
+    for (number, class) in (0..CLASSES as u32).filter_map(|n| Some((n, Class::get(n)?))) {
+        let _ = writeln!(
+            out,
+            "| {number} | {} | {} | {} |",
+            class.block, class.blocks, class.first
+        );
+    }
+    out
+}

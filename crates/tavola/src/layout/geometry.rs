@@ -1,0 +1,110 @@
+//! Where everything stands, computed from the two numbers a table is made with.
+
+use super::{DIR_INLINE, PAGE, PARTICIPANTS, Participant, ShardHead, Superblock};
+
+/// The least a table may grow to.
+pub(crate) const MIN_SIZE: u64 = 1 << 20;
+/// The most: refs have 40 bits in units of 8 bytes.
+pub(crate) const MAX_SIZE: u64 = 1 << 43;
+/// Page words are backed by memory in steps of this many.
+pub(crate) const WORDS_STEP: u32 = 2048;
+
+/// Offsets of the areas, the same in every process; part of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    pub(crate) max_size: u64,
+    pub(crate) shards_log2: u32,
+    pub(crate) dir_log2: u32,
+    pub(crate) shards_off: u64,
+    pub(crate) participants_off: u64,
+    pub(crate) page_table_off: u64,
+    pub(crate) dirs_off: u64,
+    /// The first page that may be given out.
+    pub(crate) first_page: u32,
+    /// One past the last.
+    pub(crate) max_pages: u32,
+}
+
+impl Geometry {
+    /// `None` when no table can be made so.
+    pub(crate) fn new(max_size: u64, shards_log2: u32) -> Option<Self> {
+        let whole = max_size.is_multiple_of(PAGE) && (MIN_SIZE..=MAX_SIZE).contains(&max_size);
+        if !whole || shards_log2 > 10 {
+            return None;
+        }
+        let max_pages = (max_size / PAGE) as u32;
+        // Four times the segments a shard would have if every page were a segment: hashes spread
+        // evenly, so no shard's directory comes near its end before the pages do.
+        let per_shard = (max_pages >> shards_log2).max(1);
+        let dir_log2 = (per_shard.ilog2() + 2).clamp(DIR_INLINE.ilog2(), 24);
+        let shards_off = size_of::<Superblock>() as u64;
+        let participants_off = shards_off + ((size_of::<ShardHead>() as u64) << shards_log2);
+        let participants_end =
+            participants_off + u64::from(PARTICIPANTS) * size_of::<Participant>() as u64;
+        let page_table_off = participants_end.next_multiple_of(4096);
+        let dirs_off = (page_table_off + u64::from(max_pages) * 8).next_multiple_of(4096);
+        let dirs_end = dirs_off + ((4u64 << dir_log2) << shards_log2);
+        let first_page = dirs_end.div_ceil(PAGE) as u32;
+        (first_page < max_pages).then_some(Self {
+            max_size,
+            shards_log2,
+            dir_log2,
+            shards_off,
+            participants_off,
+            page_table_off,
+            dirs_off,
+            first_page,
+            max_pages,
+        })
+    }
+
+    /// How many shards there are.
+    pub(crate) fn shards(&self) -> u32 {
+        1 << self.shards_log2
+    }
+
+    /// Where the page words stand that are backed from the beginning: those of the first pages.
+    pub(crate) fn first_words(&self) -> (u64, u64) {
+        let from = self.page_table_off + u64::from(self.first_page) * 8 / 4096 * 4096;
+        let until = self.page_table_off + u64::from(self.first_backed_words()) * 8;
+        (from, until - from)
+    }
+
+    /// Page words below this one are backed when the table is made: those of the first 128 MiB.
+    pub(crate) fn first_backed_words(&self) -> u32 {
+        (self.first_page + 4 * WORDS_STEP).min(self.max_pages)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_follow_one_another() {
+        for (size, shards) in [(1 << 20, 0), (1 << 30, 4), (64 << 30, 6), (MAX_SIZE, 10)] {
+            let g = Geometry::new(size, shards).unwrap();
+            assert!(g.shards_off < g.participants_off && g.participants_off < g.page_table_off);
+            assert!(g.page_table_off < g.dirs_off);
+            assert!(g.dirs_off < u64::from(g.first_page) * PAGE);
+            assert!(g.first_page < g.max_pages);
+        }
+    }
+
+    #[test]
+    fn impossible_sizes_are_refused() {
+        assert!(Geometry::new(MIN_SIZE - PAGE, 0).is_none());
+        assert!(Geometry::new(MIN_SIZE + 1, 0).is_none());
+        assert!(Geometry::new(MAX_SIZE + PAGE, 0).is_none());
+        assert!(Geometry::new(MIN_SIZE, 10).is_none());
+        assert!(Geometry::new(1 << 30, 11).is_none());
+    }
+
+    #[test]
+    fn four_billion_keys_fit_their_directories() {
+        // 2^32 keys at the worst load of a segment after a split, half of its best.
+        let segments = (1u64 << 32) * 2 / 1750;
+        let g = Geometry::new(512 << 30, 6).unwrap();
+        assert!(segments >> g.shards_log2 < 1 << (g.dir_log2 - 1));
+    }
+}

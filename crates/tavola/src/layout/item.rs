@@ -1,0 +1,151 @@
+//! Items: a key and its value.
+//!
+//! ```text
+//! header u64     value_len 32 | key_len 24 | flags 8
+//! link u64       LARGE: first page 32 | high bits of key_len 8
+//! counter u64    COUNTER: the number; get shows it as decimal text
+//! cas u64        CAS
+//! expiry u32     EXPIRY
+//! client u32     CLIENT
+//! uid u32        UID
+//! key, value
+//! ```
+//!
+//! The fields after the header stand there only when their flag does, 8-byte fields first. An item
+//! that does not fit in a block is LARGE: its key and value are one stream, whose first part stands
+//! in the block and whose rest fills whole pages, chained through the page table.
+//! This version writes LARGE and COUNTER; it skips the other fields when it meets them.
+
+use super::{LARGEST_BLOCK, PAGE};
+
+/// The rest of the item stands in chained pages.
+pub(crate) const FLAG_LARGE: u8 = 1;
+/// The value is a counter in place.
+pub(crate) const FLAG_COUNTER: u8 = 2;
+const FLAG_EXPIRY: u8 = 4;
+const FLAG_CLIENT: u8 = 8;
+const FLAG_CAS: u8 = 16;
+const FLAG_UID: u8 = 32;
+
+/// The most bytes of key and value together.
+pub(crate) const MAX_DATA: u64 = u32::MAX as u64;
+/// Bytes of a large item's block before its stream.
+pub(crate) const LARGE_HEAD: u64 = 16;
+
+/// The first word of an item, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) value_len: u32,
+    /// The low 24 bits; the rest stands in the link of a large item.
+    pub(crate) key_len: u32,
+    pub(crate) flags: u8,
+}
+
+impl Header {
+    #[inline(always)]
+    pub(crate) fn encode(self) -> u64 {
+        u64::from(self.value_len)
+            | u64::from(self.key_len & 0xFF_FFFF) << 32
+            | u64::from(self.flags) << 56
+    }
+
+    #[inline(always)]
+    pub(crate) fn decode(word: u64) -> Self {
+        Self {
+            value_len: word as u32,
+            key_len: (word >> 32) as u32 & 0xFF_FFFF,
+            flags: (word >> 56) as u8,
+        }
+    }
+
+    /// Bytes between the start of the item and its key.
+    #[inline(always)]
+    pub(crate) fn before_key(self) -> u64 {
+        if self.flags == 0 {
+            return 8;
+        }
+        let has = |flag: u8, bytes: u64| if self.flags & flag != 0 { bytes } else { 0 };
+        8 + has(FLAG_LARGE, 8)
+            + has(FLAG_COUNTER, 8)
+            + has(FLAG_CAS, 8)
+            + has(FLAG_EXPIRY, 4)
+            + has(FLAG_CLIENT, 4)
+            + has(FLAG_UID, 4)
+    }
+}
+
+/// The second word of a large item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LargeLink {
+    pub(crate) first_page: u32,
+    pub(crate) key_len_high: u32,
+}
+
+impl LargeLink {
+    pub(crate) fn encode(self) -> u64 {
+        u64::from(self.first_page) | u64::from(self.key_len_high) << 32
+    }
+
+    pub(crate) fn decode(word: u64) -> Self {
+        Self {
+            first_page: word as u32,
+            key_len_high: (word >> 32) as u32 & 0xFF,
+        }
+    }
+}
+
+/// Of a large item's stream: bytes in the block, and pages for the rest.
+pub(crate) fn large_split(data: u64) -> (u64, u32) {
+    let rest = data % PAGE;
+    let inline = if LARGE_HEAD + rest > u64::from(LARGEST_BLOCK) {
+        0
+    } else {
+        rest
+    };
+    (inline, (data - inline).div_ceil(PAGE) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive() {
+        let header = Header {
+            value_len: u32::MAX,
+            key_len: 0xFF_FFFF,
+            flags: 0x3F,
+        };
+        assert_eq!(Header::decode(header.encode()), header);
+        let link = LargeLink {
+            first_page: u32::MAX >> 3,
+            key_len_high: 0xFF,
+        };
+        assert_eq!(LargeLink::decode(link.encode()), link);
+    }
+
+    #[test]
+    fn fields_are_counted() {
+        let of = |flags| {
+            Header {
+                value_len: 0,
+                key_len: 0,
+                flags,
+            }
+            .before_key()
+        };
+        assert_eq!(of(0), 8);
+        assert_eq!(of(FLAG_COUNTER), 16);
+        assert_eq!(of(FLAG_CAS | FLAG_EXPIRY), 20);
+    }
+
+    #[test]
+    fn streams_are_split_without_loss() {
+        for data in [16_345, 16_384, 16_385, 32_767, 32_768, 100_000, MAX_DATA] {
+            let (inline, pages) = large_split(data);
+            assert!(LARGE_HEAD + inline <= u64::from(LARGEST_BLOCK));
+            assert!(pages > 0 && u64::from(pages) * PAGE >= data - inline);
+            assert!((u64::from(pages) - 1) * PAGE < data - inline);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The bytes of the region: what stands where, in which width, and what each state means.
+//!
+//! ```text
+//! 0            superblock            4 KiB: identity and geometry, then the page pool's heads
+//! shards_off   shard heads           1 KiB each: index root, lock word, counters, class heads
+//! parts_off    participants          64 B each
+//! table_off    page table            8 B a page
+//! dirs_off     directories           4 B an entry, the largest size of each reserved, sparse
+//! first_page   pages                 16 KiB each: segments, slabs, pages of large items
+//! ```
+//!
+//! Every structure is made of [`W32`](crate::sync::W32) and [`W64`](crate::sync::W64) words: fixed
+//! widths, no pointers, no padding, little-endian, the same for every target. [`assert_layout!`]
+//! holds sizes and offsets at compile time; `docs/format.md` is printed from [`tables`].
+
+mod bucket;
+mod class;
+mod describe;
+mod geometry;
+mod item;
+mod page_word;
+mod shard;
+mod slab;
+mod superblock;
+
+pub(crate) use bucket::{BUCKETS, Bucket, HINT_MAX, SLOTS, Segment, slot_ref, slot_tag, slot_word};
+pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
+pub use describe::tables;
+pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
+pub(crate) use item::{
+    FLAG_COUNTER, FLAG_LARGE, Header, LARGE_HEAD, LargeLink, MAX_DATA, large_split,
+};
+pub(crate) use page_word::{FIRST_MASK, PageWord};
+pub(crate) use shard::{ClassHead, DIR_INLINE, LayoutWord, ShardHead};
+pub(crate) use slab::SlabPage;
+pub(crate) use superblock::{
+    FORMAT, MAGIC, PARTICIPANTS, Participant, Pool, Superblock, fingerprint,
+};
+
+/// Bytes of a page: one segment, one slab, or a piece of a large item.
+pub(crate) const PAGE: u64 = 16 * 1024;
+/// `log2(PAGE)`.
+pub(crate) const PAGE_SHIFT: u32 = 14;
+/// Refs count in units of this many bytes.
+pub(crate) const UNIT: u64 = 8;
+
+/// Holds a shared structure to its size and its fields to their offsets; the offsets being those of
+/// adjoining fields of these widths, there is no padding.
+macro_rules! assert_layout {
+    ($type:ty, size $size:expr, { $($field:ident: $offset:expr),* $(,)? }) => {
+        const _: () = {
+            assert!(core::mem::size_of::<$type>() == $size);
+            $(assert!(core::mem::offset_of!($type, $field) == $offset);)*
+        };
+        impl $crate::layout::Described for $type {
+            const SIZE: usize = $size;
+            const FIELDS: &'static [(&'static str, usize)] =
+                &[$((stringify!($field), $offset)),*];
+        }
+    };
+}
+pub(crate) use assert_layout;
+
+/// What `docs/format.md` is printed from.
+pub(crate) trait Described {
+    /// Bytes of the structure.
+    const SIZE: usize;
+    /// Its fields with their offsets, in order.
+    const FIELDS: &'static [(&'static str, usize)];
+}

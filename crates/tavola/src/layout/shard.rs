@@ -1,0 +1,80 @@
+//! The head of a shard: what readers read in one line, what the lock holder writes in others.
+
+use super::{CLASSES, assert_layout};
+use crate::sync::{W32, W64};
+
+/// Directory entries that stand in the head itself: what a shard of some 150,000 keys needs.
+pub(crate) const DIR_INLINE: u32 = 128;
+
+/// One shard.
+#[repr(C, align(64))]
+pub(crate) struct ShardHead {
+    /// [`LayoutWord`]: depth of the directory, and a count of its changes.
+    pub(crate) layout: W64,
+    /// The directory's first entries: page of a segment, 0 = no such prefix.
+    pub(crate) dir_inline: [W32; DIR_INLINE as usize],
+    reserved_read: [W64; 7],
+    /// The lock word (`lock`).
+    pub(crate) lock: W32,
+    /// How often the shard was recovered after a death.
+    pub(crate) recoveries: W32,
+    /// Keys.
+    pub(crate) items: W64,
+    /// Key and value bytes.
+    pub(crate) payload: W64,
+    /// Keys moved between buckets: an iterator must look again.
+    pub(crate) moves: W32,
+    /// Segments of the index.
+    pub(crate) segments: W32,
+    /// Directory entries that are backed by memory.
+    pub(crate) dir_backed: W32,
+    /// Where shrinking goes on: a directory index.
+    pub(crate) shrink_hand: W32,
+    /// The slab page that is being emptied; 0: none.
+    pub(crate) victim: W32,
+    /// The block of the victim at which emptying goes on.
+    pub(crate) victim_block: W32,
+    reserved_write: W64,
+    /// The slabs of each class.
+    pub(crate) classes: [ClassHead; CLASSES],
+    /// Segments by the highest bit of their directory index, the root's not counted.
+    pub(crate) levels: [W32; 24],
+    reserved_tail: [W64; 20],
+}
+assert_layout!(ShardHead, size 1536, {
+    layout: 0, dir_inline: 8, reserved_read: 520, lock: 576, recoveries: 580, items: 584,
+    payload: 592, moves: 600, segments: 604, dir_backed: 608, shrink_hand: 612, victim: 616,
+    victim_block: 620, reserved_write: 624, classes: 632, levels: 1280, reserved_tail: 1376,
+});
+
+/// The slabs of one class in one shard. Derived: recovery rebuilds it.
+#[repr(C)]
+pub(crate) struct ClassHead {
+    /// The first page with a free block; 0: none.
+    pub(crate) partial: W32,
+    /// Pages.
+    pub(crate) pages: W32,
+    /// Blocks in use.
+    pub(crate) used: W32,
+}
+assert_layout!(ClassHead, size 12, { partial: 0, pages: 4, used: 8 });
+
+/// The word readers begin and end with: `changes 56 | depth 8`.
+///
+/// The count rises after every change that can make a reader follow the directory wrongly: a split,
+/// a merge, a recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LayoutWord(pub(crate) u64);
+
+impl LayoutWord {
+    /// Bits of the tag that index the directory; below 32 whatever the word holds.
+    #[inline(always)]
+    pub(crate) fn depth(self) -> u32 {
+        (self.0 & 0x1F) as u32
+    }
+
+    /// The word after a change.
+    pub(crate) fn changed(self, depth: u32) -> Self {
+        Self((self.0 & !0xFF).wrapping_add(0x100) | u64::from(depth))
+    }
+}

@@ -1,0 +1,223 @@
+//! The superblock: identity and geometry, written once; then the heads of the page pool.
+
+use super::{Geometry, assert_layout};
+use crate::error::{Error, Result};
+use crate::sync::{Ordering, W32, W64};
+use std::path::Path;
+
+/// `TavolaKV`, read as a little-endian word.
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"TavolaKV");
+/// Reads differently on a machine of the other byte order.
+pub(crate) const ENDIAN: u32 = 0x0A0B_0C0D;
+/// The version of the format.
+pub(crate) const FORMAT: u32 = 1;
+/// Participant slots of a table. Slot 0 is never given out: a lock word of 0 means free.
+pub(crate) const PARTICIPANTS: u32 = 1024;
+
+/// The first 4 KiB.
+#[repr(C, align(4096))]
+pub(crate) struct Superblock {
+    /// [`MAGIC`].
+    pub(crate) magic: W64,
+    /// [`ENDIAN`].
+    pub(crate) endian: W32,
+    /// [`FORMAT`].
+    pub(crate) format: W32,
+    /// [`fingerprint`] of the structures.
+    pub(crate) fingerprint: W64,
+    /// Bytes of the file, and of every mapping.
+    pub(crate) max_size: W64,
+    /// `log2` of the shards.
+    pub(crate) shards_log2: W32,
+    /// `log2` of the entries a directory may have.
+    pub(crate) dir_log2: W32,
+    /// [`PARTICIPANTS`].
+    pub(crate) participants: W32,
+    /// Table options; none yet.
+    pub(crate) options: W32,
+    /// Seeds the hash of keys.
+    pub(crate) hash_seed: W64,
+    /// Names this table among all others.
+    pub(crate) uuid: [W64; 2],
+    /// Seconds since 1970.
+    pub(crate) created: W64,
+    reserved: [W64; 5],
+    /// Over all bytes before it.
+    pub(crate) checksum: W64,
+    unused: [W64; 111],
+    /// The heads of the page pool.
+    pub(crate) pool: Pool,
+    tail: [W64; 360],
+}
+assert_layout!(Superblock, size 4096, {
+    magic: 0, endian: 8, format: 12, fingerprint: 16, max_size: 24, shards_log2: 32, dir_log2: 36,
+    participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, reserved: 80,
+    checksum: 120, unused: 128, pool: 1024, tail: 1216,
+});
+
+/// The page pool: pages no shard owns. All but `frontier` is derived from the page words.
+#[repr(C, align(64))]
+pub(crate) struct Pool {
+    /// The lock word (`lock`).
+    pub(crate) lock: W32,
+    /// First free page that is backed by memory; 0: none.
+    pub(crate) free_head: W32,
+    /// How many of them, those set apart included.
+    pub(crate) free_count: W32,
+    /// First free page that is not; 0: none.
+    pub(crate) hole_head: W32,
+    /// How many of them.
+    pub(crate) hole_count: W32,
+    /// Page words that are backed by memory.
+    pub(crate) backed_words: W32,
+    /// First of the free pages that were set apart to be given back; 0: none.
+    pub(crate) old_head: W32,
+    reserved_half: W32,
+    reserved: [W64; 12],
+    /// Pages from here on were never used. Only rises.
+    pub(crate) frontier: W32,
+    reserved_word: W32,
+    reserved_line: [W64; 7],
+}
+assert_layout!(Pool, size 192, {
+    lock: 0, free_head: 4, free_count: 8, hole_head: 12, hole_count: 16, backed_words: 20,
+    old_head: 24, reserved_half: 28, reserved: 32, frontier: 128, reserved_word: 132,
+    reserved_line: 136,
+});
+
+/// One attached process.
+#[repr(C, align(64))]
+pub(crate) struct Participant {
+    /// How often the slot was given out; with the slot's number it names a participant for good.
+    pub(crate) generation: W32,
+    /// 0 free, 1 attached, 2 attached through its parent's open file.
+    pub(crate) state: W32,
+    /// Process id in its own namespace.
+    pub(crate) pid: W32,
+    /// A dead participant whose slot this one took over and whose estate is not settled; 0: none.
+    pub(crate) estate: W32,
+    /// Start of the process in clock ticks since boot.
+    pub(crate) start_time: W64,
+    /// Inode of its pid namespace.
+    pub(crate) pid_ns: W64,
+    /// Inode of its time namespace.
+    pub(crate) time_ns: W64,
+    /// Seconds since 1970 at which it attached.
+    pub(crate) attached: W64,
+    reserved: [W64; 2],
+}
+assert_layout!(Participant, size 64, {
+    generation: 0, state: 4, pid: 8, estate: 12, start_time: 16, pid_ns: 24, time_ns: 32,
+    attached: 40, reserved: 48,
+});
+
+impl Superblock {
+    /// Writes everything that never changes. The region is still private to its creator.
+    pub(crate) fn init(&self, geometry: &Geometry, seed: u64, uuid: [u64; 2], created: u64) {
+        let order = Ordering::Relaxed;
+        self.magic.store(MAGIC, order);
+        self.endian.store(ENDIAN, order);
+        self.format.store(FORMAT, order);
+        self.fingerprint.store(fingerprint(), order);
+        self.max_size.store(geometry.max_size, order);
+        self.shards_log2.store(geometry.shards_log2, order);
+        self.dir_log2.store(geometry.dir_log2, order);
+        self.participants.store(PARTICIPANTS, order);
+        self.hash_seed.store(seed, order);
+        self.uuid[0].store(uuid[0], order);
+        self.uuid[1].store(uuid[1], order);
+        self.created.store(created, order);
+        self.pool.frontier.store(geometry.first_page, order);
+        self.pool
+            .backed_words
+            .store(geometry.first_backed_words(), order);
+        self.checksum.store(self.sum(), Ordering::Release);
+    }
+
+    /// Holds the words against what this library expects; gives the geometry they tell.
+    pub(crate) fn verify(&self, path: &Path, file_len: u64) -> Result<Geometry> {
+        let order = Ordering::Relaxed;
+        let foreign = |why: &str| Error::NotATable {
+            path: path.to_path_buf(),
+            why: why.to_string(),
+        };
+        let magic = self.magic.load(order);
+        if magic == MAGIC.swap_bytes() || self.endian.load(order) == ENDIAN.swap_bytes() {
+            return Err(Error::Endianness {
+                path: path.to_path_buf(),
+            });
+        }
+        if magic != MAGIC {
+            return Err(foreign("it does not begin with the magic word"));
+        }
+        if self.endian.load(order) != ENDIAN {
+            return Err(foreign("its byte order mark is damaged"));
+        }
+        let format = self.format.load(order);
+        if format != FORMAT {
+            return Err(Error::Version {
+                path: path.to_path_buf(),
+                found: format,
+                expected: FORMAT,
+            });
+        }
+        if self.checksum.load(order) != self.sum() {
+            return Err(foreign("the checksum of its superblock is wrong"));
+        }
+        if self.fingerprint.load(order) != fingerprint() {
+            return Err(foreign(
+                "its structures have another layout than this library's",
+            ));
+        }
+        if self.options.load(order) != 0 {
+            return Err(foreign("it uses options that this library does not know"));
+        }
+        let (size, shards) = (self.max_size.load(order), self.shards_log2.load(order));
+        let geometry = Geometry::new(size, shards)
+            .filter(|g| g.dir_log2 == self.dir_log2.load(order))
+            .filter(|_| self.participants.load(order) == PARTICIPANTS)
+            .ok_or_else(|| foreign("its geometry is impossible"))?;
+        if file_len < size {
+            return Err(foreign("the file was cut short"));
+        }
+        Ok(geometry)
+    }
+
+    fn sum(&self) -> u64 {
+        let order = Ordering::Relaxed;
+        let mut words = vec![
+            self.magic.load(order),
+            u64::from(self.endian.load(order)),
+            u64::from(self.format.load(order)),
+            self.fingerprint.load(order),
+            self.max_size.load(order),
+            u64::from(self.shards_log2.load(order)),
+            u64::from(self.dir_log2.load(order)),
+            u64::from(self.participants.load(order)),
+            u64::from(self.options.load(order)),
+            self.hash_seed.load(order),
+            self.uuid[0].load(order),
+            self.uuid[1].load(order),
+            self.created.load(order),
+        ];
+        words.extend(self.reserved.iter().map(|word| word.load(order)));
+        fold(&words)
+    }
+}
+
+/// A number that changes when any shared structure changes its size or a field its offset.
+pub(crate) const fn fingerprint() -> u64 {
+    fold(super::describe::ALL_OFFSETS)
+}
+
+/// FNV-1a over words: any single changed bit changes the result.
+const fn fold(words: &[u64]) -> u64 {
+    let mut sum = 0xCBF2_9CE4_8422_2325;
+    let mut i = 0;
+    while i < words.len() {
+        sum = (sum ^ words[i]).wrapping_mul(0x0000_0100_0000_01B3);
+        sum ^= sum >> 29;
+        i += 1;
+    }
+    sum
+}

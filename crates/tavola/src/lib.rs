@@ -1,0 +1,55 @@
+//! Tavola: one key-value table in shared memory that every process on a machine sits at.
+//!
+//! Embedded (no server), shared (all processes read and write one table at memory speed), kill-safe
+//! (any process may die at any instruction). Begin at [`Table`]; names are told in [`names`].
+//!
+//! The rooms, each using only those above it in this list:
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | `sync` | words of shared memory, copies, the hooks of the torture and model tests |
+//! | `error` | the one error |
+//! | `sys` | what is asked of Linux: files, mappings, futexes, who lives |
+//! | `layout` | the bytes: structures, states, sizes, byte tables |
+//! | `region` | the mapped file, making and opening it, names |
+//! | `lock` | lock words and participants |
+//! | `alloc` | page pool, slabs, items, chains of large items |
+//! | `index` | hashing, reading without locks, placing, splitting, shrinking |
+//! | `recover` | recovery after a death, check, repair |
+//! | `table` | the operations |
+//!
+//! How it stays correct while processes read, write and die is argued in `docs/concurrency.md`.
+
+#![deny(unsafe_code)]
+
+#[cfg(not(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    target_endian = "little"
+)))]
+compile_error!("Tavola runs on 64-bit little-endian Linux");
+
+mod alloc;
+mod error;
+mod index;
+#[forbid(unsafe_code)]
+mod layout;
+mod lock;
+#[forbid(unsafe_code)]
+mod recover;
+mod region;
+mod sync;
+#[allow(unsafe_code)]
+mod sys;
+#[forbid(unsafe_code)]
+mod table;
+
+pub use error::{Error, Result};
+pub use layout::tables as format_tables;
+pub use recover::CheckReport;
+pub use region::names;
+#[cfg(feature = "torture")]
+pub use sync::killpoint;
+pub use table::{
+    CasOutcome, CasToken, ClassStats, Iter, Maintained, Options, Participant, Stats, Table,
+};

@@ -1,0 +1,319 @@
+//! Participants: which processes are attached, and whether they live.
+//!
+//! A participant holds a record lock (`F_OFD_SETLK`) on the byte of its slot as long as it is
+//! attached; the kernel drops it at death and at exec. So the lock decides who may use a slot, and
+//! a slot in use whose byte is not locked is a dead one's. A forked child inherits its parent's
+//! lock: where both are visible to each other, pid and start time decide that case.
+//!
+//! The slot's generation rises with each use: words of an earlier user name nobody any more.
+
+use super::gate::Gate;
+use crate::error::{Error, Result};
+use crate::layout::PARTICIPANTS;
+use crate::region::Region;
+use crate::sync::{Ordering, W32, W64};
+use crate::sys::{self, process::Identity, process::Liveness};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+const SLOT_BITS: u32 = 12;
+const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+const GENERATIONS: u32 = (1 << 19) - 1;
+/// The owner of a lock whose holder panicked: slot 0, the last generation. Never alive.
+pub(crate) const ABANDONED: u32 = GENERATIONS << SLOT_BITS;
+/// Record locks stand far behind any byte of the file.
+const LOCK_BYTES: u64 = 1 << 62;
+
+const FREE: u32 = 0;
+const ATTACHED: u32 = 1;
+/// Attached through the file description of its parent, as it may not open the file itself: its
+/// record lock proves nothing, pid and start time decide.
+const SHARING: u32 = 2;
+
+/// This process's participation in one table; made at its first write.
+pub(crate) struct Membership {
+    /// The process generation it was made in; another one means that we are a forked child.
+    generation: W64,
+    id: W32,
+    /// One thread of this process at a time attaches or settles an estate.
+    pub(crate) gate: Gate,
+}
+
+fn id_of(slot: u32, generation: u32) -> u32 {
+    slot | generation << SLOT_BITS
+}
+
+fn lock_byte(slot: u32) -> u64 {
+    LOCK_BYTES + u64::from(slot)
+}
+
+impl Membership {
+    pub(crate) const fn new() -> Self {
+        Self {
+            generation: W64::new(0),
+            id: W32::new(0),
+            gate: Gate::new(),
+        }
+    }
+
+    /// The participant this process is, if it is one already.
+    #[inline(always)]
+    pub(crate) fn current(&self) -> Option<u32> {
+        // Pairs with the release in `attach`: who sees the generation sees the id.
+        let is_ours = self.generation.load(Ordering::Acquire) == sys::process::generation();
+        is_ours.then(|| self.id.load(Ordering::Relaxed))
+    }
+
+    /// Makes this process a participant. Where no slot is free it takes a dead one's, and with it
+    /// the duty to settle its estate ([`estate_of`]).
+    #[cold]
+    pub(crate) fn attach(&self, region: &Region, path: &Path) -> Result<u32> {
+        let _inside = self.gate.enter()?;
+        if let Some(id) = self.current() {
+            return Ok(id);
+        }
+        let before = self.generation.load(Ordering::Relaxed);
+        let is_child = region.opened() != sys::process::generation();
+        let mut attached = ATTACHED;
+        if let (Some(fd), true) = (region.fd(), is_child || before != 0) {
+            // We are a forked child: the file description, and with it the lock, is our parent's.
+            match sys::file::renew(fd) {
+                Ok(()) => {}
+                // It has given up its rights, or has no /proc.
+                Err(e) if matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => {
+                    attached = SHARING;
+                }
+                Err(source) => return Err(failed(path, source)),
+            }
+        }
+        let id = take_slot(region, path, attached)?;
+        self.id.store(id, Ordering::Relaxed);
+        self.generation
+            .store(sys::process::generation(), Ordering::Release);
+        Ok(id)
+    }
+
+    /// Gives the slot back, unless it is another process's.
+    pub(crate) fn detach(&self, region: &Region) {
+        if self.generation.load(Ordering::Acquire) != sys::process::generation() {
+            return;
+        }
+        let slot = self.id.load(Ordering::Relaxed) & SLOT_MASK;
+        region
+            .participant(slot)
+            .state
+            .store(FREE, Ordering::Release);
+        self.generation.store(0, Ordering::Release);
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> Error {
+    Error::Io {
+        op: "attaching to the table",
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
+fn take_slot(region: &Region, path: &Path, attached: u32) -> Result<u32> {
+    // Free slots first; then those of the dead.
+    // Who shares a description cannot tell the dead by their locks.
+    let states: &[u32] = if attached == SHARING {
+        &[FREE]
+    } else {
+        &[FREE, ATTACHED]
+    };
+    for &state in states {
+        for slot in 1..PARTICIPANTS {
+            if region.participant(slot).state.load(Ordering::Relaxed) == state
+                && let Some(id) = try_slot(region, slot, state, attached)
+                    .map_err(|source| failed(path, source))?
+            {
+                return Ok(id);
+            }
+        }
+    }
+    Err(Error::TooManyParticipants {
+        limit: PARTICIPANTS - 1,
+    })
+}
+
+/// Takes a slot in that state, if nobody holds its record lock.
+fn try_slot(region: &Region, slot: u32, state: u32, attached: u32) -> io::Result<Option<u32>> {
+    let p = region.participant(slot);
+    match region.fd() {
+        Some(fd) => {
+            if !sys::file::try_lock_byte(fd, lock_byte(slot))? {
+                return Ok(None);
+            }
+            let has_estate = p.estate.load(Ordering::Relaxed) != 0;
+            if p.state.load(Ordering::Acquire) != state || has_estate {
+                sys::file::unlock_byte(fd, lock_byte(slot))?;
+                return Ok(None);
+            }
+            // Processes that share a description all got the lock: one gets the slot.
+            if state == FREE && p.state.cas(FREE, attached, Ordering::Acquire).is_err() {
+                return Ok(None);
+            }
+        }
+        None => {
+            if state != FREE || p.state.cas(FREE, ATTACHED, Ordering::Acquire).is_err() {
+                return Ok(None);
+            }
+        }
+    }
+    let before = id_of(slot, p.generation.load(Ordering::Relaxed) & GENERATIONS);
+    if state == ATTACHED {
+        // Before the generation: whoever finds us dead finds both estates.
+        p.estate.store(before, Ordering::Release);
+    }
+    let generation = match p.generation.load(Ordering::Relaxed).wrapping_add(1) {
+        g if (1..GENERATIONS).contains(&g) => g,
+        _ => 1,
+    };
+    // The generation first: from here on, words of the slot's earlier user name nobody.
+    p.generation.store(generation, Ordering::Release);
+    let who = sys::process::identity();
+    p.pid.store(who.pid, Ordering::Relaxed);
+    p.start_time.store(who.start_time, Ordering::Relaxed);
+    p.pid_ns.store(who.pid_ns, Ordering::Relaxed);
+    p.time_ns.store(who.time_ns, Ordering::Relaxed);
+    p.attached.store(sys::clock::unix_s(), Ordering::Relaxed);
+    p.state.store(attached, Ordering::Release);
+    Ok(Some(id_of(slot, generation)))
+}
+
+/// Whether the participant may still come back to what it holds. When in doubt, it may.
+pub(crate) fn is_alive(region: &Region, id: u32, me: u32) -> bool {
+    let slot = id & SLOT_MASK;
+    if slot == 0 || slot >= PARTICIPANTS {
+        return false;
+    }
+    if id == me {
+        return true;
+    }
+    let p = region.participant(slot);
+    let current = id_of(slot, p.generation.load(Ordering::Acquire));
+    let state = p.state.load(Ordering::Acquire);
+    if current != id || state == FREE {
+        return false;
+    }
+    let Some(fd) = region.fd() else { return true };
+    if state != SHARING && matches!(sys::file::byte_is_locked(fd, lock_byte(slot)), Ok(false)) {
+        return false;
+    }
+    sys::process::liveness(&identity_of(region, slot), &sys::process::identity()) != Liveness::Dead
+}
+
+fn identity_of(region: &Region, slot: u32) -> Identity {
+    let p = region.participant(slot);
+    Identity {
+        pid: p.pid.load(Ordering::Relaxed),
+        start_time: p.start_time.load(Ordering::Relaxed),
+        pid_ns: p.pid_ns.load(Ordering::Relaxed),
+        time_ns: p.time_ns.load(Ordering::Relaxed),
+    }
+}
+
+/// An attached participant, as its slot tells.
+pub(crate) struct Member {
+    pub(crate) slot: u32,
+    pub(crate) id: u32,
+    pub(crate) pid: u32,
+    pub(crate) attached_unix_s: u64,
+}
+
+/// All slots in use, the dead ones' included.
+pub(crate) fn members(region: &Region) -> impl Iterator<Item = Member> + '_ {
+    (1..PARTICIPANTS).filter_map(|slot| member(region, slot))
+}
+
+fn member(region: &Region, slot: u32) -> Option<Member> {
+    let p = region.participant(slot);
+    (p.state.load(Ordering::Acquire) != FREE).then(|| Member {
+        slot,
+        id: id_of(slot, p.generation.load(Ordering::Acquire) & GENERATIONS),
+        pid: p.pid.load(Ordering::Relaxed),
+        attached_unix_s: p.attached.load(Ordering::Relaxed),
+    })
+}
+
+/// A dead participant whose estate this process alone settles: it holds the record lock of its
+/// slot.
+///
+/// `None` when somebody else does, or when the lock lives on in a forked child (then the estate
+/// waits for the child's end; nobody waits for the estate).
+///
+/// Record locks do not keep the threads of one open file apart: the caller is inside
+/// `Membership::gate`.
+pub(crate) fn adopt(region: &Region, id: u32, me: u32) -> Option<u32> {
+    let slot = id & SLOT_MASK;
+    // Never our own slot: its record lock is ours already, and would be lost with the adoption.
+    if slot == 0 || slot >= PARTICIPANTS || slot == me & SLOT_MASK {
+        return None;
+    }
+    let p = region.participant(slot);
+    let is_same = || {
+        p.state.load(Ordering::Acquire) != FREE
+            && id_of(slot, p.generation.load(Ordering::Acquire) & GENERATIONS) == id
+    };
+    if !is_same() {
+        return None;
+    }
+    if let Some(fd) = region.fd()
+        && !sys::file::try_lock_byte(fd, lock_byte(slot)).unwrap_or(false)
+    {
+        return None;
+    }
+    if !is_same() {
+        retire(region, id, false);
+        return None;
+    }
+    Some(id)
+}
+
+/// Ends an adoption; `settled`: the slot is free again.
+pub(crate) fn retire(region: &Region, id: u32, settled: bool) {
+    let slot = id & SLOT_MASK;
+    if settled {
+        region
+            .participant(slot)
+            .state
+            .store(FREE, Ordering::Release);
+    }
+    if let Some(fd) = region.fd() {
+        let _ = sys::file::unlock_byte(fd, lock_byte(slot));
+    }
+}
+
+/// How many slots one look passes.
+const LOOK: u32 = 64;
+
+/// The first slot in use among the next few from `slot` on, and where to look next time.
+pub(crate) fn next_member(region: &Region, slot: u32) -> (Option<Member>, u32) {
+    let from = if (1..PARTICIPANTS).contains(&slot) {
+        slot
+    } else {
+        1
+    };
+    let until = (from + LOOK).min(PARTICIPANTS);
+    let found = (from..until).find_map(|slot| member(region, slot));
+    let next = found.as_ref().map_or(until, |member| member.slot + 1);
+    (found, next)
+}
+
+/// The dead participant whose estate this one has still to settle; 0: none.
+pub(crate) fn estate_of(region: &Region, id: u32) -> u32 {
+    region
+        .participant(id & SLOT_MASK)
+        .estate
+        .load(Ordering::Acquire)
+}
+
+/// That estate is settled.
+pub(crate) fn clear_estate(region: &Region, id: u32) {
+    region
+        .participant(id & SLOT_MASK)
+        .estate
+        .store(0, Ordering::Release);
+}

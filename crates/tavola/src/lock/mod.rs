@@ -1,0 +1,258 @@
+//! Lock words: one short lock a shard and one for the page pool, which outlive their owners.
+//!
+//! | word | meaning | next |
+//! |---|---|---|
+//! | 0 | free | owner, by compare and exchange |
+//! | owner | held; nobody sleeps | 0 by the owner; owner + waiters by a waiter |
+//! | owner + waiters | held; somebody may sleep | 0 and a wake by the owner; a taker |
+//! | abandoned (+ waiters) | a panic left the critical section half-way | a taker |
+//!
+//! An *owner* is a participant: slot 12 bits, generation 19 bits. A waiter spins briefly, then
+//! sleeps on the word, at most [`PATIENCE`] at a time; each time it wakes by the clock it asks
+//! whether the owner lives. Of several takers the compare and exchange lets one through. Who takes
+//! a lock over is told so and must recover what it guards before anything else.
+//!
+//! **L1** Lock order: a shard, then the pool; never two shards. **L2** Nothing is called out while
+//! one is held: no allocation of process memory, no callback, no I/O. **L3** A thread that holds
+//! one and comes here again (from a signal handler) is refused with [`Error::Reentrant`].
+
+mod gate;
+mod membership;
+
+pub(crate) use gate::Gate;
+pub(crate) use membership::{
+    ABANDONED, Membership, adopt, clear_estate, estate_of, is_alive, members, next_member, retire,
+};
+
+use crate::error::{Error, Result};
+use crate::layout::{PageWord, Segment, ShardHead};
+use crate::region::Region;
+#[cfg(feature = "shuttle")]
+use crate::sync::model;
+use crate::sync::{Ordering, W32, spin_hint};
+use crate::sys::futex;
+#[cfg(not(feature = "shuttle"))]
+use std::cell::Cell;
+use std::time::Duration;
+
+const WAITERS: u32 = 1 << 31;
+/// Turns of the spin loop before a waiter sleeps: about a microsecond, longer than most holders
+/// stay.
+const SPINS: u32 = if cfg!(feature = "shuttle") { 2 } else { 40 };
+/// How long a waiter sleeps before it asks whether the owner lives.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(10);
+
+const SHARD: u8 = 1;
+const POOL: u8 = 2;
+const GATE: u8 = 4;
+
+#[cfg(not(feature = "shuttle"))]
+thread_local! {
+    /// Which locks this thread holds (L3).
+    static HELD: Cell<u8> = const { Cell::new(0) };
+}
+#[cfg(feature = "shuttle")]
+static HELD: model::PerThread = model::PerThread;
+
+/// How a lock was come by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Taken {
+    /// It was free.
+    Clean,
+    /// Its owner had died: recover what it guards first.
+    FromDead { owner: u32 },
+}
+
+/// A held lock word; dropped, it is released, or abandoned when its thread is panicking.
+struct Held<'a> {
+    word: &'a W32,
+    kind: u8,
+    was_panicking: bool,
+}
+
+impl<'a> Held<'a> {
+    #[inline(always)]
+    fn acquire(region: &Region, word: &'a W32, me: u32, kind: u8) -> Result<(Self, Taken)> {
+        let held = HELD.get();
+        // A shard's lock comes first, the pool's second (L1).
+        if held & (if kind == SHARD { SHARD | POOL } else { POOL }) != 0 {
+            return Err(Error::Reentrant);
+        }
+        HELD.set(held | kind);
+        // Pairs with the release in `drop`.
+        let taken = match word.cas(0, me, Ordering::Acquire) {
+            Ok(_) => Taken::Clean,
+            Err(_) => wait(region, word, me),
+        };
+        Ok((
+            Self {
+                word,
+                kind,
+                was_panicking: std::thread::panicking(),
+            },
+            taken,
+        ))
+    }
+}
+
+impl<'a> Held<'a> {
+    /// Takes the word if it is free.
+    fn try_acquire(word: &'a W32, me: u32, kind: u8) -> Option<Self> {
+        let held = HELD.get();
+        if held & (SHARD | POOL) != 0 || word.cas(0, me, Ordering::Acquire).is_err() {
+            return None;
+        }
+        HELD.set(held | kind);
+        Some(Self {
+            word,
+            kind,
+            was_panicking: std::thread::panicking(),
+        })
+    }
+}
+
+impl Drop for Held<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.was_panicking {
+            // The next one takes over and recovers, as after a death.
+            self.word.swap(ABANDONED | WAITERS, Ordering::Release);
+            wake(self.word, u32::MAX >> 1);
+        } else if self.word.swap(0, Ordering::Release) & WAITERS != 0 {
+            wake(self.word, 1);
+        }
+        HELD.set(HELD.get() & !self.kind);
+    }
+}
+
+#[cold]
+fn wait(region: &Region, word: &W32, me: u32) -> Taken {
+    let mut mine = me;
+    let mut spins = 0;
+    loop {
+        let seen = word.load(Ordering::Relaxed);
+        if seen == 0 {
+            // Pairs with the release in `drop`.
+            if word.cas(0, mine, Ordering::Acquire).is_ok() {
+                return Taken::Clean;
+            }
+        } else if spins < SPINS {
+            spins += 1;
+            spin_hint();
+        } else if seen & WAITERS != 0 || word.cas(seen, seen | WAITERS, Ordering::Relaxed).is_ok() {
+            // Others may sleep as well; whoever gets the lock after a sleep says so.
+            mine = me | WAITERS;
+            let end = sleep(word, seen | WAITERS);
+            let owner = seen & !WAITERS;
+            // Interrupted: a process with a fast timer would never see a wait to its end.
+            if matches!(end, futex::WaitEnd::TimedOut | futex::WaitEnd::Interrupted)
+                && !is_alive(region, owner, me)
+                && word.cas(seen | WAITERS, mine, Ordering::Acquire).is_ok()
+            {
+                return Taken::FromDead { owner };
+            }
+        }
+    }
+}
+
+/// Sleeps while the word is `expected`, at most [`PATIENCE`].
+fn sleep(word: &W32, expected: u32) -> futex::WaitEnd {
+    #[cfg(feature = "shuttle")]
+    if model::is_on() {
+        // Time runs out for those who wait for the dead, and for nobody else.
+        if expected & !WAITERS == ABANDONED {
+            spin_hint();
+            return futex::WaitEnd::TimedOut;
+        }
+        model::sleep(word, expected);
+        return futex::WaitEnd::Woken;
+    }
+    futex::wait(word.as_ptr(), expected, PATIENCE)
+}
+
+fn wake(word: &W32, count: u32) {
+    #[cfg(feature = "shuttle")]
+    model::wake(word, count);
+    futex::wake(word.as_ptr(), count);
+}
+
+/// Proof that a shard is locked, and the way to what it guards.
+pub(crate) struct ShardLock<'a> {
+    pub(crate) region: &'a Region,
+    pub(crate) number: u32,
+    pub(crate) head: &'a ShardHead,
+    /// The participant that holds it.
+    pub(crate) me: u32,
+    _held: Held<'a>,
+}
+
+impl<'a> ShardLock<'a> {
+    /// Locks a shard. After [`Taken::FromDead`] it must be recovered before anything else.
+    #[inline(always)]
+    pub(crate) fn acquire(region: &'a Region, number: u32, me: u32) -> Result<(Self, Taken)> {
+        let head = region.shard(number);
+        let (held, taken) = Held::acquire(region, &head.lock, me, SHARD)?;
+        Ok((
+            Self {
+                region,
+                number,
+                head,
+                me,
+                _held: held,
+            },
+            taken,
+        ))
+    }
+}
+
+impl<'a> ShardLock<'a> {
+    /// Locks a shard if nobody holds it: for work that can as well be done another time.
+    pub(crate) fn try_acquire(region: &'a Region, number: u32, me: u32) -> Option<Self> {
+        let head = region.shard(number);
+        let held = Held::try_acquire(&head.lock, me, SHARD)?;
+        Some(Self {
+            region,
+            number,
+            head,
+            me,
+            _held: held,
+        })
+    }
+
+    /// The shard's segment on that page; `None` when the page is no such thing.
+    #[inline(always)]
+    pub(crate) fn segment(&self, page: u32) -> Option<&'a Segment> {
+        let segment = self.region.segment_at(page)?;
+        let word = self.region.page_word(page).load(Ordering::Relaxed);
+        match PageWord::decode(word) {
+            PageWord::Segment { shard, .. } if shard == self.number => Some(segment),
+            _ => None,
+        }
+    }
+}
+
+/// Proof that the page pool is locked.
+pub(crate) struct PoolLock<'a> {
+    pub(crate) region: &'a Region,
+    _held: Held<'a>,
+}
+
+impl<'a> PoolLock<'a> {
+    /// Locks the pool. After [`Taken::FromDead`] it must be rebuilt before anything else.
+    pub(crate) fn acquire(region: &'a Region, me: u32) -> Result<(Self, Taken)> {
+        let (held, taken) = Held::acquire(region, &region.pool().lock, me, POOL)?;
+        Ok((
+            Self {
+                region,
+                _held: held,
+            },
+            taken,
+        ))
+    }
+}
+
+/// The participant a lock word names; 0: none.
+pub(crate) fn owner_of(word: &W32) -> u32 {
+    // Pairs with the release of an unlock: who sees a shard free sees what its holder did.
+    word.load(Ordering::Acquire) & !WAITERS
+}

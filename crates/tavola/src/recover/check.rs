@@ -1,0 +1,326 @@
+//! `check`: reads everything and compares what is derived with what it is derived from.
+
+use crate::alloc::{Item, home_of, is_used, lock_pool};
+use crate::error::Result;
+use crate::index::{Hash, entries, lookup, other_bucket};
+use crate::layout::{
+    BUCKETS, CLASSES, Class, HINT_MAX, LayoutWord, PAGE, PageWord, SLOTS, Segment, slot_ref,
+    slot_tag,
+};
+use crate::lock::is_alive;
+use crate::region::Region;
+use crate::sync::{Ordering, W32};
+
+/// How many problems are told in words.
+const TOLD: usize = 100;
+
+/// What [`Table::check`](crate::Table::check) found.
+#[non_exhaustive]
+#[derive(Clone, Debug, Default)]
+pub struct CheckReport {
+    /// Keys found.
+    pub keys: u64,
+    /// Bytes of the blocks, segments and large pages that the index leads to.
+    pub bytes_reachable: u64,
+    /// Bytes of the blocks, segments and large pages that the allocator holds to be in use.
+    pub bytes_in_use: u64,
+    /// What is wrong, in plain sentences; at most 100 of them.
+    pub problems: Vec<String>,
+    /// How many there are.
+    pub problem_count: u64,
+}
+
+impl CheckReport {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.problem_count == 0
+    }
+
+    pub(crate) fn problem(&mut self, what: impl FnOnce() -> String) {
+        self.problem_count += 1;
+        if self.problems.len() < TOLD {
+            self.problems.push(what());
+        }
+    }
+
+    fn expect(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.problem(what);
+        }
+    }
+}
+
+/// Checks one shard. The caller holds its lock, or the table is not being written.
+pub(crate) fn check(region: &Region, shard: u32, report: &mut CheckReport) {
+    let mut pass = Pass {
+        region,
+        shard,
+        report,
+        items: 0,
+        payload: 0,
+        segments: 0,
+        large_pages: 0,
+        used: [0; CLASSES],
+        key: Vec::new(),
+    };
+    for (index, page) in entries(region, shard) {
+        pass.entry(index, page);
+    }
+    pass.totals();
+}
+
+/// Checks the page pool, under its lock when `me` is a participant.
+pub(crate) fn check_pool(region: &Region, me: Option<u32>, report: &mut CheckReport) -> Result<()> {
+    let _lock = me.map(|me| lock_pool(region, me)).transpose()?;
+    let me = me.unwrap_or(0);
+    let (mut free, mut holes) = (0, 0);
+    for page in region.geometry().first_page..region.frontier() {
+        match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
+            PageWord::Free { .. } => free += 1,
+            PageWord::Hole { .. } => holes += 1,
+            PageWord::Claimed { owner } | PageWord::Build { owner, .. } => report
+                .expect(is_alive(region, owner, me), || {
+                    format!("page {page} is in the hands of a participant that is no more")
+                }),
+            PageWord::Unused | PageWord::Damaged => {
+                report.problem(|| format!("page {page} has a state that does not exist"));
+            }
+            _ => {}
+        }
+    }
+    let pool = region.pool();
+    let lists = [
+        (
+            "free",
+            free,
+            &[&pool.free_head, &pool.old_head][..],
+            &pool.free_count,
+        ),
+        ("unbacked", holes, &[&pool.hole_head][..], &pool.hole_count),
+    ];
+    for (name, found, heads, count) in lists {
+        let len = |head: &&W32| list_len(region, head.load(Ordering::Relaxed), found);
+        let listed = heads.iter().map(len).sum::<u32>();
+        let counted = count.load(Ordering::Relaxed);
+        report.expect(listed == found && counted == found, || {
+            format!("{found} pages are {name}, the list has {listed}, its counter {counted}")
+        });
+    }
+    Ok(())
+}
+
+fn list_len(region: &Region, head: u32, most: u32) -> u32 {
+    let (mut page, mut len) = (head, 0);
+    while region.is_page(page) && len <= most {
+        let word = region.page_word(page).load(Ordering::Relaxed);
+        match PageWord::decode(word) {
+            PageWord::Free { next, .. } | PageWord::Hole { next } => page = next,
+            _ => return len,
+        }
+        len += 1;
+    }
+    len
+}
+
+struct Pass<'a> {
+    region: &'a Region,
+    shard: u32,
+    report: &'a mut CheckReport,
+    items: u64,
+    payload: u64,
+    segments: u32,
+    large_pages: u64,
+    used: [u64; CLASSES],
+    key: Vec<u8>,
+}
+
+impl Pass<'_> {
+    fn entry(&mut self, index: u32, page: u32) {
+        let shard = self.shard;
+        let is_segment = self.region.is_page(page)
+            && matches!(
+                PageWord::decode(self.region.page_word(page).load(Ordering::Relaxed)),
+                PageWord::Segment { shard: owner, .. } if owner == shard
+            );
+        if !is_segment {
+            self.report.problem(|| {
+                format!("shard {shard}: directory entry {index} leads to page {page}, no segment")
+            });
+            return;
+        }
+        self.segments += 1;
+        self.report.bytes_reachable += PAGE;
+        self.segment(index, self.region.segment(page));
+    }
+
+    fn segment(&mut self, index: u32, segment: &Segment) {
+        let mut hints = [0u32; BUCKETS];
+        for (b, bucket) in segment.buckets.iter().enumerate() {
+            for i in 0..SLOTS {
+                let word = bucket.slots[i].load(Ordering::Relaxed);
+                if word == 0 {
+                    continue;
+                }
+                match self.slot(index, b as u32, word) {
+                    Ok(home) => {
+                        let away = home != b as u32;
+                        hints[home as usize] += u32::from(away);
+                        self.report.expect(bucket.is_away(i) == away, || {
+                            format!("segment {index}, bucket {b}, slot {i}: wrong away bit")
+                        });
+                    }
+                    Err(why) => {
+                        let shard = self.shard;
+                        self.report.problem(|| {
+                            format!("shard {shard}, segment {index}, bucket {b}, slot {i}: {why}")
+                        });
+                    }
+                }
+            }
+        }
+        for (b, needed) in hints.iter().enumerate() {
+            let hint = segment.buckets[b].hint();
+            self.report.expect(hint == HINT_MAX || hint >= *needed, || {
+                format!("segment {index}, bucket {b}: {needed} keys are away, the hint is {hint}")
+            });
+        }
+    }
+
+    fn slot(
+        &mut self,
+        index: u32,
+        bucket: u32,
+        word: u64,
+    ) -> std::result::Result<u32, &'static str> {
+        let (region, shard) = (self.region, self.shard);
+        let block = home_of(region, shard, slot_ref(word)).ok_or("its ref leads to no block")?;
+        let item = Item::at(region, slot_ref(word)).ok_or("its item is impossible")?;
+        self.key.clear();
+        if item.block_bytes() > u64::from(block.class.block) {
+            return Err("its item is larger than its block");
+        }
+        if !item.chain_is_whole() || !item.copy_key(&mut self.key) {
+            return Err("the chain of its item is broken");
+        }
+        let hash = Hash::of(region, &self.key);
+        if hash.shard != shard || hash.tag != slot_tag(word) {
+            return Err("its key has another hash");
+        }
+        if bucket != hash.home && bucket != other_bucket(hash.home, hash.tag) {
+            return Err("its key belongs to another bucket");
+        }
+        let depth = LayoutWord(region.shard(shard).layout.load(Ordering::Relaxed)).depth();
+        if lookup(region, shard, depth, hash.tag).0 != index {
+            return Err("its key belongs to another segment");
+        }
+        if !is_used(region, &block) {
+            return Err("its block is not marked as in use");
+        }
+        self.used[block.class_number as usize] += 1;
+        self.items += 1;
+        self.payload += item.payload();
+        self.large_pages += item.chain().count() as u64;
+        self.report.keys += 1;
+        self.report.bytes_reachable += u64::from(block.class.block);
+        Ok(hash.home)
+    }
+
+    fn totals(&mut self) {
+        let head = self.region.shard(self.shard);
+        let counts = [
+            ("keys", self.items, head.items.load(Ordering::Relaxed)),
+            (
+                "payload bytes",
+                self.payload,
+                head.payload.load(Ordering::Relaxed),
+            ),
+            (
+                "segments",
+                u64::from(self.segments),
+                u64::from(head.segments.load(Ordering::Relaxed)),
+            ),
+        ];
+        let shard = self.shard;
+        for (what, found, counted) in counts {
+            self.report.expect(found == counted, || {
+                format!("shard {shard}: {found} {what} found, the counter says {counted}")
+            });
+        }
+        self.report.bytes_reachable += self.large_pages * PAGE;
+        self.pages();
+    }
+
+    /// The shard's pages by their words, against what the index leads to.
+    fn pages(&mut self) {
+        let (mut large, mut segments) = (0, 0);
+        let mut used = [0u64; CLASSES];
+        let mut pages = [0u32; CLASSES];
+        for page in self.region.geometry().first_page..self.region.frontier() {
+            match PageWord::decode(self.region.page_word(page).load(Ordering::Relaxed)) {
+                PageWord::Large { shard, .. } if shard == self.shard => large += 1,
+                PageWord::Segment { shard, .. } if shard == self.shard => segments += 1,
+                PageWord::Slab { shard, class } if shard == self.shard => {
+                    let Some(shape) = Class::get(class) else {
+                        self.report
+                            .problem(|| format!("page {page} has no size class"));
+                        continue;
+                    };
+                    pages[class as usize] += 1;
+                    used[class as usize] += u64::from(self.slab(page, shape));
+                }
+                _ => {}
+            }
+        }
+        let shard = self.shard;
+        let (reached, held) = (self.large_pages, large);
+        self.report.expect(reached == held, || {
+            format!("shard {shard}: {held} pages of large items, {reached} are reachable")
+        });
+        let (reached, held) = (self.segments, segments);
+        self.report.expect(reached == held, || {
+            format!("shard {shard}: {held} segment pages, {reached} are reachable")
+        });
+        self.report.bytes_in_use += (large + u64::from(segments)) * PAGE;
+        self.classes(&used, &pages);
+    }
+
+    fn slab(&mut self, page: u32, class: &Class) -> u32 {
+        let slab = self.region.slab(page);
+        let words = class.words() as usize;
+        let bits: u32 = slab.bitmap[..words]
+            .iter()
+            .map(|word| word.load(Ordering::Relaxed).count_ones())
+            .sum();
+        let in_use = bits.saturating_sub(words as u32 * 64 - class.blocks);
+        let counted = slab.used.load(Ordering::Relaxed);
+        self.report.expect(in_use == counted, || {
+            format!("page {page}: {in_use} blocks in use, the counter says {counted}")
+        });
+        in_use
+    }
+
+    fn classes(&mut self, used: &[u64; CLASSES], pages: &[u32; CLASSES]) {
+        let shard = self.shard;
+        for number in 0..CLASSES {
+            let Some(class) = Class::get(number as u32) else {
+                continue;
+            };
+            let (held, reached) = (used[number], self.used[number]);
+            self.report.bytes_in_use += held * u64::from(class.block);
+            self.report.expect(held == reached, || {
+                format!(
+                    "shard {shard}: {held} blocks of {} bytes in use, {reached} are reachable",
+                    class.block
+                )
+            });
+            let head = &self.region.shard(shard).classes[number];
+            let counted = (
+                u64::from(head.used.load(Ordering::Relaxed)),
+                head.pages.load(Ordering::Relaxed),
+            );
+            self.report.expect(counted == (held, pages[number]), || {
+                format!("shard {shard}: counters of class {number} are wrong: {counted:?}")
+            });
+        }
+    }
+}

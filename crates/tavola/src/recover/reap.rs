@@ -1,0 +1,81 @@
+//! Settling the estate of dead participants: their locks, the pages they had in hand, their slots.
+
+use super::lock_shard;
+use crate::alloc::release_claims;
+use crate::error::Result;
+use crate::lock::{Gate, adopt, clear_estate, estate_of, is_alive, members, owner_of, retire};
+use crate::region::Region;
+use std::time::Duration;
+
+/// How often a shard that is held is looked at, and the pause between two looks: a holder that is
+/// merely stopped must not stop us for long.
+const LOOKS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Settles the estates of all participants that died; says how many.
+pub(crate) fn reap(region: &Region, gate: &Gate, me: u32) -> Result<u32> {
+    let mut settled = 0;
+    for member in members(region) {
+        if member.id != me && !is_alive(region, member.id, me) {
+            settled += u32::from(reap_dead(region, gate, me, member.id)?);
+        }
+    }
+    Ok(settled)
+}
+
+/// Settles the estate of one dead participant, unless somebody else does.
+pub(crate) fn reap_dead(region: &Region, gate: &Gate, me: u32, dead: u32) -> Result<bool> {
+    let Some(_inside) = gate.try_enter() else {
+        return Ok(false);
+    };
+    let Some(dead) = adopt(region, dead, me) else {
+        return Ok(false);
+    };
+    let outcome = settle(region, me, dead)
+        .and_then(|settled| Ok(settled && settle_estate(region, me, dead)?));
+    retire(region, dead, matches!(outcome, Ok(true)));
+    outcome
+}
+
+/// Settles the estate that participant `of` took over with its slot, if there is one.
+pub(crate) fn settle_estate(region: &Region, me: u32, of: u32) -> Result<bool> {
+    let dead = estate_of(region, of);
+    if dead == 0 {
+        return Ok(true);
+    }
+    let settled = settle(region, me, dead)?;
+    if settled {
+        clear_estate(region, of);
+    }
+    Ok(settled)
+}
+
+/// What a dead participant left: its locks, and the pages it had in hand. False: somebody may just
+/// be recovering what it published, and its pages must wait.
+fn settle(region: &Region, me: u32, dead: u32) -> Result<bool> {
+    // First the shards: what it had published then counts as the shard's, not as in its hands. A
+    // shard that another holds may have been taken over from `dead`: once it is seen free, or
+    // passes through our hands, it is recovered.
+    for shard in 0..region.geometry().shards() {
+        let word = &region.shard(shard).lock;
+        let mut seen_free = false;
+        for _ in 0..LOOKS {
+            match owner_of(word) {
+                0 => seen_free = true,
+                owner if is_alive(region, owner, me) => std::thread::sleep(PAUSE),
+                _ => {
+                    drop(lock_shard(region, shard, me)?);
+                    seen_free = true;
+                }
+            }
+            if seen_free {
+                break;
+            }
+        }
+        if !seen_free {
+            return Ok(false);
+        }
+    }
+    release_claims(region, me, dead)?;
+    Ok(true)
+}

@@ -1,0 +1,331 @@
+//! Recovery of one shard. The shard is locked by us; readers go on meanwhile.
+//!
+//! 1. Every bucket is bumped, and the layout word: the dead one may have published without bumping,
+//!    and a reader that still copies the old block must find out before the block is used again.
+//! 2. Bitmaps, lists and counters of the shard are emptied, marks taken off its pages.
+//! 3. The directory is walked: each slot that belongs marks its block or chain; copies are cleared.
+//! 4. The shard's pages are walked: unmarked ones go to the pool, sparse slabs into their lists.
+
+use crate::alloc::{
+    Item, adopt_strays, give, home_of, is_used, mark_block, settle_page, settle_pages, unmark_page,
+};
+use crate::error::Result;
+use crate::index::{Hash, entries, lookup, other_bucket};
+use crate::layout::{
+    BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PageWord, SLOTS, Segment, slot_ref,
+    slot_tag,
+};
+use crate::lock::ShardLock;
+use crate::region::Region;
+use crate::sync::{Ordering, fence};
+
+/// Pages given back under one hold of the pool's lock.
+const BATCH: usize = 64;
+
+/// Makes the shard whole again; says how many keys were lost to damage (after a death: none).
+pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
+    bump_all(lock);
+    forget_derived(lock);
+    let mut walk = Walk {
+        lock,
+        items: 0,
+        payload: 0,
+        lost: 0,
+        key: Vec::new(),
+    };
+    walk.directory();
+    let (items, payload, lost) = (walk.items, walk.payload, walk.lost);
+    settle_all(lock);
+    lock.head.items.store(items, Ordering::Relaxed);
+    lock.head.payload.store(payload, Ordering::Relaxed);
+    lock.head.recoveries.add_owned(1);
+    lost
+}
+
+fn layout_of(lock: &ShardLock<'_>) -> LayoutWord {
+    LayoutWord(lock.head.layout.load(Ordering::Relaxed))
+}
+
+/// The pages between which all of the shard's lie.
+fn pages(region: &Region) -> core::ops::Range<u32> {
+    region.geometry().first_page..region.frontier()
+}
+
+fn state_of(region: &Region, page: u32) -> PageWord {
+    PageWord::decode(region.page_word(page).load(Ordering::Relaxed))
+}
+
+fn is_segment(lock: &ShardLock<'_>, page: u32) -> bool {
+    lock.region.is_page(page)
+        && matches!(
+            state_of(lock.region, page),
+            PageWord::Segment { shard, .. } if shard == lock.number
+        )
+}
+
+fn bump_all(lock: &ShardLock<'_>) {
+    for (_, page) in entries(lock.region, lock.number) {
+        if is_segment(lock, page) {
+            lock.region
+                .segment(page)
+                .buckets
+                .iter()
+                .for_each(|bucket| bucket.bump());
+        }
+    }
+    let layout = layout_of(lock);
+    let depth = layout.depth().min(lock.region.geometry().dir_log2);
+    forget_deeper(lock, depth);
+    lock.head
+        .layout
+        .store(layout.changed(depth).0, Ordering::Release);
+    // A walk may have passed one of two copies of a key, and the other may be cleared.
+    lock.head.moves.add_owned(1);
+    fence(Ordering::Release);
+}
+
+/// A split that died before it raised the depth left an entry that only a later split would show.
+fn forget_deeper(lock: &ShardLock<'_>, depth: u32) {
+    let backed = lock.head.dir_backed.load(Ordering::Relaxed).max(DIR_INLINE);
+    let until = (2u32 << depth)
+        .min(1 << lock.region.geometry().dir_log2)
+        .min(backed);
+    for index in 1 << depth..until {
+        lock.region
+            .dir_entry(lock.number, index)
+            .store(0, Ordering::Relaxed);
+    }
+}
+
+fn forget_derived(lock: &ShardLock<'_>) {
+    for page in pages(lock.region) {
+        let word = lock.region.page_word(page);
+        match state_of(lock.region, page) {
+            PageWord::Slab { shard, class } if shard == lock.number => {
+                if let Some(class) = Class::get(class) {
+                    unmark_page(lock.region.slab(page), class);
+                }
+            }
+            PageWord::Segment { shard, mark: true } if shard == lock.number => {
+                let state = PageWord::Segment { shard, mark: false };
+                word.store(state.encode(), Ordering::Relaxed);
+            }
+            PageWord::Large {
+                next,
+                shard,
+                mark: true,
+                first,
+            } if shard == lock.number => {
+                let state = PageWord::Large {
+                    next,
+                    shard,
+                    mark: false,
+                    first,
+                };
+                word.store(state.encode(), Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+    for class in &lock.head.classes {
+        for word in [&class.partial, &class.pages, &class.used] {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+    lock.head
+        .levels
+        .iter()
+        .for_each(|level| level.store(0, Ordering::Relaxed));
+    lock.head.segments.store(0, Ordering::Relaxed);
+    lock.head.victim.store(0, Ordering::Relaxed);
+}
+
+struct Walk<'a> {
+    lock: &'a ShardLock<'a>,
+    items: u64,
+    payload: u64,
+    lost: u64,
+    key: Vec<u8>,
+}
+
+/// What a slot turned out to be.
+enum Slot {
+    /// It leads to its item; the home bucket of the key.
+    Good { home: u32 },
+    /// A copy that a split, merge or move left behind.
+    Copy,
+    /// Damage.
+    Bad,
+}
+
+impl Walk<'_> {
+    fn directory(&mut self) {
+        let (region, shard) = (self.lock.region, self.lock.number);
+        // First the entries, so that lookups find only segments that are there.
+        for (index, page) in entries(region, shard) {
+            let is_new = is_segment(self.lock, page)
+                && matches!(
+                    state_of(region, page),
+                    PageWord::Segment { mark: false, .. }
+                );
+            if !is_new {
+                region.dir_entry(shard, index).store(0, Ordering::Release);
+                self.lost += 1;
+                continue;
+            }
+            let state = PageWord::Segment { shard, mark: true };
+            region
+                .page_word(page)
+                .store(state.encode(), Ordering::Relaxed);
+            self.lock.head.segments.add_owned(1);
+            if index > 0 {
+                self.lock.head.levels[index.ilog2() as usize].add_owned(1);
+            }
+        }
+        for (index, page) in entries(region, shard) {
+            self.segment(index, region.segment(page));
+        }
+    }
+
+    fn segment(&mut self, index: u32, segment: &Segment) {
+        let mut hints = [0u8; BUCKETS];
+        let mut aways = [0u32; BUCKETS];
+        for (b, bucket) in segment.buckets.iter().enumerate() {
+            let mut cleared = false;
+            for i in 0..SLOTS {
+                let word = bucket.slots[i].load(Ordering::Relaxed);
+                if word == 0 {
+                    continue;
+                }
+                match self.slot(index, b as u32, word) {
+                    Slot::Good { home } if home == b as u32 => {}
+                    Slot::Good { home } => {
+                        aways[b] |= 8 << (4 * i);
+                        let hint = &mut hints[home as usize];
+                        *hint = (*hint + 1).min(HINT_MAX as u8);
+                    }
+                    outcome => {
+                        self.lost += u64::from(matches!(outcome, Slot::Bad));
+                        bucket.slots[i].store(0, Ordering::Release);
+                        cleared = true;
+                    }
+                }
+            }
+            if cleared {
+                bucket.bump();
+            }
+        }
+        for (b, bucket) in segment.buckets.iter().enumerate() {
+            let kept = bucket.meta.load(Ordering::Relaxed) & 0x0777_7777;
+            let meta = kept | aways[b] | u32::from(hints[b]) << 28;
+            // Release: who sees a lower hint sees the version and layout that rose before it.
+            bucket.meta.store(meta, Ordering::Release);
+        }
+    }
+
+    fn slot(&mut self, index: u32, bucket: u32, word: u64) -> Slot {
+        let (region, shard) = (self.lock.region, self.lock.number);
+        let Some(block) = home_of(region, shard, slot_ref(word)) else {
+            return Slot::Bad;
+        };
+        if is_used(region, &block) {
+            return Slot::Copy;
+        }
+        let Some(item) = Item::at(region, slot_ref(word)) else {
+            return Slot::Bad;
+        };
+        self.key.clear();
+        let fits = item.block_bytes() <= u64::from(block.class.block)
+            && item.chain_is_whole()
+            && item.chain().all(|page| self.may_own(page));
+        if !fits || !item.copy_key(&mut self.key) {
+            return Slot::Bad;
+        }
+        let hash = Hash::of(region, &self.key);
+        let in_place = bucket == hash.home || bucket == other_bucket(hash.home, hash.tag);
+        if hash.shard != shard || hash.tag != slot_tag(word) || !in_place {
+            return Slot::Bad;
+        }
+        if lookup(region, shard, layout_of(self.lock).depth(), hash.tag).0 != index {
+            return Slot::Copy;
+        }
+        if !mark_block(region, &block) {
+            return Slot::Copy;
+        }
+        if item.is_large() {
+            settle_pages(self.lock, item.first_page(), item.pages(), true);
+        }
+        self.items += 1;
+        self.payload += item.payload();
+        Slot::Good { home: hash.home }
+    }
+}
+
+impl Walk<'_> {
+    /// Whether a page of a large item belongs to no other item.
+    fn may_own(&self, page: u32) -> bool {
+        match state_of(self.lock.region, page) {
+            PageWord::Large { shard, mark, .. } => shard == self.lock.number && !mark,
+            PageWord::Build { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+fn settle_all(lock: &ShardLock<'_>) {
+    let mut batch = Batch {
+        lock,
+        pages: [0; BATCH],
+        count: 0,
+    };
+    for page in pages(lock.region) {
+        let is_unused = match state_of(lock.region, page) {
+            PageWord::Slab { shard, class } if shard == lock.number => {
+                !settle_page(lock, class, page)
+            }
+            PageWord::Segment { shard, mark: false } => shard == lock.number,
+            PageWord::Large {
+                shard, mark: false, ..
+            } => shard == lock.number,
+            _ => false,
+        };
+        if is_unused {
+            batch.push(page);
+        }
+    }
+    batch.flush();
+}
+
+struct Batch<'a> {
+    lock: &'a ShardLock<'a>,
+    pages: [u32; BATCH],
+    count: usize,
+}
+
+impl Batch<'_> {
+    fn push(&mut self, page: u32) {
+        self.pages[self.count] = page;
+        self.count += 1;
+        if self.count == BATCH {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.count > 0 {
+            give(self.lock.region, self.lock.me, &self.pages[..self.count]);
+            self.count = 0;
+        }
+    }
+}
+
+/// Repair: pages whose words make no sense go back to the pool.
+pub(crate) fn repair_pool(region: &Region, me: u32) -> Result<()> {
+    let shards = region.geometry().shards();
+    adopt_strays(region, me, |state| match state {
+        PageWord::Damaged | PageWord::Unused => true,
+        PageWord::Slab { shard, class } => shard >= shards || class >= CLASSES as u32,
+        PageWord::Segment { shard, .. } | PageWord::Large { shard, .. } => shard >= shards,
+        _ => false,
+    })
+}

@@ -1,0 +1,205 @@
+//! Making and opening the file of a table.
+//!
+//! A new table is written whole into a file without a name and then linked to its name: nobody ever
+//! sees a half-made one, a creator killed half-way leaves nothing behind, and of many creators at
+//! the same instant one wins and the rest open what it made. Where the file system has no unnamed
+//! files, a temporary name takes that part; a stale one is removed by the next creator.
+
+use super::Region;
+use crate::error::{Error, Result};
+use crate::layout::{Geometry, Superblock};
+use crate::sync::Ordering;
+use crate::sys;
+use crate::sys::process::generation;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes of a superblock.
+const SUPERBLOCK: u64 = size_of::<Superblock>() as u64;
+
+/// Makes the table at `path`; `AlreadyExists` when something stands there.
+pub(crate) fn create(path: &Path, geometry: Geometry, mode: u32) -> Result<Region> {
+    let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
+    let dir = match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    };
+    if path.symlink_metadata().is_ok() {
+        return Err(Error::AlreadyExists {
+            path: path.to_path_buf(),
+        });
+    }
+    let unnamed = sys::file::create_unnamed(dir, mode).map_err(failed("creating the table"))?;
+    let (fd, temporary) = match unnamed {
+        Some(fd) => (fd, None),
+        None => {
+            let name = temporary_name(path);
+            let fd = sys::file::create_named(&name, mode).map_err(failed("creating the table"))?;
+            (fd, Some(name))
+        }
+    };
+    let region = match write_whole(fd, path, geometry) {
+        Ok(region) => region,
+        Err(error) => {
+            if let Some(name) = temporary {
+                let _ = std::fs::remove_file(name);
+            }
+            return Err(error);
+        }
+    };
+    let fd = region.fd().expect("a created region has a file");
+    let published = match &temporary {
+        None => sys::file::publish_unnamed(fd, path),
+        Some(name) => sys::file::publish_named(name, path),
+    };
+    if let Err(source) = published {
+        if let Some(name) = temporary {
+            let _ = std::fs::remove_file(name);
+        }
+        return Err(told("naming the table", path, source));
+    }
+    Ok(region)
+}
+
+fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry) -> Result<Region> {
+    let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
+    sys::file::set_len(fd.as_fd(), geometry.max_size).map_err(failed("sizing the table"))?;
+    let (words_from, words_len) = geometry.first_words();
+    for (offset, len) in [(0, geometry.page_table_off), (words_from, words_len)] {
+        sys::file::allocate(fd.as_fd(), offset, len).map_err(failed("allocating the table"))?;
+    }
+    let mut random = [0; 24];
+    getrandom::fill(&mut random)
+        .map_err(|e| told("drawing a seed", path, io::Error::other(e.to_string())))?;
+    let word =
+        |i: usize| u64::from_ne_bytes(random[8 * i..8 * i + 8].try_into().expect("eight bytes"));
+    let mapping = sys::map::Mapping::shared(fd.as_fd(), geometry.max_size as usize, true)
+        .map_err(failed("mapping the table"))?;
+    let region = Region::mapped(mapping, Arc::new(fd), geometry, word(0), true);
+    region
+        .superblock()
+        .init(&geometry, word(0), [word(1), word(2)], sys::clock::unix_s());
+    Ok(region)
+}
+
+/// The file of a table, opened and verified, not mapped yet.
+pub(crate) struct Unmapped {
+    fd: Arc<OwnedFd>,
+    geometry: Geometry,
+    seed: u64,
+    writable: bool,
+    opened: u64,
+}
+
+impl Unmapped {
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// Fills the buffer from `offset` on; false: the file ends before, or cannot be read.
+    pub(crate) fn read(&self, out: &mut [u8], offset: u64) -> bool {
+        sys::file::read_at(self.fd.as_fd(), out, offset).is_ok_and(|read| read == out.len())
+    }
+
+    /// Maps it.
+    pub(crate) fn map(&self, path: &Path) -> Result<Region> {
+        let size = self.geometry.max_size as usize;
+        let mapping = sys::map::Mapping::shared(self.fd.as_fd(), size, self.writable)
+            .map_err(|source| told("mapping the table", path, source))?;
+        let fd = Arc::clone(&self.fd);
+        let made = Region::mapped(mapping, fd, self.geometry, self.seed, self.writable);
+        Ok(made.opened_by(self.opened))
+    }
+}
+
+/// Opens the table at `path`, or says what stands there instead.
+pub(crate) fn open(path: &Path, writable: bool) -> Result<Unmapped> {
+    let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
+    let foreign = |why: &str| Error::NotATable {
+        path: path.to_path_buf(),
+        why: why.to_string(),
+    };
+    let fd = sys::file::open(path, writable).map_err(failed("opening the table"))?;
+    let info = sys::file::len_and_blocks(fd.as_fd()).map_err(failed("reading the table"))?;
+    if !info.is_regular {
+        return Err(foreign("it is not a regular file"));
+    }
+    // Read, not mapped: on a full file system a page of a sparse file could not be mapped in.
+    let mut first = FirstPage([0; SUPERBLOCK as usize]);
+    let read =
+        sys::file::read_at(fd.as_fd(), &mut first.0, 0).map_err(failed("reading the table"))?;
+    if read < first.0.len() {
+        return Err(foreign("it is shorter than a superblock"));
+    }
+    let superblock = first.superblock();
+    let geometry = superblock.verify(path, info.len)?;
+    let seed = superblock.hash_seed.load(Ordering::Relaxed);
+    Ok(Unmapped {
+        fd: Arc::new(fd),
+        geometry,
+        seed,
+        writable,
+        opened: generation(),
+    })
+}
+
+/// The first bytes of a file, aligned as they will be when mapped.
+#[repr(C, align(4096))]
+struct FirstPage([u8; SUPERBLOCK as usize]);
+
+impl FirstPage {
+    fn superblock(&self) -> &Superblock {
+        // SAFETY: as large as a superblock and as aligned, and any bytes are one: it is made of
+        // words.
+        unsafe { &*core::ptr::from_ref(self).cast::<Superblock>() }
+    }
+}
+
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(
+        ".new-{}-{:x}",
+        std::process::id(),
+        sys::process::generation()
+    ));
+    let temporary = path.with_file_name(name);
+    // A creator of this pid that died left it; nobody else uses the name.
+    let _ = std::fs::remove_file(&temporary);
+    temporary
+}
+
+/// The error that fits what the system said.
+pub(crate) fn told(op: &'static str, path: &Path, source: io::Error) -> Error {
+    let path = path.to_path_buf();
+    match source.kind() {
+        ErrorKind::NotFound => Error::NotFound { path },
+        ErrorKind::AlreadyExists => Error::AlreadyExists { path },
+        ErrorKind::PermissionDenied => Error::Permission { path, source },
+        ErrorKind::ReadOnlyFilesystem => Error::ReadOnly,
+        ErrorKind::IsADirectory => Error::NotATable {
+            path,
+            why: "it is a directory".to_string(),
+        },
+        _ if source.raw_os_error() == Some(libc::ENXIO) => Error::NotATable {
+            path,
+            why: "it is a socket or a device".to_string(),
+        },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            Error::Full {
+                reason: "the file system has no room; free some, or move TAVOLA_DIR",
+            }
+        }
+        _ => Error::Io { op, path, source },
+    }
+}

@@ -1,0 +1,424 @@
+//! The region: the bytes of one table, mapped once and never moved, or a piece of heap for tests.
+//!
+//! Every reference the layers above hold into shared memory is made here, from an offset that was
+//! checked against the region's size. **I1** a reference covers only words ([`W32`], [`W64`]),
+//! which may be written by others at any time; **I2** it lies in the region, aligned; **I3** the
+//! region stays mapped as long as the [`Region`] lives.
+//!
+//! The file is as long as `max_size` from the start, sparse; what is written was allocated first
+//! ([`Region::allocate`]), so a full file system is an error and not a signal.
+
+#![allow(unsafe_code)]
+
+mod create;
+mod name;
+
+pub(crate) use create::{Unmapped, create, open, told};
+pub(crate) use name::{check_directory, make_directory};
+pub mod names {
+    //! Where a name lives, which tables there are, and how one is removed.
+    pub use super::name::{directory, list, path_of, remove};
+}
+
+use crate::layout::{
+    DIR_INLINE, Geometry, PAGE, PARTICIPANTS, Participant, Pool, Segment, ShardHead, SlabPage,
+    Superblock, UNIT,
+};
+use crate::sync::{Ordering, W32, W64};
+use crate::sys;
+use rapidhash::v3::RapidSecrets;
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// The bytes of one table.
+pub(crate) struct Region {
+    base: *mut u8,
+    len: u64,
+    geometry: Geometry,
+    secrets: RapidSecrets,
+    writable: bool,
+    backing: Backing,
+    /// The process generation that opened the file: a forked child must open it anew to attach.
+    opened: u64,
+}
+
+enum Backing {
+    /// Unmapped when dropped; the file also carries the participants' record locks.
+    File {
+        _mapping: sys::map::Mapping,
+        fd: Arc<OwnedFd>,
+    },
+    Heap {
+        layout: std::alloc::Layout,
+    },
+}
+
+// SAFETY: the region is plain memory that outlives every reference (I3); all access goes through
+// atomic words or copies that are validated (I1).
+unsafe impl Send for Region {}
+// SAFETY: as above.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// A private region of zeroes on the heap, with the same layout as a file's.
+    pub(crate) fn heap(geometry: Geometry, seed: u64) -> Self {
+        let layout = std::alloc::Layout::from_size_align(geometry.max_size as usize, 1 << 14)
+            .expect("a geometry's size is a valid layout");
+        // SAFETY: the layout's size is not zero (Geometry::new).
+        let base = unsafe { std::alloc::alloc_zeroed(layout) };
+        assert!(!base.is_null(), "no memory for a heap region");
+        let region = Self {
+            base,
+            len: geometry.max_size,
+            geometry,
+            secrets: RapidSecrets::seed(seed),
+            writable: true,
+            backing: Backing::Heap { layout },
+            opened: sys::process::generation(),
+        };
+        region.superblock().init(&geometry, seed, [0, 0], 0);
+        region
+    }
+
+    /// The region of a mapping as long as the geometry says.
+    fn mapped(
+        mapping: sys::map::Mapping,
+        fd: Arc<OwnedFd>,
+        geometry: Geometry,
+        seed: u64,
+        writable: bool,
+    ) -> Self {
+        assert!(
+            mapping.len() as u64 >= geometry.max_size,
+            "a mapping shorter than its region"
+        );
+        Self {
+            base: mapping.base(),
+            len: geometry.max_size,
+            geometry,
+            secrets: RapidSecrets::seed(seed),
+            writable,
+            backing: Backing::File {
+                _mapping: mapping,
+                fd,
+            },
+            opened: sys::process::generation(),
+        }
+    }
+
+    /// Says that its file was opened by an earlier process generation than this.
+    fn opened_by(mut self, opened: u64) -> Self {
+        self.opened = opened;
+        self
+    }
+
+    pub(crate) fn opened(&self) -> u64 {
+        self.opened
+    }
+
+    #[inline(always)]
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// The table's seed, spread for the hash of keys.
+    #[inline(always)]
+    pub(crate) fn secrets(&self) -> &RapidSecrets {
+        &self.secrets
+    }
+
+    /// The table's file; a heap region has none.
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        match &self.backing {
+            Backing::File { fd, .. } => Some(fd.as_fd()),
+            Backing::Heap { .. } => None,
+        }
+    }
+
+    /// A pointer to `len` bytes at `offset`, for the copies of `sync`.
+    #[inline(always)]
+    pub(crate) fn bytes(&self, offset: u64, len: u64) -> *mut u8 {
+        assert!(
+            offset <= self.len && len <= self.len - offset,
+            "an offset outside the region"
+        );
+        // SAFETY: inside the region, as just checked.
+        unsafe { self.base.add(offset as usize) }
+    }
+
+    #[inline(always)]
+    fn at<T: Words>(&self, offset: u64) -> &T {
+        let end = self.len - size_of::<T>() as u64;
+        let aligned = offset & (align_of::<T>() as u64 - 1) == 0;
+        assert!(offset <= end && aligned, "an offset outside the region");
+        // SAFETY: inside the region and aligned (I2; its base is aligned to a page), made of words
+        // only (I1: `Words`), alive as long as `self` (I3).
+        unsafe { &*self.base.add(offset as usize).cast::<T>() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn superblock(&self) -> &Superblock {
+        // SAFETY: every region begins with one; I1 and I3 as in `at`.
+        unsafe { &*self.base.cast::<Superblock>() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.superblock().pool
+    }
+
+    /// The head of a shard. Numbers wrap, so that none lies outside the region.
+    #[inline(always)]
+    pub(crate) fn shard(&self, shard: u32) -> &ShardHead {
+        let shard = u64::from(shard & (self.geometry.shards() - 1));
+        let offset = self.geometry.shards_off + shard * size_of::<ShardHead>() as u64;
+        // SAFETY: a shard's head lies before the participants for every number below the count
+        // (Geometry::new), and the region is as long as its geometry says; I1 and I3 as in `at`.
+        unsafe { &*self.base.add(offset as usize).cast::<ShardHead>() }
+    }
+
+    pub(crate) fn participant(&self, slot: u32) -> &Participant {
+        assert!(
+            slot < PARTICIPANTS,
+            "a participant slot that does not exist"
+        );
+        let size = size_of::<Participant>() as u64;
+        self.at(self.geometry.participants_off + u64::from(slot) * size)
+    }
+
+    #[inline(always)]
+    pub(crate) fn page_word(&self, page: u32) -> &W64 {
+        assert!(page < self.geometry.max_pages, "a page outside the region");
+        let offset = self.geometry.page_table_off + u64::from(page) * 8;
+        // SAFETY: a page's word lies in the page table, as just checked; I1 and I3 as in `at`.
+        unsafe { &*self.base.add(offset as usize).cast::<W64>() }
+    }
+
+    /// Offset of a directory entry past the inline ones.
+    #[inline(always)]
+    pub(crate) fn dir_offset(&self, shard: u32, index: u32) -> u64 {
+        let dir = (u64::from(shard) << self.geometry.dir_log2) + u64::from(index);
+        self.geometry.dirs_off + dir * 4
+    }
+
+    /// A shard's directory.
+    #[inline(always)]
+    pub(crate) fn directory(&self, shard: u32) -> Directory<'_> {
+        let shard = shard & (self.geometry.shards() - 1);
+        // An address only, reckoned for every shard below the count: inside the region.
+        let outside = self
+            .base
+            .wrapping_add(self.dir_offset(shard, 0) as usize)
+            .cast::<W32>();
+        let mask = (1 << self.geometry.dir_log2) - 1;
+        Directory {
+            inline: &self.shard(shard).dir_inline,
+            outside,
+            mask,
+        }
+    }
+
+    /// An entry of a shard's directory.
+    pub(crate) fn dir_entry(&self, shard: u32, index: u32) -> &W32 {
+        self.directory(shard).entry(index)
+    }
+
+    /// The segment on a page whose number was read from shared memory.
+    #[inline(always)]
+    pub(crate) fn segment(&self, page: u32) -> &Segment {
+        self.at(u64::from(page) * PAGE)
+    }
+
+    #[inline(always)]
+    pub(crate) fn slab(&self, page: u32) -> &SlabPage {
+        self.at(u64::from(page) * PAGE)
+    }
+
+    /// A word of an item.
+    #[inline(always)]
+    pub(crate) fn word(&self, offset: u64) -> &W64 {
+        self.at(offset)
+    }
+
+    /// Pages from here on were never used; whatever the word says, inside the region.
+    #[inline(always)]
+    pub(crate) fn frontier(&self) -> u32 {
+        self.pool()
+            .frontier
+            .load(Ordering::Relaxed)
+            .min(self.geometry.max_pages)
+    }
+
+    /// Whether a number read from shared memory may be a page's.
+    #[inline(always)]
+    pub(crate) fn is_page(&self, page: u32) -> bool {
+        page >= self.geometry.first_page && page < self.frontier()
+    }
+
+    /// The segment on a page, if that number may be a page's.
+    #[inline(always)]
+    pub(crate) fn segment_at(&self, page: u32) -> Option<&Segment> {
+        if !self.is_page(page) {
+            return None;
+        }
+        // SAFETY: a page below the frontier lies in the region; I1 and I3 as in `at`.
+        Some(unsafe {
+            &*self
+                .base
+                .add((u64::from(page) * PAGE) as usize)
+                .cast::<Segment>()
+        })
+    }
+
+    /// The bytes from a ref to the end of its page, if the ref may be an item's.
+    #[inline(always)]
+    pub(crate) fn block(&self, item_ref: u64) -> Option<Block<'_>> {
+        let offset = item_ref * UNIT;
+        let room = PAGE - offset % PAGE;
+        if offset >= u64::from(self.frontier()) * PAGE {
+            return None;
+        }
+        // SAFETY: a page below the frontier lies in the region (I3).
+        let start = unsafe { self.base.add(offset as usize) };
+        Some(Block {
+            start,
+            room,
+            _region: PhantomData,
+        })
+    }
+
+    /// The address of an item, for a prefetch: any ref is allowed.
+    #[inline(always)]
+    pub(crate) fn prefetch_ref(&self, item_ref: u64) {
+        crate::sync::prefetch(self.base.wrapping_add((item_ref * UNIT) as usize));
+    }
+
+    /// Fetches what freeing the item at a ref will need: its page's word and the slab's bitmap.
+    #[inline(always)]
+    pub(crate) fn prefetch_slab(&self, item_ref: u64) {
+        let page = item_ref * UNIT / PAGE;
+        let word = self.geometry.page_table_off + page * 8;
+        crate::sync::prefetch(self.base.wrapping_add(word as usize));
+        let slab = self.base.wrapping_add((page * PAGE) as usize);
+        crate::sync::prefetch(slab);
+        crate::sync::prefetch(slab.wrapping_add(64));
+    }
+
+    /// Makes sure that the bytes are backed by memory, or says why they are not.
+    pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        match &self.backing {
+            Backing::File { fd, .. } => sys::file::allocate(fd.as_fd(), offset, len),
+            Backing::Heap { .. } => Ok(()),
+        }
+    }
+
+    /// Gives the bytes back to the system; they read as zero from now on.
+    pub(crate) fn punch(&self, offset: u64, len: u64) -> io::Result<()> {
+        match &self.backing {
+            Backing::File { fd, .. } => sys::file::punch_hole(fd.as_fd(), offset, len),
+            Backing::Heap { .. } => Ok(()),
+        }
+    }
+}
+
+/// The directory of a shard: its first entries stand in the head, the others outside.
+#[derive(Clone, Copy)]
+pub(crate) struct Directory<'a> {
+    inline: &'a [W32; DIR_INLINE as usize],
+    outside: *const W32,
+    mask: u32,
+}
+
+impl<'a> Directory<'a> {
+    /// Indices wrap, so that no entry lies outside the directory.
+    #[inline(always)]
+    pub(crate) fn entry(self, index: u32) -> &'a W32 {
+        let index = index & self.mask;
+        if index < DIR_INLINE {
+            return &self.inline[index as usize];
+        }
+        // SAFETY: an entry below the directory's size (Geometry::new places it in the region); I1
+        // and I3 as in `Region::at`.
+        unsafe { &*self.outside.add(index as usize) }
+    }
+}
+
+/// The rest of a page from some item on: at least 8 bytes, aligned to 8.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'a> {
+    start: *const u8,
+    room: u64,
+    _region: PhantomData<&'a Region>,
+}
+
+impl<'a> Block<'a> {
+    /// Bytes to the end of the page.
+    #[inline(always)]
+    pub(crate) fn room(self) -> u64 {
+        self.room
+    }
+
+    /// The first word.
+    #[inline(always)]
+    pub(crate) fn first_word(self) -> &'a W64 {
+        // SAFETY: refs count in units of 8 bytes, so 8 of them are there, aligned.
+        unsafe { &*self.start.cast::<W64>() }
+    }
+
+    /// A pointer to `len` bytes at `at`, for the copies of `sync`.
+    #[inline(always)]
+    pub(crate) fn bytes(self, at: u64, len: u64) -> *const u8 {
+        assert!(
+            at <= self.room && len <= self.room - at,
+            "bytes beyond the page of an item"
+        );
+        // SAFETY: inside the page, as just checked.
+        unsafe { self.start.add(at as usize) }
+    }
+}
+
+impl Region {
+    /// Lays the bytes on huge pages, where the kernel can.
+    pub(crate) fn collapse(&self, offset: u64, len: u64) -> io::Result<()> {
+        match &self.backing {
+            Backing::File { .. } => sys::map::collapse(self.bytes(offset, len), len as usize),
+            Backing::Heap { .. } => Ok(()),
+        }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        if let Backing::Heap { layout } = self.backing {
+            // SAFETY: allocated in `heap` with this very layout.
+            unsafe { std::alloc::dealloc(self.base, layout) };
+        }
+    }
+}
+
+/// Structures that consist of words only.
+///
+/// # Safety
+/// No padding, no other types: any bytes are a valid value, and all access is atomic.
+unsafe trait Words {}
+// SAFETY: words, held to their layout by assert_layout!.
+unsafe impl Words for Superblock {}
+// SAFETY: as above.
+unsafe impl Words for ShardHead {}
+// SAFETY: as above.
+unsafe impl Words for Participant {}
+// SAFETY: as above.
+unsafe impl Words for Segment {}
+// SAFETY: as above.
+unsafe impl Words for SlabPage {}
+// SAFETY: a word.
+unsafe impl Words for W32 {}
+// SAFETY: a word.
+unsafe impl Words for W64 {}

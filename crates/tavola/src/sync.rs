@@ -1,0 +1,304 @@
+//! The one place that imports atomics: every word of shared memory is a [`W32`] or a [`W64`].
+//!
+//! A word is the std atomic of its size and nothing else, so it can be laid over mapped bytes. What
+//! this room adds is a hook before each access. A normal build has none; the `torture` feature
+//! kills the process before a chosen store, the `shuttle` feature hands control to a model checker
+//! before every access. Whoever writes to shared memory by another way escapes both, so nobody
+//! does.
+//!
+//! Bytes of items are copied by [`copy_in`] and [`copy_out`]. They may race with a writer: a copy
+//! counts only once the bucket's version has been found unchanged (I1 in `index`). The compiler
+//! sees raw pointer copies; under Miri and ThreadSanitizer (`cfg(tavola_checked)`) the same
+//! functions go word by word through relaxed atomics ([`words`]), no stronger than the plain copy.
+
+#![allow(unsafe_code)]
+
+pub(crate) use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+/// A 32-bit word that other processes may write.
+#[repr(transparent)]
+#[derive(Debug)]
+pub(crate) struct W32(AtomicU32);
+
+/// A 64-bit word that other processes may write.
+#[repr(transparent)]
+#[derive(Debug)]
+pub(crate) struct W64(AtomicU64);
+
+macro_rules! word {
+    ($word:ident, $atomic:ident, $int:ty) => {
+        #[allow(dead_code, reason = "both widths offer the same verbs")]
+        impl $word {
+            pub(crate) const fn new(value: $int) -> Self {
+                Self($atomic::new(value))
+            }
+
+            #[inline(always)]
+            pub(crate) fn load(&self, order: Ordering) -> $int {
+                hook::before_load(self.as_ptr());
+                self.0.load(order)
+            }
+
+            #[inline(always)]
+            pub(crate) fn store(&self, value: $int, order: Ordering) {
+                hook::before_store(self.as_ptr());
+                self.0.store(value, order);
+                hook::after_store();
+            }
+
+            #[inline(always)]
+            pub(crate) fn swap(&self, value: $int, order: Ordering) -> $int {
+                hook::before_store(self.as_ptr());
+                self.0.swap(value, order)
+            }
+
+            #[inline(always)]
+            pub(crate) fn fetch_add(&self, value: $int, order: Ordering) -> $int {
+                hook::before_store(self.as_ptr());
+                self.0.fetch_add(value, order)
+            }
+
+            #[inline(always)]
+            pub(crate) fn fetch_or(&self, value: $int, order: Ordering) -> $int {
+                hook::before_store(self.as_ptr());
+                self.0.fetch_or(value, order)
+            }
+
+            /// Compare and exchange; `Err` holds what was found.
+            #[inline(always)]
+            pub(crate) fn cas(&self, old: $int, new: $int, ok: Ordering) -> Result<$int, $int> {
+                hook::before_store(self.as_ptr());
+                self.0.compare_exchange(old, new, ok, Ordering::Relaxed)
+            }
+
+            /// For words that one lock holder at a time writes: no locked instruction.
+            #[inline(always)]
+            pub(crate) fn add_owned(&self, value: $int) {
+                let old = self.0.load(Ordering::Relaxed);
+                self.store(old.wrapping_add(value), Ordering::Relaxed);
+            }
+
+            /// As [`Self::add_owned`], downwards.
+            #[inline(always)]
+            pub(crate) fn sub_owned(&self, value: $int) {
+                let old = self.0.load(Ordering::Relaxed);
+                self.store(old.wrapping_sub(value), Ordering::Relaxed);
+            }
+
+            pub(crate) fn as_ptr(&self) -> *mut $int {
+                self.0.as_ptr()
+            }
+        }
+    };
+}
+
+word!(W32, AtomicU32, u32);
+word!(W64, AtomicU64, u64);
+
+/// A fence; pairs are named where it is used.
+#[inline(always)]
+pub(crate) fn fence(order: Ordering) {
+    core::sync::atomic::fence(order);
+}
+
+/// One turn of a spin loop.
+#[inline(always)]
+pub(crate) fn spin_hint() {
+    hook::spin();
+    core::hint::spin_loop();
+}
+
+/// A copy that does the usual short lengths by two overlapping words, without a call.
+///
+/// # Safety
+/// Both ranges are valid and do not overlap.
+#[cfg(not(any(feature = "shuttle", miri, tavola_checked)))]
+#[inline(always)]
+unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
+    // SAFETY: every word lies inside the ranges: len is 8 to 16.
+    unsafe {
+        if len.wrapping_sub(8) <= 8 {
+            let first = src.cast::<u64>().read_unaligned();
+            let last = src.add(len - 8).cast::<u64>().read_unaligned();
+            dst.cast::<u64>().write_unaligned(first);
+            dst.add(len - 8).cast::<u64>().write_unaligned(last);
+        } else {
+            core::ptr::copy_nonoverlapping(src, dst, len);
+        }
+    }
+}
+
+/// Copies process memory into the region.
+///
+/// # Safety
+/// `dst..dst + src.len()` lies in the region, in a block or page only this thread may write.
+#[inline(always)]
+pub(crate) unsafe fn copy_in(dst: *mut u8, src: &[u8]) {
+    hook::before_store(dst);
+    #[cfg(any(feature = "torture", feature = "shuttle"))]
+    {
+        // Two halves, so that a death can leave half a copy behind, and a reader find it.
+        let half = src.len() / 2;
+        // SAFETY: both halves lie inside the caller's range.
+        unsafe {
+            core::ptr::copy_nonoverlapping(src.as_ptr(), dst, half);
+            hook::after_store();
+            hook::before_store(dst);
+            core::ptr::copy_nonoverlapping(src.as_ptr().add(half), dst.add(half), src.len() - half);
+        }
+    }
+    #[cfg(not(any(feature = "torture", feature = "shuttle", miri, tavola_checked)))]
+    // SAFETY: the caller's promise; process memory and region never overlap.
+    unsafe {
+        copy(src.as_ptr(), dst, src.len());
+    }
+    #[cfg(all(
+        not(any(feature = "torture", feature = "shuttle")),
+        any(miri, tavola_checked)
+    ))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        words::copy_in(dst, src);
+    }
+    hook::after_store();
+}
+
+/// Copies bytes of the region out. They may change under the copy: the caller validates afterwards.
+///
+/// # Safety
+/// `src..src + len` lies in the region; `dst..dst + len` is writable process memory.
+#[inline(always)]
+pub(crate) unsafe fn copy_out(src: *const u8, dst: *mut u8, len: usize) {
+    hook::before_load(src);
+    #[cfg(feature = "shuttle")]
+    // SAFETY: the caller's promise, a half at a time: a writer may come between.
+    unsafe {
+        let half = len / 2;
+        core::ptr::copy_nonoverlapping(src, dst, half);
+        hook::before_load(src);
+        core::ptr::copy_nonoverlapping(src.add(half), dst.add(half), len - half);
+    }
+    #[cfg(not(any(feature = "shuttle", miri, tavola_checked)))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        copy(src, dst, len);
+    }
+    #[cfg(all(not(feature = "shuttle"), any(miri, tavola_checked)))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        words::copy_out(src, dst, len);
+    }
+}
+
+/// Whether bytes of the region equal `other`. They may change meanwhile: the caller validates.
+///
+/// # Safety
+/// `src..src + other.len()` lies in the region.
+#[inline(always)]
+pub(crate) unsafe fn equals(src: *const u8, other: &[u8]) -> bool {
+    hook::before_load(src);
+    #[cfg(not(any(miri, tavola_checked)))]
+    {
+        // SAFETY: the caller's promise; unaligned loads of 8 bytes inside the range.
+        unsafe {
+            match other.len() {
+                0 => true,
+                8 => {
+                    src.cast::<u64>().read_unaligned()
+                        == other.as_ptr().cast::<u64>().read_unaligned()
+                }
+                len => libc::memcmp(src.cast(), other.as_ptr().cast(), len) == 0,
+            }
+        }
+    }
+    #[cfg(any(miri, tavola_checked))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        words::equals(src, other)
+    }
+}
+
+/// Fetches the line of `ptr` into the cache; any address is allowed.
+#[inline(always)]
+pub(crate) fn prefetch<T>(ptr: *const T) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch never faults and changes nothing.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(ptr.cast());
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    // SAFETY: a prefetch never faults and changes nothing.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) ptr, options(nostack, readonly));
+    }
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let _ = ptr;
+}
+
+/// What happens before each access: nothing, a death, or a change of threads.
+mod hook {
+    #[inline(always)]
+    pub(super) fn before_load<T>(_at: *const T) {
+        #[cfg(feature = "shuttle")]
+        super::model::step(_at.cast());
+    }
+
+    #[inline(always)]
+    pub(super) fn before_store<T>(_at: *const T) {
+        #[cfg(feature = "torture")]
+        super::killpoint::pass();
+        #[cfg(feature = "shuttle")]
+        super::model::step(_at.cast());
+    }
+
+    #[inline(always)]
+    pub(super) fn after_store() {
+        #[cfg(feature = "shuttle")]
+        super::model::stored();
+    }
+
+    #[inline(always)]
+    pub(super) fn spin() {
+        #[cfg(feature = "shuttle")]
+        super::model::spin();
+    }
+}
+
+#[cfg(feature = "shuttle")]
+pub(crate) mod model;
+#[cfg(any(miri, tavola_checked))]
+mod words;
+
+/// Deaths at a chosen store (feature `torture`).
+#[cfg(feature = "torture")]
+pub mod killpoint {
+    use core::sync::atomic::{AtomicU64, Ordering};
+
+    static PASSED: AtomicU64 = AtomicU64::new(0);
+    static DIE_AT: AtomicU64 = AtomicU64::new(0);
+
+    /// Kills this process by SIGKILL before the `k`-th store from now, counted from 1; 0: never.
+    pub fn die_at(k: u64) {
+        PASSED.store(0, Ordering::Relaxed);
+        DIE_AT.store(k, Ordering::Relaxed);
+    }
+
+    /// Stores passed since the last [`die_at`].
+    pub fn passed() -> u64 {
+        PASSED.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(super) fn pass() {
+        let k = PASSED.fetch_add(1, Ordering::Relaxed) + 1;
+        if k == DIE_AT.load(Ordering::Relaxed) {
+            // SAFETY: a signal to this very process.
+            unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+            loop {
+                core::hint::spin_loop();
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The model checker's side of `sync` (feature `shuttle`): every access is a scheduling point, a
+//! wait on a lock word is seen by the scheduler, and a thread may be told to die after a store.
+//!
+//! Outside an execution of the checker, and inside [`quietly`], nothing of this takes place.
+
+use super::W32;
+use core::sync::atomic::Ordering;
+use shuttle::current::{TaskId, try_get_current_task};
+use shuttle::thread::{self, Thread};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A thread that waits on a word.
+struct Sleeper {
+    word: *const W32,
+    thread: Thread,
+    is_woken: Rc<Cell<bool>>,
+}
+
+// The checker's threads all run on the system thread of their test, so these are one set a test.
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// Bytes whose accesses are no scheduling points: from, to.
+    static IGNORED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    static SLEEPERS: RefCell<Vec<Sleeper>> = const { RefCell::new(Vec::new()) };
+    /// Woken by a thread that unwinds: it may not change threads until it has.
+    static WOKEN: RefCell<Vec<Thread>> = const { RefCell::new(Vec::new()) };
+    static HELD: RefCell<HashMap<Option<TaskId>, u8>> = RefCell::new(HashMap::new());
+    /// Who dies, and after how many more stores.
+    static DEATHS: RefCell<HashMap<Option<TaskId>, u64>> = RefCell::new(HashMap::new());
+}
+
+/// Whether a thread of the checker is running, and not unwinding: the checker cannot tell which of
+/// its threads unwinds.
+pub(crate) fn is_on() -> bool {
+    !QUIET.get() && !std::thread::panicking() && try_get_current_task().is_some()
+}
+
+/// Before an access: any thread may be the next to run.
+pub(super) fn step(at: *const u8) {
+    let (from, to) = IGNORED.get();
+    if !(from..to).contains(&at.addr()) && is_on() {
+        // A plain change of threads; `yield_now` would say that this one is waiting.
+        thread::sleep(Duration::ZERO);
+    }
+}
+
+/// This thread waits for another.
+pub(super) fn spin() {
+    if is_on() {
+        thread::yield_now();
+    }
+}
+
+/// After a store: it may have been the last of its thread.
+pub(super) fn stored() {
+    if !is_on() {
+        return;
+    }
+    let was_last = DEATHS.with_borrow_mut(|deaths| {
+        let left = deaths.get_mut(&try_get_current_task())?;
+        *left -= 1;
+        Some(*left == 0)
+    });
+    if was_last == Some(true) {
+        std::panic::resume_unwind(Box::new(Death));
+    }
+}
+
+/// Sleeps until woken, if the word is `expected`. Time does not pass here: a wake that is lost
+/// shows as a deadlock.
+pub(crate) fn sleep(word: &W32, expected: u32) {
+    step(word.0.as_ptr().cast());
+    if word.0.load(Ordering::Relaxed) != expected {
+        return;
+    }
+    let is_woken = Rc::new(Cell::new(false));
+    let sleeper = Sleeper {
+        word,
+        thread: thread::current(),
+        is_woken: Rc::clone(&is_woken),
+    };
+    SLEEPERS.with_borrow_mut(|all| all.push(sleeper));
+    while !is_woken.get() {
+        thread::park();
+    }
+}
+
+/// Wakes up to `count` threads that sleep on the word.
+pub(crate) fn wake(word: &W32, count: u32) {
+    step(word.0.as_ptr().cast());
+    for _ in 0..count {
+        let woken = SLEEPERS.with_borrow_mut(|all| {
+            let first = all.iter().position(|s| core::ptr::eq(s.word, word))?;
+            Some(all.remove(first))
+        });
+        let Some(woken) = woken else { return };
+        woken.is_woken.set(true);
+        if std::thread::panicking() {
+            WOKEN.with_borrow_mut(|all| all.push(woken.thread));
+        } else {
+            woken.thread.unpark();
+        }
+    }
+}
+
+/// What `HELD` of the room `lock` is where one system thread runs all of the checker's.
+pub(crate) struct PerThread;
+
+impl PerThread {
+    pub(crate) fn get(&self) -> u8 {
+        HELD.with_borrow(|held| held.get(&try_get_current_task()).copied().unwrap_or(0))
+    }
+
+    pub(crate) fn set(&self, value: u8) {
+        HELD.with_borrow_mut(|held| match value {
+            0 => drop(held.remove(&try_get_current_task())),
+            value => drop(held.insert(try_get_current_task(), value)),
+        });
+    }
+}
+
+/// What a thread that was told to die unwinds with.
+pub(crate) struct Death;
+
+/// Does what the threads of a test find when they begin, without scheduling points.
+#[cfg(test)]
+pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    QUIET.set(true);
+    let outcome = work();
+    QUIET.set(false);
+    outcome
+}
+
+/// Takes the scheduling points away from `len` bytes: what happens elsewhere is seen the more
+/// often.
+#[cfg(test)]
+pub(crate) fn ignore(from: *const u8, len: usize) {
+    IGNORED.set((from.addr(), from.addr() + len));
+}
+
+/// Does `work` in this thread, which dies right after the `k`-th store of it, counted from 1; the
+/// locks it held are left as a panic leaves them. Says how many stores it made, if it lived.
+#[cfg(test)]
+pub(crate) fn outlives(k: u64, work: impl FnOnce()) -> Option<u64> {
+    let me = try_get_current_task();
+    DEATHS.with_borrow_mut(|deaths| deaths.insert(me, k));
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    let left = DEATHS.with_borrow_mut(|deaths| deaths.remove(&me));
+    WOKEN.take().iter().for_each(Thread::unpark);
+    match outcome {
+        Ok(()) => left.map(|left| k - left),
+        Err(payload) if payload.is::<Death>() => None,
+        Err(payload) => std::panic::resume_unwind(payload),
+    }
+}

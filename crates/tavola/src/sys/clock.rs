@@ -1,0 +1,42 @@
+//! The two clocks stored in tables, in whole seconds. Neither enters the kernel (vDSO).
+
+/// Seconds since the machine started, time asleep included.
+///
+/// The same for all processes of the machine, and never set back. Only a time namespace with an
+/// offset of its own (`unshare --time`) sees another value.
+pub(crate) fn monotonic_s() -> u64 {
+    seconds(libc::CLOCK_BOOTTIME)
+}
+
+/// Seconds since 1970-01-01 UTC. An administrator or NTP may set it back.
+pub(crate) fn unix_s() -> u64 {
+    seconds(libc::CLOCK_REALTIME)
+}
+
+fn seconds(clock: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `now` is a valid place for one timespec. Both clocks exist on every supported
+    // kernel, so the call cannot fail; were it to, `now` would stay at zero.
+    unsafe { libc::clock_gettime(clock, &raw mut now) };
+    u64::try_from(now.tv_sec).unwrap_or(0)
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_kernel_and_with_std() {
+        let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
+        let whole: u64 = uptime.split('.').next().unwrap().parse().unwrap();
+        assert!((whole..whole + 5).contains(&monotonic_s()));
+        let std_now = std::time::SystemTime::UNIX_EPOCH
+            .elapsed()
+            .unwrap()
+            .as_secs();
+        assert!((std_now..std_now + 5).contains(&unix_s()));
+    }
+}

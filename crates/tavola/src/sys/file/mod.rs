@@ -1,0 +1,188 @@
+//! Files: opened, read, made whole or not at all, sized and allocated, locked by the byte.
+
+mod create;
+mod lock;
+mod space;
+
+pub(crate) use create::{create_named, create_unnamed, publish_named, publish_unnamed};
+pub(crate) use lock::{byte_is_locked, try_lock_byte, unlock_byte};
+pub(crate) use space::{allocate, punch_hole, set_len};
+
+use super::{check, retry};
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What `fstat` tells about an open file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileInfo {
+    pub(crate) len: u64,
+    pub(crate) allocated_bytes: u64,
+    /// Permission bits only.
+    pub(crate) mode: u32,
+    pub(crate) uid: u32,
+    pub(crate) is_regular: bool,
+    pub(crate) dev: u64,
+    pub(crate) ino: u64,
+}
+
+/// Opens what `path` names.
+///
+/// Symbolic links are followed: a user may well keep a table elsewhere and link to it, and the
+/// directory of named tables is private (0700), so no other user can plant a link there. The path
+/// may also name something that is no file: `O_NONBLOCK` keeps a FIFO without a writer from
+/// hanging the process (regular files ignore it), `O_NOCTTY` a terminal from becoming its own.
+/// The caller checks `FileInfo::is_regular`.
+pub(crate) fn open(path: &Path, writable: bool) -> io::Result<OwnedFd> {
+    let access = if writable {
+        libc::O_RDWR
+    } else {
+        libc::O_RDONLY
+    };
+    open_with(path, access | libc::O_NONBLOCK | libc::O_NOCTTY, 0)
+}
+
+/// A new open file description of the same file, with the same access: record locks taken
+/// through it are its own. Needs /proc, and permission to open the file now.
+pub(crate) fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    // SAFETY: asks for the flags of an open descriptor.
+    let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })?;
+    open_c(
+        &proc_fd(fd),
+        (flags & libc::O_ACCMODE) | libc::O_NONBLOCK | libc::O_NOCTTY,
+        0,
+    )
+}
+
+/// Puts a new open file description, as of `reopen`, in the place of the one `fd` has: a forked
+/// child so lets go of the locks that it shares with its parent. The number stays the same.
+pub(crate) fn renew(fd: BorrowedFd<'_>) -> io::Result<()> {
+    let fresh = reopen(fd)?;
+    // SAFETY: both descriptors are open; the one replaced goes on naming the same file with the
+    // same access, so whoever owns it notices nothing.
+    retry(|| unsafe { libc::dup3(fresh.as_raw_fd(), fd.as_raw_fd(), libc::O_CLOEXEC) }).map(drop)
+}
+
+/// Size, memory in use and identity of an open file.
+#[allow(clippy::unnecessary_cast)] // The fields' types differ between targets.
+pub(crate) fn len_and_blocks(fd: BorrowedFd<'_>) -> io::Result<FileInfo> {
+    // SAFETY: all zeros is a valid `stat`, a struct of integers.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: `stat` is a valid place for the answer.
+    check(unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
+    Ok(FileInfo {
+        len: stat.st_size as u64,
+        allocated_bytes: stat.st_blocks as u64 * 512,
+        mode: stat.st_mode & 0o7777,
+        uid: stat.st_uid,
+        is_regular: stat.st_mode & libc::S_IFMT == libc::S_IFREG,
+        dev: stat.st_dev as u64,
+        ino: stat.st_ino as u64,
+    })
+}
+
+/// Fills `buffer` from `at` on; returns how many bytes there were before the end of the file.
+pub(crate) fn read_at(fd: BorrowedFd<'_>, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < buffer.len() {
+        let rest = &mut buffer[done..];
+        let from = offset(at.saturating_add(done as u64))?;
+        // SAFETY: `rest` is a writable buffer of the length given.
+        let got =
+            unsafe { libc::pread(fd.as_raw_fd(), rest.as_mut_ptr().cast(), rest.len(), from) };
+        match transferred(got)? {
+            Some(0) => break,
+            Some(count) => done += count,
+            None => {}
+        }
+    }
+    Ok(done)
+}
+
+/// Writes all of `bytes` at `at`.
+#[cfg(test)]
+pub(crate) fn write_at(fd: BorrowedFd<'_>, bytes: &[u8], at: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let rest = &bytes[done..];
+        let to = offset(at.saturating_add(done as u64))?;
+        // SAFETY: `rest` is a readable buffer of the length given.
+        let put = unsafe { libc::pwrite(fd.as_raw_fd(), rest.as_ptr().cast(), rest.len(), to) };
+        match transferred(put)? {
+            Some(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Some(count) => done += count,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn open_with(path: &Path, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
+    open_c(&c_path(path)?, flags, mode)
+}
+
+fn open_c(path: &CStr, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
+    // SAFETY: `path` is a C string that outlives the call.
+    let fd = retry(|| unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC, mode) })?;
+    // SAFETY: a descriptor that was just opened and that nobody else knows of.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn c_path(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}
+
+fn proc_fd(fd: BorrowedFd<'_>) -> CString {
+    let name = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    CString::new(name).unwrap_or_default()
+}
+
+fn offset(bytes: u64) -> io::Result<libc::off_t> {
+    libc::off_t::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))
+}
+
+/// The result of a read or write: bytes done, or `None` when a signal came first.
+fn transferred(returned: isize) -> io::Result<Option<usize>> {
+    if let Ok(count) = usize::try_from(returned) {
+        return Ok(Some(count));
+    }
+    let error = io::Error::last_os_error();
+    if error.kind() == io::ErrorKind::Interrupted {
+        Ok(None)
+    } else {
+        Err(error)
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::super::testing::TempDir;
+    use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn opening_follows_links_and_does_not_hang_on_what_is_no_file() {
+        let dir = TempDir::new();
+        let file = create_named(&dir.path("table"), 0o600).unwrap();
+        std::os::unix::fs::symlink(dir.path("table"), dir.path("link")).unwrap();
+        let linked = open(&dir.path("link"), true).unwrap();
+        assert_eq!(
+            len_and_blocks(linked.as_fd()).unwrap(),
+            len_and_blocks(file.as_fd()).unwrap()
+        );
+        // SAFETY: asks for the flags of an open descriptor.
+        let flags = unsafe { libc::fcntl(linked.as_raw_fd(), libc::F_GETFD) };
+        assert_eq!(flags, libc::FD_CLOEXEC);
+        let fifo = c_path(&dir.path("fifo")).unwrap();
+        // SAFETY: `fifo` is a C string.
+        assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
+        let fifo = open(&dir.path("fifo"), false).unwrap();
+        assert!(!len_and_blocks(fifo.as_fd()).unwrap().is_regular);
+        assert_eq!(
+            open(Path::new("a\0b"), true).unwrap_err().kind(),
+            io::ErrorKind::InvalidInput
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! One file, mapped once, at an address that huge pages can live at.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Bytes in a huge page of x86-64, and of aarch64 with 4 KiB base pages.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+// The same numbers on every supported architecture; libc lacks them for some targets.
+const MADV_COLLAPSE: libc::c_int = 25;
+
+/// Where the last mapping of this process was before it was unmapped, or 0. A table that is
+/// opened again goes there with one call, where reserving and trimming takes four. Process memory
+/// only, and a mere hint: any value is right.
+static VACATED: AtomicUsize = AtomicUsize::new(0);
+
+/// A file mapped from its start, shared with every process that maps it; dropped, it is unmapped.
+///
+/// `base` is a multiple of 2 MiB unless the whole mapping is shorter than that. `len` may exceed
+/// the file: bytes past its end must not be touched (SIGBUS), and belong to the file once it grows.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    base: *mut u8,
+    len: usize,
+}
+
+// SAFETY: the mapping is a range of addresses valid for the whole process until the drop; what is
+// done with the bytes is for the users of `base` to answer for.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; the methods only read two fields that never change.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `len` bytes of `fd` from its start. Addresses are reserved, memory is not.
+    pub(crate) fn shared(fd: BorrowedFd<'_>, len: usize, writable: bool) -> io::Result<Mapping> {
+        if len < HUGE_PAGE_BYTES {
+            let base = map_file(fd, len, writable, ptr::null_mut(), 0)?;
+            return Ok(Mapping { base, len });
+        }
+        let vacated = VACATED.swap(0, Relaxed);
+        if vacated != 0 {
+            let hint = ptr::without_provenance_mut(vacated);
+            let mapping = Mapping {
+                base: map_file(fd, len, writable, hint, 0)?,
+                len,
+            };
+            if is_aligned(mapping.base) {
+                return Ok(mapping);
+            }
+            drop(mapping);
+        }
+        let base = map_aligned(fd, len, writable)?;
+        Ok(Mapping { base, len })
+    }
+
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        unmap(self.base, self.len);
+        if is_aligned(self.base) {
+            VACATED.store(self.base.addr(), Relaxed);
+        }
+    }
+}
+
+/// Replaces the small pages of a range by huge ones where the kernel can (Linux 6.1 and later).
+///
+/// Contents stay as they are, for every process that has the file mapped. The errors are advice:
+/// `EINVAL` says that this kernel or file system cannot, `EAGAIN` and `EBUSY` to try later,
+/// `ENOMEM` that no huge page was to be had.
+pub(crate) fn collapse(addr: *mut u8, len: usize) -> io::Result<()> {
+    advise(addr, len, MADV_COLLAPSE)
+}
+
+fn is_aligned(base: *mut u8) -> bool {
+    base.addr().is_multiple_of(HUGE_PAGE_BYTES)
+}
+
+/// Reserves 2 MiB more than wanted, maps the file over the aligned part, gives the ends back.
+fn map_aligned(fd: BorrowedFd<'_>, len: usize, writable: bool) -> io::Result<*mut u8> {
+    let Some(reserved_len) = len.checked_add(HUGE_PAGE_BYTES) else {
+        return Err(io::Error::from_raw_os_error(libc::ENOMEM));
+    };
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new anonymous mapping at an address of the kernel's choice replaces nothing.
+    let reserved =
+        unsafe { libc::mmap(ptr::null_mut(), reserved_len, libc::PROT_NONE, flags, -1, 0) };
+    if reserved == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let reserved = reserved.cast::<u8>();
+    let head = reserved.addr().wrapping_neg() % HUGE_PAGE_BYTES;
+    let base = reserved.wrapping_add(head);
+    if let Err(error) = map_file(fd, len, writable, base, libc::MAP_FIXED) {
+        unmap(reserved, reserved_len);
+        return Err(error);
+    }
+    // The file ends on a page boundary of its own, whatever `len`: the tail starts at the next.
+    let mapped_len = len.next_multiple_of(page_bytes());
+    unmap(reserved, head);
+    unmap(
+        base.wrapping_add(mapped_len),
+        reserved_len.saturating_sub(head + mapped_len),
+    );
+    Ok(base)
+}
+
+/// Maps the file at `at` if that is free (or, with `MAP_FIXED`, in any case), else elsewhere.
+fn map_file(
+    fd: BorrowedFd<'_>,
+    len: usize,
+    writable: bool,
+    at: *mut u8,
+    extra_flags: libc::c_int,
+) -> io::Result<*mut u8> {
+    let protection = if writable {
+        libc::PROT_READ | libc::PROT_WRITE
+    } else {
+        libc::PROT_READ
+    };
+    let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | extra_flags;
+    // SAFETY: without MAP_FIXED nothing that exists is replaced; with it the only caller is
+    // `map_aligned`, and the range lies inside the reservation it has just made.
+    let base = unsafe { libc::mmap(at.cast(), len, protection, flags, fd.as_raw_fd(), 0) };
+    if base == libc::MAP_FAILED {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(base.cast())
+    }
+}
+
+/// Unmaps a range that belongs to this module. Cannot fail for a range that is mapped; if the
+/// kernel refuses all the same, addresses are lost and nothing else.
+fn unmap(addr: *mut u8, len: usize) {
+    if len != 0 {
+        // SAFETY: every caller passes a range it has mapped and that nobody uses any more.
+        unsafe { libc::munmap(addr.cast(), len) };
+    }
+}
+
+fn advise(addr: *mut u8, len: usize, advice: libc::c_int) -> io::Result<()> {
+    // SAFETY: the three pieces of advice used here change no contents and drop no page; the
+    // kernel checks the range.
+    super::retry(|| unsafe { libc::madvise(addr.cast(), len, advice) }).map(drop)
+}
+
+fn page_bytes() -> usize {
+    // SAFETY: reads a constant of the process (the auxiliary vector), no system call.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).unwrap_or(4096)
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::super::file;
+    use super::super::testing::{Child, TempDir};
+    use super::*;
+    use std::os::fd::{AsFd, OwnedFd};
+
+    fn file_of(len: u64) -> (TempDir, OwnedFd) {
+        let dir = TempDir::new();
+        let fd = file::create_named(&dir.path("table"), 0o600).unwrap();
+        file::set_len(fd.as_fd(), len).unwrap();
+        (dir, fd)
+    }
+
+    #[test]
+    fn every_mapping_is_aligned_and_sees_the_same_file() {
+        let len = 64 << 20;
+        let (_dir, fd) = file_of(len as u64);
+        file::write_at(fd.as_fd(), b"hello", 5_000_000).unwrap();
+        for round in 0..3 {
+            let several: Vec<_> = (0..4)
+                .map(|i| Mapping::shared(fd.as_fd(), len - i * 5000, true).unwrap())
+                .collect();
+            for mapping in &several {
+                assert!(is_aligned(mapping.base()), "round {round}");
+                // SAFETY: inside the mapping and inside the file; no other process maps it.
+                let byte = unsafe { mapping.base().add(5_000_000).read_volatile() };
+                assert_eq!(byte, b'h');
+            }
+        }
+        let small = Mapping::shared(fd.as_fd(), 4096, false).unwrap();
+        assert_eq!(small.len(), 4096);
+    }
+
+    #[test]
+    fn a_hint_that_is_taken_costs_nothing_but_time() {
+        let (_dir, fd) = file_of(8 << 20);
+        let first = Mapping::shared(fd.as_fd(), 8 << 20, true).unwrap();
+        let mut several = Vec::new();
+        for i in 0..8 {
+            VACATED.store(first.base().addr(), Relaxed);
+            let mapping = Mapping::shared(fd.as_fd(), (8 << 20) - i * 4096, true).unwrap();
+            assert!(is_aligned(mapping.base()));
+            several.push(mapping);
+        }
+    }
+
+    /// Whether a page is mapped, asked of the kernel.
+    fn is_mapped(page: *mut u8) -> bool {
+        let mut resident = 0u8;
+        // SAFETY: one byte is written for one page; `page` itself is not touched.
+        unsafe { libc::mincore(page.cast(), 1, &raw mut resident) == 0 }
+    }
+
+    #[test]
+    fn nothing_of_the_reservation_is_left() {
+        let (_dir, fd) = file_of(8 << 20);
+        // In a child, where no other thread maps anything next to it meanwhile.
+        let child = Child::fork(|| {
+            let len = 5 << 20;
+            let Ok(base) = map_aligned(fd.as_fd(), len, true) else {
+                return 1;
+            };
+            let inside = is_mapped(base) && is_mapped(base.wrapping_add(len - page_bytes()));
+            let before = is_mapped(base.wrapping_sub(page_bytes()));
+            let after = is_mapped(base.wrapping_add(len));
+            i32::from(!inside) * 2 + i32::from(before) * 4 + i32::from(after) * 8
+        });
+        assert_eq!(child.exit_code(), 0);
+    }
+
+    #[test]
+    fn unmapping_and_failing_leave_nothing_behind() {
+        let (dir, fd) = file_of(64 << 20);
+        let name = dir.path("table").display().to_string();
+        let lines = |needle: &str| {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+            maps.lines().filter(|line| line.contains(needle)).count()
+        };
+        let mapping = Mapping {
+            base: map_aligned(fd.as_fd(), 8 << 20, true).unwrap(),
+            len: 8 << 20,
+        };
+        assert_eq!(lines(&name), 1);
+        drop(mapping);
+        assert_eq!(lines(&name), 0);
+        assert!(Mapping::shared(fd.as_fd(), usize::MAX & !4095, true).is_err());
+        let read_only = file::open(&dir.path("table"), false).unwrap();
+        assert!(Mapping::shared(read_only.as_fd(), 8 << 20, true).is_err());
+        assert!(Mapping::shared(read_only.as_fd(), 8 << 20, false).is_ok());
+    }
+
+    #[test]
+    fn collapsing_keeps_the_contents() {
+        let len = 4 << 20;
+        let (_dir, fd) = file_of(len as u64);
+        let mapping = Mapping::shared(fd.as_fd(), len, true).unwrap();
+        file::allocate(fd.as_fd(), 0, len as u64).unwrap();
+        assert!(file::len_and_blocks(fd.as_fd()).unwrap().allocated_bytes >= len as u64);
+        file::write_at(fd.as_fd(), b"kept", 3_000_000).unwrap();
+        if let Err(error) = collapse(mapping.base(), len) {
+            let advice = [libc::EINVAL, libc::EAGAIN, libc::EBUSY, libc::ENOMEM];
+            assert!(advice.contains(&error.raw_os_error().unwrap()), "{error}");
+        }
+        let mut back = [0; 4];
+        file::read_at(fd.as_fd(), &mut back, 3_000_000).unwrap();
+        assert_eq!(&back, b"kept");
+        assert!(collapse(mapping.base().wrapping_add(1), 4096).is_err());
+    }
+}

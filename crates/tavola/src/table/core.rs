@@ -1,0 +1,315 @@
+//! What the operations share: the region, this process's participation, and the way a write is
+//! done.
+
+use super::maintain::Collapsed;
+use crate::alloc::{
+    Chain, Need, Step, Stop, give_back, is_worth_giving_back, provision, raise_frontier,
+};
+use crate::error::{Error, Result};
+use crate::index::{empty_slabs, free_root, is_worth_tending, shrink_step};
+use crate::layout::{DIR_INLINE, LARGEST_BLOCK};
+use crate::lock::{Membership, ShardLock, is_alive, next_member};
+use crate::recover::{
+    CheckReport, check, check_pool, lock_shard, reap, reap_dead, recover, repair_pool,
+    settle_estate,
+};
+use crate::region::Region;
+use crate::sync::{Ordering, W32};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+/// Writes of a thread between two steps of tending.
+const TEND_EVERY: u32 = 64;
+/// Items moved in one step.
+const TEND_MOVES: u32 = 8;
+/// Pages given back in one step.
+const TEND_PAGES: u32 = 8;
+/// Steps between two looks at whether some participant has died.
+const LOOK_FOR_DEAD_EVERY: u32 = 16;
+
+/// How often a full table is scraped within one operation, in how many rounds, for how many pages.
+const EMERGENCIES: u32 = 2;
+const SCRAPES: u32 = 64;
+const SCRAPED_PAGES: u32 = 4;
+/// Items moved in each shard in one of these rounds.
+const SCRAPE_MOVES: u32 = 256;
+
+thread_local! {
+    /// Writes of this thread, over all tables.
+    static WRITES: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The inside of a [`Table`](super::Table).
+pub(super) struct Core {
+    region: Region,
+    membership: Membership,
+    path: PathBuf,
+    pub(super) collapsed: Collapsed,
+    /// The slot at which the dead are looked for next.
+    looked: W32,
+}
+
+impl Core {
+    pub(super) fn new(region: Region, path: PathBuf) -> Self {
+        Self {
+            region,
+            membership: Membership::new(),
+            path,
+            collapsed: Collapsed::new(),
+            looked: W32::new(0),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    #[inline(always)]
+    pub(super) fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// The participant that writes; attaches at the first write of a process.
+    #[inline(always)]
+    pub(super) fn writer(&self) -> Result<u32> {
+        if !self.region.is_writable() {
+            return Err(Error::ReadOnly);
+        }
+        match self.membership.current() {
+            Some(id) => Ok(id),
+            None => self.attach(),
+        }
+    }
+
+    #[cold]
+    fn attach(&self) -> Result<u32> {
+        let me = self.membership.attach(&self.region, &self.path)?;
+        // If it has to wait, `look_for_dead` comes back to it.
+        settle_estate(&self.region, me, me)?;
+        Ok(me)
+    }
+
+    #[inline(always)]
+    fn lock(&self, shard: u32, me: u32) -> Result<ShardLock<'_>> {
+        let (lock, dead) = lock_shard(&self.region, shard, me)?;
+        match dead {
+            None => Ok(lock),
+            Some(dead) => {
+                drop(lock);
+                // What else it held comes back now; a second lock is quickly got.
+                reap_dead(&self.region, &self.membership.gate, me, dead)?;
+                self.lock(shard, me)
+            }
+        }
+    }
+
+    /// Does a step under a shard's lock, fetching without the lock what it turns out to lack.
+    #[inline(always)]
+    pub(super) fn locked<T>(
+        &self,
+        shard: u32,
+        me: u32,
+        mut step: impl FnMut(&ShardLock<'_>) -> Step<T>,
+    ) -> Result<T> {
+        let mut emergencies = 0;
+        loop {
+            let lock = self.lock(shard, me)?;
+            let outcome = step(&lock);
+            drop(lock);
+            match outcome {
+                Ok(value) => {
+                    self.count_write(me);
+                    return Ok(value);
+                }
+                Err(Stop::Fail(error)) => return Err(error),
+                Err(Stop::Need(need)) => {
+                    let fetched = self.fetch(need, me);
+                    self.or_scrape(me, &mut emergencies, fetched)?;
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn fetch(&self, need: Need, me: u32) -> Result<()> {
+        match need {
+            Need::Pages(count) => provision(&self.region, me, count),
+            Need::Directory { shard, entries } => self.back_directory(shard, entries, me),
+        }
+    }
+
+    /// Backs a directory by memory before it doubles.
+    fn back_directory(&self, shard: u32, entries: u32, me: u32) -> Result<()> {
+        let offset = self.region.dir_offset(shard, DIR_INLINE);
+        let len = u64::from(entries - DIR_INLINE) * 4;
+        self.region.allocate(offset, len).map_err(|_| Error::Full {
+            reason: "the file system has no room for a directory; give it more",
+        })?;
+        let lock = self.lock(shard, me)?;
+        if lock.head.dir_backed.load(Ordering::Relaxed) < entries {
+            lock.head.dir_backed.store(entries, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// `None`: the table was full, and what the dead and the sparse still held was won back; try
+    /// again.
+    #[inline(always)]
+    fn or_scrape<T>(
+        &self,
+        me: u32,
+        emergencies: &mut u32,
+        outcome: Result<T>,
+    ) -> Result<Option<T>> {
+        match outcome {
+            Err(Error::Full { .. }) if *emergencies < EMERGENCIES => {
+                *emergencies += 1;
+                self.scrape(me)?;
+                Ok(None)
+            }
+            outcome => outcome.map(Some),
+        }
+    }
+
+    /// The pages of a large item, written.
+    pub(super) fn chain(&self, me: u32, key: &[u8], value: &[u8]) -> Result<Chain<'_>> {
+        let mut emergencies = 0;
+        loop {
+            let built = Chain::build(&self.region, me, key, value);
+            match self.or_scrape(me, &mut emergencies, built) {
+                Ok(Some(chain)) => return Ok(chain),
+                Ok(None) => {}
+                Err(error) => {
+                    // What was taken for it goes back to the system: others may need it.
+                    give_back(&self.region, me, u32::MAX, false)?;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Wins back what the dead and the sparse still hold, until the pool has something to give.
+    #[cold]
+    fn scrape(&self, me: u32) -> Result<()> {
+        reap(&self.region, &self.membership.gate, me)?;
+        for _ in 0..SCRAPES {
+            for shard in 0..self.region.geometry().shards() {
+                self.tend_shard(shard, me, SCRAPE_MOVES, false)?;
+            }
+            if self.region.pool().free_count.load(Ordering::Relaxed) >= SCRAPED_PAGES {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn count_write(&self, me: u32) {
+        let writes = WRITES.get().wrapping_add(1);
+        WRITES.set(writes);
+        if writes.is_multiple_of(TEND_EVERY) {
+            // The write is done, whatever becomes of this: what is wrong elsewhere shows in the
+            // operations it concerns.
+            let _ = self.tend(writes / TEND_EVERY, me);
+        }
+    }
+
+    /// A bounded piece of housekeeping, done every so many writes, whichever shard they went to.
+    #[cold]
+    fn tend(&self, turn: u32, me: u32) -> Result<()> {
+        self.tend_shard(
+            turn % self.region.geometry().shards(),
+            me,
+            TEND_MOVES,
+            false,
+        )?;
+        if is_worth_giving_back(&self.region) {
+            give_back(&self.region, me, TEND_PAGES, false)?;
+        }
+        if turn.is_multiple_of(LOOK_FOR_DEAD_EVERY) {
+            self.look_for_dead(me)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at one of the participants, the next one each time.
+    fn look_for_dead(&self, me: u32) -> Result<()> {
+        let (member, next) = next_member(&self.region, self.looked.load(Ordering::Relaxed));
+        self.looked.store(next, Ordering::Relaxed);
+        match member {
+            Some(m) if m.id == me => settle_estate(&self.region, me, me).map(|_| ()),
+            Some(m) if !is_alive(&self.region, m.id, me) => {
+                reap_dead(&self.region, &self.membership.gate, me, m.id).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// One step of shrinking in one shard. True: there may be more to do. Unless it is to `wait`, a
+    /// shard that somebody holds is passed over: its holder may be stopped.
+    pub(super) fn tend_shard(&self, shard: u32, me: u32, moves: u32, wait: bool) -> Result<bool> {
+        if !is_worth_tending(self.region.shard(shard)) {
+            return Ok(false);
+        }
+        let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
+        let lock = match wait {
+            true => self.lock(shard, me)?,
+            false => match ShardLock::try_acquire(&self.region, shard, me) {
+                Some(lock) => lock,
+                None => return Ok(false),
+            },
+        };
+        let shrunk = shrink_step(&lock);
+        let freed = free_root(&lock);
+        match empty_slabs(&lock, moves, &mut key) {
+            Ok(emptied) => Ok(shrunk || freed || emptied),
+            Err(Stop::Fail(error)) => Err(error),
+            Err(Stop::Need(_)) => Ok(false),
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<CheckReport> {
+        let mut report = CheckReport::default();
+        let me = if self.region.is_writable() {
+            Some(self.writer()?)
+        } else {
+            None
+        };
+        if let Some(me) = me {
+            reap(&self.region, &self.membership.gate, me)?;
+        }
+        for shard in 0..self.region.geometry().shards() {
+            let _lock = me.map(|me| self.lock(shard, me)).transpose()?;
+            check(&self.region, shard, &mut report);
+        }
+        check_pool(&self.region, me, &mut report)?;
+        Ok(report)
+    }
+
+    pub(super) fn repair(&self) -> Result<CheckReport> {
+        let me = self.writer()?;
+        reap(&self.region, &self.membership.gate, me)?;
+        raise_frontier(&self.region, me)?;
+        let mut lost = 0;
+        for shard in 0..self.region.geometry().shards() {
+            lost += recover(&self.lock(shard, me)?);
+        }
+        repair_pool(&self.region, me)?;
+        let mut report = self.check()?;
+        if lost > 0 {
+            report.problem(|| format!("{lost} damaged slots or segments were dropped"));
+        }
+        Ok(report)
+    }
+
+    pub(super) fn reap(&self) -> Result<u32> {
+        let me = self.writer()?;
+        reap(&self.region, &self.membership.gate, me)
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.membership.detach(&self.region);
+    }
+}

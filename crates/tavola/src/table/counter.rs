@@ -1,0 +1,155 @@
+//! Counters: 64-bit numbers in place, decimal text to whoever reads them.
+//!
+//! A counter is changed by one 8-byte store in its item, under the shard's lock: a reader loads the
+//! word and sees one number or the next. No bump is needed, as no block is freed.
+
+use super::Table;
+use super::core::Core;
+use super::write::publish;
+use crate::alloc::{Step, decimal_u64, write_counter};
+use crate::error::{Error, Result};
+use crate::index::{Found, Hash, find};
+use crate::lock::ShardLock;
+use crate::sync::Ordering;
+
+/// What becomes of the number.
+#[derive(Clone, Copy)]
+enum Change {
+    Up(u64),
+    Down(u64),
+}
+
+impl Change {
+    fn apply(self, number: u64) -> u64 {
+        match self {
+            Change::Up(by) => number.wrapping_add(by),
+            Change::Down(by) => number.saturating_sub(by),
+        }
+    }
+}
+
+enum Counted {
+    Now(u64),
+    Missing,
+    /// Key or value are too long for a counter in place.
+    AsText,
+}
+
+impl Core {
+    fn count(&self, key: &[u8], change: Change, initial: Option<u64>) -> Result<Option<u64>> {
+        let me = self.writer()?;
+        let hash = Hash::of(self.region(), key);
+        let counted = self.locked(hash.shard, me, |lock| {
+            let found = find(lock, hash, key)?;
+            let Some(found) = found else {
+                return match initial {
+                    Some(number) => place(lock, hash, None, key, number),
+                    None => Ok(Counted::Missing),
+                };
+            };
+            let item = found.item(lock)?;
+            if item.is_counter() {
+                let word = item.counter();
+                let number = change.apply(word.load(Ordering::Relaxed));
+                word.store(number, Ordering::Release);
+                return Ok(Counted::Now(number));
+            }
+            if item.is_large() {
+                return Ok(Counted::AsText);
+            }
+            let mut text = [0; 20];
+            let digits = item.short_value(&mut text).and_then(decimal_u64);
+            let number = change.apply(digits.ok_or(Error::NotACounter)?);
+            place(lock, hash, Some(found), key, number)
+        })?;
+        match counted {
+            Counted::Now(number) => Ok(Some(number)),
+            Counted::Missing => Ok(None),
+            Counted::AsText => self.count_as_text(key, change, initial),
+        }
+    }
+
+    #[cold]
+    fn count_as_text(
+        &self,
+        key: &[u8],
+        change: Change,
+        initial: Option<u64>,
+    ) -> Result<Option<u64>> {
+        let mut now = None;
+        self.update(key, |old| {
+            now = match old {
+                Some(text) => {
+                    let number = decimal_u64(text).ok_or(Error::NotACounter)?;
+                    Some(change.apply(number))
+                }
+                None => initial,
+            };
+            Ok(now.map(|number| number.to_string().into_bytes()))
+        })?;
+        Ok(now)
+    }
+}
+
+fn place(
+    lock: &ShardLock<'_>,
+    hash: Hash,
+    found: Option<Found<'_>>,
+    key: &[u8],
+    number: u64,
+) -> Step<Counted> {
+    let Some(item_ref) = write_counter(lock, key, number)? else {
+        return Ok(Counted::AsText);
+    };
+    publish(lock, hash, found, item_ref, key.len() + 8)?;
+    Ok(Counted::Now(number))
+}
+
+impl Table {
+    /// Adds to a counter, beginning at 0 when the key is missing, and returns the sum. Past 2^64 -
+    /// 1 it begins at 0 again.
+    ///
+    /// A counter reads as decimal text, and decimal text can be counted on: after
+    /// `set(b"n", b"41")`, `incr(b"n", 1)` makes `get(b"n")` give `b"42"`.
+    ///
+    /// # Errors
+    /// [`Error::NotACounter`]; else as [`Table::set`].
+    ///
+    /// # Crash
+    /// Killed before it returned: added once, or not at all.
+    pub fn incr(&self, key: &[u8], by: u64) -> Result<u64> {
+        Ok(self
+            .core()?
+            .count(key, Change::Up(by), Some(by))?
+            .unwrap_or(by))
+    }
+
+    /// Subtracts from a counter, never below 0, and returns the rest; a missing key becomes 0.
+    ///
+    /// # Errors
+    /// As [`Table::incr`].
+    pub fn decr(&self, key: &[u8], by: u64) -> Result<u64> {
+        Ok(self
+            .core()?
+            .count(key, Change::Down(by), Some(0))?
+            .unwrap_or(0))
+    }
+
+    /// As [`Table::incr`], but a missing key becomes `initial`, or stays missing when that is
+    /// `None`.
+    ///
+    /// # Errors
+    /// As [`Table::incr`].
+    pub fn incr_from(&self, key: &[u8], by: u64, initial: Option<u64>) -> Result<Option<u64>> {
+        self.core()?.count(key, Change::Up(by), initial)
+    }
+
+    /// As [`Table::decr`], but a missing key becomes `initial`, or stays missing when that is
+    /// `None`.
+    ///
+    /// # Errors
+    /// As [`Table::incr`].
+    pub fn decr_from(&self, key: &[u8], by: u64, initial: Option<u64>) -> Result<Option<u64>> {
+        self.core()?.count(key, Change::Down(by), initial)
+    }
+}

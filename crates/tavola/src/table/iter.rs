@@ -1,0 +1,300 @@
+//! Walking all keys, without a lock, while others write.
+//!
+//! The cursor goes through a shard's segments in the order of their reversed prefixes. A segment
+//! that splits gives two that follow each other in that order, a merge joins two neighbours: so
+//! whatever grows or shrinks meanwhile, what lies ahead of the cursor stays ahead of it. Inside a
+//! segment each bucket is copied whole and validated like a read. A key that moved from a bucket
+//! ahead to one behind has bumped the latter and counted in `moves`: then the buckets whose version
+//! changed are read again. A key present throughout is therefore met at least once; one that is
+//! moved or rewritten meanwhile may be met again.
+
+use super::Table;
+use super::core::Core;
+use crate::alloc::Item;
+use crate::error::{Result, corrupt};
+use crate::index::{depth_of, lookup, next_prefix};
+use crate::layout::{BUCKETS, Bucket, LayoutWord, SLOTS, slot_ref};
+use crate::region::Region;
+use crate::sync::{Ordering, fence, prefetch};
+
+/// Bytes after which a chunk is handed out.
+const CHUNK: usize = 64 * 1024;
+/// Buckets whose items are fetched ahead.
+const AHEAD: usize = 6;
+
+/// A walk through a table; from [`Table::iter`].
+pub struct Iter<'a> {
+    table: &'a Table,
+    /// Known from the first entry on.
+    core: Option<&'a Core>,
+    shard: u32,
+    /// Low bits of the tags of the segment that is next, or being read.
+    prefix: u32,
+    pass: Option<Pass>,
+    /// Keys and values of validated buckets, and where each ends.
+    bytes: Vec<u8>,
+    ends: Vec<(usize, usize)>,
+    next: usize,
+    start: usize,
+}
+
+/// Where the reading of one segment stands.
+struct Pass {
+    page: u32,
+    layout: u64,
+    moves: u32,
+    bucket: usize,
+    /// The versions at which the buckets were read.
+    versions: Box<[Option<u32>; BUCKETS]>,
+}
+
+impl<'a> Iter<'a> {
+    fn new(table: &'a Table) -> Self {
+        Self {
+            table,
+            core: None,
+            shard: 0,
+            prefix: 0,
+            pass: None,
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            next: 0,
+            start: 0,
+        }
+    }
+
+    /// The next key and value, lent until the next call; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) when an item cannot be read.
+    pub fn next_entry(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        if self.core.is_none() {
+            self.core = Some(self.table.core()?);
+        }
+        while self.next == self.ends.len() {
+            self.bytes.clear();
+            self.ends.clear();
+            (self.next, self.start) = (0, 0);
+            if !self.fill()? {
+                return Ok(None);
+            }
+        }
+        let (key_end, value_end) = self.ends[self.next];
+        let start = std::mem::replace(&mut self.start, value_end);
+        self.next += 1;
+        Ok(Some((
+            &self.bytes[start..key_end],
+            &self.bytes[key_end..value_end],
+        )))
+    }
+
+    fn region(&self) -> &'a Region {
+        self.core
+            .expect("an iterator knows its table from the first entry on")
+            .region()
+    }
+
+    /// Reads on until there is a chunk; false: the walk is over.
+    fn fill(&mut self) -> Result<bool> {
+        while self.shard < self.region().geometry().shards() {
+            let begun = match self.pass.take() {
+                Some(pass) => Some(pass),
+                None => self.begin()?,
+            };
+            let Some(mut pass) = begun else {
+                self.shard += 1;
+                self.prefix = 0;
+                continue;
+            };
+            while pass.bucket < BUCKETS {
+                if !self.bucket(&mut pass)? {
+                    // The segment is no more; its keys lie in the one that took its place.
+                    self.pass = None;
+                    return Ok(true);
+                }
+                if self.bytes.len() >= CHUNK {
+                    self.pass = Some(pass);
+                    return Ok(true);
+                }
+            }
+            // First where to go, then whether anything moved: a merge between the two shows.
+            let next = self.after(&pass);
+            if self.must_look_again(&mut pass) {
+                self.pass = Some(pass);
+            } else {
+                (self.shard, self.prefix) = next;
+            }
+            if !self.ends.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Begins with the segment of the prefix; `None`: the shard is empty.
+    fn begin(&self) -> Result<Option<Pass>> {
+        let head = self.region().shard(self.shard);
+        // Pairs with the releases of moves and layout changes.
+        let layout = head.layout.load(Ordering::Acquire);
+        let moves = head.moves.load(Ordering::Acquire);
+        let page = self.page(layout);
+        if page == 0 {
+            return Ok(None);
+        }
+        if !self.region().is_page(page) {
+            return corrupt("a directory");
+        }
+        let versions = Box::new([None; BUCKETS]);
+        Ok(Some(Pass {
+            page,
+            layout,
+            moves,
+            bucket: 0,
+            versions,
+        }))
+    }
+
+    fn page(&self, layout: u64) -> u32 {
+        lookup(
+            self.region(),
+            self.shard,
+            LayoutWord(layout).depth(),
+            self.prefix,
+        )
+        .1
+    }
+
+    /// Copies one bucket; false: the directory leads elsewhere by now.
+    fn bucket(&mut self, pass: &mut Pass) -> Result<bool> {
+        let region = self.region();
+        let segment = region.segment(pass.page);
+        let bucket = &segment.buckets[pass.bucket];
+        if let Some(ahead) = segment.buckets.get(pass.bucket + AHEAD) {
+            for slot in &ahead.slots {
+                region.prefetch_ref(slot_ref(slot.load(Ordering::Relaxed)));
+            }
+            prefetch(core::ptr::from_ref(ahead).wrapping_add(AHEAD));
+        }
+        loop {
+            // Pairs with the release in `Bucket::bump`.
+            let version = bucket.version.load(Ordering::Acquire);
+            if pass.versions[pass.bucket] == Some(version) {
+                pass.bucket += 1;
+                return Ok(true);
+            }
+            let (bytes, ends) = (self.bytes.len(), self.ends.len());
+            let whole = self.copy(bucket);
+            // Pairs with the release fences before the bytes of a block change.
+            fence(Ordering::Acquire);
+            let layout = region.shard(self.shard).layout.load(Ordering::Acquire);
+            let same = layout == pass.layout || self.page(layout) == pass.page;
+            if same && layout == pass.layout && bucket.version.load(Ordering::Relaxed) == version {
+                if !whole {
+                    return corrupt("an item");
+                }
+                pass.versions[pass.bucket] = Some(version);
+                pass.bucket += 1;
+                return Ok(true);
+            }
+            self.bytes.truncate(bytes);
+            self.ends.truncate(ends);
+            if !same {
+                return Ok(false);
+            }
+            pass.layout = layout;
+        }
+    }
+
+    fn copy(&mut self, bucket: &Bucket) -> bool {
+        for i in 0..SLOTS {
+            // Pairs with the release that published the item.
+            let item_ref = slot_ref(bucket.slots[i].load(Ordering::Acquire));
+            if item_ref == 0 {
+                continue;
+            }
+            let Some(item) = Item::at(self.region(), item_ref) else {
+                return false;
+            };
+            if !item.copy_key(&mut self.bytes) {
+                return false;
+            }
+            let key_end = self.bytes.len();
+            if !item.copy_value(&mut self.bytes) {
+                return false;
+            }
+            self.ends.push((key_end, self.bytes.len()));
+        }
+        true
+    }
+
+    /// Whether keys may have moved behind the cursor: then the changed buckets are read again.
+    fn must_look_again(&self, pass: &mut Pass) -> bool {
+        fence(Ordering::Acquire);
+        let head = self.region().shard(self.shard);
+        let moves = head.moves.load(Ordering::Acquire);
+        let moved = moves != pass.moves;
+        pass.moves = moves;
+        pass.bucket = if moved { 0 } else { BUCKETS };
+        moved
+    }
+
+    /// The shard and prefix that follow in the order of reversed prefixes.
+    fn after(&self, pass: &Pass) -> (u32, u32) {
+        let region = self.region();
+        let depth = LayoutWord(region.shard(self.shard).layout.load(Ordering::Acquire)).depth();
+        let depth = depth.min(region.geometry().dir_log2);
+        let (index, page) = lookup(region, self.shard, depth, self.prefix);
+        if page != pass.page {
+            // Merged away meanwhile: what it held lies in that one now.
+            return (self.shard, self.prefix);
+        }
+        let local = depth_of(region, self.shard, depth, index);
+        match next_prefix(self.prefix, local) {
+            Some(prefix) => (self.shard, prefix),
+            None => (self.shard + 1, 0),
+        }
+    }
+}
+
+impl Iterator for Iter<'_> {
+    type Item = Result<(Vec<u8>, Vec<u8>)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.next_entry() {
+            Ok(Some((key, value))) => Some(Ok((key.to_vec(), value.to_vec()))),
+            Ok(None) => None,
+            Err(error) => {
+                // An iterator that failed is at its end.
+                self.shard = u32::MAX;
+                self.pass = None;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl Table {
+    /// Walks all keys, in no particular order. [`Iter::next_entry`] lends each entry; as an
+    /// [`Iterator`] it gives copies.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-iter-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let table = tavola::Table::open(dir.join("t"))?;
+    /// table.set(b"a", b"1")?;
+    /// let mut entries = table.iter();
+    /// while let Some((key, value)) = entries.next_entry()? {
+    ///     assert_eq!((key, value), (&b"a"[..], &b"1"[..]));
+    /// }
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Concurrency
+    /// Takes no lock. A key that is there from the beginning of the walk to its end is met at least
+    /// once, whatever grows, shrinks or moves; one that is written meanwhile may be met twice.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter::new(self)
+    }
+}

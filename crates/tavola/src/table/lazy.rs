@@ -1,0 +1,95 @@
+//! A table is mapped when it is first needed; the very first reads do without (`index::peek`).
+
+use super::core::Core;
+use crate::error::Result;
+use crate::index::peek;
+use crate::region::Unmapped;
+use crate::sync::{Ordering, W32};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// Reads that are done without mapping: a mapping pays from about the third on.
+const PEEKS: u32 = 2;
+
+/// The way to a [`Core`] that may not be there yet.
+pub(super) struct Lazy {
+    core: OnceLock<Arc<Core>>,
+    /// What is mapped when the time comes; a table that was just made is mapped already.
+    file: Option<Unmapped>,
+    /// Reads done without; approximate when threads race, which costs nothing.
+    peeks: W32,
+    path: PathBuf,
+    writable: bool,
+}
+
+impl Lazy {
+    pub(super) fn mapped(core: Core, path: PathBuf) -> Self {
+        let writable = core.region().is_writable();
+        let core = OnceLock::from(Arc::new(core));
+        Self {
+            core,
+            file: None,
+            peeks: W32::new(0),
+            path,
+            writable,
+        }
+    }
+
+    pub(super) fn unmapped(file: Unmapped, path: PathBuf) -> Self {
+        let writable = file.is_writable();
+        Self {
+            core: OnceLock::new(),
+            file: Some(file),
+            peeks: W32::new(0),
+            path,
+            writable,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self) -> Result<&Arc<Core>> {
+        match (self.core.get(), &self.file) {
+            (Some(core), _) => Ok(core),
+            (None, Some(file)) => self.map(file),
+            (None, None) => unreachable!("a table is mapped or has a file to map"),
+        }
+    }
+
+    /// Threads that come here at once each map; one mapping stays, the others go.
+    #[cold]
+    fn map(&self, file: &Unmapped) -> Result<&Arc<Core>> {
+        let core = Arc::new(Core::new(file.map(&self.path)?, self.path.clone()));
+        Ok(self.core.get_or_init(|| core))
+    }
+
+    /// A read without the mapping: `None` when there is one, or when there had better be one.
+    #[inline(always)]
+    pub(super) fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+        if self.core.get().is_some() {
+            None
+        } else {
+            self.peek_file(key, out)
+        }
+    }
+
+    #[cold]
+    fn peek_file(&self, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+        let file = self.file.as_ref()?;
+        if self.peeks.fetch_add(1, Ordering::Relaxed) >= PEEKS {
+            return None;
+        }
+        let found = peek(file, key, out)?;
+        if !found {
+            out.clear();
+        }
+        Some(found)
+    }
+}

@@ -1,0 +1,187 @@
+//! Housekeeping that is asked for: clearing, compaction, huge pages.
+
+use super::Table;
+use super::core::Core;
+use crate::alloc::{GRACE_S, give_back};
+use crate::error::Result;
+use crate::index::{ClearCursor, clear_buckets};
+use crate::layout::{PAGE, PageWord};
+use crate::sync::{Ordering, W64};
+use std::time::Duration;
+
+/// What the kernel collapses at once.
+const HUGE: u64 = 2 << 20;
+const PAGES_OF_HUGE: u32 = (HUGE / PAGE) as u32;
+/// Buckets cleared under one hold of a shard's lock: about 200 keys.
+const CLEARED: usize = 32;
+/// Items moved under one hold of a shard's lock by `compact`.
+const MOVES: u32 = 64;
+/// Pages given back in one call by `compact` and `maintain`.
+const PAGES: u32 = 256;
+/// Rounds of `compact`, which ends earlier when nothing is left to do.
+const ROUNDS: u32 = 1 << 20;
+
+/// How often `compact` waits for the grace of freed pages, and how long.
+const WAITS: u32 = 5;
+const WAIT: Duration = Duration::from_millis(GRACE_S as u64 * 500);
+
+/// What a call of [`Table::maintain`] did.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Maintained {
+    /// Bytes that lie on huge pages now and did not before, or were found to already.
+    pub collapsed_bytes: u64,
+    /// Bytes given back to the system.
+    pub given_back_bytes: u64,
+    /// Whether the kernel can do it: Linux 6.1 or newer, with transparent huge pages.
+    pub huge_pages_supported: bool,
+    /// Nothing was left to do.
+    pub done: bool,
+}
+
+/// How far collapsing has come in this process: the number of the next stretch.
+pub(super) struct Collapsed(W64);
+
+impl Collapsed {
+    pub(super) const fn new() -> Self {
+        Self(W64::new(0))
+    }
+}
+
+impl Core {
+    pub(super) fn clear(&self) -> Result<()> {
+        let me = self.writer()?;
+        for shard in 0..self.region().geometry().shards() {
+            let mut cursor = ClearCursor::default();
+            while let Some(next) =
+                self.locked(shard, me, |lock| clear_buckets(lock, cursor, CLEARED))?
+            {
+                cursor = next;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn compact(&self) -> Result<u64> {
+        let me = self.writer()?;
+        self.reap()?;
+        for shard in 0..self.region().geometry().shards() {
+            // Twice idle: the first sweep may have begun in the middle. Each round does some of the
+            // work there is; counters that were damaged promise more.
+            let mut idle = 0;
+            let items = self.region().shard(shard).items.load(Ordering::Relaxed);
+            let most = 64 + 4 * u64::from(self.region().frontier()) + items / u64::from(MOVES);
+            for _ in 0..most.min(u64::from(ROUNDS)) {
+                idle = if self.tend_shard(shard, me, MOVES, true)? {
+                    0
+                } else {
+                    idle + 1
+                };
+                if idle == 2 {
+                    break;
+                }
+            }
+        }
+        let mut given = 0;
+        let mut waits = 0;
+        for _ in 0..ROUNDS {
+            let (bytes, too_young) = give_back(self.region(), me, PAGES, true)?;
+            given += bytes;
+            if too_young && waits < WAITS {
+                // Their grace: a reader may be about to look at them still.
+                waits += 1;
+                std::thread::sleep(WAIT);
+            } else if bytes == 0 {
+                break;
+            }
+        }
+        Ok(given)
+    }
+
+    pub(super) fn maintain(&self, budget_bytes: u64) -> Result<Maintained> {
+        let me = self.writer()?;
+        let (given_back_bytes, _) = give_back(self.region(), me, PAGES, false)?;
+        let mut report = Maintained {
+            given_back_bytes,
+            done: true,
+            ..Maintained::default()
+        };
+        report.huge_pages_supported = true;
+        let stretches = u64::from(self.region().frontier() / PAGES_OF_HUGE);
+        let cursor = &self.collapsed.0;
+        loop {
+            let stretch = cursor.load(Ordering::Relaxed);
+            if stretch >= stretches {
+                return Ok(report);
+            }
+            if report.collapsed_bytes + HUGE > budget_bytes {
+                report.done = false;
+                return Ok(report);
+            }
+            cursor.store(stretch + 1, Ordering::Relaxed);
+            if !self.is_backed(stretch as u32 * PAGES_OF_HUGE) {
+                continue;
+            }
+            match self.region().collapse(stretch * HUGE, HUGE) {
+                Ok(()) => report.collapsed_bytes += HUGE,
+                // EINVAL: the kernel does not know the call.
+                Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {
+                    report.huge_pages_supported = false;
+                    return Ok(report);
+                }
+                // No huge page to be had, or the stretch is in use just now: skip it.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Whether every page of the stretch holds something, so that collapsing adds no memory.
+    fn is_backed(&self, first: u32) -> bool {
+        let region = self.region();
+        // The words of pages before the first are not backed by memory themselves.
+        first >= region.geometry().first_page
+            && (first..first + PAGES_OF_HUGE).all(|page| {
+                let word = region.page_word(page).load(Ordering::Relaxed);
+                matches!(
+                    PageWord::decode(word),
+                    PageWord::Slab { .. } | PageWord::Segment { .. } | PageWord::Large { .. }
+                )
+            })
+    }
+}
+
+impl Table {
+    /// Removes all keys.
+    ///
+    /// # Errors
+    /// As [`Table::remove`].
+    ///
+    /// # Concurrency
+    /// Keys that were there at the beginning are gone at the end; one that is set meanwhile may
+    /// stay or go. No lock is held for more than some 200 keys.
+    pub fn clear(&self) -> Result<()> {
+        self.core()?.clear()
+    }
+
+    /// Gives back all memory that can be given back, and says how many bytes: merges sparse parts
+    /// of the index, empties sparse pages, waits up to two seconds for the grace of freed pages.
+    ///
+    /// # Errors
+    /// As [`Table::remove`].
+    ///
+    /// # Concurrency
+    /// Moves at most 64 items under one hold of a lock.
+    pub fn compact(&self) -> Result<u64> {
+        self.core()?.compact()
+    }
+
+    /// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can
+    /// (`MADV_COLLAPSE`, Linux 6.1; about a second a GiB), and gives back some memory nobody needs.
+    /// Goes on where the last call of this process ended; `done` says that nothing is left.
+    ///
+    /// # Errors
+    /// As [`Table::remove`].
+    pub fn maintain(&self, budget_bytes: u64) -> Result<Maintained> {
+        self.core()?.maintain(budget_bytes)
+    }
+}

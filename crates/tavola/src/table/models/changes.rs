@@ -1,0 +1,101 @@
+//! Writers of one key: what depends on the old value is done as if one came after the other.
+
+use super::{Look, Table, Write, beside, explore, quietly, table, thread};
+use crate::table::CasOutcome;
+
+fn number(table: &Table, key: &[u8]) -> u64 {
+    let text = table
+        .get(key)
+        .unwrap()
+        .expect("a key that is there throughout");
+    std::str::from_utf8(&text).unwrap().parse().unwrap()
+}
+
+/// A reader of a number that only grows.
+fn grows(key: &'static [u8]) -> Look {
+    let mut last = 0;
+    Box::new(move |t| {
+        let now = number(t, key);
+        assert!(now >= last, "{now} after {last}");
+        last = now;
+    })
+}
+
+fn add_one(old: Option<&[u8]>) -> Option<Vec<u8>> {
+    let number: u64 = std::str::from_utf8(old?).unwrap().parse().unwrap();
+    Some((number + 1).to_string().into_bytes())
+}
+
+#[test]
+fn sums_are_exact() {
+    explore(2000, || {
+        let table = table(|t| t.set(b"n", b"7").unwrap());
+        let swap: Write = Box::new(|t| {
+            loop {
+                let (old, token) = t.get_with_token(b"n").unwrap().unwrap();
+                let new = add_one(Some(&old)).unwrap();
+                if t.compare_and_swap(b"n", token, &new).unwrap() == CasOutcome::Swapped {
+                    return;
+                }
+                thread::yield_now();
+            }
+        });
+        let update: Write = Box::new(|t| {
+            for _ in 0..2 {
+                t.update(b"n", add_one).unwrap();
+            }
+        });
+        let count: Write = Box::new(|t| {
+            for _ in 0..2 {
+                t.incr(b"n", 1).unwrap();
+            }
+        });
+        beside(&table, vec![swap, update, count], vec![grows(b"n")]);
+        assert_eq!(quietly(|| number(&table, b"n")), 7 + 5);
+    });
+}
+
+#[test]
+fn counters_are_exact() {
+    explore(2000, || {
+        let table = table(|t| assert_eq!(t.incr(b"n", 7).unwrap(), 7));
+        let count = || -> Write {
+            Box::new(|t| {
+                let first = t.incr(b"n", 1).unwrap();
+                assert!(t.incr(b"n", 1).unwrap() > first);
+            })
+        };
+        beside(&table, vec![count(), count(), count()], vec![grows(b"n")]);
+        assert_eq!(quietly(|| number(&table, b"n")), 7 + 6);
+    });
+}
+
+#[test]
+fn one_adds_and_one_takes() {
+    explore(2000, || {
+        let table = table(|_| ());
+        let add = |who: &'static [u8]| -> Write {
+            Box::new(move |t| {
+                if t.add(b"k", who).unwrap() {
+                    // Nobody else's: it stays until it is taken.
+                    assert!(t.incr(b"added", 1).unwrap() > 0);
+                }
+            })
+        };
+        let take = || -> Write {
+            Box::new(move |t| {
+                if let Some(taken) = t.take(b"k").unwrap() {
+                    assert!(taken == b"one" || taken == b"another");
+                    assert!(t.incr(b"taken", 1).unwrap() > 0);
+                }
+            })
+        };
+        let writers = vec![add(b"one"), add(b"another"), take(), take()];
+        beside(&table, writers, Vec::new());
+        quietly(|| {
+            let count = |key: &[u8]| table.incr(key, 0).unwrap();
+            let there = u64::from(table.contains(b"k").unwrap());
+            assert_eq!(count(b"added"), count(b"taken") + there);
+        });
+    });
+}

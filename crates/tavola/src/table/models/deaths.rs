@@ -1,0 +1,296 @@
+//! Writers that die in the middle: readers go on, the next writer recovers, nothing is lost.
+//!
+//! A death is a panic right after a store (`sync::model::outlives`). Locks are left as a panic
+//! leaves them, so whoever waits for one takes it over as from a dead process.
+
+use super::growth::{crowd, fill, segments, split_and_thin, tend};
+use super::moves::Crowd;
+use super::{Key, Look, Table, Write, beside, explore, keys_between, never_missing, set, table};
+use super::{quietly, run_once, version, version_of, walk_meets};
+use super::{region, writer};
+use crate::recover::recover;
+use crate::sync::model::outlives;
+use shuttle::rand::{Rng, thread_rng};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+/// Operations with at most so many stores are ended after each of them.
+const EVERY_STORE: u64 = 64;
+
+/// What a thread does that may die.
+type Work = Arc<dyn Fn(&Table) + Send + Sync>;
+
+/// After which stores of how many a thread has died, over all schedules.
+struct Deaths {
+    stores: u64,
+    seen: Mutex<BTreeSet<u64>>,
+}
+
+impl Deaths {
+    /// Of a work that is done on a table filled so.
+    fn of(begin: impl Fn() -> Arc<Table> + Send + Sync + 'static, work: &Work) -> Arc<Self> {
+        let counted = Arc::new(Mutex::new(None));
+        let (told, work) = (Arc::clone(&counted), Arc::clone(work));
+        run_once(move || {
+            let table = begin();
+            *told.lock().unwrap() = outlives(u64::MAX, || work(&table));
+        });
+        let stores = counted.lock().unwrap().expect("it lived");
+        assert!(stores > 0, "nothing to die of");
+        Arc::new(Self {
+            stores,
+            seen: Mutex::default(),
+        })
+    }
+
+    /// A store to die after: in the second half of all, or of that half, and so on, as often as in
+    /// the first. What is published is published late.
+    fn draw(&self) -> u64 {
+        let most = self.stores >> thread_rng().gen_range(0..4);
+        self.stores - thread_rng().gen_range(0..most.max(1))
+    }
+
+    /// A writer that dies on its way.
+    fn meet(self: &Arc<Self>, work: &Work) -> Write {
+        let (deaths, work) = (Arc::clone(self), Arc::clone(work));
+        Box::new(move |t| {
+            let k = deaths.draw();
+            if outlives(k, || work(t)).is_none() {
+                deaths.seen.lock().unwrap().insert(k);
+            }
+        })
+    }
+
+    fn were_seen(&self) {
+        let seen = self.seen.lock().unwrap();
+        let wanted = self.stores.min(EVERY_STORE) as usize;
+        assert!(
+            seen.len() >= wanted,
+            "deaths after {seen:?} of {} stores",
+            self.stores
+        );
+    }
+}
+
+/// Another writer, whose writes come through whatever the first one left.
+fn survivor() -> Write {
+    Box::new(|t| {
+        for version in 1..3 {
+            set(t, b"survivor", version);
+        }
+        assert_eq!(version(t, b"survivor"), 2);
+    })
+}
+
+/// Lets one thread die in `work`, on a table that `fill` made, while others look and one writes.
+fn dying(
+    schedules: usize,
+    fill: impl Fn(&Table) + Send + Sync + 'static,
+    work: impl Fn(&Table) + Send + Sync + 'static,
+    looks: impl Fn() -> Vec<Look> + Send + Sync + 'static,
+) {
+    let begin = Arc::new(move || table(&fill));
+    let work: Work = Arc::new(work);
+    let deaths = Deaths::of(
+        {
+            let begin = Arc::clone(&begin);
+            move || begin()
+        },
+        &work,
+    );
+    let seen = Arc::clone(&deaths);
+    explore(schedules, move || {
+        let table = begin();
+        beside(&table, vec![seen.meet(&work), survivor()], looks());
+        assert_eq!(quietly(|| version(&table, b"survivor")), 2);
+    });
+    deaths.were_seen();
+}
+
+#[test]
+fn in_overwrites() {
+    let key = *b"the key!";
+    dying(
+        400,
+        move |t| set(t, &key, 1),
+        move |t| (2..4).for_each(|version| set(t, &key, version)),
+        move || vec![never_missing([key]), walk_meets(&[key])],
+    );
+}
+
+#[test]
+fn in_an_insert_and_a_removal() {
+    let keys = keys_between(3, 9, 2);
+    dying(
+        400,
+        {
+            let stays = keys[0];
+            move |t| set(t, &stays, 1)
+        },
+        {
+            let comes = keys[1];
+            move |t| {
+                set(t, &comes, 1);
+                t.remove(&comes).unwrap();
+            }
+        },
+        move || {
+            let comes = keys[1];
+            let look = move |t: &Table| {
+                if let Some(found) = t.get(&comes).unwrap() {
+                    assert_eq!(version_of(&found), 1);
+                }
+            };
+            vec![never_missing([keys[0]]), Box::new(look)]
+        },
+    );
+}
+
+#[test]
+fn in_counting() {
+    dying(
+        400,
+        |t| t.set(b"n", b"7").unwrap(),
+        |t| (0..2).for_each(|_| assert!(t.incr(b"n", 1).unwrap() > 7)),
+        || {
+            let mut last = 7;
+            vec![Box::new(move |t| {
+                let text = t
+                    .get(b"n")
+                    .unwrap()
+                    .expect("a key that is there throughout");
+                let now = std::str::from_utf8(&text).unwrap().parse().unwrap();
+                assert!((last..10).contains(&now), "{now} after {last}");
+                last = now;
+            })]
+        },
+    );
+}
+
+#[test]
+fn in_large_values() {
+    let large = |version: u8| vec![version; 20_000 + usize::from(version) * 8];
+    dying(
+        300,
+        move |t| t.set(b"k", &large(1)).unwrap(),
+        move |t| (2..4).for_each(|version| t.set(b"k", &large(version)).unwrap()),
+        move || {
+            vec![Box::new(move |t| {
+                let found = t
+                    .get(b"k")
+                    .unwrap()
+                    .expect("a key that is there throughout");
+                assert_eq!(found, large(found[0]), "a torn value");
+            })]
+        },
+    );
+}
+
+/// Lets a thread die while the crowd's key is moved.
+fn while_it_is_moved(
+    fill: impl Fn(&Crowd, &Table) + Send + Sync + 'static,
+    work: impl Fn(&Crowd, &Table) + Send + Sync + 'static,
+) {
+    let crowd = Arc::new(Crowd::new());
+    let (filled, worked) = (Arc::clone(&crowd), Arc::clone(&crowd));
+    dying(
+        400,
+        move |t| fill(&filled, t),
+        move |t| work(&worked, t),
+        move || {
+            let present = [&crowd.b[..], &crowd.d[..], &[crowd.moved]].concat();
+            vec![never_missing([crowd.moved]), walk_meets(&present)]
+        },
+    );
+}
+
+#[test]
+fn while_a_key_is_moved_away() {
+    while_it_is_moved(Crowd::fill, |crowd, t| {
+        crowd.push_away(t, 2);
+        assert!(crowd.is_away(t));
+    });
+}
+
+#[test]
+fn while_a_key_is_moved_home() {
+    while_it_is_moved(
+        |crowd, t| {
+            crowd.fill(t);
+            crowd.push_away(t, 2);
+        },
+        |crowd, t| {
+            crowd.push_home(t, 2);
+            assert!(!crowd.is_away(t));
+        },
+    );
+}
+
+#[test]
+fn in_a_split() {
+    let keys = crowd();
+    let (last, first) = keys
+        .split_last()
+        .map(|(last, first)| (*last, first.to_vec()))
+        .unwrap();
+    let present = first.clone();
+    dying(
+        400,
+        move |t| fill(t, &first),
+        move |t| {
+            set(t, &last, 1);
+            assert!(segments(t) >= 2);
+        },
+        move || vec![never_missing(present.clone()), walk_meets(&present)],
+    );
+}
+
+#[test]
+fn in_a_merge() {
+    let keys = crowd();
+    let left = keys[..10].to_vec();
+    let present = left.clone();
+    dying(
+        400,
+        move |t| split_and_thin(t, &keys, &left),
+        |t| tend()(t),
+        move || vec![never_missing(present.clone()), walk_meets(&present)],
+    );
+}
+
+#[test]
+fn in_a_recovery() {
+    let keys = crowd();
+    let fill_all = {
+        let keys = keys.clone();
+        move |t: &Table| fill(t, &keys)
+    };
+    let again: Work = Arc::new(|t| {
+        let lock = crate::lock::ShardLock::acquire(region(t), 0, writer(t));
+        assert_eq!(recover(&lock.unwrap().0), 0);
+    });
+    let key: Key = keys[3];
+    let write: Work = Arc::new(move |t| set(t, &key, 2));
+    let begin = Arc::new(move || table(&fill_all));
+    let of = |work: &Work| {
+        Deaths::of(
+            {
+                let begin = Arc::clone(&begin);
+                move || begin()
+            },
+            work,
+        )
+    };
+    let (in_write, in_recovery) = (of(&write), of(&again));
+    let seen = Arc::clone(&in_recovery);
+    explore(300, move || {
+        let table = begin();
+        let writers = vec![in_write.meet(&write), seen.meet(&again), survivor()];
+        beside(
+            &table,
+            writers,
+            vec![never_missing(keys.clone()), walk_meets(&keys)],
+        );
+    });
+    in_recovery.were_seen();
+}

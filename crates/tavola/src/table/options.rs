@@ -1,0 +1,208 @@
+//! How a table is made and opened.
+
+use super::Table;
+use super::background::Background;
+use super::core::Core;
+use super::lazy::Lazy;
+use crate::error::{Error, Result};
+use crate::layout::{Geometry, MAX_SIZE, MIN_SIZE, PAGE};
+use crate::region;
+use crate::region::names;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const DEFAULT_SIZE: u64 = 64 << 30;
+/// Races between opening and dropping that are sat out before giving up.
+const TRIES: u32 = 100;
+
+/// Options of a table; what is not set has a default that needs no tuning.
+#[derive(Clone, Debug)]
+pub struct Options {
+    max_size: u64,
+    mode: u32,
+    shards: Option<u32>,
+    background: bool,
+}
+
+impl Options {
+    pub(super) fn new() -> Self {
+        Self {
+            max_size: DEFAULT_SIZE,
+            mode: 0o600,
+            shards: None,
+            background: false,
+        }
+    }
+
+    /// The most bytes a new table may grow to, 1 MiB to 8 TiB, rounded up to 16 KiB; 64 GiB when
+    /// not set. A reservation of addresses, not of memory; an existing table keeps its own.
+    pub fn max_size(mut self, bytes: u64) -> Self {
+        self.max_size = bytes;
+        self
+    }
+
+    /// The mode of a new table's file, whatever the umask; 0o600 when not set.
+    pub fn mode(mut self, mode: u32) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Shards of a new table, a power of two from 1 to 1024; by `max_size` when not set.
+    pub fn shards(mut self, count: u32) -> Self {
+        self.shards = Some(count);
+        self
+    }
+
+    /// Allows this handle one background thread, which calls [`Table::maintain`] from time to time.
+    pub fn background(mut self, on: bool) -> Self {
+        self.background = on;
+        self
+    }
+
+    fn geometry(&self) -> Result<Geometry> {
+        let bad = |option, why: String| Err(Error::BadOption { option, why });
+        if !(MIN_SIZE..=MAX_SIZE).contains(&self.max_size) {
+            return bad(
+                "max_size",
+                format!("{} is not 1 MiB to 8 TiB", self.max_size),
+            );
+        }
+        let max_size = self.max_size.next_multiple_of(PAGE);
+        let shards = match self.shards {
+            None => default_shards(max_size),
+            Some(n) if n.is_power_of_two() && n <= 1024 => n,
+            Some(n) => return bad("shards", format!("{n} is not a power of two up to 1024")),
+        };
+        match Geometry::new(max_size, shards.ilog2()) {
+            Some(geometry) => Ok(geometry),
+            None => bad(
+                "shards",
+                format!("{max_size} bytes have no room for {shards} shards"),
+            ),
+        }
+    }
+
+    /// Opens a table, making it when it is not there.
+    ///
+    /// # Errors
+    /// [`Error::NotATable`], [`Error::Version`], [`Error::Endianness`] when the file is not one;
+    /// [`Error::BadName`], [`Error::BadOption`], [`Error::Permission`], [`Error::Full`].
+    ///
+    /// # Concurrency
+    /// Of many processes that do this at once, one makes the table and all open that one.
+    pub fn open(&self, name: impl AsRef<OsStr>) -> Result<Table> {
+        let name = name.as_ref();
+        for _ in 0..TRIES {
+            match self.open_existing(name) {
+                Err(Error::NotFound { .. }) => {}
+                outcome => return outcome,
+            }
+            match self.create(name) {
+                Err(Error::AlreadyExists { .. }) => {}
+                outcome => return outcome,
+            }
+        }
+        self.open_existing(name)
+    }
+
+    /// Makes a table.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyExists`]; else as [`Options::open`].
+    ///
+    /// # Crash
+    /// The table appears whole or not at all.
+    pub fn create(&self, name: impl AsRef<OsStr>) -> Result<Table> {
+        let path = names::path_of(name)?;
+        let geometry = self.geometry()?;
+        region::make_directory(&path)?;
+        region::check_directory(&path)?;
+        let region = region::create(&path, geometry, self.mode)?;
+        let core = Core::new(region, path.clone());
+        self.table(Lazy::mapped(core, path))
+    }
+
+    /// Opens a table that is there.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; else as [`Options::open`].
+    pub fn open_existing(&self, name: impl AsRef<OsStr>) -> Result<Table> {
+        let path = names::path_of(name)?;
+        region::check_directory(&path)?;
+        let file = region::open(&path, true)?;
+        self.table(Lazy::unmapped(file, path))
+    }
+
+    /// Opens a table for reading only, through a mapping that cannot be written to.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; else as [`Options::open`].
+    pub fn open_read_only(&self, name: impl AsRef<OsStr>) -> Result<Table> {
+        let path = names::path_of(name)?;
+        region::check_directory(&path)?;
+        let file = region::open(&path, false)?;
+        self.table(Lazy::unmapped(file, path))
+    }
+
+    /// Makes a table in this process's own memory: no file, no other process, gone when dropped.
+    /// For tests, of users and of Tavola itself; all of `max_size` is taken at once.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`].
+    pub fn private(&self) -> Result<Table> {
+        let region = region::Region::heap(self.geometry()?, 0x7A70_1A00);
+        let path = PathBuf::from("private table");
+        self.table(Lazy::mapped(Core::new(region, path.clone()), path))
+    }
+
+    fn table(&self, lazy: Lazy) -> Result<Table> {
+        let background = match self.background && lazy.is_writable() {
+            true => Some(Background::start(Arc::clone(lazy.get()?))?),
+            false => None,
+        };
+        Ok(Table {
+            _background: background,
+            lazy,
+        })
+    }
+}
+
+/// 16 shards up to 64 MiB, 32 up to 64 GiB, 256 above; fewer where there would be few pages each.
+/// Each shard has pages of its own for every size class it holds: more shards make small tables
+/// dear.
+fn default_shards(max_size: u64) -> u32 {
+    let by_size = match max_size {
+        0..=0x400_0000 => 16,
+        0x400_0001..=0x10_0000_0000 => 32,
+        _ => 256,
+    };
+    let by_pages = (max_size / PAGE / 128).max(1);
+    by_size.min(1 << by_pages.ilog2())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_follow_the_size() {
+        assert_eq!(default_shards(1 << 20), 1);
+        assert_eq!(default_shards(64 << 20), 16);
+        assert_eq!(default_shards(DEFAULT_SIZE), 32);
+        assert_eq!(default_shards(1 << 40), 256);
+    }
+
+    #[test]
+    fn options_out_of_bounds_are_refused() {
+        for options in [
+            Options::new().max_size(MIN_SIZE - 1),
+            Options::new().max_size(MAX_SIZE + 1),
+            Options::new().shards(3),
+            Options::new().shards(2048),
+            Options::new().max_size(MIN_SIZE).shards(1024),
+        ] {
+            assert!(matches!(options.geometry(), Err(Error::BadOption { .. })));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Reading one key.
+
+use super::Table;
+use super::core::Core;
+use crate::error::Result;
+use crate::index::{Hash, read};
+
+impl Core {
+    /// As [`Table::get_into`].
+    #[inline(always)]
+    pub(super) fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+        let hash = Hash::of(self.region(), key);
+        self.get_hashed(key, hash, out)
+    }
+
+    #[inline(always)]
+    pub(super) fn get_hashed(&self, key: &[u8], hash: Hash, out: &mut Vec<u8>) -> Result<bool> {
+        let found = read(self.region(), key, hash, |item| {
+            out.clear();
+            item.copy_value(out).then_some(())
+        })?;
+        if found.is_none() {
+            out.clear();
+        }
+        Ok(found.is_some())
+    }
+}
+
+impl Table {
+    /// The value of a key; `None` when it is missing.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) when the bytes on the way to it contradict each
+    /// other.
+    ///
+    /// # Concurrency
+    /// Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The
+    /// value is one that was set as a whole.
+    #[inline]
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut value = Vec::new();
+        Ok(self.get_into(key, &mut value)?.then_some(value))
+    }
+
+    /// As [`Table::get`], into a buffer of the caller's: it is cleared, then holds the value.
+    /// False: the key is missing.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    #[inline]
+    pub fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+        match self.lazy.peek(key, out) {
+            Some(found) => Ok(found),
+            None => self.core()?.get_into(key, out),
+        }
+    }
+
+    /// Whether the key is there.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    #[inline]
+    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+        let region = self.core()?.region();
+        Ok(read(region, key, Hash::of(region, key), |_| Some(()))?.is_some())
+    }
+}

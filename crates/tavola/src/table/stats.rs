@@ -1,0 +1,225 @@
+//! What a table holds, and who is attached.
+
+use super::Table;
+use super::core::Core;
+use crate::error::Result;
+use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS};
+use crate::lock::{is_alive, members};
+use crate::region::told;
+use crate::sync::Ordering;
+use crate::sys;
+
+/// The state of a table; from [`Table::stats`]. Sizes are bytes.
+#[non_exhaustive]
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Keys.
+    pub keys: u64,
+    /// Bytes of all keys and values; a counter's value counts as 8.
+    pub payload_bytes: u64,
+    /// What the system has allocated for the file, the index and all slack included.
+    pub resident_bytes: u64,
+    /// The most the table may grow to.
+    pub max_size: u64,
+    /// Shards.
+    pub shards: u32,
+    /// Segments of the index.
+    pub segments: u64,
+    /// Keys divided by the slots of all segments, 0 to 1.
+    pub index_load: f64,
+    /// Pages of the index.
+    pub index_bytes: u64,
+    /// Pages of blocks.
+    pub slab_bytes: u64,
+    /// Pages of large items.
+    pub large_bytes: u64,
+    /// Pages in the pool that are still backed by memory.
+    pub free_bytes: u64,
+    /// Participants attached for writing, the dead ones' slots included.
+    pub participants: u32,
+    /// Recoveries of a shard, since the table was made.
+    pub recoveries: u64,
+    /// Version of the format.
+    pub format_version: u32,
+    /// When it was made, in seconds since 1970.
+    pub created_unix_s: u64,
+    /// Its uuid.
+    pub uuid: [u8; 16],
+    /// The size classes in use.
+    pub classes: Vec<ClassStats>,
+}
+
+/// One size class in [`Stats`].
+#[non_exhaustive]
+#[derive(Clone, Debug, Default)]
+pub struct ClassStats {
+    /// Bytes of a block.
+    pub block_bytes: u32,
+    /// Pages.
+    pub pages: u64,
+    /// Blocks in those pages.
+    pub blocks: u64,
+    /// Blocks in use.
+    pub used: u64,
+}
+
+/// An attached process; from [`Table::participants`].
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Participant {
+    /// Its process id, in its own pid namespace.
+    pub pid: u32,
+    /// Its slot.
+    pub slot: u32,
+    /// Whether it lives; a dead one's slot is freed by the next [`Table::reap`].
+    pub alive: bool,
+    /// When it attached, in seconds since 1970.
+    pub attached_unix_s: u64,
+    /// Its command line, when it can be read.
+    pub command: Option<String>,
+}
+
+impl Core {
+    /// Sums a counter over all shards.
+    fn sum(&self, count: impl Fn(&crate::layout::ShardHead) -> u64) -> u64 {
+        let region = self.region();
+        (0..region.geometry().shards()).fold(0, |sum: u64, shard| {
+            sum.wrapping_add(count(region.shard(shard)))
+        })
+    }
+
+    fn len(&self) -> u64 {
+        self.sum(|head| head.items.load(Ordering::Relaxed))
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        let region = self.region();
+        let superblock = region.superblock();
+        let mut stats = Stats {
+            keys: self.len(),
+            payload_bytes: self.sum(|head| head.payload.load(Ordering::Relaxed)),
+            max_size: region.geometry().max_size,
+            shards: region.geometry().shards(),
+            segments: self.sum(|head| u64::from(head.segments.load(Ordering::Relaxed))),
+            participants: members(region).count() as u32,
+            recoveries: self.sum(|head| u64::from(head.recoveries.load(Ordering::Relaxed))),
+            format_version: superblock.format.load(Ordering::Relaxed),
+            created_unix_s: superblock.created.load(Ordering::Relaxed),
+            classes: self.classes(),
+            ..Stats::default()
+        };
+        for (half, word) in stats.uuid.chunks_exact_mut(8).zip(&superblock.uuid) {
+            half.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+        }
+        let slots = stats.segments * (BUCKETS * SLOTS) as u64;
+        stats.index_load = if slots == 0 {
+            0.0
+        } else {
+            stats.keys as f64 / slots as f64
+        };
+        for page in region.geometry().first_page..region.frontier() {
+            match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
+                PageWord::Segment { .. } => stats.index_bytes += PAGE,
+                PageWord::Slab { .. } => stats.slab_bytes += PAGE,
+                PageWord::Large { .. } | PageWord::Build { .. } => stats.large_bytes += PAGE,
+                PageWord::Free { .. } => stats.free_bytes += PAGE,
+                _ => {}
+            }
+        }
+        stats.resident_bytes = self.resident()?;
+        Ok(stats)
+    }
+
+    pub(super) fn resident(&self) -> Result<u64> {
+        let Some(fd) = self.region().fd() else {
+            return Ok(0);
+        };
+        let info = sys::file::len_and_blocks(fd)
+            .map_err(|source| told("reading the size of the table", self.path(), source))?;
+        Ok(info.allocated_bytes)
+    }
+
+    fn classes(&self) -> Vec<ClassStats> {
+        let stats_of = |number: usize| {
+            let class = Class::get(number as u32)?;
+            let pages =
+                self.sum(|head| u64::from(head.classes[number].pages.load(Ordering::Relaxed)));
+            let used =
+                self.sum(|head| u64::from(head.classes[number].used.load(Ordering::Relaxed)));
+            (pages > 0).then(|| ClassStats {
+                block_bytes: class.block,
+                pages,
+                blocks: pages * u64::from(class.blocks),
+                used,
+            })
+        };
+        (0..CLASSES).filter_map(stats_of).collect()
+    }
+
+    fn participants(&self) -> Vec<Participant> {
+        let me = if self.region().is_writable() {
+            self.writer().unwrap_or(0)
+        } else {
+            0
+        };
+        members(self.region())
+            .map(|member| {
+                let alive = is_alive(self.region(), member.id, me);
+                Participant {
+                    pid: member.pid,
+                    slot: member.slot,
+                    alive,
+                    attached_unix_s: member.attached_unix_s,
+                    command: if alive {
+                        sys::process::command_line(member.pid)
+                    } else {
+                        None
+                    },
+                }
+            })
+            .collect()
+    }
+}
+
+impl Table {
+    /// How many keys there are, at no one moment while others write.
+    ///
+    /// # Errors
+    /// None today; the type leaves room.
+    pub fn len(&self) -> Result<u64> {
+        Ok(self.core()?.len())
+    }
+
+    /// Whether there are no keys.
+    ///
+    /// # Errors
+    /// As [`Table::len`].
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.core()?.len() == 0)
+    }
+
+    /// What the table holds. Reads a word a page: ~1 ms for 64 GiB.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) when the file's size cannot be read.
+    pub fn stats(&self) -> Result<Stats> {
+        self.core()?.stats()
+    }
+
+    /// The processes attached for writing. Those that only read are not known to the table.
+    ///
+    /// # Errors
+    /// None today; the type leaves room.
+    pub fn participants(&self) -> Result<Vec<Participant>> {
+        Ok(self.core()?.participants())
+    }
+
+    /// Frees the slots of participants that died, and wins back what they held; says how many.
+    /// Writes do so by themselves from time to time.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly).
+    pub fn reap(&self) -> Result<u32> {
+        self.core()?.reap()
+    }
+}

@@ -1,0 +1,164 @@
+//! Changes that depend on the old value: read without a lock, compute outside any lock, store if
+//! the value is still the one that was read, else begin again.
+
+use super::Table;
+use super::core::Core;
+use super::write::When;
+use crate::error::Result;
+use crate::index::of_value;
+
+/// What a value was when it was read; equal tokens of a table stand for equal values.
+///
+/// A token is a 64-bit hash of the value, seeded by the table: it costs no memory, and it stays the
+/// same wherever the item is moved. A value that was changed and changed back has its old token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CasToken(pub u64);
+
+/// What became of a [`Table::compare_and_swap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CasOutcome {
+    /// The new value is stored.
+    Swapped,
+    /// The key has another value.
+    Changed,
+    /// The key is missing.
+    Missing,
+}
+
+/// What a key has or had; `None`: nothing.
+type Value = Option<Vec<u8>>;
+
+impl Core {
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut value = Vec::new();
+        Ok(self.get_into(key, &mut value)?.then_some(value))
+    }
+
+    /// Stores `new`, or removes the key, if its value is still `old`.
+    fn store_if(&self, key: &[u8], old: Option<&[u8]>, new: Option<&[u8]>) -> Result<bool> {
+        match (old, new) {
+            (Some(old), Some(new)) => self.store(key, new, When::Equals(old)),
+            (Some(old), None) => self.delete(key, When::Equals(old)),
+            (None, Some(new)) => self.store(key, new, When::Absent),
+            (None, None) => Ok(true),
+        }
+    }
+
+    pub(super) fn update(
+        &self,
+        key: &[u8],
+        mut new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>>,
+    ) -> Result<(Value, Value)> {
+        self.writer()?;
+        loop {
+            let old = self.get(key)?;
+            let value = new(old.as_deref())?;
+            if self.store_if(key, old.as_deref(), value.as_deref())? {
+                return Ok((old, value));
+            }
+        }
+    }
+}
+
+impl Table {
+    /// Changes a value atomically: `new` gets the old value (`None`: missing) and gives the new one
+    /// (`None`: remove the key). Returns what was stored.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-update-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let table = tavola::Table::open(dir.join("t"))?;
+    /// let append_x = |old: Option<&[u8]>| Some([old.unwrap_or(b""), b"x"].concat());
+    /// table.update(b"k", append_x)?;
+    /// assert_eq!(table.update(b"k", append_x)?.as_deref(), Some(&b"xx"[..]));
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::set`].
+    ///
+    /// # Concurrency
+    /// `new` runs outside any lock, and again when another process changed the key meanwhile.
+    pub fn update(
+        &self,
+        key: &[u8],
+        mut new: impl FnMut(Option<&[u8]>) -> Option<Vec<u8>>,
+    ) -> Result<Option<Vec<u8>>> {
+        Ok(self.core()?.update(key, |old| Ok(new(old)))?.1)
+    }
+
+    /// Adds bytes after the value; false: the key is missing and stays so.
+    ///
+    /// # Errors
+    /// As [`Table::set`].
+    pub fn append(&self, key: &[u8], more: &[u8]) -> Result<bool> {
+        let joined = |old: Option<&[u8]>| Ok(old.map(|old| [old, more].concat()));
+        Ok(self.core()?.update(key, joined)?.0.is_some())
+    }
+
+    /// Adds bytes before the value; false: the key is missing and stays so.
+    ///
+    /// # Errors
+    /// As [`Table::set`].
+    pub fn prepend(&self, key: &[u8], more: &[u8]) -> Result<bool> {
+        let joined = |old: Option<&[u8]>| Ok(old.map(|old| [more, old].concat()));
+        Ok(self.core()?.update(key, joined)?.0.is_some())
+    }
+
+    /// Removes a key and returns the value it had.
+    ///
+    /// # Errors
+    /// As [`Table::remove`].
+    ///
+    /// # Concurrency
+    /// Of several that take a key at once, one gets its value.
+    pub fn take(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.core()?.update(key, |_| Ok(None))?.0)
+    }
+
+    /// Sets a key and returns the value it had.
+    ///
+    /// # Errors
+    /// As [`Table::set`].
+    pub fn swap(&self, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.core()?.update(key, |_| Ok(Some(value.to_vec())))?.0)
+    }
+
+    /// The value of a key with its token for [`Table::compare_and_swap`].
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn get_with_token(&self, key: &[u8]) -> Result<Option<(Vec<u8>, CasToken)>> {
+        let core = self.core()?;
+        let token = |value: Vec<u8>| {
+            let token = CasToken(of_value(core.region(), &value));
+            (value, token)
+        };
+        Ok(core.get(key)?.map(token))
+    }
+
+    /// Sets a key if its value is still the one its token was read with.
+    ///
+    /// # Errors
+    /// As [`Table::set`].
+    pub fn compare_and_swap(
+        &self,
+        key: &[u8],
+        token: CasToken,
+        value: &[u8],
+    ) -> Result<CasOutcome> {
+        loop {
+            let Some((old, found)) = self.get_with_token(key)? else {
+                return Ok(CasOutcome::Missing);
+            };
+            if found != token {
+                return Ok(CasOutcome::Changed);
+            }
+            if self.core()?.store(key, value, When::Equals(&old))? {
+                return Ok(CasOutcome::Swapped);
+            }
+        }
+    }
+}

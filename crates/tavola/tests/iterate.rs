@@ -1,0 +1,117 @@
+//! A walk meets every key that is there from its beginning to its end, whatever else comes and
+//! goes.
+
+mod support;
+
+use std::collections::BTreeMap;
+use support::{Dir, assert_clean, over_every_table, value_of};
+use tavola::{Options, Table};
+
+const KEPT: u64 = 400;
+const GROWTH: u64 = 100;
+
+fn options() -> Options {
+    Table::options().max_size(64 << 20)
+}
+
+fn kept_key(number: u64) -> Vec<u8> {
+    format!("kept {number}").into_bytes()
+}
+
+fn passing_key(number: u64) -> Vec<u8> {
+    format!("passing {number}").into_bytes()
+}
+
+/// Grows the table a hundredfold, shrinks it again and compacts it.
+fn breathe(table: &Table) {
+    for number in 0..KEPT * GROWTH {
+        let key = passing_key(number);
+        table.set(&key, &key).unwrap();
+    }
+    for number in 0..KEPT * GROWTH {
+        assert!(table.remove(&passing_key(number)).unwrap());
+    }
+    table.compact().unwrap();
+}
+
+/// One walk; every kept key is met with its value, and nothing that was never set.
+fn walk(table: &Table) {
+    let mut met = vec![false; KEPT as usize];
+    for entry in table.iter() {
+        let (key, value) = entry.unwrap();
+        let text = std::str::from_utf8(&key).unwrap();
+        if let Some(number) = text.strip_prefix("kept ") {
+            let number: u64 = number.parse().unwrap();
+            assert_eq!(value, value_of(&key, number, 40));
+            met[number as usize] = true;
+        } else {
+            assert!(text.starts_with("passing "), "{text}");
+            assert_eq!(value, key);
+        }
+    }
+    let missed: Vec<usize> = (0..met.len()).filter(|number| !met[*number]).collect();
+    assert!(missed.is_empty(), "missed {missed:?}");
+}
+
+fn walk_while_it_breathes(table: &Table) {
+    for number in 0..KEPT {
+        let key = kept_key(number);
+        table.set(&key, &value_of(&key, number, 40)).unwrap();
+    }
+    let mut walks = 0;
+    std::thread::scope(|scope| {
+        let breather = scope.spawn(|| breathe(table));
+        while !breather.is_finished() {
+            walk(table);
+            walks += 1;
+        }
+    });
+    assert!(walks > 2, "{walks} walks");
+    assert_eq!(table.len().unwrap(), KEPT);
+    walk(table);
+    assert_clean(table);
+}
+
+#[test]
+fn a_walk_meets_what_stays_while_a_mapped_table_breathes() {
+    let dir = Dir::new();
+    let options = options().shards(4);
+    walk_while_it_breathes(&options.create(dir.table("t")).unwrap());
+}
+
+#[test]
+fn a_walk_meets_what_stays_while_a_private_table_breathes() {
+    walk_while_it_breathes(&options().shards(1).private().unwrap());
+}
+
+#[test]
+fn both_ways_of_walking_agree_on_a_quiet_table() {
+    over_every_table(options(), |table| {
+        assert!(table.iter().next_entry().unwrap().is_none());
+        let mut model = BTreeMap::new();
+        for number in 0..5_000u64 {
+            let key = kept_key(number);
+            let len = if number % 1000 == 0 {
+                50_000
+            } else {
+                number % 300
+            };
+            let value = value_of(&key, number, len as usize);
+            table.set(&key, &value).unwrap();
+            model.insert(key, value);
+        }
+        let mut lent = Vec::new();
+        let mut walk = table.iter();
+        while let Some((key, value)) = walk.next_entry().unwrap() {
+            lent.push((key.to_vec(), value.to_vec()));
+        }
+        assert!(
+            walk.next_entry().unwrap().is_none(),
+            "the end stays the end"
+        );
+        let owned: Vec<_> = table.iter().map(Result::unwrap).collect();
+        assert_eq!(lent, owned);
+        assert_eq!(owned.len(), model.len(), "each key once");
+        assert_eq!(owned.into_iter().collect::<BTreeMap<_, _>>(), model);
+    });
+}

@@ -1,0 +1,145 @@
+//! What tests ask of the system that std does not offer: signals, forks, namespaces, users.
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+pub fn signal(pid: i32, signal: i32) {
+    // SAFETY: a signal to a process of this test that nobody has collected yet; no memory passed.
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "signal {signal}");
+}
+
+pub fn is_root() -> bool {
+    // SAFETY: passes no memory.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Ends this process by SIGALRM if it still runs in so many seconds; 0: no more.
+pub fn alarm(seconds: u32) {
+    // SAFETY: passes no memory; the signal's action is the default, death.
+    unsafe { libc::alarm(seconds) };
+}
+
+/// Gives up all rights for good. The whole process must be willing.
+pub fn become_user(uid: u32) {
+    // SAFETY: no groups, so no memory is read; then numbers only.
+    let done = unsafe {
+        libc::setgroups(0, std::ptr::null()) == 0
+            && libc::setgid(uid) == 0
+            && libc::setuid(uid) == 0
+    };
+    assert!(done, "{}", io::Error::last_os_error());
+}
+
+/// Sets the mask of modes of new files; returns the one before.
+pub fn umask(mask: u32) -> u32 {
+    // SAFETY: passes no memory.
+    unsafe { libc::umask(mask) }
+}
+
+/// Moves this thread, and children it will have, into new namespaces; false: not permitted.
+pub fn unshare(flags: i32) -> bool {
+    // SAFETY: changes namespaces of this thread only; no memory passed.
+    unsafe { libc::unshare(flags) == 0 }
+}
+
+/// A forked child; one that still runs at the drop is killed and collected.
+pub struct Forked(i32);
+
+impl Forked {
+    pub fn pid(&self) -> i32 {
+        self.0
+    }
+
+    pub fn signal(&self, number: i32) {
+        signal(self.0, number);
+    }
+
+    /// Waits for its end: exit code, or minus the signal.
+    pub fn end(mut self) -> i32 {
+        let mut status = 0;
+        // SAFETY: `status` is a valid place for the answer, the child is ours and not collected.
+        let collected = unsafe { libc::waitpid(self.0, &raw mut status, 0) };
+        assert_eq!(collected, self.0);
+        self.0 = 0;
+        if libc::WIFEXITED(status) {
+            libc::WEXITSTATUS(status)
+        } else {
+            -libc::WTERMSIG(status)
+        }
+    }
+
+    /// Waits for its end, which must be a good one.
+    pub fn finish(self) {
+        assert_eq!(self.end(), 0);
+    }
+}
+
+impl Drop for Forked {
+    fn drop(&mut self) {
+        if self.0 != 0 {
+            // SAFETY: kills and collects a child of our own that was not collected before.
+            unsafe {
+                libc::kill(self.0, libc::SIGKILL);
+                libc::waitpid(self.0, std::ptr::null_mut(), 0);
+            }
+        }
+    }
+}
+
+/// Forks. Only for actors: their other thread, the runner's, waits idle, so the child may do all
+/// that its parent may. A child whose body panics ends with code 101.
+pub fn fork(body: impl FnOnce()) -> Forked {
+    // SAFETY: the child runs `body` and `_exit`, and no lock of the process is held by the one
+    // thread that is not copied (see above).
+    match unsafe { libc::fork() } {
+        -1 => panic!("fork: {}", io::Error::last_os_error()),
+        0 => {
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+            let code = if outcome.is_ok() { 0 } else { 101 };
+            // SAFETY: ends the child without running anything of its parent's.
+            unsafe { libc::_exit(code) }
+        }
+        pid => Forked(pid),
+    }
+}
+
+/// A FIFO.
+pub fn make_fifo(path: &Path) {
+    let path = c_string(path);
+    // SAFETY: `path` is a C string.
+    assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+}
+
+pub(super) fn c_string(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).unwrap()
+}
+
+/// Threads of this process.
+pub fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
+}
+
+/// Bytes of memory the process has room for without harm to others: what the system says is free.
+pub fn available_memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"));
+    let kib: u64 = line
+        .and_then(|line| line.split_whitespace().nth(1))
+        .and_then(|kib| kib.parse().ok())
+        .unwrap();
+    kib * 1024
+}
+
+/// A clock that all processes share.
+pub fn monotonic_ns() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `now` is a valid place for the answer.
+    let answer = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    assert_eq!(answer, 0);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

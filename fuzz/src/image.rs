@@ -1,0 +1,159 @@
+//! The bytes of a table's file, as docs/format.md tells them: where its parts stand, and the
+//! superblock's checksum.
+
+use std::ops::Range;
+
+pub(crate) const PAGE: usize = 16 * 1024;
+const SHARDS: usize = 4096;
+const SHARD: usize = 1536;
+const PARTICIPANT: usize = 64;
+const PARTICIPANTS: usize = 1024;
+const POOL: usize = 1024;
+const FRONTIER: usize = POOL + 128;
+/// In a shard head.
+const LOCK: usize = 576;
+const HASH_SEED: usize = 48;
+const CHECKSUM: usize = 120;
+/// The widths in bytes of the words the checksum is over.
+const SUMMED: [usize; 18] = [8, 4, 4, 8, 8, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8];
+
+/// A part of the file that damage can be aimed at.
+#[derive(arbitrary::Arbitrary, Clone, Copy, Debug)]
+pub(crate) enum Area {
+    Superblock,
+    Pool,
+    ShardHead,
+    Participants,
+    PageWords,
+    Directory,
+    /// The first bytes of a page: heads and bitmaps of slabs.
+    PageHeads,
+    Pages,
+    /// Everything in use.
+    All,
+}
+
+/// A table's file from its beginning to the end of what was ever used; what follows is zeros.
+#[derive(Clone)]
+pub(crate) struct Image {
+    pub(crate) bytes: Vec<u8>,
+    first_page: usize,
+}
+
+impl Image {
+    /// Of a whole table.
+    pub(crate) fn new(mut bytes: Vec<u8>) -> Self {
+        let mut image = Self {
+            first_page: 0,
+            bytes: Vec::new(),
+        };
+        std::mem::swap(&mut image.bytes, &mut bytes);
+        let directories = image.directories();
+        image.first_page = directories.end.div_ceil(PAGE);
+        let frontier = image.word32(FRONTIER) as usize;
+        image.bytes.truncate(frontier * PAGE);
+        image
+    }
+
+    pub(crate) fn word32(&self, at: usize) -> u32 {
+        let bytes = self.bytes.get(at..at + 4);
+        bytes.map_or(0, |bytes| u32::from_le_bytes(bytes.try_into().unwrap()))
+    }
+
+    pub(crate) fn word64(&self, at: usize) -> u64 {
+        u64::from(self.word32(at)) | u64::from(self.word32(at + 4)) << 32
+    }
+
+    /// Writes as much of `new` as has room.
+    pub(crate) fn put(&mut self, at: usize, new: &[u8]) {
+        for (old, new) in self.bytes.iter_mut().skip(at).zip(new) {
+            *old = *new;
+        }
+    }
+
+    /// Shards as the superblock tells; at most as many as there can be.
+    fn shards(&self) -> usize {
+        1 << self.word32(32).min(10)
+    }
+
+    fn participants(&self) -> usize {
+        SHARDS + self.shards() * SHARD
+    }
+
+    fn page_words(&self) -> usize {
+        (self.participants() + PARTICIPANTS * PARTICIPANT).next_multiple_of(4096)
+    }
+
+    /// Of a whole table.
+    fn directories(&self) -> Range<usize> {
+        let pages = self.word64(24) as usize / PAGE;
+        let from = (self.page_words() + pages * 8).next_multiple_of(4096);
+        from..from + self.shards() * (4 << self.word32(36))
+    }
+
+    /// Where the byte of that number stands in an area; of an image that is whole.
+    pub(crate) fn place(&self, area: Area, number: usize) -> usize {
+        let used = self.bytes.len() / PAGE;
+        let first = self.first_page;
+        let range = match area {
+            Area::Superblock => 0..CHECKSUM + 8,
+            Area::Pool => POOL..POOL + 192,
+            Area::ShardHead => SHARDS..SHARDS + SHARD * self.shards(),
+            Area::Participants => self.participants()..self.participants() + 8 * PARTICIPANT,
+            Area::PageWords => self.page_words() + first * 8..self.page_words() + (used + 2) * 8,
+            Area::Directory => self.directories(),
+            Area::PageHeads => {
+                let page = first + number / 64 % (used - first);
+                return page * PAGE + number % 64;
+            }
+            Area::Pages => first * PAGE..used * PAGE,
+            Area::All => 0..used * PAGE,
+        };
+        range.start + number % range.len()
+    }
+
+    /// Another seed for the hash of keys; of a table without keys.
+    pub(crate) fn set_seed(&mut self, seed: u64) {
+        self.put(HASH_SEED, &seed.to_le_bytes());
+        self.seal();
+    }
+
+    /// Makes the superblock's checksum right.
+    pub(crate) fn seal(&mut self) {
+        let mut sum = 0xCBF2_9CE4_8422_2325u64;
+        let mut at = 0;
+        for width in SUMMED {
+            let word = if width == 8 {
+                self.word64(at)
+            } else {
+                u64::from(self.word32(at))
+            };
+            sum = (sum ^ word).wrapping_mul(0x0000_0100_0000_01B3);
+            sum ^= sum >> 29;
+            at += width;
+        }
+        assert_eq!(at, CHECKSUM);
+        self.put(CHECKSUM, &sum.to_le_bytes());
+    }
+
+    /// Frees locks that name the participant this process would become. Such a word says that we
+    /// hold the lock and live, and whoever waits for it waits for ever, rightly.
+    pub(crate) fn free_own_locks(&mut self) {
+        let locks: Vec<usize> = (0..self.shards())
+            .map(|shard| SHARDS + shard * SHARD + LOCK)
+            .chain([POOL])
+            .collect();
+        for at in locks {
+            let owner = self.word32(at) & !(1 << 31);
+            let (slot, generation) = (owner as usize & 0xFFF, owner >> 12);
+            let last = self.word32(self.participants() + slot * PARTICIPANT);
+            let next = match last.wrapping_add(1) {
+                g if (1..(1 << 19) - 1).contains(&g) => g,
+                _ => 1,
+            };
+            if (1..PARTICIPANTS).contains(&slot) && generation == next {
+                self.put(at, &[0; 4]);
+            }
+        }
+    }
+}

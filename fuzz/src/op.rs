@@ -1,0 +1,79 @@
+//! Operations, as an input tells them.
+
+use arbitrary::Arbitrary;
+
+/// One of a small set of keys, so that operations meet.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub struct Key(pub u8);
+
+impl Key {
+    pub fn bytes(self) -> Vec<u8> {
+        match self.0 {
+            0 => Vec::new(),
+            1 => vec![b'k'; 300],
+            2 => vec![b'K'; 17_000],
+            3 => vec![0; 8],
+            n => format!("key {n}").into_bytes(),
+        }
+    }
+}
+
+/// A value: its size in steps that meet all size classes and chains, its bytes all the same but for
+/// their place; or a number.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub struct Value {
+    /// The low three bits: the step, or that it is a number; the rest: how many.
+    pub size: u16,
+    pub fill: u8,
+}
+
+impl Value {
+    pub fn bytes(self) -> Vec<u8> {
+        let count = usize::from(self.size >> 3);
+        let len = match self.size & 7 {
+            0 => count * 8,
+            1 => count * 4,
+            2 => return count.to_string().into_bytes(),
+            _ => count % 300,
+        };
+        (0..len)
+            .map(|i| (i as u8).wrapping_add(self.fill))
+            .collect()
+    }
+}
+
+/// One operation.
+#[derive(Arbitrary, Clone, Debug)]
+pub enum Op {
+    Get(Key),
+    Contains(Key),
+    Set(Key, Value),
+    Add(Key, Value),
+    Replace(Key, Value),
+    Append(Key, Value),
+    Prepend(Key, Value),
+    Swap(Key, Value),
+    Remove(Key),
+    Take(Key),
+    Update(Key, Value),
+    Incr(Key, u64),
+    Decr(Key, u64),
+    /// With a token that is right, or of the time before another change.
+    CompareAndSwap(Key, Value, bool),
+    /// Many short keys at once, so that segments split.
+    SetMany(u16, u8),
+    RemoveMany(u16, u8),
+    GetMany(u16, u8),
+    Walk,
+    Check,
+    Clear,
+    Maintain,
+    Stats,
+}
+
+/// The keys of an operation on many.
+pub fn many(first: u16, count: u8) -> Vec<[u8; 4]> {
+    (0..u32::from(count) * 8)
+        .map(|n| (u32::from(first) + n).to_le_bytes())
+        .collect()
+}

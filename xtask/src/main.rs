@@ -1,0 +1,45 @@
+//! The chores of this repository, run as `cargo xtask <chore>`.
+//!
+//! - `tidy` holds the rules of the house style that a machine can hold.
+//! - `layout` writes the byte tables of `docs/format.md` from the layout in the code; with
+//!   `--check` it only compares.
+#![forbid(unsafe_code)]
+
+mod failure;
+mod layout;
+mod tidy;
+
+use failure::Failure;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask tidy | layout [--check]";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match args[..] {
+        ["tidy"] => root().and_then(|root| tidy::run(&root)),
+        ["layout"] => root().and_then(|root| layout::write(&root)),
+        ["layout", "--check"] => root().and_then(|root| layout::check(&root)),
+        _ => Err(Failure::Usage(USAGE)),
+    };
+    match outcome {
+        Ok(said) => {
+            println!("{said}");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The top of the repository: the folder above this crate, which cargo names when it runs us.
+fn root() -> Result<PathBuf, Failure> {
+    let manifest_dir = std::env::var_os("CARGO_MANIFEST_DIR").ok_or(Failure::Usage(USAGE))?;
+    let mut root = PathBuf::from(manifest_dir);
+    root.pop();
+    Ok(root)
+}

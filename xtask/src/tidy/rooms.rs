@@ -1,0 +1,201 @@
+//! The rooms of the core use only rooms below them.
+//!
+//! What a path names is resolved from the file it stands in, so `crate::lock`, `super::lock` and a
+//! name that `lib.rs` re-exports from `lock` are all seen as the room `lock`. Tests may look
+//! anywhere.
+
+use super::paths::{self, Named};
+use super::tree::{File, Finding, Tree};
+use std::collections::BTreeMap;
+
+const CORE: &str = "crates/tavola/src/";
+
+/// The rooms, lowest first.
+const ROOMS: [&str; 10] = [
+    "sync", "error", "sys", "layout", "region", "lock", "alloc", "index", "recover", "table",
+];
+
+/// Files that may use one room above them: path, room, reason.
+const EXCEPTIONS: [(&str, &str, &str); 0] = [];
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let exported = exported(tree);
+    let mut findings = Vec::new();
+    for file in tree.rust_files() {
+        let Some(inner) = file.path.strip_prefix(CORE) else {
+            continue;
+        };
+        let place = module_of(inner);
+        let Some(room) = place.first() else { continue };
+        match ROOMS.iter().position(|name| name == room) {
+            Some(height) if !place.iter().any(|name| name == "tests") => {
+                findings.extend(check_room(file, &place, height, &exported));
+            }
+            Some(_) => {}
+            None => {
+                let message = format!("`{room}` has no place in the order of rooms; give it one");
+                findings.push(file.finding(1, message));
+            }
+        }
+    }
+    findings
+}
+
+fn check_room(
+    file: &File,
+    place: &[String],
+    height: usize,
+    exported: &BTreeMap<String, String>,
+) -> Vec<Finding> {
+    let Ok(names) = paths::read(&file.text) else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for path in names.paths.iter().filter(|path| !path.is_in_tests()) {
+        let Some(target) = resolve(place, path) else {
+            continue;
+        };
+        if target == "*" {
+            findings.push(file.finding(path.line, "name the room instead of the whole crate"));
+            continue;
+        }
+        let room = exported.get(&target).unwrap_or(&target);
+        let above = ROOMS
+            .iter()
+            .position(|name| name == room)
+            .is_some_and(|at| at > height);
+        if above && !is_excepted(&file.path, room) {
+            let message = format!("`{}` may not use `{room}`, a room above it", ROOMS[height]);
+            findings.push(file.finding(path.line, message));
+        }
+    }
+    findings
+}
+
+fn is_excepted(path: &str, room: &str) -> bool {
+    EXCEPTIONS
+        .iter()
+        .any(|(file, above, _)| *file == path && *above == room)
+}
+
+/// The module a file is: `alloc/mod.rs` and `alloc.rs` are `alloc`, `lib.rs` is the crate.
+fn module_of(inner: &str) -> Vec<String> {
+    let stem = inner.trim_end_matches(".rs");
+    let stem = stem.strip_suffix("/mod").unwrap_or(stem);
+    if stem == "lib" {
+        return Vec::new();
+    }
+    stem.split('/').map(str::to_owned).collect()
+}
+
+/// The first name below the crate that a path leads to; `None` when it leads elsewhere.
+fn resolve(place: &[String], path: &Named) -> Option<String> {
+    let mut module: Vec<&String> = place.iter().chain(&path.modules).collect();
+    let mut segments = path.segments.iter();
+    match path.segments[0].as_str() {
+        "crate" => {
+            module.clear();
+            segments.next();
+        }
+        "super" => {
+            for _ in path
+                .segments
+                .iter()
+                .take_while(|segment| *segment == "super")
+            {
+                module.pop();
+                segments.next();
+            }
+        }
+        _ => return None,
+    }
+    module.into_iter().chain(segments).next().cloned()
+}
+
+/// What `lib.rs` re-exports: name → room.
+fn exported(tree: &Tree) -> BTreeMap<String, String> {
+    let mut exported = BTreeMap::new();
+    let Some(lib) = tree.file(&format!("{CORE}lib.rs")) else {
+        return exported;
+    };
+    let Ok(names) = paths::read(&lib.text) else {
+        return exported;
+    };
+    for path in names.paths {
+        let from = path.segments.iter().find(|segment| !is_relative(segment));
+        if let (Some(room), Some(name)) = (from, path.segments.last())
+            && ROOMS.contains(&room.as_str())
+            && name != room
+        {
+            exported.insert(name.clone(), room.clone());
+        }
+    }
+    exported
+}
+
+fn is_relative(segment: &str) -> bool {
+    ["crate", "self"].contains(&segment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIB: (&str, &str) = (
+        "crates/tavola/src/lib.rs",
+        "mod table;\npub use error::Error;\npub use crate::table::{Table, Options};\n",
+    );
+
+    fn findings_in(path: &str, text: &str) -> Vec<usize> {
+        let tree = Tree::of(&[LIB, (&format!("{CORE}{path}"), text)]);
+        check(&tree).iter().map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn rooms_below_may_be_used() {
+        let text = "use crate::{Error, sync::W64};\nuse super::class;\nfn f() { crate::sys::g() }";
+        assert!(findings_in("layout/slab.rs", text).is_empty());
+        assert!(findings_in("table/mod.rs", "use crate::index::Index;").is_empty());
+    }
+
+    #[test]
+    fn rooms_above_may_not() {
+        assert_eq!(
+            findings_in("alloc/slab.rs", "\nuse crate::index::Index;"),
+            [2]
+        );
+        assert_eq!(
+            findings_in("alloc/mod.rs", "use crate::{sync::W64, table::Table};"),
+            [1]
+        );
+        assert_eq!(
+            findings_in("alloc/slab.rs", "use super::super::index;"),
+            [1]
+        );
+        assert_eq!(
+            findings_in("lock.rs", "fn f() { crate::recover::shard() }"),
+            [1]
+        );
+        assert_eq!(
+            findings_in("lock.rs", "mod word { use super::super::alloc::Block; }"),
+            [1]
+        );
+    }
+
+    #[test]
+    fn a_re_export_counts_as_its_room() {
+        assert_eq!(findings_in("lock.rs", "use crate::Table;"), [1]);
+        assert_eq!(findings_in("lock.rs", "use super::*;"), [1]);
+    }
+
+    #[test]
+    fn tests_may_look_anywhere() {
+        assert!(findings_in("lock.rs", "mod tests { use crate::table::Table; }").is_empty());
+        assert!(findings_in("lock/tests.rs", "use crate::table::Table;").is_empty());
+    }
+
+    #[test]
+    fn a_new_room_needs_a_place() {
+        assert_eq!(findings_in("cellar.rs", ""), [1]);
+    }
+}
