@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use support::mount::Mount;
-use support::part::{Actor, End, play, say};
+use support::part::{Actor, End, hear, play, say};
 use support::{Dir, Random, assert_clean, value_of, version_of};
 use tavola::Table;
 
@@ -261,4 +261,49 @@ fn a_reader_stopped_while_its_bytes_are_given_back_finds_out() {
             assert_eq!(reader.end(), End::Exit(0));
         }
     }
+}
+
+/// An actor: walks half of a table, rests until it is told to go on, and walks the rest.
+fn walker(args: &[String]) {
+    let table = Table::open_read_only(&args[0]).unwrap();
+    let mut entries = table.iter();
+    for _ in 0..100 {
+        entries.next_entry().unwrap().unwrap();
+    }
+    say("resting");
+    hear();
+    let mut rest = 0;
+    while entries.next_entry().unwrap().is_some() {
+        rest += 1;
+    }
+    say(rest);
+}
+
+/// As above, for a walk whose segment is given back between two of its entries: the values are so
+/// long that the walk rests in the middle of one.
+#[test]
+fn a_walk_that_rests_while_its_segments_are_given_back_goes_on() {
+    play(&[("walker", walker)]);
+    let test = "a_walk_that_rests_while_its_segments_are_given_back_goes_on";
+    let Some(mount) = Mount::tmpfs(24 << 20) else {
+        return;
+    };
+    let path = mount.table("t");
+    let table = open(&path, 1);
+    for number in 0..50_000 {
+        table.set(&key_of(number), &[7; 150]).unwrap();
+    }
+    let mut actor = Actor::start(test, "walker", &[path.to_str().unwrap()]);
+    assert_eq!(actor.hear(), "resting");
+    for number in 0..50_000 {
+        assert!(table.remove(&key_of(number)).unwrap());
+    }
+    table.compact().unwrap();
+    let ballast = mount.fill("ballast", 0);
+    actor.tell("go on");
+    let rest = actor.hear_number();
+    std::fs::remove_file(ballast).unwrap();
+    // What its last chunk held.
+    assert!(rest < 50_000, "{rest}");
+    assert_eq!(actor.end(), End::Exit(0));
 }

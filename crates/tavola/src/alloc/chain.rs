@@ -16,6 +16,8 @@ use crate::sys::clock;
 
 /// Pages given back to the pool under one hold of its lock.
 const BATCH: usize = 64;
+/// Bytes of a chain compared at once.
+const BUFFER: usize = 4096;
 
 /// The pages of an item that is not published yet; dropped, they go back.
 pub(crate) struct Chain<'a> {
@@ -225,55 +227,60 @@ impl<'a> Pieces<'a> {
         })
     }
 
-    /// Offset and length of each piece of the stream.
-    fn ranges(&self) -> impl Iterator<Item = Option<(u64, u64)>> + '_ {
-        let head = core::iter::once(Some((self.inline_offset, self.inline)));
-        head.chain(
-            self.pages()
-                .map(|page| page.map(|p| (u64::from(p) * PAGE, PAGE))),
-        )
-    }
-
+    /// Whether the stream begins with these bytes.
     pub(super) fn starts_with(&self, key: &[u8]) -> bool {
         self.equals_from(0, key)
     }
 
     /// Whether the stream goes on with these bytes after `skip` others.
-    pub(super) fn equals_from(&self, mut skip: u64, other: &[u8]) -> bool {
+    pub(super) fn equals_from(&self, skip: u64, other: &[u8]) -> bool {
         let mut rest = other;
-        for range in self.ranges() {
-            let Some((offset, piece)) = range else {
-                return false;
-            };
-            let skipped = skip.min(piece);
-            skip -= skipped;
-            let len = rest.len().min((piece - skipped) as usize);
-            if !bytes::equals_at(self.region, offset + skipped, &rest[..len]) {
-                return false;
-            }
-            rest = &rest[len..];
-            if rest.is_empty() {
-                return true;
-            }
-        }
-        rest.is_empty()
+        self.visit(skip, other.len() as u64, |offset, len| {
+            let (these, others) = rest.split_at(len);
+            rest = others;
+            let mut buffer = [0; BUFFER];
+            these.chunks(BUFFER).zip(0..).all(|(chunk, number)| {
+                let copy = &mut buffer[..chunk.len()];
+                self.region.read(offset + number * BUFFER as u64, copy) && copy == chunk
+            })
+        })
     }
 
     /// Appends `len` bytes of the stream from `skip` on; false: the chain is broken.
     pub(super) fn append(&self, skip: u64, len: u64, out: &mut Vec<u8>) -> bool {
+        self.visit(skip, len, |offset, len| {
+            let end = out.len();
+            out.resize(end + len, 0);
+            self.region.read(offset, &mut out[end..])
+        })
+    }
+
+    /// Shows where the `len` bytes of the stream from `skip` on stand, piece by piece, as long as
+    /// `see` says to go on; false: it said not to, or the chain is broken.
+    ///
+    /// They are read from the file, not through the mapping: a reader that is stopped for longer
+    /// than the grace of freed pages may come back to pages that were given to the system, and must
+    /// not need memory to find that out.
+    fn visit(&self, skip: u64, len: u64, mut see: impl FnMut(u64, usize) -> bool) -> bool {
         let (mut skip, mut left) = (skip, len);
-        for range in self.ranges() {
+        let head = core::iter::once(Some((self.inline_offset, self.inline)));
+        let pages = self
+            .pages()
+            .map(|page| page.map(|p| (u64::from(p) * PAGE, PAGE)));
+        for piece in head.chain(pages) {
             if left == 0 {
                 break;
             }
-            let Some((offset, piece)) = range else {
+            let Some((offset, room)) = piece else {
                 return false;
             };
-            let skipped = skip.min(piece);
-            let take = (piece - skipped).min(left);
-            bytes::append(self.region, offset + skipped, take, out);
+            let skipped = skip.min(room);
+            let here = (room - skipped).min(left);
             skip -= skipped;
-            left -= take;
+            left -= here;
+            if here > 0 && !see(offset + skipped, here as usize) {
+                return false;
+            }
         }
         left == 0
     }

@@ -273,11 +273,6 @@ pub(super) mod bytes {
         unsafe { sync::equals(at, other) }
     }
 
-    /// As [`equals`], for a range that is checked here.
-    pub(in crate::alloc) fn equals_at(region: &Region, offset: u64, other: &[u8]) -> bool {
-        equals(region.bytes(offset, other.len() as u64), other)
-    }
-
     #[inline(always)]
     pub(super) fn append_from(from: *const u8, len: u64, out: &mut Vec<u8>) {
         out.reserve(len as usize);
@@ -286,11 +281,6 @@ pub(super) mod bytes {
             sync::copy_out(from, out.as_mut_ptr().add(out.len()), len as usize);
             out.set_len(out.len() + len as usize);
         }
-    }
-
-    /// As [`append_from`], for a range that is checked here.
-    pub(in crate::alloc) fn append(region: &Region, offset: u64, len: u64, out: &mut Vec<u8>) {
-        append_from(region.bytes(offset, len), len, out);
     }
 
     pub(super) fn read(from: *const u8, out: &mut [u8]) {

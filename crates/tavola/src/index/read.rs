@@ -40,6 +40,8 @@ enum Look<T> {
     Other,
     /// No item at all, or one that cannot be followed.
     Impossible,
+    /// The layout changed meanwhile.
+    Moved,
 }
 
 /// Looks a key up and has `visit` copy what it wants of the item. `visit` may run several times,
@@ -136,6 +138,7 @@ impl View<'_> {
                 match self.special(slot_ref(word), key, visit) {
                     Look::Other => continue,
                     Look::Impossible => return self.explain(bucket, version),
+                    Look::Moved => return Probe::Changed,
                     Look::Found(found) => return self.believe(bucket, version, found),
                 }
             }
@@ -156,7 +159,9 @@ impl View<'_> {
         Probe::Miss(version)
     }
 
-    /// As the rest of [`Self::probe`], for an item with fields.
+    /// As the rest of [`Self::probe`], for an item with fields. Copying a large one takes so long
+    /// that many a reader is stopped there: so the layout is looked at before the bucket, whose
+    /// segment may have been given back to the system meanwhile.
     #[cold]
     #[inline(never)]
     fn special<T>(
@@ -165,10 +170,15 @@ impl View<'_> {
         key: &[u8],
         visit: &mut impl FnMut(&Item<'_>) -> Option<T>,
     ) -> Look<T> {
-        match Item::at(self.region, item_ref) {
+        let look = match Item::at(self.region, item_ref) {
             None => Look::Impossible,
             Some(item) if !item.key_equals(key) => Look::Other,
             Some(item) => visit(&item).map_or(Look::Impossible, Look::Found),
+        };
+        if is_unchanged(self.head, self.layout) {
+            look
+        } else {
+            Look::Moved
         }
     }
 

@@ -101,8 +101,10 @@ fn forget_derived(lock: &ShardLock<'_>) {
     for page in pages(lock.region) {
         let word = lock.region.page_word(page);
         match state_of(lock.region, page) {
-            PageWord::Slab { shard, class } if shard == lock.number => {
+            state @ PageWord::Slab { shard, class } if shard == lock.number => {
                 if let Some(class) = Class::get(class) {
+                    // Bits without a meaning may have been set by damage.
+                    word.store(state.encode(), Ordering::Relaxed);
                     unmark_page(lock.region.slab(page), class);
                 }
             }

@@ -311,6 +311,23 @@ impl Region {
         crate::sync::prefetch(slab.wrapping_add(64));
     }
 
+    /// Copies the bytes at `offset` out of the file instead of the mapping: a stretch that was
+    /// given back meanwhile reads as zeroes, even when the file system has no page left to map
+    /// there. False: the file could not be read.
+    pub(crate) fn read(&self, offset: u64, out: &mut [u8]) -> bool {
+        match &self.backing {
+            Backing::File { fd, .. } => {
+                sys::file::read_at(fd.as_fd(), out, offset).is_ok_and(|count| count == out.len())
+            }
+            Backing::Heap { .. } => {
+                let from = self.bytes(offset, out.len() as u64);
+                // SAFETY: `from` was checked for this length; process memory does not overlap it.
+                unsafe { crate::sync::copy_out(from, out.as_mut_ptr(), out.len()) };
+                true
+            }
+        }
+    }
+
     /// Makes sure that the bytes are backed by memory, or says why they are not.
     pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
         match &self.backing {

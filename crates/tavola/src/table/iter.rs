@@ -169,13 +169,17 @@ impl<'a> Iter<'a> {
         let region = self.region();
         let segment = region.segment(pass.page);
         let bucket = &segment.buckets[pass.bucket];
-        if let Some(ahead) = segment.buckets.get(pass.bucket + AHEAD) {
-            for slot in &ahead.slots {
-                region.prefetch_ref(slot_ref(slot.load(Ordering::Relaxed)));
-            }
-            prefetch(core::ptr::from_ref(ahead).wrapping_add(AHEAD));
-        }
         loop {
+            let layout = region.shard(self.shard).layout.load(Ordering::Acquire);
+            if layout != pass.layout {
+                // Before the bucket is touched: a walk may rest so long between two entries that
+                // the page of a segment that is no more was given back to the system.
+                if self.page(layout) != pass.page {
+                    return Ok(false);
+                }
+                pass.layout = layout;
+            }
+            warm(region, &segment.buckets, pass.bucket);
             // Pairs with the release in `Bucket::bump`.
             let version = bucket.version.load(Ordering::Acquire);
             if pass.versions[pass.bucket] == Some(version) {
@@ -186,9 +190,8 @@ impl<'a> Iter<'a> {
             let whole = self.copy(bucket);
             // Pairs with the release fences before the bytes of a block change.
             fence(Ordering::Acquire);
-            let layout = region.shard(self.shard).layout.load(Ordering::Acquire);
-            let same = layout == pass.layout || self.page(layout) == pass.page;
-            if same && layout == pass.layout && bucket.version.load(Ordering::Relaxed) == version {
+            let layout = region.shard(self.shard).layout.load(Ordering::Relaxed);
+            if layout == pass.layout && bucket.version.load(Ordering::Relaxed) == version {
                 if !whole {
                     return corrupt("an item");
                 }
@@ -198,10 +201,6 @@ impl<'a> Iter<'a> {
             }
             self.bytes.truncate(bytes);
             self.ends.truncate(ends);
-            if !same {
-                return Ok(false);
-            }
-            pass.layout = layout;
         }
     }
 
@@ -253,6 +252,17 @@ impl<'a> Iter<'a> {
             Some(prefix) => (self.shard, prefix),
             None => (self.shard + 1, 0),
         }
+    }
+}
+
+/// Has the items fetched that a bucket some way ahead leads to, and the line after it.
+#[inline(always)]
+fn warm(region: &Region, buckets: &[Bucket], at: usize) {
+    if let Some(ahead) = buckets.get(at + AHEAD) {
+        for slot in &ahead.slots {
+            region.prefetch_ref(slot_ref(slot.load(Ordering::Relaxed)));
+        }
+        prefetch(core::ptr::from_ref(ahead).wrapping_add(AHEAD));
     }
 }
 
