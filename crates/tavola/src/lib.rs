@@ -53,3 +53,7 @@ pub use sync::killpoint;
 pub use table::{
     CasOutcome, CasToken, ClassStats, Iter, Maintained, Options, Participant, Stats, Table,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -63,6 +63,16 @@ impl<'a> Item<'a> {
         (8 + key_len + value_len <= block.room()).then_some(item)
     }
 
+    /// The same, of a key that was found equal to one of this length: where its value begins is
+    /// known then before the header has arrived.
+    #[inline(always)]
+    pub(crate) fn with_key_len(self, key_len: usize) -> Self {
+        Self {
+            key_len: key_len as u64,
+            ..self
+        }
+    }
+
     /// An item with fields after its header.
     #[cold]
     pub(crate) fn special(

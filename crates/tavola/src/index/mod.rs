@@ -41,6 +41,6 @@ mod split;
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;
-pub(crate) use place::{ClearCursor, Found, clear_buckets, find, insert, remove, replace};
-pub(crate) use read::{read, warm_away, warm_home, warm_item};
+pub(crate) use place::{ClearCursor, Spot, clear_buckets, find, insert, remove, replace};
+pub(crate) use read::{Ahead, read, warm_both};
 pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step};

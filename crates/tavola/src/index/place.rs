@@ -7,7 +7,7 @@ use super::split::{new_root, split};
 use crate::alloc::{Item, Step, corrupt, discard};
 use crate::layout::{BUCKETS, Bucket, Header, SLOTS, Segment, slot_ref, slot_tag, slot_word};
 use crate::lock::ShardLock;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, prefetch};
 
 /// Splits in a row before an insert gives up: each halves the keys of the segment.
 const MOST_SPLITS: u32 = 8;
@@ -33,26 +33,40 @@ impl Found<'_> {
     }
 }
 
+/// Where a key is, or would be.
+pub(crate) enum Spot<'a> {
+    /// It is there.
+    Taken(Found<'a>),
+    /// It belongs into this segment; `None`: the shard has none yet.
+    Free(Option<&'a Segment>),
+}
+
+impl<'a> Spot<'a> {
+    pub(crate) fn found(self) -> Option<Found<'a>> {
+        match self {
+            Self::Taken(found) => Some(found),
+            Self::Free(_) => None,
+        }
+    }
+}
+
 /// Looks a key up under the lock.
 #[inline(always)]
-pub(crate) fn find<'a>(lock: &ShardLock<'a>, hash: Hash, key: &[u8]) -> Step<Option<Found<'a>>> {
+pub(crate) fn find<'a>(lock: &ShardLock<'a>, hash: Hash, key: &[u8]) -> Step<Spot<'a>> {
     let Some(segment) = segment_of(lock, hash)? else {
-        return Ok(None);
+        return Ok(Spot::Free(None));
     };
     let home = &segment.buckets[hash.home as usize];
     if let Some(found) = find_in(lock, home, home, hash, key)? {
-        return Ok(Some(found));
+        return Ok(Spot::Taken(found));
     }
-    if home.hint() == 0 {
-        return Ok(None);
+    if home.hint() != 0 {
+        let away = &segment.buckets[hash.away() as usize];
+        if let Some(found) = find_in(lock, away, home, hash, key)? {
+            return Ok(Spot::Taken(found));
+        }
     }
-    find_in(
-        lock,
-        &segment.buckets[hash.away() as usize],
-        home,
-        hash,
-        key,
-    )
+    Ok(Spot::Free(Some(segment)))
 }
 
 #[inline(always)]
@@ -135,11 +149,17 @@ pub(crate) fn remove(found: &Found<'_>) {
     }
 }
 
-/// Puts a key that is not there yet into the index, by one store.
+/// Puts a key that is not there yet into the index, by one store. The segment is that of its
+/// [`Spot`], found under this hold of the lock.
 #[inline(always)]
-pub(crate) fn insert(lock: &ShardLock<'_>, hash: Hash, item_ref: u64) -> Step<()> {
+pub(crate) fn insert(
+    lock: &ShardLock<'_>,
+    hash: Hash,
+    segment: Option<&Segment>,
+    item_ref: u64,
+) -> Step<()> {
     let word = slot_word(hash.tag, item_ref);
-    if let Some(segment) = segment_of(lock, hash)?
+    if let Some(segment) = segment
         && put(segment, hash, word)
     {
         return Ok(());
@@ -205,6 +225,10 @@ pub(super) fn make_room(
     let others: [u32; SLOTS] = std::array::from_fn(|slot| {
         other_bucket(bucket, slot_tag(b.slots[slot].load(Ordering::Relaxed)))
     });
+    // One wait for all of them.
+    for other in others {
+        prefetch(&segment.buckets[other as usize]);
+    }
     for (slot, other) in others.iter().enumerate() {
         if let Some(free) = free_slot(&segment.buckets[*other as usize]) {
             move_key(lock, segment, (bucket, slot), (*other, free));

@@ -105,6 +105,7 @@ fn is_unchanged(head: &ShardHead, layout: LayoutWord) -> bool {
     LayoutWord(head.layout.load(Ordering::Relaxed)) == layout
 }
 
+#[derive(Clone, Copy)]
 struct View<'a> {
     region: &'a Region,
     head: &'a ShardHead,
@@ -115,7 +116,7 @@ struct View<'a> {
 impl View<'_> {
     #[inline(always)]
     fn probe<T>(
-        &self,
+        self,
         bucket: &Bucket,
         key: &[u8],
         visit: &mut impl FnMut(&Item<'_>) -> Option<T>,
@@ -130,26 +131,11 @@ impl View<'_> {
                 continue;
             }
             looked = true;
-            let Some(block) = self.region.block(slot_ref(word)) else {
-                return self.explain(bucket, version);
-            };
-            let header = Header::decode(block.first_word().load(Ordering::Relaxed));
-            if header.flags != 0 {
-                match self.special(slot_ref(word), key, visit) {
-                    Look::Other => continue,
-                    Look::Impossible => return self.explain(bucket, version),
-                    Look::Moved => return Probe::Changed,
-                    Look::Found(found) => return self.believe(bucket, version, found),
-                }
-            }
-            let Some(item) = Item::plain(self.region, block, slot_ref(word), header) else {
-                return self.explain(bucket, version);
-            };
-            if item.key_equals(key) {
-                return match visit(&item) {
-                    Some(found) => self.believe(bucket, version, found),
-                    None => self.explain(bucket, version),
-                };
+            match self.look(slot_ref(word), key, visit) {
+                Look::Other => {}
+                Look::Impossible => return self.explain(bucket, version),
+                Look::Moved => return Probe::Changed,
+                Look::Found(found) => return self.believe(bucket, version, found),
             }
         }
         // A key that did not fit may have been another's bytes by then.
@@ -159,31 +145,32 @@ impl View<'_> {
         Probe::Miss(version)
     }
 
-    /// As the rest of [`Self::probe`], for an item with fields. Copying a large one takes so long
-    /// that many a reader is stopped there: so the layout is looked at before the bucket, whose
-    /// segment may have been given back to the system meanwhile.
-    #[cold]
-    #[inline(never)]
-    fn special<T>(
-        &self,
+    /// Has `visit` copy what it wants of the item at a ref, if it is the key's.
+    #[inline(always)]
+    fn look<T>(
+        self,
         item_ref: u64,
         key: &[u8],
         visit: &mut impl FnMut(&Item<'_>) -> Option<T>,
     ) -> Look<T> {
-        let look = match Item::at(self.region, item_ref) {
+        let Some(block) = self.region.block(item_ref) else {
+            return Look::Impossible;
+        };
+        let header = Header::decode(block.first_word().load(Ordering::Relaxed));
+        if header.flags != 0 {
+            return special(self.region, self.head, self.layout, item_ref, key, visit);
+        }
+        match Item::plain(self.region, block, item_ref, header) {
             None => Look::Impossible,
             Some(item) if !item.key_equals(key) => Look::Other,
-            Some(item) => visit(&item).map_or(Look::Impossible, Look::Found),
-        };
-        if is_unchanged(self.head, self.layout) {
-            look
-        } else {
-            Look::Moved
+            Some(item) => {
+                visit(&item.with_key_len(key.len())).map_or(Look::Impossible, Look::Found)
+            }
         }
     }
 
     #[inline(always)]
-    fn believe<T>(&self, bucket: &Bucket, version: u32, found: T) -> Probe<T> {
+    fn believe<T>(self, bucket: &Bucket, version: u32, found: T) -> Probe<T> {
         if self.validate(bucket, version) {
             Probe::Hit(found)
         } else {
@@ -192,7 +179,7 @@ impl View<'_> {
     }
 
     #[inline(always)]
-    fn validate(&self, bucket: &Bucket, version: u32) -> bool {
+    fn validate(self, bucket: &Bucket, version: u32) -> bool {
         // Pairs with the release fences of `alloc::item` before the bytes of a block change.
         fence(Ordering::Acquire);
         bucket.version.load(Ordering::Relaxed) == version
@@ -200,7 +187,7 @@ impl View<'_> {
     }
 
     #[cold]
-    fn explain<T>(&self, bucket: &Bucket, version: u32) -> Probe<T> {
+    fn explain<T>(self, bucket: &Bucket, version: u32) -> Probe<T> {
         if self.validate(bucket, version) {
             Probe::Damaged
         } else {
@@ -209,41 +196,157 @@ impl View<'_> {
     }
 }
 
-/// The first wave of a batch: has the home bucket fetched. Nothing is believed.
+/// As [`View::look`], for an item with fields. Copying a large one takes so long that many a reader
+/// is stopped there: so the layout is looked at before the bucket, whose segment may have been given
+/// back to the system meanwhile.
+#[cold]
+#[inline(never)]
+fn special<T>(
+    region: &Region,
+    head: &ShardHead,
+    layout: LayoutWord,
+    item_ref: u64,
+    key: &[u8],
+    visit: &mut impl FnMut(&Item<'_>) -> Option<T>,
+) -> Look<T> {
+    let look = match Item::at(region, item_ref) {
+        None => Look::Impossible,
+        Some(item) if !item.key_equals(key) => Look::Other,
+        Some(item) => visit(&item).map_or(Look::Impossible, Look::Found),
+    };
+    if is_unchanged(head, layout) {
+        look
+    } else {
+        Look::Moved
+    }
+}
+
+/// Has both buckets of a key fetched, for a writer: many a key is away from home, and many a home is
+/// full. Nothing is believed.
 #[inline(always)]
-pub(crate) fn warm_home(region: &Region, hash: Hash) -> Option<&Segment> {
+pub(crate) fn warm_both(region: &Region, hash: Hash) {
     let layout = layout_word(region.shard(hash.shard));
     let (_, page) = lookup(region, hash.shard, layout.depth(), hash.tag);
-    let segment = region.segment_at(page)?;
-    prefetch(&segment.buckets[hash.home as usize]);
-    Some(segment)
-}
-
-/// The second wave: has the item fetched that the home bucket leads to, or else the other bucket,
-/// which then is to be looked at in a third. True: it is.
-#[inline(always)]
-pub(crate) fn warm_item(region: &Region, segment: &Segment, hash: Hash) -> bool {
-    let home = &segment.buckets[hash.home as usize];
-    if warm_first_match(region, home, hash.tag) || home.hint() == 0 {
-        return false;
+    if let Some(segment) = region.segment_at(page) {
+        prefetch(&segment.buckets[hash.home as usize]);
+        prefetch(&segment.buckets[hash.away() as usize]);
     }
-    prefetch(&segment.buckets[hash.away() as usize]);
-    true
 }
 
-/// The third wave: has the item fetched that the other bucket leads to.
-#[inline(always)]
-pub(crate) fn warm_away(region: &Region, segment: &Segment, hash: Hash) {
-    warm_first_match(region, &segment.buckets[hash.away() as usize], hash.tag);
+/// A read that is done in steps, so that a batch of them waits for memory but once a step. What it
+/// loads, and in which order, is what [`read`] does; where that ends otherwise than with the item
+/// of the first slot that fits, [`read`] itself begins anew.
+#[derive(Clone, Copy)]
+pub(crate) struct Ahead<'a> {
+    pub(crate) hash: Hash,
+    layout: LayoutWord,
+    segment: Option<&'a Segment>,
+    /// The bucket with a slot that fits, its version before that was loaded, the ref it holds; 0:
+    /// no such slot.
+    bucket: u32,
+    version: u32,
+    item_ref: u64,
 }
 
-#[inline(always)]
-fn warm_first_match(region: &Region, bucket: &Bucket, tag: u32) -> bool {
-    match matches(bucket, tag).next() {
-        Some(slot) => {
-            region.prefetch_ref(slot_ref(bucket.slots[slot].load(Ordering::Relaxed)));
-            true
+impl<'a> Ahead<'a> {
+    /// What no step was done for.
+    pub(crate) const NONE: Self = Self {
+        hash: Hash {
+            shard: 0,
+            home: 0,
+            tag: 0,
+        },
+        layout: LayoutWord(0),
+        segment: None,
+        bucket: 0,
+        version: 0,
+        item_ref: 0,
+    };
+
+    /// The first step: the home bucket is fetched.
+    #[inline(always)]
+    pub(crate) fn begin(region: &'a Region, key: &[u8]) -> Self {
+        let hash = Hash::of(region, key);
+        let layout = layout_word(region.shard(hash.shard));
+        let (_, page) = lookup(region, hash.shard, layout.depth(), hash.tag);
+        let segment = region.segment_at(page);
+        if let Some(segment) = segment {
+            prefetch(&segment.buckets[hash.home as usize]);
         }
-        None => false,
+        Self {
+            hash,
+            layout,
+            segment,
+            ..Self::NONE
+        }
+    }
+
+    /// The second: the item is fetched, or else the other bucket, which then is to be looked at in
+    /// a third. True: it is.
+    #[inline(always)]
+    pub(crate) fn look_home(&mut self, region: &Region) -> bool {
+        let Some(segment) = self.segment else {
+            return false;
+        };
+        if self.look_in(region, self.hash.home) || segment.buckets[self.bucket as usize].hint() == 0
+        {
+            return false;
+        }
+        prefetch(&segment.buckets[self.hash.away() as usize]);
+        true
+    }
+
+    /// The third: the item is fetched that the other bucket leads to.
+    #[inline(always)]
+    pub(crate) fn look_away(&mut self, region: &Region) {
+        self.look_in(region, self.hash.away());
+    }
+
+    #[inline(always)]
+    fn look_in(&mut self, region: &Region, number: u32) -> bool {
+        let Some(segment) = self.segment else {
+            return false;
+        };
+        let bucket = &segment.buckets[number as usize];
+        self.bucket = number;
+        // Pairs with the release in `Bucket::bump`.
+        self.version = bucket.version.load(Ordering::Acquire);
+        let Some(slot) = matches(bucket, self.hash.tag).next() else {
+            return false;
+        };
+        // Pairs with the release that published the item: its bytes are seen.
+        let word = bucket.slots[slot].load(Ordering::Acquire);
+        self.item_ref = if slot_tag(word) == self.hash.tag {
+            slot_ref(word)
+        } else {
+            0
+        };
+        region.prefetch_ref(self.item_ref);
+        true
+    }
+
+    /// The last step; as [`read`].
+    #[inline(always)]
+    pub(crate) fn finish<T>(
+        &self,
+        region: &Region,
+        key: &[u8],
+        mut visit: impl FnMut(&Item<'_>) -> Option<T>,
+    ) -> Result<Option<T>> {
+        if let (Some(segment), 1..) = (self.segment, self.item_ref) {
+            let view = View {
+                region,
+                head: region.shard(self.hash.shard),
+                layout: self.layout,
+                tag: self.hash.tag,
+            };
+            let bucket = &segment.buckets[self.bucket as usize];
+            if let Look::Found(found) = view.look(self.item_ref, key, &mut visit)
+                && view.validate(bucket, self.version)
+            {
+                return Ok(Some(found));
+            }
+        }
+        read(region, key, self.hash, visit)
     }
 }

@@ -21,8 +21,8 @@ pub mod names {
 }
 
 use crate::layout::{
-    DIR_INLINE, Geometry, PAGE, PARTICIPANTS, Participant, Pool, Segment, ShardHead, SlabPage,
-    Superblock, UNIT,
+    DIR_INLINE, Geometry, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, Segment, ShardHead,
+    SlabPage, Superblock, UNIT,
 };
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
@@ -37,11 +37,37 @@ pub(crate) struct Region {
     base: *mut u8,
     len: u64,
     geometry: Geometry,
+    near: Near,
     secrets: RapidSecrets,
     writable: bool,
     backing: Backing,
     /// The process generation that opened the file: a forked child must open it anew to attach.
     opened: u64,
+}
+
+/// What a read needs of the geometry, reckoned once.
+struct Near {
+    heads: *const ShardHead,
+    shard_mask: u32,
+    dir_mask: u32,
+    dir_log2: u32,
+    dirs: *const W32,
+    /// The frontier as this process last saw it: it only ever rises.
+    frontier: W32,
+}
+
+impl Near {
+    fn new(base: *const u8, geometry: &Geometry) -> Self {
+        // Addresses only, inside the region (Geometry::new).
+        Self {
+            heads: base.wrapping_add(geometry.shards_off as usize).cast(),
+            shard_mask: geometry.shards() - 1,
+            dir_mask: (1 << geometry.dir_log2) - 1,
+            dir_log2: geometry.dir_log2,
+            dirs: base.wrapping_add(geometry.dirs_off as usize).cast(),
+            frontier: W32::new(0),
+        }
+    }
 }
 
 enum Backing {
@@ -73,6 +99,7 @@ impl Region {
             base,
             len: geometry.max_size,
             geometry,
+            near: Near::new(base, &geometry),
             secrets: RapidSecrets::seed(seed),
             writable: true,
             backing: Backing::Heap { layout },
@@ -97,6 +124,7 @@ impl Region {
         Self {
             base: mapping.base(),
             len: geometry.max_size,
+            near: Near::new(mapping.base(), &geometry),
             geometry,
             secrets: RapidSecrets::seed(seed),
             writable,
@@ -177,11 +205,10 @@ impl Region {
     /// The head of a shard. Numbers wrap, so that none lies outside the region.
     #[inline(always)]
     pub(crate) fn shard(&self, shard: u32) -> &ShardHead {
-        let shard = u64::from(shard & (self.geometry.shards() - 1));
-        let offset = self.geometry.shards_off + shard * size_of::<ShardHead>() as u64;
+        let number = shard & self.near.shard_mask;
         // SAFETY: a shard's head lies before the participants for every number below the count
         // (Geometry::new), and the region is as long as its geometry says; I1 and I3 as in `at`.
-        unsafe { &*self.base.add(offset as usize).cast::<ShardHead>() }
+        unsafe { &*self.near.heads.add(number as usize) }
     }
 
     pub(crate) fn participant(&self, slot: u32) -> &Participant {
@@ -211,17 +238,10 @@ impl Region {
     /// A shard's directory.
     #[inline(always)]
     pub(crate) fn directory(&self, shard: u32) -> Directory<'_> {
-        let shard = shard & (self.geometry.shards() - 1);
-        // An address only, reckoned for every shard below the count: inside the region.
-        let outside = self
-            .base
-            .wrapping_add(self.dir_offset(shard, 0) as usize)
-            .cast::<W32>();
-        let mask = (1 << self.geometry.dir_log2) - 1;
         Directory {
+            near: &self.near,
+            shard,
             inline: &self.shard(shard).dir_inline,
-            outside,
-            mask,
         }
     }
 
@@ -259,7 +279,20 @@ impl Region {
     /// Whether a number read from shared memory may be a page's.
     #[inline(always)]
     pub(crate) fn is_page(&self, page: u32) -> bool {
-        page >= self.geometry.first_page && page < self.frontier()
+        page >= self.geometry.first_page && self.is_below_frontier(page)
+    }
+
+    #[inline(always)]
+    fn is_below_frontier(&self, page: u32) -> bool {
+        page < self.near.frontier.load(Ordering::Relaxed) || self.has_come_below(page)
+    }
+
+    /// Looks at the frontier itself.
+    #[cold]
+    fn has_come_below(&self, page: u32) -> bool {
+        let frontier = self.frontier();
+        self.near.frontier.store(frontier, Ordering::Relaxed);
+        page < frontier
     }
 
     /// The segment on a page, if that number may be a page's.
@@ -281,15 +314,15 @@ impl Region {
     #[inline(always)]
     pub(crate) fn block(&self, item_ref: u64) -> Option<Block<'_>> {
         let offset = item_ref * UNIT;
-        let room = PAGE - offset % PAGE;
-        if offset >= u64::from(self.frontier()) * PAGE {
+        let page = u32::try_from(offset >> PAGE_SHIFT).ok()?;
+        if !self.is_below_frontier(page) {
             return None;
         }
         // SAFETY: a page below the frontier lies in the region (I3).
         let start = unsafe { self.base.add(offset as usize) };
         Some(Block {
             start,
-            room,
+            room: PAGE - offset % PAGE,
             _region: PhantomData,
         })
     }
@@ -348,22 +381,36 @@ impl Region {
 /// The directory of a shard: its first entries stand in the head, the others outside.
 #[derive(Clone, Copy)]
 pub(crate) struct Directory<'a> {
+    near: &'a Near,
+    shard: u32,
     inline: &'a [W32; DIR_INLINE as usize],
-    outside: *const W32,
-    mask: u32,
 }
 
 impl<'a> Directory<'a> {
+    /// The bits of an index.
+    #[inline(always)]
+    pub(crate) fn mask(self) -> u32 {
+        self.near.dir_mask
+    }
+
+    /// An entry that stands in the head; indices wrap.
+    #[inline(always)]
+    pub(crate) fn inline_entry(self, index: u32) -> &'a W32 {
+        &self.inline[(index % DIR_INLINE) as usize]
+    }
+
     /// Indices wrap, so that no entry lies outside the directory.
     #[inline(always)]
     pub(crate) fn entry(self, index: u32) -> &'a W32 {
-        let index = index & self.mask;
+        let index = index & self.near.dir_mask;
         if index < DIR_INLINE {
-            return &self.inline[index as usize];
+            return self.inline_entry(index);
         }
-        // SAFETY: an entry below the directory's size (Geometry::new places it in the region); I1
-        // and I3 as in `Region::at`.
-        unsafe { &*self.outside.add(index as usize) }
+        let shard = u64::from(self.shard & self.near.shard_mask);
+        let at = (shard << self.near.dir_log2) + u64::from(index);
+        // SAFETY: every entry below the size of a shard's directory, for every shard below the
+        // count, lies in the region (Geometry::new); I1 and I3 as in `Region::at`.
+        unsafe { &*self.near.dirs.add(at as usize) }
     }
 }
 

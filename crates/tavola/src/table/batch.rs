@@ -9,40 +9,30 @@
 use super::Table;
 use super::core::Core;
 use crate::error::Result;
-use crate::index::{Hash, warm_away, warm_home, warm_item};
+use crate::index::Ahead;
 
 /// Keys of one wave: as many as the processor can fetch lines for at once, and some more.
 const WAVE: usize = 32;
 
 impl Core {
-    /// The first waves: fetches what the keys of a batch will need, and gives their hashes.
+    /// The waves before the last.
     #[inline(always)]
-    fn warm<'k>(&self, count: usize, key: impl Fn(usize) -> &'k [u8]) -> [Hash; WAVE] {
+    fn warm<'k>(&self, count: usize, key: impl Fn(usize) -> &'k [u8]) -> [Ahead<'_>; WAVE] {
         let region = self.region();
-        let mut hashes = [Hash {
-            shard: 0,
-            home: 0,
-            tag: 0,
-        }; WAVE];
-        let mut segments = [None; WAVE];
-        for i in 0..count {
-            hashes[i] = Hash::of(region, key(i));
-            segments[i] = warm_home(region, hashes[i]);
+        let mut wave = [Ahead::NONE; WAVE];
+        for (i, ahead) in wave[..count].iter_mut().enumerate() {
+            *ahead = Ahead::begin(region, key(i));
         }
         let mut elsewhere = 0u32;
-        for i in 0..count {
-            if let Some(segment) = segments[i] {
-                elsewhere |= u32::from(warm_item(region, segment, hashes[i])) << i;
-            }
+        for (i, ahead) in wave[..count].iter_mut().enumerate() {
+            elsewhere |= u32::from(ahead.look_home(region)) << i;
         }
         while elsewhere != 0 {
             let i = elsewhere.trailing_zeros() as usize;
             elsewhere &= elsewhere - 1;
-            if let Some(segment) = segments[i] {
-                warm_away(region, segment, hashes[i]);
-            }
+            wave[i].look_away(region);
         }
-        hashes
+        wave
     }
 }
 
@@ -75,10 +65,13 @@ impl Table {
         let core = self.core()?;
         let mut value = Vec::new();
         for (wave, keys) in keys.chunks(WAVE).enumerate() {
-            let hashes = core.warm(keys.len(), |i| keys[i].as_ref());
-            for (i, (key, hash)) in keys.iter().zip(&hashes).enumerate() {
-                let hit = core.get_hashed(key.as_ref(), *hash, &mut value)?;
-                found(wave * WAVE + i, hit.then_some(&value[..]));
+            let ahead = core.warm(keys.len(), |i| keys[i].as_ref());
+            for (i, (key, ahead)) in keys.iter().zip(&ahead).enumerate() {
+                let hit = ahead.finish(core.region(), key.as_ref(), |item| {
+                    value.clear();
+                    item.copy_value(&mut value).then_some(())
+                })?;
+                found(wave * WAVE + i, hit.map(|()| &value[..]));
             }
         }
         Ok(())
@@ -95,9 +88,9 @@ impl Table {
         let core = self.core()?;
         let me = core.writer()?;
         for pairs in pairs.chunks(WAVE) {
-            let hashes = core.warm(pairs.len(), |i| pairs[i].0.as_ref());
-            for ((key, value), hash) in pairs.iter().zip(&hashes) {
-                core.set_hashed(me, key.as_ref(), *hash, value.as_ref())?;
+            let ahead = core.warm(pairs.len(), |i| pairs[i].0.as_ref());
+            for ((key, value), ahead) in pairs.iter().zip(&ahead) {
+                core.set_hashed(me, key.as_ref(), ahead.hash, value.as_ref())?;
             }
         }
         Ok(())

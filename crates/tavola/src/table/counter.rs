@@ -8,7 +8,7 @@ use super::core::Core;
 use super::write::publish;
 use crate::alloc::{Step, decimal_u64, write_counter};
 use crate::error::{Error, Result};
-use crate::index::{Found, Hash, find};
+use crate::index::{Hash, Spot, find};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
@@ -40,12 +40,14 @@ impl Core {
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
         let counted = self.locked(hash.shard, me, |lock| {
-            let found = find(lock, hash, key)?;
-            let Some(found) = found else {
-                return match initial {
-                    Some(number) => place(lock, hash, None, key, number),
-                    None => Ok(Counted::Missing),
-                };
+            let found = match find(lock, hash, key)? {
+                Spot::Taken(found) => found,
+                spot => {
+                    return match initial {
+                        Some(number) => place(lock, hash, spot, key, number),
+                        None => Ok(Counted::Missing),
+                    };
+                }
             };
             let item = found.item(lock)?;
             if item.is_counter() {
@@ -60,7 +62,7 @@ impl Core {
             let mut text = [0; 20];
             let digits = item.short_value(&mut text).and_then(decimal_u64);
             let number = change.apply(digits.ok_or(Error::NotACounter)?);
-            place(lock, hash, Some(found), key, number)
+            place(lock, hash, Spot::Taken(found), key, number)
         })?;
         match counted {
             Counted::Now(number) => Ok(Some(number)),
@@ -94,14 +96,14 @@ impl Core {
 fn place(
     lock: &ShardLock<'_>,
     hash: Hash,
-    found: Option<Found<'_>>,
+    spot: Spot<'_>,
     key: &[u8],
     number: u64,
 ) -> Step<Counted> {
     let Some(item_ref) = write_counter(lock, key, number)? else {
         return Ok(Counted::AsText);
     };
-    publish(lock, hash, found, item_ref, key.len() + 8)?;
+    publish(lock, hash, spot, item_ref, key.len() + 8)?;
     Ok(Counted::Now(number))
 }
 

@@ -70,18 +70,15 @@ impl Lazy {
         Ok(self.core.get_or_init(|| core))
     }
 
-    /// A read without the mapping: `None` when there is one, or when there had better be one.
+    /// The core, if the table is mapped.
     #[inline(always)]
-    pub(super) fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
-        if self.core.get().is_some() {
-            None
-        } else {
-            self.peek_file(key, out)
-        }
+    pub(super) fn ready(&self) -> Option<&Core> {
+        self.core.get().map(|core| &**core)
     }
 
+    /// A read without the mapping: `None` when there had better be one.
     #[cold]
-    fn peek_file(&self, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+    pub(super) fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
         let file = self.file.as_ref()?;
         if self.peeks.fetch_add(1, Ordering::Relaxed) >= PEEKS {
             return None;

@@ -10,11 +10,6 @@ impl Core {
     #[inline(always)]
     pub(super) fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         let hash = Hash::of(self.region(), key);
-        self.get_hashed(key, hash, out)
-    }
-
-    #[inline(always)]
-    pub(super) fn get_hashed(&self, key: &[u8], hash: Hash, out: &mut Vec<u8>) -> Result<bool> {
         let found = read(self.region(), key, hash, |item| {
             out.clear();
             item.copy_value(out).then_some(())
@@ -49,6 +44,14 @@ impl Table {
     /// As [`Table::get`].
     #[inline]
     pub fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+        match self.lazy.ready() {
+            Some(core) => core.get_into(key, out),
+            None => self.get_first(key, out),
+        }
+    }
+
+    #[cold]
+    fn get_first(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         match self.lazy.peek(key, out) {
             Some(found) => Ok(found),
             None => self.core()?.get_into(key, out),

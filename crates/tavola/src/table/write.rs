@@ -11,7 +11,7 @@ use super::Table;
 use super::core::Core;
 use crate::alloc::{Chain, Step, corrupt, discard, write_large, write_small};
 use crate::error::Result;
-use crate::index::{Found, Hash, find, insert, remove, replace, warm_home};
+use crate::index::{Hash, Spot, find, insert, remove, replace, warm_both};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
@@ -29,10 +29,12 @@ pub(super) enum When<'a> {
 
 impl When<'_> {
     #[inline(always)]
-    fn holds(self, lock: &ShardLock<'_>, found: Option<&Found<'_>>) -> Step<bool> {
-        Ok(match (self, found) {
-            (When::Always, _) | (When::Absent, None) | (When::Present, Some(_)) => true,
-            (When::Equals(value), Some(found)) => found.item(lock)?.value_equals(value),
+    fn holds(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
+        Ok(match (self, spot) {
+            (When::Always, _) | (When::Absent, Spot::Free(_)) | (When::Present, Spot::Taken(_)) => {
+                true
+            }
+            (When::Equals(value), Spot::Taken(found)) => found.item(lock)?.value_equals(value),
             _ => false,
         })
     }
@@ -64,16 +66,16 @@ impl Core {
             return self.store_large(me, key, hash, value, when);
         }
         // On its way while the lock is taken.
-        warm_home(self.region(), hash);
+        warm_both(self.region(), hash);
         self.locked(hash.shard, me, |lock| {
-            let found = find(lock, hash, key)?;
-            if !when.holds(lock, found.as_ref())? {
+            let spot = find(lock, hash, key)?;
+            if !when.holds(lock, &spot)? {
                 return Ok(false);
             }
             let Some(item_ref) = write_small(lock, key, value)? else {
                 return corrupt("the size of an item");
             };
-            publish(lock, hash, found, item_ref, key.len() + value.len())?;
+            publish(lock, hash, spot, item_ref, key.len() + value.len())?;
             Ok(true)
         })
     }
@@ -90,15 +92,15 @@ impl Core {
     ) -> Result<bool> {
         let mut chain = Some(self.chain(me, key, value)?);
         self.locked(hash.shard, me, |lock| {
-            let found = find(lock, hash, key)?;
-            if !when.holds(lock, found.as_ref())? {
+            let spot = find(lock, hash, key)?;
+            if !when.holds(lock, &spot)? {
                 return Ok(false);
             }
             let Some(built) = &chain else {
                 return corrupt("a chain that was used before");
             };
             let item_ref = write_large(lock, built, key, value)?;
-            let old = link(lock, hash, found, item_ref, key.len() + value.len())?;
+            let old = link(lock, hash, spot, item_ref, key.len() + value.len())?;
             if let Some(built) = chain.take() {
                 built.settle(lock);
             }
@@ -112,14 +114,15 @@ impl Core {
     pub(super) fn delete(&self, key: &[u8], when: When<'_>) -> Result<bool> {
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
-        warm_home(self.region(), hash);
+        warm_both(self.region(), hash);
         self.locked(hash.shard, me, |lock| {
-            let Some(found) = find(lock, hash, key)? else {
-                return Ok(false);
-            };
-            if !when.holds(lock, Some(&found))? {
+            let spot = find(lock, hash, key)?;
+            if !when.holds(lock, &spot)? {
                 return Ok(false);
             }
+            let Some(found) = spot.found() else {
+                return Ok(false);
+            };
             remove(&found);
             lock.head.items.sub_owned(1);
             lock.head.payload.sub_owned(found.payload);
@@ -134,11 +137,11 @@ impl Core {
 pub(super) fn publish(
     lock: &ShardLock<'_>,
     hash: Hash,
-    found: Option<Found<'_>>,
+    spot: Spot<'_>,
     item_ref: u64,
     payload: usize,
 ) -> Step<()> {
-    match link(lock, hash, found, item_ref, payload)? {
+    match link(lock, hash, spot, item_ref, payload)? {
         Some(old) => discard(lock, old),
         None => Ok(()),
     }
@@ -149,21 +152,21 @@ pub(super) fn publish(
 fn link(
     lock: &ShardLock<'_>,
     hash: Hash,
-    found: Option<Found<'_>>,
+    spot: Spot<'_>,
     item_ref: u64,
     payload: usize,
 ) -> Step<Option<u64>> {
     let counted = &lock.head.payload;
-    match found {
-        Some(found) => {
+    match spot {
+        Spot::Taken(found) => {
             let old = found.payload;
             replace(&found, hash, item_ref);
             let sum = counted.load(Ordering::Relaxed).wrapping_add(payload as u64);
             counted.store(sum.wrapping_sub(old), Ordering::Relaxed);
             Ok(Some(found.item_ref))
         }
-        None => {
-            if let Err(stop) = insert(lock, hash, item_ref) {
+        Spot::Free(segment) => {
+            if let Err(stop) = insert(lock, hash, segment, item_ref) {
                 // Its chain, if it has one, is still its builder's.
                 crate::alloc::discard_block(lock, item_ref)?;
                 return Err(stop);

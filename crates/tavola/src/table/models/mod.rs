@@ -132,12 +132,27 @@ fn version(table: &Table, key: &[u8]) -> u8 {
 
 /// A reader of keys that are there throughout, whose versions never go back.
 fn never_missing(keys: impl IntoIterator<Item = Key>) -> Look {
-    let mut seen: Vec<(Key, u8)> = keys.into_iter().map(|key| (key, 0)).collect();
+    let keys: Vec<Key> = keys.into_iter().collect();
+    let mut last = vec![0; keys.len()];
+    let mut as_batch = false;
     Box::new(move |table| {
-        for (key, last) in &mut seen {
-            let now = version(table, &key[..]);
-            assert!(now >= *last, "version {now} after {last}");
-            *last = now;
+        let mut look = |i: usize, now: u8| {
+            assert!(now >= last[i], "version {now} after {}", last[i]);
+            last[i] = now;
+        };
+        as_batch = !as_batch;
+        if as_batch {
+            let found = |i, found: Option<&[u8]>| {
+                look(
+                    i,
+                    version_of(found.expect("a key that is there throughout")),
+                );
+            };
+            table.get_many(&keys, found).expect("no damage");
+        } else {
+            for (i, key) in keys.iter().enumerate() {
+                look(i, version(table, &key[..]));
+            }
         }
     })
 }
