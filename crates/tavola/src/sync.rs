@@ -191,6 +191,62 @@ pub(crate) unsafe fn copy_out(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
+/// How many bytes more than `len` [`copy_out_words`] may write.
+pub(crate) const SPARE: usize = 7;
+
+/// As [`copy_out`], of a length that was itself read from the region: up to 32 bytes are written as
+/// whole words, to places that do not depend on `len`. A processor that does not know yet where a
+/// store goes holds back the loads behind it; that store would wait for the item, and so the loads
+/// of the next read, which could wait beside it, would wait after it.
+///
+/// # Safety
+/// As [`copy_out`]; `dst` has room for [`SPARE`] bytes more.
+#[inline(always)]
+pub(crate) unsafe fn copy_out_words(src: *const u8, dst: *mut u8, len: usize) {
+    #[cfg(any(feature = "shuttle", miri, tavola_checked))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        copy_out(src, dst, len);
+    }
+    #[cfg(not(any(feature = "shuttle", miri, tavola_checked)))]
+    // SAFETY: all loads lie within `len`, which each branch has looked at; all stores within `len`
+    // rounded up to words.
+    unsafe {
+        let load = |at: usize| src.add(at).cast::<u64>().read_unaligned();
+        let store = |at: usize, word: u64| dst.add(at).cast::<u64>().write_unaligned(word);
+        // The bytes from the last whole word on, of which there are at least 8 in all.
+        let tail = |at: usize| load(len - 8) >> (64 - 8 * (len - at));
+        match len {
+            8 => store(0, load(0)),
+            9..16 => {
+                store(0, load(0));
+                store(8, tail(8));
+            }
+            16 => {
+                store(0, load(0));
+                store(8, load(8));
+            }
+            17..24 => {
+                store(0, load(0));
+                store(8, load(8));
+                store(16, tail(16));
+            }
+            24 => {
+                store(0, load(0));
+                store(8, load(8));
+                store(16, load(16));
+            }
+            25..32 => {
+                store(0, load(0));
+                store(8, load(8));
+                store(16, load(16));
+                store(24, tail(24));
+            }
+            _ => copy_out(src, dst, len),
+        }
+    }
+}
+
 /// Whether bytes of the region equal `other`. They may change meanwhile: the caller validates.
 ///
 /// # Safety

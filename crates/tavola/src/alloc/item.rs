@@ -285,10 +285,10 @@ pub(super) mod bytes {
 
     #[inline(always)]
     pub(super) fn append_from(from: *const u8, len: u64, out: &mut Vec<u8>) {
-        out.reserve(len as usize);
+        out.reserve(len as usize + sync::SPARE);
         // SAFETY: the caller got `from` for `len` bytes, and so much room was just reserved.
         unsafe {
-            sync::copy_out(from, out.as_mut_ptr().add(out.len()), len as usize);
+            sync::copy_out_words(from, out.as_mut_ptr().add(out.len()), len as usize);
             out.set_len(out.len() + len as usize);
         }
     }

@@ -210,7 +210,7 @@ pub(super) fn put(segment: &Segment, hash: Hash, word: u64) -> bool {
 }
 
 #[inline(always)]
-fn free_slot(bucket: &Bucket) -> Option<usize> {
+pub(super) fn free_slot(bucket: &Bucket) -> Option<usize> {
     matches(bucket, 0).find(|slot| bucket.slots[*slot].load(Ordering::Relaxed) == 0)
 }
 
@@ -248,7 +248,12 @@ pub(super) fn make_room(
 }
 
 /// Moves a key to its other bucket: there first, then away from here (I3).
-fn move_key(lock: &ShardLock<'_>, segment: &Segment, from: (u32, usize), to: (u32, usize)) {
+pub(super) fn move_key(
+    lock: &ShardLock<'_>,
+    segment: &Segment,
+    from: (u32, usize),
+    to: (u32, usize),
+) {
     let (source, target) = (
         &segment.buckets[from.0 as usize],
         &segment.buckets[to.0 as usize],

@@ -23,8 +23,30 @@ use crate::layout::{Bucket, Header, LayoutWord, Segment, ShardHead, slot_ref, sl
 use crate::region::Region;
 use crate::sync::{Ordering, fence, prefetch, spin_hint};
 
-enum Probe<T> {
-    Hit(T),
+/// What a read wants of an item: a `Vec` takes its value, `()` nothing.
+pub(crate) trait Want {
+    /// Called with the key's item, maybe several times, and on bytes that turn out to be stale:
+    /// only the last call counts. False: the item could not be followed.
+    fn take(&mut self, item: &Item<'_>) -> bool;
+}
+
+impl Want for Vec<u8> {
+    #[inline(always)]
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.clear();
+        item.copy_value(self)
+    }
+}
+
+impl Want for () {
+    #[inline(always)]
+    fn take(&mut self, _: &Item<'_>) -> bool {
+        true
+    }
+}
+
+enum Probe {
+    Hit,
     /// Not here; the version at which that was so.
     Miss(u32),
     /// Something changed meanwhile: begin again.
@@ -34,8 +56,9 @@ enum Probe<T> {
 }
 
 /// What one item turned out to be.
-enum Look<T> {
-    Found(T),
+enum Look {
+    /// The key's; what was wanted of it was taken.
+    Found,
     /// Another key's.
     Other,
     /// No item at all, or one that cannot be followed.
@@ -44,16 +67,9 @@ enum Look<T> {
     Moved,
 }
 
-/// Looks a key up and has `visit` copy what it wants of the item. `visit` may run several times,
-/// and on bytes that turn out to be stale: only its last result is returned; `None` of it means
-/// that the item could not be followed.
+/// Looks a key up and takes what is wanted of its item; false: the key is missing.
 #[inline(always)]
-pub(crate) fn read<T>(
-    region: &Region,
-    key: &[u8],
-    hash: Hash,
-    mut visit: impl FnMut(&Item<'_>) -> Option<T>,
-) -> Result<Option<T>> {
+pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
     let head = region.shard(hash.shard);
     loop {
         let layout = layout_word(head);
@@ -61,41 +77,25 @@ pub(crate) fn read<T>(
         let Some(segment) = region.segment_at(page) else {
             if is_unchanged(head, layout) {
                 return if page == 0 {
-                    Ok(None)
+                    Ok(false)
                 } else {
                     corrupt("a directory")
                 };
             }
             continue;
         };
-        let home = &segment.buckets[hash.home as usize];
         let view = View {
             region,
             head,
             layout,
             tag: hash.tag,
         };
-        let before = match view.probe(home, key, &mut visit) {
-            Probe::Hit(found) => return Ok(Some(found)),
-            Probe::Miss(version) => version,
-            Probe::Changed => continue,
+        match view.probe_both(segment, key, hash, want) {
+            Probe::Hit => return Ok(true),
+            Probe::Miss(_) => return Ok(false),
             Probe::Damaged => return corrupt("an item"),
-        };
-        // Pairs with the release in `Bucket::hint_up`: the hint is read after the slots.
-        fence(Ordering::Acquire);
-        if home.hint() != 0 {
-            let away = &segment.buckets[hash.away() as usize];
-            match view.probe(away, key, &mut visit) {
-                Probe::Hit(found) => return Ok(Some(found)),
-                Probe::Miss(_) => {}
-                Probe::Changed => continue,
-                Probe::Damaged => return corrupt("an item"),
-            }
+            Probe::Changed => spin_hint(),
         }
-        if view.validate(home, before) {
-            return Ok(None);
-        }
-        spin_hint();
     }
 }
 
@@ -114,13 +114,35 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    /// The home bucket, then the other one if some key is away from home.
     #[inline(always)]
-    fn probe<T>(
-        self,
-        bucket: &Bucket,
-        key: &[u8],
-        visit: &mut impl FnMut(&Item<'_>) -> Option<T>,
-    ) -> Probe<T> {
+    fn probe_both(self, segment: &Segment, key: &[u8], hash: Hash, want: &mut impl Want) -> Probe {
+        let home = &segment.buckets[hash.home as usize];
+        let mut bucket = home;
+        let mut at_home = None;
+        loop {
+            let version = match self.probe(bucket, key, want) {
+                Probe::Miss(version) => version,
+                other => return other,
+            };
+            if at_home.is_none() {
+                at_home = Some(version);
+                // Pairs with the release in `Bucket::hint_up`: the hint is read after the slots.
+                fence(Ordering::Acquire);
+                if home.hint() != 0 {
+                    bucket = &segment.buckets[hash.away() as usize];
+                    continue;
+                }
+            }
+            return match at_home {
+                Some(version) if self.validate(home, version) => Probe::Miss(version),
+                _ => Probe::Changed,
+            };
+        }
+    }
+
+    #[inline(always)]
+    fn probe(self, bucket: &Bucket, key: &[u8], want: &mut impl Want) -> Probe {
         // Pairs with the release in `Bucket::bump`.
         let version = bucket.version.load(Ordering::Acquire);
         let mut looked = false;
@@ -131,11 +153,13 @@ impl View<'_> {
                 continue;
             }
             looked = true;
-            match self.look(slot_ref(word), key, visit) {
+            match self.look(slot_ref(word), key, want) {
                 Look::Other => {}
-                Look::Impossible => return self.explain(bucket, version),
                 Look::Moved => return Probe::Changed,
-                Look::Found(found) => return self.believe(bucket, version, found),
+                Look::Found if self.validate(bucket, version) => return Probe::Hit,
+                Look::Found => return Probe::Changed,
+                Look::Impossible if self.validate(bucket, version) => return Probe::Damaged,
+                Look::Impossible => return Probe::Changed,
             }
         }
         // A key that did not fit may have been another's bytes by then.
@@ -145,36 +169,21 @@ impl View<'_> {
         Probe::Miss(version)
     }
 
-    /// Has `visit` copy what it wants of the item at a ref, if it is the key's.
+    /// Takes what is wanted of the item at a ref, if it is the key's.
     #[inline(always)]
-    fn look<T>(
-        self,
-        item_ref: u64,
-        key: &[u8],
-        visit: &mut impl FnMut(&Item<'_>) -> Option<T>,
-    ) -> Look<T> {
+    fn look(self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Look {
         let Some(block) = self.region.block(item_ref) else {
             return Look::Impossible;
         };
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         if header.flags != 0 {
-            return special(self.region, self.head, self.layout, item_ref, key, visit);
+            return special(self.region, self.head, self.layout, item_ref, key, want);
         }
         match Item::plain(self.region, block, item_ref, header) {
             None => Look::Impossible,
             Some(item) if !item.key_equals(key) => Look::Other,
-            Some(item) => {
-                visit(&item.with_key_len(key.len())).map_or(Look::Impossible, Look::Found)
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn believe<T>(self, bucket: &Bucket, version: u32, found: T) -> Probe<T> {
-        if self.validate(bucket, version) {
-            Probe::Hit(found)
-        } else {
-            Probe::Changed
+            Some(item) if want.take(&item.with_key_len(key.len())) => Look::Found,
+            Some(_) => Look::Impossible,
         }
     }
 
@@ -185,15 +194,6 @@ impl View<'_> {
         bucket.version.load(Ordering::Relaxed) == version
             && LayoutWord(self.head.layout.load(Ordering::Relaxed)) == self.layout
     }
-
-    #[cold]
-    fn explain<T>(self, bucket: &Bucket, version: u32) -> Probe<T> {
-        if self.validate(bucket, version) {
-            Probe::Damaged
-        } else {
-            Probe::Changed
-        }
-    }
 }
 
 /// As [`View::look`], for an item with fields. Copying a large one takes so long that many a reader
@@ -201,18 +201,19 @@ impl View<'_> {
 /// back to the system meanwhile.
 #[cold]
 #[inline(never)]
-fn special<T>(
+fn special(
     region: &Region,
     head: &ShardHead,
     layout: LayoutWord,
     item_ref: u64,
     key: &[u8],
-    visit: &mut impl FnMut(&Item<'_>) -> Option<T>,
-) -> Look<T> {
+    want: &mut impl Want,
+) -> Look {
     let look = match Item::at(region, item_ref) {
         None => Look::Impossible,
         Some(item) if !item.key_equals(key) => Look::Other,
-        Some(item) => visit(&item).map_or(Look::Impossible, Look::Found),
+        Some(item) if want.take(&item) => Look::Found,
+        Some(_) => Look::Impossible,
     };
     if is_unchanged(head, layout) {
         look
@@ -327,12 +328,7 @@ impl<'a> Ahead<'a> {
 
     /// The last step; as [`read`].
     #[inline(always)]
-    pub(crate) fn finish<T>(
-        &self,
-        region: &Region,
-        key: &[u8],
-        mut visit: impl FnMut(&Item<'_>) -> Option<T>,
-    ) -> Result<Option<T>> {
+    pub(crate) fn finish(&self, region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
         if let (Some(segment), 1..) = (self.segment, self.item_ref) {
             let view = View {
                 region,
@@ -341,12 +337,12 @@ impl<'a> Ahead<'a> {
                 tag: self.hash.tag,
             };
             let bucket = &segment.buckets[self.bucket as usize];
-            if let Look::Found(found) = view.look(self.item_ref, key, &mut visit)
+            if matches!(view.look(self.item_ref, key, want), Look::Found)
                 && view.validate(bucket, self.version)
             {
-                return Ok(Some(found));
+                return Ok(true);
             }
         }
-        read(region, key, self.hash, visit)
+        read(region, key, self.hash, want)
     }
 }

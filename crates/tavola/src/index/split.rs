@@ -6,9 +6,14 @@
 //! | the directory leads to it | either; each has the key | keys twice: old copies are cleared |
 //! | the layout word rises | the new one | the same |
 //! | the old copies are cleared | no miss it believes: the layout word rose | fewer copies |
+//! | keys that stay go home one by one | as in `place`: there before they leave | a key twice |
+//!
+//! The halves have room again: keys that are away from home go back there, so that most keys are
+//! found in one bucket until the segments fill up anew.
 
 use super::dir::{depth_of, layout_word, lookup, publish_layout};
 use super::hash::other_bucket;
+use super::place::{free_slot, move_key};
 use crate::alloc::{Need, Step, Stop, corrupt, take};
 use crate::error::Error;
 use crate::layout::{BUCKETS, DIR_INLINE, HINT_MAX, PageWord, SLOTS, Segment, slot_tag};
@@ -69,8 +74,8 @@ pub(super) fn split(lock: &ShardLock<'_>, tag: u32) -> Step<()> {
     }
     let new_page = new_segment(lock)?;
     let new = region.segment(new_page);
-    let mut hints = Hints::default();
-    copy_half(old, new, local, &mut hints);
+    copy_half(old, new, local);
+    bring_home_unseen(new);
     // Pairs with the acquire load in `lookup`: who is led to the new segment sees its slots.
     region
         .dir_entry(shard, index | 1 << local)
@@ -78,61 +83,75 @@ pub(super) fn split(lock: &ShardLock<'_>, tag: u32) -> Step<()> {
     publish_layout(lock.head, new_depth);
     lock.head.segments.add_owned(1);
     lock.head.levels[local as usize].add_owned(1);
-    clear_half(old, local, &hints);
+    clear_half(old, local);
+    bring_home(lock, old);
     Ok(())
 }
 
-/// How many keys of each home bucket are away, in the half that stays and the half that goes.
-struct Hints([[u8; BUCKETS]; 2]);
-
-impl Default for Hints {
-    fn default() -> Self {
-        Self([[0; BUCKETS]; 2])
-    }
-}
-
-impl Hints {
-    fn count(&mut self, half: usize, home: u32) {
-        let hint = &mut self.0[half][home as usize];
-        *hint = (*hint + 1).min(HINT_MAX as u8);
-    }
-
-    fn bits(&self, half: usize, bucket: usize) -> u32 {
-        u32::from(self.0[half][bucket]) << 28
-    }
-}
-
 /// The slots whose tag has the bit, at the same places in the new segment.
-fn copy_half(old: &Segment, new: &Segment, bit: u32, hints: &mut Hints) {
-    for b in 0..BUCKETS {
-        let (from, to) = (&old.buckets[b], &new.buckets[b]);
+fn copy_half(old: &Segment, new: &Segment, bit: u32) {
+    for (from, to) in old.buckets.iter().zip(&new.buckets) {
         let meta = from.meta.load(Ordering::Relaxed);
         let mut moved = 0;
         for slot in 0..SLOTS {
             let word = from.slots[slot].load(Ordering::Relaxed);
-            if word == 0 {
-                continue;
-            }
-            let goes = (slot_tag(word) >> bit & 1) as usize;
-            if from.is_away(slot) {
-                hints.count(goes, other_bucket(b as u32, slot_tag(word)));
-            }
-            if goes == 1 {
+            if word != 0 && slot_tag(word) >> bit & 1 == 1 {
                 to.slots[slot].store(word, Ordering::Relaxed);
                 moved |= 0xF << (4 * slot);
             }
         }
         to.meta.store(meta & moved, Ordering::Relaxed);
     }
-    for (b, to) in new.buckets.iter().enumerate() {
-        let meta = to.meta.load(Ordering::Relaxed);
-        to.meta.store(meta | hints.bits(1, b), Ordering::Relaxed);
+}
+
+/// Moves keys that are away into their home buckets, where those have room again, and sets the
+/// hints. Nobody sees the segment yet.
+fn bring_home_unseen(segment: &Segment) {
+    for_each_away(segment, |b, slot, home| {
+        let (from, to) = (&segment.buckets[b], &segment.buckets[home as usize]);
+        let Some(free) = free_slot(to) else {
+            to.hint_up();
+            return;
+        };
+        to.slots[free].store(from.slots[slot].load(Ordering::Relaxed), Ordering::Relaxed);
+        to.set_slot_meta(free, false);
+        from.slots[slot].store(0, Ordering::Relaxed);
+        from.set_slot_meta(slot, false);
+    });
+}
+
+/// As [`bring_home_unseen`], where readers look on.
+fn bring_home(lock: &ShardLock<'_>, segment: &Segment) {
+    for_each_away(segment, |b, slot, home| {
+        if let Some(free) = free_slot(&segment.buckets[home as usize]) {
+            move_key(lock, segment, (b as u32, slot), (home, free));
+        }
+    });
+}
+
+/// Calls `f` with bucket, slot and home bucket of each key that is away from home.
+fn for_each_away(segment: &Segment, mut f: impl FnMut(usize, usize, u32)) {
+    for (b, bucket) in segment.buckets.iter().enumerate() {
+        for slot in 0..SLOTS {
+            if bucket.is_away(slot) {
+                let tag = slot_tag(bucket.slots[slot].load(Ordering::Relaxed));
+                f(b, slot, other_bucket(b as u32, tag));
+            }
+        }
     }
 }
 
-/// Takes the copied slots out of the old segment.
-fn clear_half(old: &Segment, bit: u32, hints: &Hints) {
-    for (b, bucket) in old.buckets.iter().enumerate() {
+/// Takes the copied slots out of the old segment, and lowers the hints to the keys that stay.
+fn clear_half(old: &Segment, bit: u32) {
+    let mut hints = [0u8; BUCKETS];
+    for_each_away(old, |b, slot, home| {
+        let word = old.buckets[b].slots[slot].load(Ordering::Relaxed);
+        if slot_tag(word) >> bit & 1 == 0 {
+            let hint = &mut hints[home as usize];
+            *hint = (*hint + 1).min(HINT_MAX as u8);
+        }
+    });
+    for (bucket, hint) in old.buckets.iter().zip(hints) {
         let mut kept = bucket.meta.load(Ordering::Relaxed) & !(0xF << 28);
         let mut cleared = false;
         for slot in 0..SLOTS {
@@ -149,6 +168,6 @@ fn clear_half(old: &Segment, bit: u32, hints: &Hints) {
         // Release: who sees the lower hint sees the layout word that rose before it.
         bucket
             .meta
-            .store(kept | hints.bits(0, b), Ordering::Release);
+            .store(kept | u32::from(hint) << 28, Ordering::Release);
     }
 }

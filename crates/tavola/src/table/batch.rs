@@ -67,11 +67,8 @@ impl Table {
         for (wave, keys) in keys.chunks(WAVE).enumerate() {
             let ahead = core.warm(keys.len(), |i| keys[i].as_ref());
             for (i, (key, ahead)) in keys.iter().zip(&ahead).enumerate() {
-                let hit = ahead.finish(core.region(), key.as_ref(), |item| {
-                    value.clear();
-                    item.copy_value(&mut value).then_some(())
-                })?;
-                found(wave * WAVE + i, hit.map(|()| &value[..]));
+                let hit = ahead.finish(core.region(), key.as_ref(), &mut value)?;
+                found(wave * WAVE + i, hit.then_some(&value[..]));
             }
         }
         Ok(())

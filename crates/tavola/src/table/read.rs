@@ -10,14 +10,11 @@ impl Core {
     #[inline(always)]
     pub(super) fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         let hash = Hash::of(self.region(), key);
-        let found = read(self.region(), key, hash, |item| {
-            out.clear();
-            item.copy_value(out).then_some(())
-        })?;
-        if found.is_none() {
+        let found = read(self.region(), key, hash, out)?;
+        if !found {
             out.clear();
         }
-        Ok(found.is_some())
+        Ok(found)
     }
 }
 
@@ -65,6 +62,6 @@ impl Table {
     #[inline]
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
         let region = self.core()?.region();
-        Ok(read(region, key, Hash::of(region, key), |_| Some(()))?.is_some())
+        read(region, key, Hash::of(region, key), &mut ())
     }
 }
