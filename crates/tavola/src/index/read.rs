@@ -196,9 +196,9 @@ impl View<'_> {
     }
 }
 
-/// As [`View::look`], for an item with fields. Copying a large one takes so long that many a reader
-/// is stopped there: so the layout is looked at before the bucket, whose segment may have been given
-/// back to the system meanwhile.
+/// As [`View::look`], for an item with fields. Copying a large one takes so long that many a
+/// reader is stopped there: so the layout is looked at before the bucket, whose segment may have
+/// been given back to the system meanwhile.
 #[cold]
 #[inline(never)]
 fn special(
@@ -222,8 +222,8 @@ fn special(
     }
 }
 
-/// Has both buckets of a key fetched, for a writer: many a key is away from home, and many a home is
-/// full. Nothing is believed.
+/// Has both buckets of a key fetched, for a writer: many a key is away from home, and many a home
+/// is full. Nothing is believed.
 #[inline(always)]
 pub(crate) fn warm_both(region: &Region, hash: Hash) {
     let layout = layout_word(region.shard(hash.shard));
