@@ -45,11 +45,19 @@ impl Mount {
         self.at.join(name)
     }
 
-    /// Makes it read-only, or writable again.
+    /// Makes it read-only, or writable again. A child that another test's thread has just forked
+    /// has its files open until it runs its program: while it has, the mount is busy.
     pub fn set_read_only(&self, on: bool) {
         let flags = libc::MS_REMOUNT | if on { libc::MS_RDONLY } else { 0 };
-        let done = mount(&self.at, Some("tmpfs"), flags, "");
-        assert!(done, "{}", std::io::Error::last_os_error());
+        let mut last = None;
+        for _ in 0..200 {
+            if mount(&self.at, Some("tmpfs"), flags, "") {
+                return;
+            }
+            last = Some(std::io::Error::last_os_error());
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("{last:?}");
     }
 
     /// Bytes that may still be written.
