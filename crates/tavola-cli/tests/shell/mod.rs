@@ -116,7 +116,20 @@ impl Shell {
             .env("TAVOLA_DIR", self.path())
             .stdin(Stdio::null());
         command.uid(65534).gid(65534).current_dir("/");
-        Ran::of(command.output().expect("the command runs"))
+        // A child that another thread has just forked has the copy open until it runs its program.
+        let busy = |ran: &std::io::Result<_>| {
+            let error = ran.as_ref().err();
+            error.is_some_and(|e| e.kind() == std::io::ErrorKind::ExecutableFileBusy)
+        };
+        let mut ran = command.output();
+        for _ in 0..100 {
+            if !busy(&ran) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            ran = command.output();
+        }
+        Ran::of(ran.expect("the command runs"))
     }
 
     /// Sets the rights on a table, or on the directory when the name is empty.

@@ -227,41 +227,50 @@ impl<'a> Pieces<'a> {
         })
     }
 
-    /// Whether the stream begins with these bytes.
-    pub(super) fn starts_with(&self, key: &[u8]) -> bool {
-        self.equals_from(0, key)
-    }
-
-    /// Whether the stream goes on with these bytes after `skip` others.
-    pub(super) fn equals_from(&self, skip: u64, other: &[u8]) -> bool {
+    /// Whether the stream goes on with these bytes after `skip` others; `None`: the chain is
+    /// broken.
+    pub(super) fn equals_from(&self, skip: u64, other: &[u8]) -> Option<bool> {
         let mut rest = other;
         self.visit(skip, other.len() as u64, |offset, len| {
             let (these, others) = rest.split_at(len);
             rest = others;
             let mut buffer = [0; BUFFER];
-            these.chunks(BUFFER).zip(0..).all(|(chunk, number)| {
+            for (number, chunk) in these.chunks(BUFFER).enumerate() {
                 let copy = &mut buffer[..chunk.len()];
-                self.region.read(offset + number * BUFFER as u64, copy) && copy == chunk
-            })
+                if !self.region.read(offset + (number * BUFFER) as u64, copy) {
+                    return None;
+                }
+                if copy != chunk {
+                    return Some(false);
+                }
+            }
+            Some(true)
         })
     }
 
     /// Appends `len` bytes of the stream from `skip` on; false: the chain is broken.
     pub(super) fn append(&self, skip: u64, len: u64, out: &mut Vec<u8>) -> bool {
-        self.visit(skip, len, |offset, len| {
+        let appended = self.visit(skip, len, |offset, len| {
             let end = out.len();
             out.resize(end + len, 0);
-            self.region.read(offset, &mut out[end..])
-        })
+            self.region.read(offset, &mut out[end..]).then_some(true)
+        });
+        appended.is_some()
     }
 
     /// Shows where the `len` bytes of the stream from `skip` on stand, piece by piece, as long as
-    /// `see` says to go on; false: it said not to, or the chain is broken.
+    /// `see` says to go on, and says what it said last; `None`: it could not see, or the chain is
+    /// broken.
     ///
     /// They are read from the file, not through the mapping: a reader that is stopped for longer
     /// than the grace of freed pages may come back to pages that were given to the system, and must
     /// not need memory to find that out.
-    fn visit(&self, skip: u64, len: u64, mut see: impl FnMut(u64, usize) -> bool) -> bool {
+    fn visit(
+        &self,
+        skip: u64,
+        len: u64,
+        mut see: impl FnMut(u64, usize) -> Option<bool>,
+    ) -> Option<bool> {
         let (mut skip, mut left) = (skip, len);
         let head = core::iter::once(Some((self.inline_offset, self.inline)));
         let pages = self
@@ -271,17 +280,15 @@ impl<'a> Pieces<'a> {
             if left == 0 {
                 break;
             }
-            let Some((offset, room)) = piece else {
-                return false;
-            };
+            let (offset, room) = piece?;
             let skipped = skip.min(room);
             let here = (room - skipped).min(left);
             skip -= skipped;
             left -= here;
-            if here > 0 && !see(offset + skipped, here as usize) {
-                return false;
+            if here > 0 && !see(offset + skipped, here as usize)? {
+                return Some(false);
             }
         }
-        left == 0
+        (left == 0).then_some(true)
     }
 }

@@ -168,15 +168,20 @@ impl<'a> Item<'a> {
         )
     }
 
+    /// Whether its key is this one; `None`: the chain of a large item is broken, or has just
+    /// changed.
     #[inline(always)]
-    pub(crate) fn key_equals(&self, key: &[u8]) -> bool {
+    pub(crate) fn key_equals(&self, key: &[u8]) -> Option<bool> {
         if self.key_len != key.len() as u64 {
-            return false;
+            return Some(false);
         }
         if self.is_large() {
-            return self.pieces().starts_with(key);
+            return self.pieces().equals_from(0, key);
         }
-        bytes::equals(self.block.bytes(self.data, self.key_len), key)
+        Some(bytes::equals(
+            self.block.bytes(self.data, self.key_len),
+            key,
+        ))
     }
 
     /// Whether the value is this one. Under the shard's lock.
@@ -190,7 +195,7 @@ impl<'a> Item<'a> {
             return false;
         }
         if self.is_large() {
-            return self.pieces().equals_from(self.key_len, value);
+            return self.pieces().equals_from(self.key_len, value) == Some(true);
         }
         bytes::equals(
             self.block.bytes(self.data + self.key_len, self.value_len),

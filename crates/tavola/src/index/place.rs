@@ -102,7 +102,7 @@ fn find_in<'a>(
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         let payload = if header.flags == 0 {
             let item = Item::plain(lock.region, block, item_ref, header);
-            item.map(|item| item.key_equals(key).then(|| item.payload()))
+            item.and_then(|item| Some(item.key_equals(key)?.then(|| item.payload())))
         } else {
             special_payload(lock, item_ref, key)
         };
@@ -127,7 +127,8 @@ fn find_in<'a>(
 #[cold]
 #[inline(never)]
 fn special_payload(lock: &ShardLock<'_>, item_ref: u64, key: &[u8]) -> Option<Option<u64>> {
-    Item::at(lock.region, item_ref).map(|item| item.key_equals(key).then(|| item.payload()))
+    let item = Item::at(lock.region, item_ref)?;
+    Some(item.key_equals(key)?.then(|| item.payload()))
 }
 
 /// Lets a key lead to another item, by one store. The old item may be freed after this.

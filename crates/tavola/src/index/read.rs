@@ -179,11 +179,13 @@ impl View<'_> {
         if header.flags != 0 {
             return special(self.region, self.head, self.layout, item_ref, key, want);
         }
-        match Item::plain(self.region, block, item_ref, header) {
-            None => Look::Impossible,
-            Some(item) if !item.key_equals(key) => Look::Other,
-            Some(item) if want.take(&item.with_key_len(key.len())) => Look::Found,
-            Some(_) => Look::Impossible,
+        let Some(item) = Item::plain(self.region, block, item_ref, header) else {
+            return Look::Impossible;
+        };
+        match item.key_equals(key) {
+            Some(false) => Look::Other,
+            Some(true) if want.take(&item.with_key_len(key.len())) => Look::Found,
+            _ => Look::Impossible,
         }
     }
 
@@ -209,11 +211,11 @@ fn special(
     key: &[u8],
     want: &mut impl Want,
 ) -> Look {
-    let look = match Item::at(region, item_ref) {
-        None => Look::Impossible,
-        Some(item) if !item.key_equals(key) => Look::Other,
-        Some(item) if want.take(&item) => Look::Found,
-        Some(_) => Look::Impossible,
+    let item = Item::at(region, item_ref);
+    let look = match item.and_then(|item| Some((item, item.key_equals(key)?))) {
+        Some((_, false)) => Look::Other,
+        Some((item, true)) if want.take(&item) => Look::Found,
+        _ => Look::Impossible,
     };
     if is_unchanged(head, layout) {
         look

@@ -8,7 +8,7 @@ use crate::alloc::{
 use crate::error::{Error, Result};
 use crate::index::{empty_slabs, free_root, is_worth_tending, shrink_step};
 use crate::layout::{DIR_INLINE, LARGEST_BLOCK};
-use crate::lock::{Membership, ShardLock, is_alive, next_member};
+use crate::lock::{Membership, PATIENCE, ShardLock, is_alive, next_member};
 use crate::recover::{
     CheckReport, check, check_pool, lock_shard, reap, reap_dead, recover, repair_pool,
     settle_estate,
@@ -33,6 +33,9 @@ const SCRAPES: u32 = 64;
 const SCRAPED_PAGES: u32 = 4;
 /// Items moved in each shard in one of these rounds.
 const SCRAPE_MOVES: u32 = 256;
+
+/// How often a check looks at what may only be on its way.
+const LOOKS: u32 = 10;
 
 thread_local! {
     /// Writes of this thread, over all tables.
@@ -282,8 +285,25 @@ impl Core {
             let _lock = me.map(|me| self.lock(shard, me)).transpose()?;
             check(&self.region, shard, &mut report);
         }
-        check_pool(&self.region, me, &mut report)?;
+        self.check_pages(me, &mut report)?;
         Ok(report)
+    }
+
+    /// Checks the pool. Another process may be just settling the estate of a dead one: what looks
+    /// wrong is looked at again, for as long as that may take.
+    fn check_pages(&self, me: Option<u32>, report: &mut CheckReport) -> Result<()> {
+        for _ in 0..LOOKS {
+            let mut found = CheckReport::default();
+            check_pool(&self.region, me, &mut found)?;
+            if found.is_clean() {
+                return Ok(());
+            }
+            std::thread::sleep(PATIENCE);
+            if let Some(me) = me {
+                reap(&self.region, &self.membership.gate, me)?;
+            }
+        }
+        check_pool(&self.region, me, report)
     }
 
     pub(super) fn repair(&self) -> Result<CheckReport> {
