@@ -133,9 +133,10 @@ fn bring_home(lock: &ShardLock<'_>, segment: &Segment) {
 fn for_each_away(segment: &Segment, mut f: impl FnMut(usize, usize, u32)) {
     for (b, bucket) in segment.buckets.iter().enumerate() {
         for slot in 0..SLOTS {
-            if bucket.is_away(slot) {
-                let tag = slot_tag(bucket.slots[slot].load(Ordering::Relaxed));
-                f(b, slot, other_bucket(b as u32, tag));
+            let word = bucket.slots[slot].load(Ordering::Relaxed);
+            // An empty slot may say so after damage: no hint counts it.
+            if word != 0 && bucket.is_away(slot) {
+                f(b, slot, other_bucket(b as u32, slot_tag(word)));
             }
         }
     }
