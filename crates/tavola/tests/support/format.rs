@@ -12,6 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 pub const PAGE: u64 = 16 * 1024;
+pub const LARGEST_BLOCK: u64 = 16_352;
 pub const SUPERBLOCK: u64 = 4096;
 pub const POOL: u64 = 1024;
 pub const FRONTIER: u64 = POOL + 128;
@@ -147,9 +148,11 @@ impl Image {
     }
 
     fn chain(&self, at: u64, data: u64) -> Vec<Range<u64>> {
-        let mut found = vec![at..at + 16 + data % PAGE];
+        let rest = data % PAGE;
+        let inline = if 16 + rest > LARGEST_BLOCK { 0 } else { rest };
+        let mut found = vec![at..at + 16 + inline];
         let mut page = u64::from(self.word32(at + 8));
-        for _ in 0..data / PAGE {
+        for _ in 0..(data - inline).div_ceil(PAGE) {
             let word = self.page_word_at(page);
             // An item that was freed may name pages that are something else by now.
             let is_page = (self.first_page()..self.frontier()).contains(&page);
