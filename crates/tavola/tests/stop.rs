@@ -220,8 +220,8 @@ fn a_stopped_reader_keeps_nobody_waiting() {
     assert_clean(&table);
 }
 
-/// Stops a reader while it copies: elsewhere in its read, for the length of a few loads, it may well
-/// fault (docs/concurrency.md, arguments with numbers).
+/// Stops a reader while it copies: elsewhere in its read, for the length of a few loads, it may
+/// well fault (docs/concurrency.md, arguments with numbers).
 fn stop_in_a_copy(reader: &Actor, random: &mut Random) {
     for _ in 0..10_000 {
         std::thread::sleep(Duration::from_micros(1000 + random.below(1000)));

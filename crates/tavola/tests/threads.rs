@@ -3,8 +3,10 @@
 
 mod support;
 
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use support::process::threads;
 use support::{Dir, Random, assert_clean, value_of, version_of};
@@ -104,6 +106,73 @@ fn share(tables: &[&Table]) {
 #[test]
 fn eight_threads_share_one_handle() {
     support::over_every_table(Table::options().max_size(32 << 20), |table| share(&[table]));
+}
+
+/// A word whose halves tell whether they belong together.
+fn word(number: u32) -> [u8; 8] {
+    (u64::from(number) << 32 | u64::from(!number)).to_le_bytes()
+}
+
+/// Reads the keys in every way there is, until told.
+fn read_words(table: &Table, path: &Path, is_over: &AtomicBool) {
+    let assert_whole = |value: &[u8]| {
+        let number = u64::from_le_bytes(value.try_into().unwrap());
+        assert_eq!((number >> 32) as u32, !(number as u32), "a torn word");
+    };
+    let keys: Vec<[u8; 8]> = (0..20u64).map(u64::to_le_bytes).collect();
+    let mut rounds = 0;
+    while !is_over.load(Relaxed) || rounds == 0 {
+        for key in &keys {
+            assert_whole(&table.get(key).unwrap().unwrap());
+            // The first reads of a table that was just opened go another way.
+            let fresh = Table::open_read_only(path).unwrap();
+            assert_whole(&fresh.get(key).unwrap().unwrap());
+        }
+        let found = |_, value: Option<&[u8]>| assert_whole(value.unwrap());
+        table.get_many(&keys, found).unwrap();
+        table
+            .iter()
+            .for_each(|entry| assert_whole(&entry.unwrap().1));
+        rounds += 1;
+    }
+}
+
+/// Values of 8 bytes behind keys of 8 are changed in place, by `set` and all that sets.
+#[test]
+fn a_word_changed_in_place_is_never_torn() {
+    let dir = Dir::new();
+    let path = dir.table("t");
+    let table = Table::options().max_size(32 << 20).create(&path).unwrap();
+    for key in 0..20u64 {
+        table.set(&key.to_le_bytes(), &word(0)).unwrap();
+    }
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers = [0; 3].map(|_| scope.spawn(|| read_words(&table, &path, &is_over)));
+        let writers = [1, 2].map(|seed| {
+            let table = &table;
+            scope.spawn(move || {
+                let mut random = Random::new(seed);
+                for round in 0..200_000u32 {
+                    let key = random.below(20).to_le_bytes();
+                    match round % 8 {
+                        0 => drop(table.swap(&key, &word(round)).unwrap()),
+                        1 => drop(table.update(&key, |_| Some(word(round).to_vec())).unwrap()),
+                        _ => table.set(&key, &word(round)).unwrap(),
+                    }
+                }
+            })
+        });
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        is_over.store(true, Relaxed);
+        for reader in readers {
+            reader.join().unwrap();
+        }
+    });
+    assert_eq!(table.len().unwrap(), 20);
+    assert_clean(&table);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::op::{Effect, Model, Op, Seat};
 use crate::image::Image;
 use crate::scratch::Scratch;
-use crate::value::sealed;
+use crate::value::{sealed, sealed_word};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
@@ -175,6 +175,7 @@ impl<'a> Builder<'a> {
         for (name, len) in [("large", 40_000), ("larger", 70_000), ("middle", 3000)] {
             builder.put(name.as_bytes(), len)?;
         }
+        builder.apply(&Op::Set(b"the word".to_vec(), sealed_word(b"the word", 1)))?;
         builder.apply(&Op::Incr(b"counter".to_vec(), 41))?;
         builder.apply(&Op::Set(b"text".to_vec(), b"99".to_vec()))?;
         Ok(builder)

@@ -13,9 +13,13 @@ pub(crate) const LOGS: usize = 16;
 /// Bytes of a record: a value without filler.
 pub(crate) const RECORD: usize = HEAD;
 
+/// The key of a register; that of a hot one has 8 bytes, so that a word is changed in place.
 pub(crate) fn register(number: u32) -> Vec<u8> {
-    let kind = if number < HOT { "hot" } else { "cold" };
-    format!("{kind}-{number}").into_bytes()
+    if number < HOT {
+        format!("hot-{number:04}").into_bytes()
+    } else {
+        format!("cold-{number}").into_bytes()
+    }
 }
 
 /// The number of a register's key.

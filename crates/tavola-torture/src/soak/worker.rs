@@ -4,7 +4,7 @@ use super::keys::{self, COUNTERS, LOGS, any_length, any_register, register};
 use super::seat::{Seat, Word};
 use crate::board::Board;
 use crate::system::sleep_ms;
-use crate::value::{Numbers, opened, sealed};
+use crate::value::{Numbers, opened, sealed, sealed_word};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -117,9 +117,12 @@ impl Worker<'_> {
         value.map(|value| self.version(key, value)).transpose()
     }
 
-    /// A new value of a register.
+    /// A new value of a register: half of them words.
     pub(super) fn value(&mut self, key: &[u8]) -> (u64, Vec<u8>) {
         let version = self.seat.version();
+        if self.numbers.below(2) == 0 {
+            return (version, sealed_word(key, version));
+        }
         (version, sealed(key, version, any_length(&mut self.numbers)))
     }
 

@@ -132,6 +132,11 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// No field stands between header and key.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.flags == 0
+    }
+
     pub(crate) fn is_large(&self) -> bool {
         self.flags & FLAG_LARGE != 0
     }

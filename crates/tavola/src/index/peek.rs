@@ -7,52 +7,65 @@
 
 use super::hash::Hash;
 use crate::layout::{
-    Bucket, DIR_INLINE, Geometry, Header, LayoutWord, PAGE, SLOTS, ShardHead, UNIT, slot_ref,
-    slot_tag,
+    Bucket, DIR_INLINE, Geometry, Header, LayoutWord, PAGE, SLOTS, ShardHead, UNIT, is_word,
+    slot_ref, slot_tag,
 };
 use crate::region::Unmapped;
 use crate::sync::{Ordering, fence};
 use rapidhash::v3::RapidSecrets;
 
-/// Bytes of a line of the region.
-const LINE: usize = 64;
+/// Bytes of a bucket.
+const LINE: usize = size_of::<Bucket>();
+/// Bytes of a shard's head that are read: up to the count of changes in place.
+const HEAD: usize = core::mem::offset_of!(ShardHead, in_place) + 8;
 /// Bytes of an item that are read at once.
 const GLANCE: usize = 256;
+
+/// What a bucket leads to.
+#[derive(PartialEq)]
+enum Look {
+    Missing,
+    Found,
+    /// Found, and its value is one that may be changed in place.
+    FoundWord,
+}
 
 /// The value of a key into `out`: `Some(found)`, or `None` when only the mapping can tell.
 pub(crate) fn peek(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
     let geometry = file.geometry();
     let hash = Hash::with(&RapidSecrets::seed(file.seed()), geometry, key);
     let head_offset = geometry.shards_off + u64::from(hash.shard) * size_of::<ShardHead>() as u64;
-    let head = line(file, head_offset)?;
-    let Some(segment) = segment(file, geometry, hash, head_offset, &head)? else {
+    let head: [u8; HEAD] = bytes(file, head_offset)?;
+    let Some(segment) = segment(file, geometry, hash, &head)? else {
         return Some(false);
     };
     let home_offset = segment + u64::from(hash.home) * LINE as u64;
-    let home = line(file, home_offset)?;
-    // The whole line is compared: one call copies version, hint and slots in no promised order.
-    let unchanged = |offset: u64, bucket: &[u8; LINE]| {
+    let home = bytes(file, home_offset)?;
+    // The whole bucket is compared: one call copies version, hint and slots in no promised order.
+    let confirm = |look: Look, offset: u64, bucket: &[u8; LINE]| {
         fence(Ordering::Acquire);
-        let (now, head_now) = (line(file, offset)?, line(file, head_offset)?);
-        (now == *bucket && head_now[..8] == head[..8]).then_some(())
+        let now: [u8; LINE] = bytes(file, offset)?;
+        let head_now: [u8; HEAD] = bytes(file, head_offset)?;
+        let is_counted = look != Look::FoundWord || head_now[HEAD - 8..] == head[HEAD - 8..];
+        let is_unchanged = now == *bucket && head_now[..8] == head[..8] && is_counted;
+        is_unchanged.then_some(look != Look::Missing)
     };
-    if find(file, &home, key, hash.tag, out)? {
-        return unchanged(home_offset, &home).map(|()| true);
-    }
-    if u32_at(&home, 4) >> 28 != 0 {
+    let look = find(file, &home, key, hash.tag, out)?;
+    if look == Look::Missing && u32_at(&home, 4) >> 28 != 0 {
         let offset = segment + u64::from(hash.away()) * LINE as u64;
-        let away = line(file, offset)?;
-        if find(file, &away, key, hash.tag, out)? {
-            return unchanged(offset, &away).map(|()| true);
+        let away = bytes(file, offset)?;
+        let look = find(file, &away, key, hash.tag, out)?;
+        if confirm(look, offset, &away)? {
+            return Some(true);
         }
-        unchanged(offset, &away)?;
+        return confirm(Look::Missing, home_offset, &home);
     }
-    unchanged(home_offset, &home).map(|()| false)
+    confirm(look, home_offset, &home)
 }
 
-fn line(file: &Unmapped, offset: u64) -> Option<[u8; LINE]> {
-    let mut line = [0; LINE];
-    file.read(&mut line, offset).then_some(line)
+fn bytes<const N: usize>(file: &Unmapped, offset: u64) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    file.read(&mut bytes, offset).then_some(bytes)
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -68,27 +81,17 @@ fn segment(
     file: &Unmapped,
     geometry: &Geometry,
     hash: Hash,
-    head_offset: u64,
-    head: &[u8; LINE],
+    head: &[u8; HEAD],
 ) -> Option<Option<u64>> {
     const INLINE: usize = core::mem::offset_of!(ShardHead, dir_inline);
     let depth = LayoutWord(u64_at(head, 0)).depth().min(geometry.dir_log2);
     let mut index = hash.tag & ((1 << depth) - 1);
     loop {
-        let in_head = INLINE + 4 * index as usize;
-        let page = if in_head + 4 <= LINE {
-            u32_at(head, in_head)
+        let page = if index < DIR_INLINE {
+            u32_at(head, INLINE + 4 * index as usize)
         } else {
             let dir = (u64::from(hash.shard) << geometry.dir_log2) + u64::from(index);
-            let offset = match index {
-                0..DIR_INLINE => head_offset + in_head as u64,
-                _ => geometry.dirs_off + dir * 4,
-            };
-            let mut entry = [0; 4];
-            if !file.read(&mut entry, offset) {
-                return None;
-            }
-            u32::from_le_bytes(entry)
+            u32::from_le_bytes(bytes(file, geometry.dirs_off + dir * 4)?)
         };
         if page != 0 {
             return (page < geometry.max_pages).then_some(Some(u64::from(page) * PAGE));
@@ -107,7 +110,7 @@ fn find(
     key: &[u8],
     tag: u32,
     out: &mut Vec<u8>,
-) -> Option<bool> {
+) -> Option<Look> {
     const FIRST: usize = core::mem::offset_of!(Bucket, slots);
     for slot in 0..SLOTS {
         let word = u64_at(bucket, FIRST + 8 * slot);
@@ -129,17 +132,25 @@ fn find(
         if glance[8..8 + key_len] != *key {
             continue;
         }
+        let value_offset = offset + 8 + key_len as u64;
         out.clear();
         match glance.get(8 + key_len..8 + key_len + value_len) {
             Some(value) => out.extend_from_slice(value),
             None => {
                 out.resize(value_len, 0);
-                if !file.read(out, offset + 8 + key_len as u64) {
+                if !file.read(out, value_offset) {
                     return None;
                 }
             }
         }
-        return Some(true);
+        if !is_word(key_len as u64, value_len as u64) {
+            return Some(Look::Found);
+        }
+        // A call may copy a word in parts while it is changed, and no bump tells. Two such copies
+        // may even be alike, each made of a part of the old word and of the new: but then a change
+        // ended between them, and was counted.
+        fence(Ordering::Acquire);
+        return (bytes::<8>(file, value_offset)? == out[..]).then_some(Look::FoundWord);
     }
-    Some(false)
+    Some(Look::Missing)
 }

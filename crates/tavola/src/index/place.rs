@@ -5,9 +5,11 @@ use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::split::{new_root, split};
 use crate::alloc::{Item, Step, corrupt, discard};
-use crate::layout::{BUCKETS, Bucket, Header, SLOTS, Segment, slot_ref, slot_tag, slot_word};
+use crate::layout::{
+    BUCKETS, Bucket, Header, SLOTS, Segment, UNIT, is_word, slot_ref, slot_tag, slot_word,
+};
 use crate::lock::ShardLock;
-use crate::sync::{Ordering, prefetch};
+use crate::sync::{Ordering, W64, prefetch};
 
 /// Splits in a row before an insert gives up: each halves the keys of the segment.
 const MOST_SPLITS: u32 = 8;
@@ -21,6 +23,7 @@ pub(crate) struct Found<'a> {
     pub(crate) item_ref: u64,
     /// Bytes of its key and value.
     pub(crate) payload: u64,
+    is_plain: bool,
 }
 
 impl Found<'_> {
@@ -30,6 +33,14 @@ impl Found<'_> {
             Some(item) => Ok(item),
             None => corrupt("an item"),
         }
+    }
+
+    /// Its value, when that is one aligned word: it may be changed in place then.
+    #[inline(always)]
+    pub(crate) fn word<'a>(&self, lock: &ShardLock<'a>, key: &[u8]) -> Option<&'a W64> {
+        let key_len = key.len() as u64;
+        let is_word = self.is_plain && is_word(key_len, self.payload - key_len);
+        is_word.then(|| lock.region.word(self.item_ref * UNIT + 8 + key_len))
     }
 }
 
@@ -100,7 +111,8 @@ fn find_in<'a>(
         // Most finds of a writer end with freeing the item: these misses overlap with the item's.
         lock.region.prefetch_slab(item_ref);
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
-        let payload = if header.flags == 0 {
+        let is_plain = header.flags == 0;
+        let payload = if is_plain {
             let item = Item::plain(lock.region, block, item_ref, header);
             item.and_then(|item| Some(item.key_equals(key)?.then(|| item.payload())))
         } else {
@@ -114,6 +126,7 @@ fn find_in<'a>(
                     home,
                     item_ref,
                     payload,
+                    is_plain,
                 }));
             }
             Some(None) => {}
@@ -379,6 +392,7 @@ fn clear_bucket(lock: &ShardLock<'_>, segment: &Segment, b: usize) -> Step<()> {
             home,
             item_ref: slot_ref(word),
             payload,
+            is_plain: item.is_plain(),
         };
         remove(&found);
         lock.head.items.sub_owned(1);

@@ -11,6 +11,7 @@
 //! key, value
 //! ```
 //!
+//! A value of 8 bytes behind a key of a multiple of 8 is one aligned word: it is changed in place.
 //! The fields after the header stand there only when their flag does, 8-byte fields first. An item
 //! that does not fit in a block is LARGE: its key and value are one stream, whose first part stands
 //! in the block and whose rest fills whole pages, chained through the page table.
@@ -92,6 +93,12 @@ impl LargeLink {
             key_len_high: (word >> 32) as u32 & 0xFF,
         }
     }
+}
+
+/// Whether the value of an item without fields is one aligned word, which is changed in place.
+#[inline(always)]
+pub(crate) fn is_word(key_len: u64, value_len: u64) -> bool {
+    value_len == 8 && key_len.is_multiple_of(8)
 }
 
 /// Of a large item's stream: bytes in the block, and pages for the rest.

@@ -28,7 +28,7 @@ pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
 pub use describe::tables;
 pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
 pub(crate) use item::{
-    FLAG_COUNTER, FLAG_LARGE, Header, LARGE_HEAD, LargeLink, MAX_DATA, large_split,
+    FLAG_COUNTER, FLAG_LARGE, Header, LARGE_HEAD, LargeLink, MAX_DATA, is_word, large_split,
 };
 pub(crate) use page_word::{FIRST_MASK, PageWord};
 pub(crate) use shard::{ClassHead, DIR_INLINE, LayoutWord, ShardHead};

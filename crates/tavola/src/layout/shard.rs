@@ -34,7 +34,8 @@ pub(crate) struct ShardHead {
     pub(crate) victim: W32,
     /// The block of the victim at which emptying goes on.
     pub(crate) victim_block: W32,
-    reserved_write: W64,
+    /// Values changed in place, since the table was made.
+    pub(crate) in_place: W64,
     /// The slabs of each class.
     pub(crate) classes: [ClassHead; CLASSES],
     /// Segments by the highest bit of their directory index, the root's not counted.
@@ -44,7 +45,7 @@ pub(crate) struct ShardHead {
 assert_layout!(ShardHead, size 1536, {
     layout: 0, dir_inline: 8, reserved_read: 520, lock: 576, recoveries: 580, items: 584,
     payload: 592, moves: 600, segments: 604, dir_backed: 608, shrink_hand: 612, victim: 616,
-    victim_block: 620, reserved_write: 624, classes: 632, levels: 1280, reserved_tail: 1376,
+    victim_block: 620, in_place: 624, classes: 632, levels: 1280, reserved_tail: 1376,
 });
 
 /// The slabs of one class in one shard. Derived: recovery rebuilds it.

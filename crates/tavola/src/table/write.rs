@@ -13,7 +13,7 @@ use crate::alloc::{Chain, Step, corrupt, discard, write_large, write_small};
 use crate::error::Result;
 use crate::index::{Hash, Spot, find, insert, remove, replace, warm_both};
 use crate::lock::ShardLock;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, W64};
 
 /// When a value is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,13 @@ impl Core {
             let spot = find(lock, hash, key)?;
             if !when.holds(lock, &spot)? {
                 return Ok(false);
+            }
+            if let Spot::Taken(found) = &spot
+                && let Ok(word) = <[u8; 8]>::try_from(value)
+                && let Some(place) = found.word(lock, key)
+            {
+                change_in_place(lock, place, u64::from_ne_bytes(word));
+                return Ok(true);
             }
             let Some(item_ref) = write_small(lock, key, value)? else {
                 return corrupt("the size of an item");
@@ -130,6 +137,16 @@ impl Core {
             Ok(true)
         })
     }
+}
+
+/// One store for the value, and one that tells who reads by other means than loads (`index::peek`).
+/// Both release: who sees the word sees all that came before, the bumps among it.
+#[inline(always)]
+fn change_in_place(lock: &ShardLock<'_>, place: &W64, word: u64) {
+    place.store(word, Ordering::Release);
+    let counted = &lock.head.in_place;
+    let count = counted.load(Ordering::Relaxed).wrapping_add(1);
+    counted.store(count, Ordering::Release);
 }
 
 /// Lets the key lead to a written item and frees the one it led to.

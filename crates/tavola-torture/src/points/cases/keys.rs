@@ -3,7 +3,7 @@
 use super::super::case::{Builder, Case, Prepared, key};
 use super::super::op::Op;
 use crate::scratch::Scratch;
-use crate::value::sealed;
+use crate::value::{sealed, sealed_word};
 
 pub(super) fn add(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     let some = Builder::some(scratch)?.image()?;
@@ -64,10 +64,31 @@ pub(super) fn add(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         ),
         ("clear", vec![Op::Clear]),
     ];
-    for (name, ops) in on_some {
+    for (name, ops) in on_some.into_iter().chain(of_a_word()) {
         cases.push(Case::new(name, some.clone(), ops));
     }
     let first = vec![Op::Set(new(), fresh())];
     cases.push(Case::new("set the first key of all", empty, first));
     Ok(())
+}
+
+/// What changes a value in place, and what does so no more.
+fn of_a_word() -> [(&'static str, Vec<Op>); 3] {
+    let key = || b"the word".to_vec();
+    let word = |version| sealed_word(&key(), version);
+    [
+        ("set a word in place", vec![Op::Set(key(), word(2))]),
+        (
+            "swap, compare and swap a word in place",
+            vec![Op::Swap(key(), word(2)), Op::CompareAndSwap(key(), word(3))],
+        ),
+        (
+            "a word, something longer, a word",
+            vec![
+                Op::Set(key(), word(2)),
+                Op::Set(key(), sealed(&key(), 3, 20)),
+                Op::Set(key(), word(4)),
+            ],
+        ),
+    ]
 }

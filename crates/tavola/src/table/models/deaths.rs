@@ -5,9 +5,10 @@
 
 use super::growth::{crowd, fill, segments, split_and_thin, tend};
 use super::moves::Crowd;
-use super::{Key, Look, Table, Write, beside, explore, keys_between, never_missing, set, table};
-use super::{quietly, run_once, version, version_of, walk_meets};
-use super::{region, writer};
+use super::{
+    Key, Look, Table, WORDS, Write, beside, explore, keys_between, never_missing, quietly, region,
+    run_once, set, table, version, version_of, walk_meets, writer,
+};
 use crate::recover::recover;
 use crate::sync::model::outlives;
 use shuttle::rand::{Rng, thread_rng};
@@ -114,6 +115,17 @@ fn in_overwrites() {
         400,
         move |t| set(t, &key, 1),
         move |t| (2..4).for_each(|version| set(t, &key, version)),
+        move || vec![never_missing([key]), walk_meets(&[key])],
+    );
+}
+
+#[test]
+fn in_changes_in_place() {
+    let key = *b"the key!";
+    dying(
+        400,
+        move |t| set(t, &key, WORDS),
+        move |t| (WORDS + 1..WORDS + 4).for_each(|version| set(t, &key, version)),
         move || vec![never_missing([key]), walk_meets(&[key])],
     );
 }

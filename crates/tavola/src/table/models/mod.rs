@@ -112,8 +112,15 @@ fn is_whole(table: &Table) {
     assert_eq!(report.bytes_in_use, report.bytes_reachable);
 }
 
-/// A value that tells its version; all of one size class, and no two versions in a row as long.
+/// From this version on values are words, which are changed in place behind a key of 8 bytes.
+const WORDS: u8 = 100;
+
+/// A value that tells its version; all of one size class, and no two versions in a row as long but
+/// for the words.
 fn value(version: u8) -> Vec<u8> {
+    if version >= WORDS {
+        return vec![version; 8];
+    }
     vec![version; 9 + usize::from(version % 8)]
 }
 

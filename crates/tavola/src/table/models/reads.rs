@@ -1,7 +1,8 @@
 //! Readers beside writers: what is read is whole, and what is there is found.
 
 use super::{
-    Table, Write, beside, explore, keys_between, never_missing, set, table, value, version_of,
+    Look, Table, WORDS, Write, beside, explore, keys_between, never_missing, set, table, value,
+    version_of,
 };
 
 #[test]
@@ -15,6 +16,54 @@ fn of_a_key_that_is_overwritten() {
                 (2..10).for_each(|version| set(t, &key, version))
             })],
             vec![never_missing([key]), never_missing([key])],
+        );
+    });
+}
+
+#[test]
+fn of_a_word_that_is_changed_in_place() {
+    let key = *b"the one!";
+    explore(4000, move || {
+        let table = table(|t| set(t, &key, WORDS));
+        beside(
+            &table,
+            vec![Box::new(move |t| {
+                (WORDS + 1..WORDS + 6).for_each(|version| set(t, &key, version))
+            })],
+            vec![never_missing([key]), never_missing([key])],
+        );
+    });
+}
+
+/// The word's block is freed, and taken by another key, whose value is a word as well.
+#[test]
+fn of_a_word_whose_block_goes_to_another() {
+    let keys = keys_between(3, 9, 2);
+    explore(2000, move || {
+        let (comes, goes) = (keys[0], keys[1]);
+        let table = table(|t| set(t, &goes, WORDS));
+        let reads = move || -> Look {
+            Box::new(move |t| {
+                for (key, parity) in [(goes, 0), (comes, 1)] {
+                    if let Some(found) = t.get(&key).unwrap() {
+                        assert_eq!(version_of(&found) % 2, parity, "another key's value");
+                    }
+                }
+            })
+        };
+        beside(
+            &table,
+            vec![Box::new(move |t| {
+                for version in [WORDS + 2, WORDS + 6] {
+                    set(t, &goes, version);
+                    assert!(t.remove(&goes).unwrap());
+                    set(t, &comes, version + 1);
+                    set(t, &comes, version + 3);
+                    assert!(t.remove(&comes).unwrap());
+                    set(t, &goes, version);
+                }
+            })],
+            vec![reads(), reads()],
         );
     });
 }
