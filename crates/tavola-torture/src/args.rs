@@ -7,6 +7,7 @@ tavola-torture: kills processes that use a table, and checks what is left
 
   --seconds N   about so long in all (600); below 300, long cases are sampled
   --kills N     at least so many random kills in the soak (10000)
+  --every       every point of every case, however long that takes (hours)
   --lanes N     processes that take kill points side by side (4 for each CPU)
   --seed N      of random choices (drawn from the clock)
   --only TEXT   only kill-point cases with this in their name; `soak`: only the soak
@@ -19,6 +20,8 @@ tavola-torture: kills processes that use a table, and checks what is left
 pub(crate) struct Args {
     pub(crate) seconds: u64,
     pub(crate) kills: u64,
+    /// No case has too many points.
+    pub(crate) every: bool,
     pub(crate) lanes: usize,
     pub(crate) seed: u64,
     pub(crate) only: Option<String>,
@@ -32,6 +35,7 @@ impl Args {
         Self {
             seconds: 600,
             kills: 10_000,
+            every: false,
             lanes: (4 * cpus).min(crate::board::LANES),
             seed: crate::system::now_ns(),
             only: None,
@@ -48,6 +52,7 @@ impl Args {
             match name.as_str() {
                 "--seconds" => parsed.seconds = number(&value()?)?,
                 "--kills" => parsed.kills = number(&value()?)?,
+                "--every" => parsed.every = true,
                 "--lanes" => parsed.lanes = lanes(&value()?)?,
                 "--seed" => parsed.seed = number(&value()?)?,
                 "--only" => parsed.only = Some(value()?),
@@ -61,7 +66,7 @@ impl Args {
 
     /// Whether every point is killed at, or a sample of those of long cases.
     pub(crate) fn every_point(&self) -> bool {
-        self.seconds >= 300
+        self.every || self.seconds >= 300
     }
 }
 
@@ -90,6 +95,7 @@ mod tests {
         assert_eq!((args.seconds, args.kills), (60, 300));
         assert_eq!(args.only.as_deref(), Some("split"));
         assert!(!args.every_point() && parse("").unwrap().every_point());
+        assert!(parse("--seconds 1 --every").unwrap().every_point());
         for bad in ["--kills", "--kills x", "--lanes 0", "--faster"] {
             assert!(parse(bad).is_err(), "{bad}");
         }

@@ -162,7 +162,11 @@ impl Error {
                  open it for writing, or move it, to change it"
             ),
             Self::BadName { name, why } => {
-                write!(f, "the name {name} cannot stand for a table: {why}")
+                write!(
+                    f,
+                    "the name {name} cannot stand for a table: {why}; \
+                     choose another, or a path with a / in it"
+                )
             }
             Self::BadOption { option, why } => {
                 write!(f, "the option {option} is out of bounds: {why}")

@@ -321,22 +321,45 @@ fn a_process_that_execs_in_mid_write_is_survived() {
     assert_clean(&table);
 }
 
-/// The usual daemon: opened with rights, given up after the fork.
+/// The usual daemon: opened with rights, given up after the fork. A worker that wrote before goes
+/// on writing; one that did not may only read, and is told what to do.
 #[test]
-fn a_child_that_gave_up_its_rights_still_writes() {
+fn a_child_writes_once_before_it_gives_up_its_rights() {
     play(&[("master", |args| {
         let table = open(&args[0]);
         table.set(b"master", b"is here").unwrap();
-        let worker = fork(|| {
+        let late = fork(|| {
             support::process::become_user(65_534);
-            table.set(b"worker", b"too").unwrap();
+            let error = table.set(b"late", b"too").unwrap_err();
+            assert!(error.to_string().contains("write once"), "{error}");
+            assert_eq!(table.get(b"master").unwrap().unwrap(), b"is here");
+            assert!(table.participants().unwrap().iter().all(|one| one.alive));
         });
+        late.finish();
+        let worker = fork(|| {
+            table.set(b"worker", b"too").unwrap();
+            support::process::become_user(65_534);
+            let mut random = Random::new(11);
+            write(&table, &mut random, 20_000);
+        });
+        // Values of many pages, in our hands while they are written.
+        for round in 0..60 {
+            let value = value_of(b"key 0", round, 1_000_000);
+            table.set(b"large", &value).unwrap();
+            assert_eq!(table.get(b"large").unwrap().unwrap(), value);
+        }
         worker.finish();
+        let members = table.participants().unwrap();
+        assert!(members.iter().any(|one| one.pid == std::process::id()));
+        assert_clean(&table);
         say("done");
     })]);
     if !support::process::is_root() {
         println!("skipped: only root has rights to give up");
         return;
     }
-    run("a_child_that_gave_up_its_rights_still_writes", "master");
+    run(
+        "a_child_writes_once_before_it_gives_up_its_rights",
+        "master",
+    );
 }

@@ -6,6 +6,7 @@ use tavola::{Maintained, Table};
 
 use crate::args::TableArg;
 use crate::error::CliError;
+use crate::health::room;
 use crate::output::Output;
 use crate::units;
 
@@ -41,6 +42,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             "{} moved to huge pages",
             units::size(total.collapsed_bytes)
         ))?,
+        false if !room::is_in_memory(table.path()) => {
+            out.line("no huge pages: only tables in memory, such as on /dev/shm, can have them")?;
+        }
         false => out.line("no huge pages here; 'tavola doctor' tells why")?,
     }
     out.line(format!(

@@ -83,7 +83,7 @@ pub fn examine(directory: &std::path::Path) -> Vec<Finding> {
     let mut findings = directory::examine(directory);
     findings.extend(room::examine(directory));
     findings.extend(limits::examine());
-    findings.push(huge_pages::examine());
+    findings.push(huge_pages::examine(directory));
     findings.extend(tables::examine(directory));
     findings
 }

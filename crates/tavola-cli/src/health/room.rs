@@ -34,6 +34,11 @@ pub fn examine(directory: &Path) -> Vec<Finding> {
     }
 }
 
+/// Whether the file lies on a file system in memory, the only kind with huge pages.
+pub fn is_in_memory(path: &Path) -> bool {
+    statfs(path).is_ok_and(|stat| Room::of(&stat, path).kind == Kind::Memory)
+}
+
 struct Room {
     path: String,
     kind: Kind,

@@ -70,10 +70,10 @@ pub(crate) fn run(run: &Run<'_>) -> Prepared<()> {
     let began = now_ns();
     println!(
         "kill points: {}, {} lanes",
-        if run.args.every_point() {
-            "every point of every case"
-        } else {
-            "a sample of the points of long cases"
+        match (run.args.every, run.args.every_point()) {
+            (true, _) => "every point of every case",
+            (_, true) => "every point of all but the longest cases",
+            _ => "a sample of the points of long cases",
         },
         run.args.lanes
     );
@@ -187,6 +187,7 @@ impl Run<'_> {
     /// The points of a case that are killed at.
     fn sample(&self, case: &Case, stores: u64, sample: usize, ends: u64) -> Vec<u64> {
         match (self.args.every_point(), case.few) {
+            _ if self.args.every => (1..=stores + 1).collect(),
             (true, false) => sampled(stores, case.most, ENDS),
             (true, true) => sampled(stores, FEW.0, FEW_ENDS),
             (false, false) => sampled(stores, sample, ends),

@@ -35,20 +35,21 @@ pub(crate) fn peek(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<boo
     let geometry = file.geometry();
     let hash = Hash::with(&RapidSecrets::seed(file.seed()), geometry, key);
     let head_offset = geometry.shards_off + u64::from(hash.shard) * size_of::<ShardHead>() as u64;
-    let head: [u8; HEAD] = bytes(file, head_offset)?;
+    let head = bytes(file, head_offset)?;
     let Some(segment) = segment(file, geometry, hash, &head)? else {
         return Some(false);
     };
     let home_offset = segment + u64::from(hash.home) * LINE as u64;
     let home = bytes(file, home_offset)?;
-    // The whole bucket is compared: one call copies version, hint and slots in no promised order.
+    // One call copies version, hint and slots in no promised order, and so layout word and
+    // directory: the whole bucket is compared, and the segment looked up again.
     let confirm = |look: Look, offset: u64, bucket: &[u8; LINE]| {
-        fence(Ordering::Acquire);
         let now: [u8; LINE] = bytes(file, offset)?;
-        let head_now: [u8; HEAD] = bytes(file, head_offset)?;
+        let head_now = bytes(file, head_offset)?;
         let is_counted = look != Look::FoundWord || head_now[HEAD - 8..] == head[HEAD - 8..];
         let is_unchanged = now == *bucket && head_now[..8] == head[..8] && is_counted;
-        is_unchanged.then_some(look != Look::Missing)
+        let is_there = self::segment(file, geometry, hash, &head_now)? == Some(segment);
+        (is_unchanged && is_there).then_some(look != Look::Missing)
     };
     let look = find(file, &home, key, hash.tag, out)?;
     if look == Look::Missing && u32_at(&home, 4) >> 28 != 0 {
@@ -63,8 +64,10 @@ pub(crate) fn peek(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<boo
     confirm(look, home_offset, &home)
 }
 
+/// What stands there, read after all that was read before.
 fn bytes<const N: usize>(file: &Unmapped, offset: u64) -> Option<[u8; N]> {
     let mut bytes = [0; N];
+    fence(Ordering::Acquire);
     file.read(&mut bytes, offset).then_some(bytes)
 }
 
@@ -120,6 +123,7 @@ fn find(
         let offset = slot_ref(word) * UNIT;
         let room = (PAGE - offset % PAGE) as usize;
         let mut glance = [0; GLANCE];
+        fence(Ordering::Acquire);
         let glance = &mut glance[..GLANCE.min(room)];
         if !file.read(glance, offset) {
             return None;
@@ -149,7 +153,6 @@ fn find(
         // A call may copy a word in parts while it is changed, and no bump tells. Two such copies
         // may even be alike, each made of a part of the old word and of the new: but then a change
         // ended between them, and was counted.
-        fence(Ordering::Acquire);
         return (bytes::<8>(file, value_offset)? == out[..]).then_some(Look::FoundWord);
     }
     Some(Look::Missing)

@@ -90,7 +90,7 @@ assert_layout!(Pool, size 192, {
 pub(crate) struct Participant {
     /// How often the slot was given out; with the slot's number it names a participant for good.
     pub(crate) generation: W32,
-    /// 0 free, 1 attached, 2 attached through its parent's open file.
+    /// 0 free, 1 attached.
     pub(crate) state: W32,
     /// Process id in its own namespace.
     pub(crate) pid: W32,

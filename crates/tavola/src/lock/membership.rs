@@ -26,9 +26,6 @@ const LOCK_BYTES: u64 = 1 << 62;
 
 const FREE: u32 = 0;
 const ATTACHED: u32 = 1;
-/// Attached through the file description of its parent, as it may not open the file itself: its
-/// record lock proves nothing, pid and start time decide.
-const SHARING: u32 = 2;
 
 /// This process's participation in one table; made at its first write.
 pub(crate) struct Membership {
@@ -73,20 +70,12 @@ impl Membership {
             return Ok(id);
         }
         let before = self.generation.load(Ordering::Relaxed);
-        let is_child = region.opened() != sys::process::generation();
-        let mut attached = ATTACHED;
-        if let (Some(fd), true) = (region.fd(), is_child || before != 0) {
+        if let (Some(fd), true) = (region.fd(), is_inherited(region) || before != 0) {
             // We are a forked child: the file description, and with it the lock, is our parent's.
-            match sys::file::renew(fd) {
-                Ok(()) => {}
-                // It has given up its rights, or has no /proc.
-                Err(e) if matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => {
-                    attached = SHARING;
-                }
-                Err(source) => return Err(failed(path, source)),
-            }
+            // Without one of our own nobody could tell which of us lives.
+            sys::file::renew(fd, path).map_err(|source| inherited(path, source))?;
         }
-        let id = take_slot(region, path, attached)?;
+        let id = take_slot(region, path)?;
         self.id.store(id, Ordering::Relaxed);
         self.generation
             .store(sys::process::generation(), Ordering::Release);
@@ -115,19 +104,33 @@ fn failed(path: &Path, source: io::Error) -> Error {
     }
 }
 
-fn take_slot(region: &Region, path: &Path, attached: u32) -> Result<u32> {
+/// A child whose rights do not suffice to open the file that it has inherited open.
+fn inherited(path: &Path, source: io::Error) -> Error {
+    if source.kind() != ErrorKind::PermissionDenied {
+        return failed(path, source);
+    }
+    Error::Permission {
+        path: path.to_path_buf(),
+        source: io::Error::new(
+            ErrorKind::PermissionDenied,
+            "a forked child opens the table anew at its first write, \
+             so let it write once before it gives up its rights",
+        ),
+    }
+}
+
+/// Whether the file was opened by a process that we were forked from.
+fn is_inherited(region: &Region) -> bool {
+    region.opened() != sys::process::generation()
+}
+
+fn take_slot(region: &Region, path: &Path) -> Result<u32> {
     // Free slots first; then those of the dead.
-    // Who shares a description cannot tell the dead by their locks.
-    let states: &[u32] = if attached == SHARING {
-        &[FREE]
-    } else {
-        &[FREE, ATTACHED]
-    };
-    for &state in states {
+    for state in [FREE, ATTACHED] {
         for slot in 1..PARTICIPANTS {
             if region.participant(slot).state.load(Ordering::Relaxed) == state
-                && let Some(id) = try_slot(region, slot, state, attached)
-                    .map_err(|source| failed(path, source))?
+                && let Some(id) =
+                    try_slot(region, slot, state).map_err(|source| failed(path, source))?
             {
                 return Ok(id);
             }
@@ -139,7 +142,7 @@ fn take_slot(region: &Region, path: &Path, attached: u32) -> Result<u32> {
 }
 
 /// Takes a slot in that state, if nobody holds its record lock.
-fn try_slot(region: &Region, slot: u32, state: u32, attached: u32) -> io::Result<Option<u32>> {
+fn try_slot(region: &Region, slot: u32, state: u32) -> io::Result<Option<u32>> {
     let p = region.participant(slot);
     match region.fd() {
         Some(fd) => {
@@ -149,10 +152,6 @@ fn try_slot(region: &Region, slot: u32, state: u32, attached: u32) -> io::Result
             let has_estate = p.estate.load(Ordering::Relaxed) != 0;
             if p.state.load(Ordering::Acquire) != state || has_estate {
                 sys::file::unlock_byte(fd, lock_byte(slot))?;
-                return Ok(None);
-            }
-            // Processes that share a description all got the lock: one gets the slot.
-            if state == FREE && p.state.cas(FREE, attached, Ordering::Acquire).is_err() {
                 return Ok(None);
             }
         }
@@ -179,7 +178,7 @@ fn try_slot(region: &Region, slot: u32, state: u32, attached: u32) -> io::Result
     p.pid_ns.store(who.pid_ns, Ordering::Relaxed);
     p.time_ns.store(who.time_ns, Ordering::Relaxed);
     p.attached.store(sys::clock::unix_s(), Ordering::Relaxed);
-    p.state.store(attached, Ordering::Release);
+    p.state.store(ATTACHED, Ordering::Release);
     Ok(Some(id_of(slot, generation)))
 }
 
@@ -199,7 +198,10 @@ pub(crate) fn is_alive(region: &Region, id: u32, me: u32) -> bool {
         return false;
     }
     let Some(fd) = region.fd() else { return true };
-    if state != SHARING && matches!(sys::file::byte_is_locked(fd, lock_byte(slot)), Ok(false)) {
+    // Locks of a description that we share are not shown to us: a child that has not written yet
+    // asks for pid and start time only.
+    let is_ours = me != 0 || !is_inherited(region);
+    if is_ours && matches!(sys::file::byte_is_locked(fd, lock_byte(slot)), Ok(false)) {
         return false;
     }
     sys::process::liveness(&identity_of(region, slot), &sys::process::identity()) != Liveness::Dead

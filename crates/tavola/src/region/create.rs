@@ -200,6 +200,16 @@ pub(crate) fn told(op: &'static str, path: &Path, source: io::Error) -> Error {
                 reason: "the file system has no room; free some, or move TAVOLA_DIR",
             }
         }
-        _ => Error::Io { op, path, source },
+        kind => {
+            let advice = match source.raw_os_error() {
+                Some(libc::ENOTDIR) => {
+                    "a part of its path is no directory; check the path, or TAVOLA_DIR"
+                }
+                Some(libc::ELOOP) => "its symbolic links lead in a circle; check them",
+                _ => return Error::Io { op, path, source },
+            };
+            let source = io::Error::new(kind, advice);
+            Error::Io { op, path, source }
+        }
     }
 }

@@ -164,7 +164,8 @@ impl Table {
     }
 
     /// Gives back all memory that can be given back, and says how many bytes: merges sparse parts
-    /// of the index, empties sparse pages, waits up to two seconds for the grace of freed pages.
+    /// of the index, empties sparse pages, waits up to two and a half seconds for the grace of
+    /// freed pages.
     /// What stays is 8 bytes of page table for each page of 16 KiB the table ever had.
     ///
     /// # Errors

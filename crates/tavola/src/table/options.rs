@@ -118,7 +118,7 @@ impl Options {
         let geometry = self.geometry()?;
         region::make_directory(&path)?;
         region::check_directory(&path)?;
-        let region = region::create(&path, geometry, self.mode)?;
+        let region = region::create(&path, geometry, self.mode).map_err(no_directory)?;
         let core = Core::new(region, path.clone());
         self.table(Lazy::mapped(core, path))
     }
@@ -179,6 +179,21 @@ fn default_shards(max_size: u64) -> u32 {
     };
     let by_pages = (max_size / PAGE / 128).max(1);
     by_size.min(1 << by_pages.ilog2())
+}
+
+/// Of a table that is being made, only its directory can be missing.
+fn no_directory(error: Error) -> Error {
+    match error {
+        Error::NotFound { path } => Error::Io {
+            op: "making the table",
+            path,
+            source: std::io::Error::new(
+                std::io::ErrorKind::NotFound,
+                "its directory does not exist; make that first",
+            ),
+        },
+        other => other,
+    }
 }
 
 #[cfg(test)]

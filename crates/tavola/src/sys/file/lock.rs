@@ -116,7 +116,8 @@ mod tests {
         assert!(try_lock_byte(fd, 1).unwrap());
         let child = Child::fork(|| {
             let shared = !byte_is_locked(fd, 1).unwrap_or(true);
-            let renewed = renew(fd).is_ok() && byte_is_locked(fd, 1).unwrap_or(false);
+            let renewed =
+                renew(fd, &dir.path("table")).is_ok() && byte_is_locked(fd, 1).unwrap_or(false);
             // SAFETY: asks for the flags of an open descriptor.
             let flags = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFD) };
             let own = flags == libc::FD_CLOEXEC && try_lock_byte(fd, 2).unwrap_or(false);

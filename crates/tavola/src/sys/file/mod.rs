@@ -11,7 +11,7 @@ pub(crate) use space::{allocate, punch_hole, set_len};
 use super::{check, retry};
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -57,9 +57,21 @@ pub(crate) fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 }
 
 /// Puts a new open file description, as of `reopen`, in the place of the one `fd` has: a forked
-/// child so lets go of the locks that it shares with its parent. The number stays the same.
-pub(crate) fn renew(fd: BorrowedFd<'_>) -> io::Result<()> {
-    let fresh = reopen(fd)?;
+/// child so lets go of the locks that it shares with its parent. The number stays the same. Where
+/// there is no /proc, the file is opened by its path, if that still leads to it.
+pub(crate) fn renew(fd: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
+    let fresh = match reopen(fd) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let fresh = open(path, true)?;
+            let [one, other] = [fd, fresh.as_fd()].map(len_and_blocks);
+            let (one, other) = (one?, other?);
+            if (one.dev, one.ino) != (other.dev, other.ino) {
+                return Err(error);
+            }
+            fresh
+        }
+        outcome => outcome?,
+    };
     // SAFETY: both descriptors are open; the one replaced goes on naming the same file with the
     // same access, so whoever owns it notices nothing.
     retry(|| unsafe { libc::dup3(fresh.as_raw_fd(), fd.as_raw_fd(), libc::O_CLOEXEC) }).map(drop)
