@@ -109,7 +109,7 @@ fn a_stopped_writer_keeps_no_reader_waiting() {
         let attempt = Attempt::begin(&path);
         for table in [&table, &read_only] {
             let took = read_all(table);
-            assert!(took < Duration::from_secs(20), "reading took {took:?}");
+            assert!(took < Duration::from_secs(2), "reading took {took:?}");
         }
         let through = attempt.is_through(Duration::from_millis(30));
         actor.signal(libc::SIGCONT);
@@ -159,7 +159,7 @@ fn writers_of_other_shards_go_on_beside_a_stopped_one() {
                 let _ = done.send(());
             });
         }
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + Duration::from_millis(1500);
         let mut count = 0;
         while count < 30 && Instant::now() < until {
             count += u64::from(through.recv_timeout(Duration::from_millis(20)).is_ok());
@@ -211,7 +211,7 @@ fn a_stopped_reader_keeps_nobody_waiting() {
                 .set(&key, &value_of(&key, round * 100 + version, 1 << 20))
                 .unwrap();
         }
-        assert!(begun.elapsed() < Duration::from_secs(20));
+        assert!(begun.elapsed() < Duration::from_secs(5));
         actor.signal(libc::SIGCONT);
     }
     actor.tell("enough");
