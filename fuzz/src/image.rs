@@ -12,6 +12,10 @@ const POOL: usize = 1024;
 const FRONTIER: usize = POOL + 128;
 /// In a shard head.
 const LOCK: usize = 576;
+/// What a page word says in its low four bits, of a page of the uid table.
+const UIDS: u64 = 8;
+/// Words of a page of the uid table.
+const UID_ENTRIES: usize = 2048;
 const HASH_SEED: usize = 48;
 const CHECKSUM: usize = 120;
 /// The widths in bytes of the words the checksum is over.
@@ -26,6 +30,8 @@ pub(crate) enum Area {
     Participants,
     PageWords,
     Directory,
+    UidDirectory,
+    UidPages,
     /// The first bytes of a page: heads and bitmaps of slabs.
     PageHeads,
     Pages,
@@ -48,8 +54,7 @@ impl Image {
             bytes: Vec::new(),
         };
         std::mem::swap(&mut image.bytes, &mut bytes);
-        let directories = image.directories();
-        image.first_page = directories.end.div_ceil(PAGE);
+        image.first_page = image.uid_directories().end.div_ceil(PAGE);
         let frontier = image.word32(FRONTIER) as usize;
         image.bytes.truncate(frontier * PAGE);
         image
@@ -91,6 +96,21 @@ impl Image {
         from..from + self.shards() * (4 << self.word32(36))
     }
 
+    /// Of a whole table.
+    fn uid_directories(&self) -> Range<usize> {
+        let pages = (self.word64(24) as usize / PAGE).next_power_of_two();
+        let chunks = pages.min((1 << 32) / UID_ENTRIES / self.shards());
+        let from = self.directories().end.next_multiple_of(4096);
+        from..from + self.shards() * 4 * chunks
+    }
+
+    /// The pages of the uid table.
+    fn uid_pages(&self) -> Vec<usize> {
+        let is_one = |page: &usize| self.word64(self.page_words() + page * 8) & 0xF == UIDS;
+        let used = self.bytes.len() / PAGE;
+        (self.first_page..used).filter(is_one).collect()
+    }
+
     /// Where the byte of that number stands in an area; of an image that is whole.
     pub(crate) fn place(&self, area: Area, number: usize) -> usize {
         let used = self.bytes.len() / PAGE;
@@ -102,6 +122,15 @@ impl Image {
             Area::Participants => self.participants()..self.participants() + 8 * PARTICIPANT,
             Area::PageWords => self.page_words() + first * 8..self.page_words() + (used + 2) * 8,
             Area::Directory => self.directories(),
+            Area::UidDirectory => {
+                // The rest is hardly looked at.
+                let from = self.uid_directories().start;
+                from..from + 16
+            }
+            Area::UidPages => {
+                let pages = self.uid_pages();
+                return pages[number / PAGE % pages.len()] * PAGE + number % PAGE;
+            }
             Area::PageHeads => {
                 let page = first + number / 64 % (used - first);
                 return page * PAGE + number % 64;

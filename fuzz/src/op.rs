@@ -1,6 +1,7 @@
 //! Operations, as an input tells them.
 
 use arbitrary::Arbitrary;
+use tavola::Hint;
 
 /// One of a small set of keys, so that operations meet.
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -42,6 +43,29 @@ impl Value {
     }
 }
 
+/// A uid that was told some time, with its generation or without, or any number at all.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum Uid {
+    Told(u16),
+    Plain(u16),
+    Number(u32),
+}
+
+impl Uid {
+    /// What to ask for; the last uids told come first.
+    pub fn hint(self, told: &[Hint]) -> Hint {
+        let nth = |n: u16| {
+            let n = usize::from(n) % told.len().max(1);
+            told.iter().rev().nth(n).copied()
+        };
+        match self {
+            Self::Told(n) => nth(n).unwrap_or(Hint::from(0)),
+            Self::Plain(n) => nth(n).map_or(0, Hint::uid).into(),
+            Self::Number(number) => number.into(),
+        }
+    }
+}
+
 /// One operation.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Op {
@@ -64,6 +88,14 @@ pub enum Op {
     SetMany(u16, u8),
     RemoveMany(u16, u8),
     GetMany(u16, u8),
+    SetUid(Key, Value),
+    UidOf(Key),
+    GetByUid(Uid),
+    SetByUid(Uid, Value),
+    RemoveByUid(Uid),
+    KeyOfUid(Uid),
+    /// So many that the uids of several chunks are given out.
+    SetUidMany(u16, u8),
     Walk,
     Check,
     Clear,

@@ -1,18 +1,26 @@
 //! Operations on a table and on a map: the answers are the same.
 
-use crate::op::{Key, Op, Value, many};
+use crate::op::{Key, Op, Uid, Value, many};
 use crate::watch::within_limit;
 use arbitrary::{Arbitrary, Unstructured};
 use std::collections::HashMap;
-use tavola::{CasOutcome, Error, Table};
+use tavola::{CasOutcome, Error, Hint, Table};
 
 const MOST_OPS: usize = 300;
+/// Uids looked at in one check of them: the last that were told.
+const MOST_TOLD: usize = 1000;
 
 type Model = HashMap<Vec<u8>, Vec<u8>>;
 
 struct Pair {
     table: Table,
     model: Model,
+    /// The uids that keys are known to have.
+    hints: HashMap<Vec<u8>, Hint>,
+    /// All that were ever told.
+    told: Vec<Hint>,
+    /// Whether every key gets one unasked.
+    names_all: bool,
 }
 
 /// Plays the input's operations.
@@ -21,11 +29,15 @@ struct Pair {
 /// Where an answer differs, or a check finds something.
 pub fn run(input: &[u8]) {
     let mut source = Unstructured::new(input);
-    let shards = 1 << (u8::arbitrary(&mut source).unwrap_or(0) % 3);
+    let kind = u8::arbitrary(&mut source).unwrap_or(0);
+    let (shards, names_all) = (1 << (kind % 3), kind >= 192);
     let options = Table::options().max_size(4 << 20).shards(shards);
     let mut pair = Pair {
-        table: options.private().expect("a table of 4 MiB"),
+        table: options.uids(names_all).private().expect("a table of 4 MiB"),
         model: Model::new(),
+        hints: HashMap::new(),
+        told: Vec::new(),
+        names_all,
     };
     within_limit(|| {
         for _ in 0..MOST_OPS {
@@ -65,6 +77,17 @@ fn number(text: &[u8]) -> Option<u64> {
 
 impl Pair {
     fn play(&mut self, op: &Op) {
+        self.act(op);
+        let may_remove = matches!(
+            op,
+            Op::Remove(_) | Op::Take(_) | Op::Update(..) | Op::RemoveMany(..) | Op::Clear
+        );
+        if may_remove {
+            self.hints.retain(|key, _| self.model.contains_key(key));
+        }
+    }
+
+    fn act(&mut self, op: &Op) {
         match op {
             Op::Get(key) => self.same(&key.bytes()),
             Op::Contains(key) => {
@@ -97,6 +120,17 @@ impl Pair {
                 }
             }
             Op::GetMany(first, count) => self.get_many(*first, *count),
+            Op::SetUid(key, value) => self.set_uid(key.bytes(), value.bytes()),
+            Op::UidOf(key) => self.uid_of(key.bytes()),
+            Op::GetByUid(uid) => self.get_by_uid(uid.hint(&self.told)),
+            Op::SetByUid(uid, value) => self.set_by_uid(*uid, value.bytes()),
+            Op::RemoveByUid(uid) => self.remove_by_uid(*uid),
+            Op::KeyOfUid(uid) => drop(self.key_of(uid.hint(&self.told))),
+            Op::SetUidMany(first, count) => {
+                for key in many(*first, *count) {
+                    self.set_uid(key.to_vec(), key.to_vec());
+                }
+            }
             Op::Walk | Op::Check => self.agree(),
             Op::Clear => {
                 self.table.clear().unwrap();
@@ -248,7 +282,111 @@ impl Pair {
         assert_eq!(met, keys.len());
     }
 
+    fn set_uid(&mut self, key: Vec<u8>, value: Vec<u8>) {
+        if let Some(hint) = unless_full(self.table.set_uid(&key, &value)) {
+            self.model.insert(key.clone(), value);
+            self.learn(key, hint);
+        } else {
+            self.same(&key);
+        }
+    }
+
+    /// A key was found to have a uid: the one it had, if it had one, and no other's.
+    fn learn(&mut self, key: Vec<u8>, hint: Hint) {
+        assert!(hint.uid() != 0 && hint.generation() != 0);
+        match self.hints.get(&key) {
+            Some(had) => assert_eq!(*had, hint),
+            None => {
+                self.told.push(hint);
+                self.hints.insert(key, hint);
+            }
+        }
+    }
+
+    fn uid_of(&mut self, key: Vec<u8>) {
+        match unless_full(self.table.uid_of(&key)) {
+            Some(Some(hint)) => {
+                assert!(self.model.contains_key(&key));
+                self.learn(key, hint);
+            }
+            Some(None) => assert!(!self.model.contains_key(&key)),
+            None => self.same(&key),
+        }
+    }
+
+    /// The key of a uid, which is the one it is known to be of.
+    fn key_of(&mut self, asked: Hint) -> Option<Vec<u8>> {
+        let is_meant = |hint: &Hint| {
+            hint.uid() == asked.uid() && [0, hint.generation()].contains(&asked.generation())
+        };
+        let named = self.table.key_of_uid(asked).unwrap();
+        let mut known = self.hints.iter().filter(|(_, hint)| is_meant(hint));
+        match (known.next(), &named) {
+            (None, Some(key)) if self.names_all => {
+                assert!(self.model.contains_key(key));
+                self.uid_of(key.clone());
+                assert!(is_meant(&self.hints[key]));
+            }
+            (known, named) => assert_eq!(known.map(|(key, _)| key), named.as_ref()),
+        }
+        named
+    }
+
+    fn get_by_uid(&mut self, asked: Hint) {
+        let value = self.table.get_by_uid(asked).unwrap();
+        let key = self.key_of(asked);
+        assert_eq!(value.as_ref(), key.and_then(|key| self.model.get(&key)));
+    }
+
+    fn set_by_uid(&mut self, uid: Uid, value: Vec<u8>) {
+        let asked = uid.hint(&self.told);
+        let key = self.key_of(asked);
+        if let Some(set) = unless_full(self.table.set_by_uid(asked, &value)) {
+            assert_eq!(set, key.is_some());
+            key.map(|key| self.model.insert(key, value));
+        }
+        self.get_by_uid(asked);
+    }
+
+    fn remove_by_uid(&mut self, uid: Uid) {
+        let asked = uid.hint(&self.told);
+        let key = self.key_of(asked);
+        let removed = self.table.remove_by_uid(asked).unwrap();
+        assert_eq!(removed, key.is_some());
+        if let Some(key) = key {
+            self.model.remove(&key);
+            self.hints.remove(&key);
+        }
+        self.get_by_uid(asked);
+    }
+
+    /// Keys have the uids that were told; uids of keys that are gone lead nowhere.
+    fn agree_by_uid(&self) {
+        let mut uids = HashMap::new();
+        for (key, hint) in &self.hints {
+            assert_eq!(uids.insert(hint.uid(), key), None, "two keys have one uid");
+            assert_eq!(self.table.uid_of(key).unwrap(), Some(*hint));
+            assert_eq!(
+                self.table.get_by_uid(hint.uid()).unwrap().as_ref(),
+                self.model.get(key)
+            );
+        }
+        for hint in self.told.iter().rev().take(MOST_TOLD) {
+            let key = uids
+                .get(&hint.uid())
+                .filter(|key| self.hints[**key] == *hint);
+            assert_eq!(self.table.key_of_uid(*hint).unwrap().as_ref(), key.copied());
+        }
+        let named = if self.names_all {
+            self.model.len()
+        } else {
+            self.hints.len()
+        };
+        assert_eq!(self.table.stats().unwrap().uids, named as u64);
+    }
+
     fn agree(&self) {
+        self.agree_by_uid();
         assert_eq!(self.table.len().unwrap(), self.model.len() as u64);
         self.model.keys().for_each(|key| self.same(key));
         let walked: Model = self.table.iter().map(Result::unwrap).collect();

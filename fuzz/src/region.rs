@@ -3,15 +3,16 @@
 
 use crate::image::{Area, Image};
 use crate::op::{Op, many};
-use crate::template::{template, write_to};
+use crate::template::{hints, template, write_to};
 use crate::watch::within_limit;
 use arbitrary::{Arbitrary, Unstructured};
 use rustix::fs::MemfdFlags;
+use std::collections::HashSet;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use tavola::{Error, Table};
+use tavola::{Error, Hint, Table};
 
 const MOST_CHANGES: usize = 24;
 const MOST_OPS: usize = 40;
@@ -99,11 +100,12 @@ pub fn run(input: &[u8]) {
 }
 
 fn use_damaged(table: &Table, source: &mut Unstructured<'_>) {
+    let mut told = hints().to_vec();
     for _ in 0..MOST_OPS {
         let Ok(op) = Op::arbitrary(source) else {
             break;
         };
-        tolerate(play(table, &op));
+        tolerate(play(table, &op, &mut told));
         if source.is_empty() {
             break;
         }
@@ -117,6 +119,7 @@ fn use_damaged(table: &Table, source: &mut Unstructured<'_>) {
         let got = table.get(&key).expect("a key of a repaired table");
         assert!(got.as_ref() == Some(&value), "a walk and a get differ");
     }
+    name_all(table);
     match table.set(b"after", b"all") {
         Ok(()) => assert_eq!(table.get(b"after").unwrap().unwrap(), b"all"),
         Err(Error::Full { .. }) => {}
@@ -124,6 +127,28 @@ fn use_damaged(table: &Table, source: &mut Unstructured<'_>) {
     }
     let report = table.check().expect("a check");
     assert!(report.is_clean(), "{:?}", report.problems);
+}
+
+/// Every key of a repaired table has a uid or gets one, unless there is no room, and the answers
+/// by uid are those by key.
+fn name_all(table: &Table) {
+    let keys: Vec<_> = table.iter().map(|entry| entry.unwrap().0).collect();
+    let mut uids = HashSet::new();
+    for key in keys {
+        let value = table.get(&key).expect("a key of a repaired table");
+        let hint = match table.uid_of(&key) {
+            Ok(hint) => hint.expect("a uid of a key that is there"),
+            Err(Error::Full { .. }) => break,
+            Err(error) => panic!("{error}"),
+        };
+        assert!(uids.insert(hint.uid()), "two keys have one uid");
+        for asked in [hint, hint.uid().into()] {
+            let named = table.get_by_uid(asked).expect("a uid of a repaired table");
+            assert!(named == value, "the answers by uid and by key differ");
+            assert_eq!(table.key_of_uid(asked).unwrap().as_ref(), Some(&key));
+        }
+        assert!(table.get(&key).unwrap() == value, "lost by its uid");
+    }
 }
 
 /// Damage may be told; nothing else may go wrong.
@@ -134,7 +159,7 @@ fn tolerate(outcome: tavola::Result<()>) {
     }
 }
 
-fn play(table: &Table, op: &Op) -> tavola::Result<()> {
+fn play(table: &Table, op: &Op, told: &mut Vec<Hint>) -> tavola::Result<()> {
     match op {
         Op::Get(key) => table.get(&key.bytes()).map(drop),
         Op::Contains(key) => table.contains(&key.bytes()).map(drop),
@@ -169,6 +194,22 @@ fn play(table: &Table, op: &Op) -> tavola::Result<()> {
             .iter()
             .try_for_each(|key| table.remove(key).map(drop)),
         Op::GetMany(first, count) => table.get_many(&many(*first, *count), |_, _| {}),
+        Op::SetUid(key, value) => {
+            told.push(table.set_uid(&key.bytes(), &value.bytes())?);
+            Ok(())
+        }
+        Op::UidOf(key) => {
+            told.extend(table.uid_of(&key.bytes())?);
+            Ok(())
+        }
+        Op::GetByUid(uid) => table.get_by_uid(uid.hint(told)).map(drop),
+        Op::SetByUid(uid, value) => table.set_by_uid(uid.hint(told), &value.bytes()).map(drop),
+        Op::RemoveByUid(uid) => table.remove_by_uid(uid.hint(told)).map(drop),
+        Op::KeyOfUid(uid) => table.key_of_uid(uid.hint(told)).map(drop),
+        Op::SetUidMany(first, count) => many(*first, *count).iter().try_for_each(|key| {
+            told.push(table.set_uid(key, key)?);
+            Ok(())
+        }),
         Op::Walk => table.iter().try_for_each(|entry| entry.map(drop)),
         Op::Check => table.check().map(drop),
         Op::Clear => table.clear(),

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use tavola::Table;
+use tavola::{Hint, Table};
 
 /// Where it is made.
 const DIR: &str = "/dev/shm";
@@ -16,11 +16,20 @@ const MAX_SIZE: u64 = 2 << 20;
 
 /// The table, made at the first call.
 pub(crate) fn template() -> &'static Image {
-    static TEMPLATE: OnceLock<Image> = OnceLock::new();
+    &made().0
+}
+
+/// Uids of its keys.
+pub(crate) fn hints() -> &'static [Hint] {
+    &made().1
+}
+
+fn made() -> &'static (Image, Vec<Hint>) {
+    static TEMPLATE: OnceLock<(Image, Vec<Hint>)> = OnceLock::new();
     TEMPLATE.get_or_init(build)
 }
 
-fn build() -> Image {
+fn build() -> (Image, Vec<Hint>) {
     let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(DIR);
     let dir = dir.expect("a directory in shared memory");
     let path = dir.path().join("template");
@@ -30,8 +39,8 @@ fn build() -> Image {
     let mut empty = read(&path);
     empty.set_seed(0x7A_801A);
     write(&path, &empty);
-    fill(&path);
-    read(&path)
+    let hints = fill(&path);
+    (read(&path), hints)
 }
 
 fn read(path: &PathBuf) -> Image {
@@ -52,9 +61,11 @@ pub(crate) fn write_to(file: &File, image: &Image) {
     file.write_all_at(&image.bytes, 0).expect("it is written");
 }
 
-/// All kinds of items, several pages of some, and holes where others were.
-fn fill(path: &Path) {
+/// All kinds of items, several pages of some, and holes where others were; of half of them the
+/// uids, which are told.
+fn fill(path: &Path) -> Vec<Hint> {
     let table = Table::open(path).expect("the table opens");
+    wear_uids(&table);
     for n in 0..=255 {
         let size = match n % 32 {
             7 => 5000 << 3,
@@ -78,6 +89,22 @@ fn fill(path: &Path) {
             .remove(&(n << 32 | 1).to_le_bytes())
             .expect("it is removed");
     }
+    let hint_of = |n: u8| table.uid_of(&Key(n).bytes()).expect("there is room");
+    let hints = (0..=255).step_by(2).filter_map(hint_of).collect();
     let report = table.check().expect("it is checked");
     assert!(report.is_clean(), "{:?}", report.problems);
+    hints
+}
+
+/// More uids than a chunk has are given out and taken back: the chunk is given back, but for the
+/// last.
+fn wear_uids(table: &Table) {
+    let keys: Vec<_> = (0..2500u64).map(|n| (n << 32 | 2).to_le_bytes()).collect();
+    for key in &keys {
+        table.set_uid(key, b"worn").expect("it fits");
+    }
+    for key in &keys {
+        table.remove(key).expect("it is removed");
+    }
+    table.compact().expect("it is compacted");
 }

@@ -7,6 +7,7 @@
 //! - [`kv`]: the phases `put`, `over`, `mix`, `get`, `miss` over N keys by P processes.
 //! - [`open`]: what it costs to open an existing table, get one key, and close it.
 //! - [`iter`]: what it costs to walk over all records.
+//! - [`uid`]: the same keys asked for by key and by uid.
 //!
 //! Below them: [`clock`] (one time for all processes), `bytes` (keys and values made from an
 //! index, and checked), `order` (a random visiting order that costs no memory), `latency`
@@ -22,6 +23,7 @@ mod latency;
 pub mod open;
 mod order;
 mod scratch;
+pub mod uid;
 
 pub use error::{Error, Result};
 pub use latency::{Percentiles, RunQueue};

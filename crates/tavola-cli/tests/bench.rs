@@ -194,7 +194,7 @@ fn people_get_a_table() {
 }
 
 #[test]
-fn open_and_iter_report_what_they_measured() {
+fn open_iter_and_uid_report_what_they_measured() {
     let desk = Desk::new();
     let output = desk.run(&["bench", "open", "--count", "200", "--json"]);
     let open: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -205,6 +205,16 @@ fn open_and_iter_report_what_they_measured() {
     let iter: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(number(&iter, "mops") > 0.0);
     assert_eq!(iter["runs"].as_array().unwrap().len(), 3);
+    let output = desk.run(&["bench", "uid", "--keys", "5K", "--json", "--repeat", "3"]);
+    let uid: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(number(&uid, "uid_get_mops") > 0.0 && number(&uid, "set_ratio") > 0.0);
+    assert!(number(&uid, "bytes_per_key") > number(&uid, "plain_bytes_per_key"));
+    let output = desk.run(&["bench", "uid", "--keys", "5K", "--repeat", "3"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.starts_with("get by uid ") && text.contains("5,000 keys"),
+        "{text}"
+    );
     assert_eq!(desk.tables(), 0);
 }
 

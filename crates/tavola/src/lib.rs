@@ -45,7 +45,7 @@ mod sys;
 mod table;
 
 pub use error::{Error, Result};
-pub use layout::tables as format_tables;
+pub use layout::{Hint, tables as format_tables};
 pub use recover::CheckReport;
 pub use region::names;
 #[cfg(feature = "torture")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
-use tavola_bench::{Place, iter, kv, open};
+use tavola_bench::{Place, iter, kv, open, uid};
 
 use crate::error::CliError;
 use crate::output::Output;
@@ -19,6 +19,7 @@ Examples:
   tavola bench kv --procs 8 --json | jq .mops       one JSON object a phase
   tavola bench open                                 open, get one key, close
   tavola bench iter                                 walk over all records
+  tavola bench uid                                  the same keys by key and by uid
 
 Each runs on a table of its own that nobody else can see and that is gone at the end, also
 after Ctrl-C. Every answer is checked; a wrong one ends the run with exit code 2.";
@@ -59,6 +60,7 @@ enum What {
     Kv(Box<KvArgs>),
     Open(OpenArgs),
     Iter(IterArgs),
+    Uid(UidArgs),
     #[command(hide = true)]
     Worker,
 }
@@ -156,6 +158,23 @@ struct IterArgs {
     json: bool,
 }
 
+/// Get and overwrite the same keys by key and by uid
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  tavola bench uid --keys 10M\n  tavola bench uid --json")]
+struct UidArgs {
+    /// Keys in the table
+    #[arg(long, short, value_name = "N", default_value = "1M", value_parser = parse_count)]
+    keys: u64,
+    /// How often; the median counts
+    #[arg(long, short, value_name = "R", default_value_t = 5)]
+    repeat: u32,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
 /// Where the table is made, and how.
 #[derive(clap::Args)]
 struct PlaceArgs {
@@ -217,6 +236,19 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
                 json(&report)
             } else {
                 human::iter(&report)
+            })?;
+        }
+        What::Uid(args) => {
+            let config = uid::Config {
+                place: args.place.into(),
+                keys: args.keys,
+                repeat: args.repeat,
+            };
+            let report = uid::run(&config).map_err(explain)?;
+            show(if args.json {
+                json(&report)
+            } else {
+                human::uid(&report)
             })?;
         }
         What::Worker => kv::work().map_err(explain)?,

@@ -53,7 +53,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn summary(stats: &Stats) -> [(&'static str, String); 8] {
+fn summary(stats: &Stats) -> [(&'static str, String); 9] {
     let memory = format!(
         "{} of at most {}",
         size(stats.resident_bytes),
@@ -89,6 +89,10 @@ fn summary(stats: &Stats) -> [(&'static str, String); 8] {
         ("index", index),
         ("small items", size(stats.slab_bytes)),
         ("large items", size(stats.large_bytes)),
+        (
+            "uids",
+            format!("{} in {}", count(stats.uids), size(stats.uid_bytes)),
+        ),
         ("spare", size(stats.free_bytes)),
         ("made", made),
     ]
@@ -140,6 +144,8 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "index_bytes": stats.index_bytes,
         "slab_bytes": stats.slab_bytes,
         "large_bytes": stats.large_bytes,
+        "uids": stats.uids,
+        "uid_bytes": stats.uid_bytes,
         "free_bytes": stats.free_bytes,
         "recoveries": stats.recoveries,
         "format_version": stats.format_version,

@@ -8,7 +8,7 @@
 use super::item::bytes;
 use super::{Item, Need, Stop, pool};
 use crate::error::{Error, Result};
-use crate::layout::{FIRST_MASK, LARGE_HEAD, LARGEST_BLOCK, MAX_DATA, PAGE, PageWord, large_split};
+use crate::layout::{FIRST_MASK, MAX_DATA, MOST_HEAD, MOST_SMALL, PAGE, PageWord, large_split};
 use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::Ordering;
@@ -38,7 +38,7 @@ impl<'a> Chain<'a> {
         if data > MAX_DATA {
             return Err(Error::TooLarge { bytes: data });
         }
-        Ok(8 + data > u64::from(LARGEST_BLOCK))
+        Ok(data > MOST_SMALL)
     }
 
     /// Takes pages and writes into them what does not stand in the item's block. Call without
@@ -78,7 +78,7 @@ impl<'a> Chain<'a> {
                 Err(Stop::Need(Need::Pages(count))) => {
                     pool::provision(self.region, self.me, count)?;
                 }
-                Err(Stop::Need(Need::Directory { .. })) => unreachable!("pages need no directory"),
+                Err(Stop::Need(_)) => unreachable!("pages need no directory"),
                 Err(Stop::Fail(error)) => return Err(error),
             }
         }
@@ -197,7 +197,7 @@ impl<'a> Pieces<'a> {
         (inline, pages): (u64, u32),
         first_page: u32,
     ) -> Self {
-        debug_assert!(LARGE_HEAD + inline <= PAGE);
+        debug_assert!(MOST_HEAD + inline <= PAGE);
         Self {
             region,
             inline_offset,

@@ -1,16 +1,13 @@
-//! Items as they are read and written.
+//! Items as they are read.
 //!
 //! Reading is done with and without the shard's lock. Without it every byte may be stale or torn,
 //! so lengths are held against the page they stand in, and what was copied counts only after the
 //! bucket has been validated (`index::read`).
 
-use super::chain::{Chain, Pieces};
-use super::{Step, corrupt, slab, take_block};
+use super::chain::Pieces;
 use crate::layout::{
-    FLAG_COUNTER, FLAG_LARGE, Header, LARGE_HEAD, LARGEST_BLOCK, LargeLink, UNIT, class_of,
-    large_split,
+    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Header, Hint, LargeLink, UNIT, is_word, large_split,
 };
-use crate::lock::ShardLock;
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, W64, fence};
 
@@ -22,7 +19,7 @@ const DIGITS: usize = 20;
 pub(crate) struct Item<'a> {
     region: &'a Region,
     block: Block<'a>,
-    item_ref: u64,
+    pub(crate) item_ref: u64,
     /// Where in the block the key begins, or the stream of a large item.
     data: u64,
     key_len: u64,
@@ -36,13 +33,14 @@ impl<'a> Item<'a> {
         let block = region.block(item_ref)?;
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         match header.flags {
-            0 => Self::plain(region, block, item_ref, header),
+            0 | FLAG_UID => Self::plain(region, block, item_ref, header),
             _ => Self::special(region, block, item_ref, header),
         }
     }
 
-    /// An item without any flag, as nearly all are. Kept apart from [`Self::special`] all the way
-    /// through a read, so that the compiler sees an item of registers, whose flags are none.
+    /// An item without any flag but that of a uid, as nearly all are. Kept apart from
+    /// [`Self::special`] all the way through a read, so that the compiler sees an item of
+    /// registers, whose flags it knows.
     #[inline(always)]
     pub(crate) fn plain(
         region: &'a Region,
@@ -50,17 +48,18 @@ impl<'a> Item<'a> {
         item_ref: u64,
         header: Header,
     ) -> Option<Self> {
+        let data = if header.flags == 0 { 8 } else { 16 };
         let (key_len, value_len) = (u64::from(header.key_len), u64::from(header.value_len));
         let item = Self {
             region,
             block,
             item_ref,
-            data: 8,
+            data,
             key_len,
             value_len,
-            flags: 0,
+            flags: header.flags,
         };
-        (8 + key_len + value_len <= block.room()).then_some(item)
+        (data + key_len + value_len <= block.room()).then_some(item)
     }
 
     /// The same, of a key that was found equal to one of this length: where its value begins is
@@ -73,7 +72,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// An item with fields after its header.
+    /// An item with other fields after its header.
     #[cold]
     pub(crate) fn special(
         region: &'a Region,
@@ -91,10 +90,10 @@ impl<'a> Item<'a> {
             flags: header.flags,
         };
         let mut end = item.data + item.key_len;
+        if item.data > block.room() {
+            return None;
+        }
         if item.is_large() {
-            if block.room() < LARGE_HEAD {
-                return None;
-            }
             let link = LargeLink::decode(item.second_word().load(Ordering::Relaxed));
             item.key_len |= u64::from(link.key_len_high) << 24;
             let (inline, pages) = large_split(item.payload());
@@ -111,6 +110,56 @@ impl<'a> Item<'a> {
     /// The link of a large item, the number of a counter.
     fn second_word(&self) -> &'a W64 {
         self.region.word(self.item_ref * UNIT + 8)
+    }
+
+    /// A word of its block.
+    pub(super) fn word(&self, at: u64) -> u64 {
+        self.region
+            .word(self.item_ref * UNIT + at)
+            .load(Ordering::Relaxed)
+    }
+
+    pub(super) fn header(&self) -> Header {
+        Header::decode(self.word(0))
+    }
+
+    /// Where its uid stands, if it has one.
+    #[inline(always)]
+    fn uid_field(&self) -> Option<&'a W64> {
+        if self.flags & FLAG_UID == 0 {
+            return None;
+        }
+        let at = Header::uid_at(self.flags);
+        Some(self.region.word(self.item_ref * UNIT + at))
+    }
+
+    /// Its uid, or none.
+    #[inline(always)]
+    pub(crate) fn hint(&self) -> Hint {
+        self.uid_field().map_or(Hint::NONE, |word| {
+            Hint::from_bits(word.load(Ordering::Relaxed))
+        })
+    }
+
+    /// Repair: takes a uid off that cannot be its own.
+    pub(crate) fn forget_hint(&self) {
+        if let Some(word) = self.uid_field() {
+            word.store(Hint::NONE.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    /// Which fields stand between header and key.
+    pub(crate) fn flags(&self) -> u8 {
+        self.flags
+    }
+
+    /// Its value, when that is one aligned word: it may be changed in place then.
+    pub(crate) fn value_word(&self) -> Option<&'a W64> {
+        let is_word = self.flags & !FLAG_UID == 0 && is_word(self.key_len, self.value_len);
+        is_word.then(|| {
+            self.region
+                .word(self.item_ref * UNIT + self.data + self.key_len)
+        })
     }
 
     pub(crate) fn key_len(&self) -> u64 {
@@ -130,11 +179,6 @@ impl<'a> Item<'a> {
             (false, true) => before_key + self.key_len,
             (false, false) => before_key + self.payload(),
         }
-    }
-
-    /// No field stands between header and key.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.flags == 0
     }
 
     pub(crate) fn is_large(&self) -> bool {
@@ -265,7 +309,7 @@ impl<'a> Item<'a> {
 
     /// Copies the block of a small or large item's head to another place. Under the shard's lock.
     pub(crate) fn move_to(&self, item_ref: u64) {
-        // A2: see `write_small`.
+        // A2: see `write::write`.
         fence(Ordering::Release);
         let words = self.block_bytes().div_ceil(8);
         for i in 0..words {
@@ -314,116 +358,6 @@ pub(super) mod bytes {
         // SAFETY: checked for this length; the caller owns the block or page it lies in.
         unsafe { sync::copy_in(to, from) };
     }
-}
-
-/// Bytes of the block of a plain item; `None` when it is too large for one.
-#[inline(always)]
-fn small_class(key: &[u8], value: &[u8]) -> Option<u32> {
-    class_of(8 + key.len() as u64 + value.len() as u64)
-}
-
-/// Writes a plain item that fits in a block into a new one; `Ok(None)` when it does not fit.
-#[inline(always)]
-pub(crate) fn write_small(lock: &ShardLock<'_>, key: &[u8], value: &[u8]) -> Step<Option<u64>> {
-    let Some(class) = small_class(key, value) else {
-        return Ok(None);
-    };
-    let item_ref = take_block(lock, class)?;
-    // A2: whoever reads a byte written below and then fences sees every bump made before the block
-    // was freed. Pairs with the acquire fence of `index::read::validate`.
-    fence(Ordering::Release);
-    let offset = item_ref * UNIT;
-    let header = Header {
-        value_len: value.len() as u32,
-        key_len: key.len() as u32,
-        flags: 0,
-    };
-    lock.region
-        .word(offset)
-        .store(header.encode(), Ordering::Relaxed);
-    bytes::write(lock.region, offset + 8, key);
-    bytes::write(lock.region, offset + 8 + key.len() as u64, value);
-    Ok(Some(item_ref))
-}
-
-/// Writes a counter; `Ok(None)` when the key is too long for one in place.
-pub(crate) fn write_counter(lock: &ShardLock<'_>, key: &[u8], number: u64) -> Step<Option<u64>> {
-    let bytes_needed = 16 + key.len() as u64;
-    if bytes_needed > u64::from(LARGEST_BLOCK) {
-        return Ok(None);
-    }
-    let Some(class) = class_of(bytes_needed) else {
-        return Ok(None);
-    };
-    let item_ref = take_block(lock, class)?;
-    // A2: see `write_small`.
-    fence(Ordering::Release);
-    let offset = item_ref * UNIT;
-    let header = Header {
-        value_len: 8,
-        key_len: key.len() as u32,
-        flags: FLAG_COUNTER,
-    };
-    lock.region
-        .word(offset)
-        .store(header.encode(), Ordering::Relaxed);
-    lock.region
-        .word(offset + 8)
-        .store(number, Ordering::Relaxed);
-    bytes::write(lock.region, offset + 16, key);
-    Ok(Some(item_ref))
-}
-
-/// Writes the block of a large item whose pages are written already.
-pub(crate) fn write_large(
-    lock: &ShardLock<'_>,
-    chain: &Chain<'_>,
-    key: &[u8],
-    value: &[u8],
-) -> Step<u64> {
-    let (inline, _) = large_split(key.len() as u64 + value.len() as u64);
-    let Some(class) = class_of(LARGE_HEAD + inline) else {
-        return corrupt("the size of a large item");
-    };
-    let item_ref = take_block(lock, class)?;
-    // A2: see `write_small`.
-    fence(Ordering::Release);
-    let offset = item_ref * UNIT;
-    let header = Header {
-        value_len: value.len() as u32,
-        key_len: key.len() as u32 & 0xFF_FFFF,
-        flags: FLAG_LARGE,
-    };
-    let link = LargeLink {
-        first_page: chain.first(),
-        key_len_high: (key.len() >> 24) as u32,
-    };
-    lock.region
-        .word(offset)
-        .store(header.encode(), Ordering::Relaxed);
-    lock.region
-        .word(offset + 8)
-        .store(link.encode(), Ordering::Relaxed);
-    let from_key = key.len().min(inline as usize);
-    bytes::write(lock.region, offset + 16, &key[..from_key]);
-    bytes::write(
-        lock.region,
-        offset + 16 + from_key as u64,
-        &value[..inline as usize - from_key],
-    );
-    Ok(item_ref)
-}
-
-/// Frees an item no slot leads to any more.
-#[inline(always)]
-pub(crate) fn discard(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
-    let word = lock.region.word(item_ref * UNIT).load(Ordering::Relaxed);
-    if Header::decode(word).flags & FLAG_LARGE != 0
-        && let Some(item) = Item::at(lock.region, item_ref)
-    {
-        super::chain::free(lock, &item);
-    }
-    slab::free_block(lock, item_ref)
 }
 
 fn decimal(number: u64, digits: &mut [u8; DIGITS]) -> &[u8] {

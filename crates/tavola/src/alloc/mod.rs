@@ -6,7 +6,7 @@
 //!
 //! **A1** a page is in one state, by one word ([`PageWord`](crate::layout::PageWord));
 //! **A2** a block or page that a slot leads to is never given out again before the slot's bucket
-//! was bumped, with a release fence before its bytes change ([`item::write_small`]);
+//! was bumped, with a release fence before its bytes change ([`write::write_small`]);
 //! **A3** nothing is written to a page that was not backed by memory before ([`pool::provision`]).
 //!
 //! Functions that run under a lock never call the system: where they lack something they end with
@@ -16,9 +16,11 @@ mod chain;
 mod item;
 mod pool;
 mod slab;
+mod uid;
+mod write;
 
 pub(crate) use chain::{Chain, settle_pages};
-pub(crate) use item::{Item, decimal_u64, discard, write_counter, write_large, write_small};
+pub(crate) use item::{Item, decimal_u64};
 pub(crate) use pool::{
     GRACE_S, adopt_strays, give, give_back, is_worth_giving_back, lock as lock_pool, provision,
     raise_frontier, release_claims, take,
@@ -26,6 +28,14 @@ pub(crate) use pool::{
 pub(crate) use slab::{
     choose_victim, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,
     next_used, settle_page, spare_victim, take_block, unmark_page,
+};
+pub(crate) use uid::{
+    announce, chunk_page, count_change, entry_of, forget_chunks, free_uid, give_empty_chunk,
+    has_empty_chunk, leads_to, link_chunk, make_hole, next_hole, settle_uid, store as store_entry,
+    take_uid,
+};
+pub(crate) use write::{
+    can_count, copy_with_uid, discard, write_counter, write_large, write_small,
 };
 
 use crate::error::Error;
@@ -46,6 +56,8 @@ pub(crate) enum Need {
     Pages(u32),
     /// A directory backed for so many entries.
     Directory { shard: u32, entries: u32 },
+    /// More of a shard's uid directory backed.
+    UidDirectory { shard: u32 },
 }
 
 /// The outcome of a step under a lock.

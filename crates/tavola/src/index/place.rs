@@ -4,9 +4,10 @@ use super::dir::{depth_of, lookup, next_prefix};
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::split::{new_root, split};
-use crate::alloc::{Item, Step, corrupt, discard};
+use crate::alloc::{Item, Step, announce, corrupt, discard, free_uid, leads_to, settle_uid};
 use crate::layout::{
-    BUCKETS, Bucket, Header, SLOTS, Segment, UNIT, is_word, slot_ref, slot_tag, slot_word,
+    BUCKETS, Bucket, FLAG_UID, Header, Hint, SLOTS, Segment, UNIT, is_word, slot_ref, slot_tag,
+    slot_word,
 };
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64, prefetch};
@@ -23,7 +24,7 @@ pub(crate) struct Found<'a> {
     pub(crate) item_ref: u64,
     /// Bytes of its key and value.
     pub(crate) payload: u64,
-    is_plain: bool,
+    flags: u8,
 }
 
 impl Found<'_> {
@@ -35,12 +36,26 @@ impl Found<'_> {
         }
     }
 
+    /// Its uid, or none.
+    #[inline(always)]
+    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Hint {
+        if self.flags & FLAG_UID == 0 {
+            return Hint::NONE;
+        }
+        Item::at(lock.region, self.item_ref).map_or(Hint::NONE, |item| own_hint(lock, &item))
+    }
+
     /// Its value, when that is one aligned word: it may be changed in place then.
     #[inline(always)]
     pub(crate) fn word<'a>(&self, lock: &ShardLock<'a>, key: &[u8]) -> Option<&'a W64> {
+        let before_key = match self.flags {
+            0 => 8,
+            FLAG_UID => 16,
+            _ => return None,
+        };
         let key_len = key.len() as u64;
-        let is_word = self.is_plain && is_word(key_len, self.payload - key_len);
-        is_word.then(|| lock.region.word(self.item_ref * UNIT + 8 + key_len))
+        let at = self.item_ref * UNIT + before_key + key_len;
+        is_word(key_len, self.payload - key_len).then(|| lock.region.word(at))
     }
 }
 
@@ -57,6 +72,20 @@ impl<'a> Spot<'a> {
         match self {
             Self::Taken(found) => Some(found),
             Self::Free(_) => None,
+        }
+    }
+
+    /// Whether the key has a uid; for a quick choice of ways.
+    #[inline(always)]
+    pub(crate) fn has_uid(&self) -> bool {
+        matches!(self, Self::Taken(found) if found.flags & FLAG_UID != 0)
+    }
+
+    /// The key's uid, or none.
+    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Hint {
+        match self {
+            Self::Taken(found) => found.hint(lock),
+            Self::Free(_) => Hint::NONE,
         }
     }
 }
@@ -111,8 +140,7 @@ fn find_in<'a>(
         // Most finds of a writer end with freeing the item: these misses overlap with the item's.
         lock.region.prefetch_slab(item_ref);
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
-        let is_plain = header.flags == 0;
-        let payload = if is_plain {
+        let payload = if header.flags == 0 {
             let item = Item::plain(lock.region, block, item_ref, header);
             item.and_then(|item| Some(item.key_equals(key)?.then(|| item.payload())))
         } else {
@@ -126,7 +154,7 @@ fn find_in<'a>(
                     home,
                     item_ref,
                     payload,
-                    is_plain,
+                    flags: header.flags,
                 }));
             }
             Some(None) => {}
@@ -144,41 +172,65 @@ fn special_payload(lock: &ShardLock<'_>, item_ref: u64, key: &[u8]) -> Option<Op
     Some(item.key_equals(key)?.then(|| item.payload()))
 }
 
-/// Lets a key lead to another item, by one store. The old item may be freed after this.
+/// The uid of an item, unless damage has made it another's.
+pub(super) fn own_hint(lock: &ShardLock<'_>, item: &Item<'_>) -> Hint {
+    let hint = item.hint();
+    if leads_to(lock, hint, item.item_ref) {
+        hint
+    } else {
+        Hint::NONE
+    }
+}
+
+/// Lets a key lead to another item, by one store; and its uid, which is that of the new item. The
+/// old item may be freed after this.
 #[inline(always)]
-pub(crate) fn replace(found: &Found<'_>, hash: Hash, item_ref: u64) {
+pub(crate) fn replace(
+    lock: &ShardLock<'_>,
+    found: &Found<'_>,
+    hash: Hash,
+    item_ref: u64,
+    hint: Hint,
+) {
+    announce(lock, hint, item_ref);
     // Pairs with the acquire load of the slot in `read`: the item's bytes are seen.
     found.bucket.slots[found.slot].store(slot_word(hash.tag, item_ref), Ordering::Release);
     found.bucket.bump();
+    settle_uid(lock, hint, item_ref);
 }
 
-/// Takes a key out. Its item may be freed after this.
+/// Takes a key out, and its uid. Its item may be freed after this.
 #[inline(always)]
-pub(crate) fn remove(found: &Found<'_>) {
+pub(crate) fn remove(lock: &ShardLock<'_>, found: &Found<'_>) {
+    let hint = found.hint(lock);
+    announce(lock, hint, found.item_ref);
     found.bucket.slots[found.slot].store(0, Ordering::Release);
     found.bucket.bump();
+    free_uid(lock, hint);
     if found.bucket.is_away(found.slot) {
         found.bucket.set_slot_meta(found.slot, false);
         found.home.hint_down();
     }
 }
 
-/// Puts a key that is not there yet into the index, by one store. The segment is that of its
-/// [`Spot`], found under this hold of the lock.
+/// Puts a key that is not there yet into the index, by one store, and its uid. The segment is that
+/// of its [`Spot`], found under this hold of the lock.
 #[inline(always)]
 pub(crate) fn insert(
     lock: &ShardLock<'_>,
     hash: Hash,
     segment: Option<&Segment>,
     item_ref: u64,
+    hint: Hint,
 ) -> Step<()> {
+    announce(lock, hint, item_ref);
     let word = slot_word(hash.tag, item_ref);
-    if let Some(segment) = segment
-        && put(segment, hash, word)
-    {
-        return Ok(());
+    let is_put = segment.is_some_and(|segment| put(segment, hash, word));
+    if !is_put {
+        insert_crowded(lock, hash, word)?;
     }
-    insert_crowded(lock, hash, word)
+    settle_uid(lock, hint, item_ref);
+    Ok(())
 }
 
 /// Both buckets are full, or there is no segment yet.
@@ -392,9 +444,9 @@ fn clear_bucket(lock: &ShardLock<'_>, segment: &Segment, b: usize) -> Step<()> {
             home,
             item_ref: slot_ref(word),
             payload,
-            is_plain: item.is_plain(),
+            flags: item.flags(),
         };
-        remove(&found);
+        remove(lock, &found);
         lock.head.items.sub_owned(1);
         lock.head.payload.sub_owned(payload);
         discard(lock, found.item_ref)?;

@@ -19,7 +19,7 @@ use super::group::matches;
 use super::hash::Hash;
 use crate::alloc::Item;
 use crate::error::{Result, corrupt};
-use crate::layout::{Bucket, Header, LayoutWord, Segment, ShardHead, slot_ref, slot_tag};
+use crate::layout::{Bucket, FLAG_UID, Header, LayoutWord, Segment, ShardHead, slot_ref, slot_tag};
 use crate::region::Region;
 use crate::sync::{Ordering, fence, prefetch, spin_hint};
 
@@ -176,29 +176,43 @@ impl View<'_> {
             return Look::Impossible;
         };
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
-        if header.flags != 0 {
-            return special(self.region, self.head, self.layout, item_ref, key, want);
-        }
-        let Some(item) = Item::plain(self.region, block, item_ref, header) else {
-            return Look::Impossible;
-        };
-        match item.key_equals(key) {
-            Some(false) => Look::Other,
-            Some(true) if want.take(&item.with_key_len(key.len())) => Look::Found,
-            _ => Look::Impossible,
+        match header.flags {
+            0 => plain(Item::plain(self.region, block, item_ref, header), key, want),
+            FLAG_UID => {
+                plain_with_uid(Item::plain(self.region, block, item_ref, header), key, want)
+            }
+            _ => special(self.region, self.head, self.layout, item_ref, key, want),
         }
     }
 
     #[inline(always)]
     fn validate(self, bucket: &Bucket, version: u32) -> bool {
-        // Pairs with the release fences of `alloc::item` before the bytes of a block change.
+        // Pairs with the release fences of `alloc::write` before the bytes of a block change.
         fence(Ordering::Acquire);
         bucket.version.load(Ordering::Relaxed) == version
             && LayoutWord(self.head.layout.load(Ordering::Relaxed)) == self.layout
     }
 }
 
-/// As [`View::look`], for an item with fields. Copying a large one takes so long that many a
+#[inline(always)]
+fn plain(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> Look {
+    let Some(item) = item else {
+        return Look::Impossible;
+    };
+    match item.key_equals(key) {
+        Some(false) => Look::Other,
+        Some(true) if want.take(&item.with_key_len(key.len())) => Look::Found,
+        _ => Look::Impossible,
+    }
+}
+
+/// As [`plain`], for an item with a uid: by itself, so that the other stays as short as it is.
+#[inline(never)]
+fn plain_with_uid(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> Look {
+    plain(item, key, want)
+}
+
+/// As [`View::look`], for an item with other fields. Copying a large one takes so long that many a
 /// reader is stopped there: so the layout is looked at before the bucket, whose segment may have
 /// been given back to the system meanwhile.
 #[cold]

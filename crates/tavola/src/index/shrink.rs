@@ -10,14 +10,15 @@
 //! | the layout word rises | a reader that is still in the old one begins again | the same |
 //!
 //! Moving an item: a new block is written, its slot is repointed by one store, the bucket bumped,
-//! the old block freed; as an overwrite with the same bytes.
+//! the entry of its uid changed, the old block freed; as an overwrite with the same bytes, so that
+//! nobody needs to be told in between.
 
 use super::dir::{depth_of, layout_word, publish_layout};
 use super::hash::Hash;
-use super::place::{make_room, put, repoint};
+use super::place::{make_room, own_hint, put, repoint};
 use crate::alloc::{
-    Item, Step, Stop, choose_victim, discard_block, give, lose_empty_page, next_used, spare_victim,
-    take_block,
+    Item, Step, Stop, choose_victim, discard_block, give, give_empty_chunk, has_empty_chunk,
+    lose_empty_page, next_used, settle_uid, spare_victim, take_block,
 };
 use crate::layout::{BUCKETS, CLASSES, Class, PageWord, SLOTS, Segment, ShardHead, slot_tag};
 use crate::lock::ShardLock;
@@ -171,6 +172,7 @@ pub(crate) fn is_worth_tending(head: &ShardHead) -> bool {
     let slots = segments * (BUCKETS * SLOTS) as u64;
     let too_many_segments = segments > u64::from(items > 0) && items.saturating_mul(10) < slots * 3;
     too_many_segments
+        || has_empty_chunk(head)
         || head.victim.load(Ordering::Relaxed) != 0
         || (0..CLASSES as u32).any(|number| {
             let class = &head.classes[number as usize];
@@ -220,6 +222,7 @@ pub(crate) fn empty_slabs(lock: &ShardLock<'_>, most: u32, key: &mut Vec<u8>) ->
     let mut page = lock.head.victim.load(Ordering::Relaxed);
     if page == 0 {
         (0..CLASSES as u32).for_each(|number| lose_empty_page(lock, number));
+        give_empty_chunk(lock);
         let Some(number) = sparse_class(lock) else {
             return Ok(false);
         };
@@ -283,7 +286,9 @@ fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> S
     let hash = Hash::of(lock.region, key);
     let new = take_block(lock, class)?;
     item.move_to(new);
+    let hint = own_hint(lock, &item);
     if hash.shard == lock.number && repoint(lock, hash, old, new)? {
+        settle_uid(lock, hint, new);
         discard_block(lock, old)?;
         return Ok(true);
     }

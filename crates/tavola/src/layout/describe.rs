@@ -13,6 +13,7 @@ const TOTAL: usize = count::<Superblock>()
     + count::<Participant>()
     + count::<Bucket>()
     + count::<SlabPage>()
+    + count::<UidPage>()
     + 2;
 
 const fn count<T: Described>() -> usize {
@@ -36,7 +37,8 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<ClassHead>(all, at);
     let (all, at) = push::<Participant>(all, at);
     let (all, at) = push::<Bucket>(all, at);
-    let (mut all, at) = push::<SlabPage>(all, at);
+    let (all, at) = push::<SlabPage>(all, at);
+    let (mut all, at) = push::<UidPage>(all, at);
     all[at] = PAGE;
     all[at + 1] = CLASSES as u64;
     all
@@ -58,13 +60,15 @@ fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
     };
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | 2^{} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} |",
         g.shards(),
         g.shards_off,
         g.participants_off,
         g.page_table_off,
         g.dirs_off,
         g.dir_log2,
+        g.uids_off,
+        g.uid_dir_log2,
         u64::from(g.first_page) * PAGE,
     );
 }
@@ -92,11 +96,13 @@ pub fn tables() -> String {
         "Slab head",
         "at most; the bitmap is as long as the class needs",
     );
+    table::<UidPage>(&mut out, "Uid chunk head", "before the entries of a chunk");
     let _ = writeln!(out, "### Areas by `max_size`\n");
     let _ = writeln!(
         out,
         "| `max_size` | shards | shard heads | participants | page table | directories | \
-         entries each | first page |\n|---|---|---|---|---|---|---|---|"
+         entries each | uid directories | chunks each | first page |\n\
+         |---|---|---|---|---|---|---|---|---|---|"
     );
     areas(&mut out, "64 MiB", 64 << 20, 4);
     areas(&mut out, "64 GiB", 64 << 30, 5);

@@ -1,6 +1,6 @@
 //! Where everything stands, computed from the two numbers a table is made with.
 
-use super::{DIR_INLINE, PAGE, PARTICIPANTS, Participant, ShardHead, Superblock};
+use super::{DIR_INLINE, PAGE, PARTICIPANTS, Participant, ShardHead, Superblock, UID_ENTRIES};
 
 /// The least a table may grow to.
 pub(crate) const MIN_SIZE: u64 = 1 << 20;
@@ -19,6 +19,8 @@ pub(crate) struct Geometry {
     pub(crate) participants_off: u64,
     pub(crate) page_table_off: u64,
     pub(crate) dirs_off: u64,
+    pub(crate) uid_dir_log2: u32,
+    pub(crate) uids_off: u64,
     /// The first page that may be given out.
     pub(crate) first_page: u32,
     /// One past the last.
@@ -44,7 +46,12 @@ impl Geometry {
         let page_table_off = participants_end.next_multiple_of(4096);
         let dirs_off = (page_table_off + u64::from(max_pages) * 8).next_multiple_of(4096);
         let dirs_end = dirs_off + ((4u64 << dir_log2) << shards_log2);
-        let first_page = dirs_end.div_ceil(PAGE) as u32;
+        // As many chunks as a shard has uids for, or as there are pages.
+        let uid_dir_log2 =
+            (32 - UID_ENTRIES.ilog2() - shards_log2).min(max_pages.next_power_of_two().ilog2());
+        let uids_off = dirs_end.next_multiple_of(4096);
+        let uids_end = uids_off + ((4u64 << uid_dir_log2) << shards_log2);
+        let first_page = uids_end.div_ceil(PAGE) as u32;
         (first_page < max_pages).then_some(Self {
             max_size,
             shards_log2,
@@ -53,6 +60,8 @@ impl Geometry {
             participants_off,
             page_table_off,
             dirs_off,
+            uid_dir_log2,
+            uids_off,
             first_page,
             max_pages,
         })
@@ -86,7 +95,7 @@ mod tests {
             let g = Geometry::new(size, shards).unwrap();
             assert!(g.shards_off < g.participants_off && g.participants_off < g.page_table_off);
             assert!(g.page_table_off < g.dirs_off);
-            assert!(g.dirs_off < u64::from(g.first_page) * PAGE);
+            assert!(g.dirs_off < g.uids_off && g.uids_off < u64::from(g.first_page) * PAGE);
             assert!(g.first_page < g.max_pages);
         }
     }

@@ -5,17 +5,18 @@
 //! link u64       LARGE: first page 32 | high bits of key_len 8
 //! counter u64    COUNTER: the number; get shows it as decimal text
 //! cas u64        CAS
+//! uid u64        UID: uid 32 | generation 32
 //! expiry u32     EXPIRY
 //! client u32     CLIENT
-//! uid u32        UID
 //! key, value
 //! ```
 //!
-//! A value of 8 bytes behind a key of a multiple of 8 is one aligned word: it is changed in place.
+//! A value of 8 bytes behind a key of a multiple of 8 is one aligned word, with and without a uid:
+//! it is changed in place.
 //! The fields after the header stand there only when their flag does, 8-byte fields first. An item
 //! that does not fit in a block is LARGE: its key and value are one stream, whose first part stands
 //! in the block and whose rest fills whole pages, chained through the page table.
-//! This version writes LARGE and COUNTER; it skips the other fields when it meets them.
+//! This version writes LARGE, COUNTER and UID; it skips the other fields when it meets them.
 
 use super::{LARGEST_BLOCK, PAGE};
 
@@ -26,12 +27,17 @@ pub(crate) const FLAG_COUNTER: u8 = 2;
 const FLAG_EXPIRY: u8 = 4;
 const FLAG_CLIENT: u8 = 8;
 const FLAG_CAS: u8 = 16;
-const FLAG_UID: u8 = 32;
+/// The key has a uid.
+pub(crate) const FLAG_UID: u8 = 32;
 
 /// The most bytes of key and value together.
 pub(crate) const MAX_DATA: u64 = u32::MAX as u64;
-/// Bytes of a large item's block before its stream.
-pub(crate) const LARGE_HEAD: u64 = 16;
+/// The most bytes an item has before its key: header, link or counter, and every other field.
+/// Which of two shapes an item has depends on the bytes of key and value alone, so this much is
+/// always allowed for.
+pub(crate) const MOST_HEAD: u64 = 40;
+/// The most bytes of key and value of an item that is not large.
+pub(crate) const MOST_SMALL: u64 = LARGEST_BLOCK as u64 - MOST_HEAD;
 
 /// The first word of an item, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +65,13 @@ impl Header {
         }
     }
 
+    /// Bytes between the start of an item with such flags and its uid, or where that would stand.
+    #[inline(always)]
+    pub(crate) fn uid_at(flags: u8) -> u64 {
+        let before = flags & (FLAG_LARGE | FLAG_COUNTER | FLAG_CAS);
+        8 + 8 * u64::from(before.count_ones())
+    }
+
     /// Bytes between the start of the item and its key.
     #[inline(always)]
     pub(crate) fn before_key(self) -> u64 {
@@ -69,9 +82,9 @@ impl Header {
         8 + has(FLAG_LARGE, 8)
             + has(FLAG_COUNTER, 8)
             + has(FLAG_CAS, 8)
+            + has(FLAG_UID, 8)
             + has(FLAG_EXPIRY, 4)
             + has(FLAG_CLIENT, 4)
-            + has(FLAG_UID, 4)
     }
 }
 
@@ -95,7 +108,8 @@ impl LargeLink {
     }
 }
 
-/// Whether the value of an item without fields is one aligned word, which is changed in place.
+/// Whether the value of an item with no field but a uid is one aligned word, which is changed in
+/// place.
 #[inline(always)]
 pub(crate) fn is_word(key_len: u64, value_len: u64) -> bool {
     value_len == 8 && key_len.is_multiple_of(8)
@@ -104,11 +118,7 @@ pub(crate) fn is_word(key_len: u64, value_len: u64) -> bool {
 /// Of a large item's stream: bytes in the block, and pages for the rest.
 pub(crate) fn large_split(data: u64) -> (u64, u32) {
     let rest = data % PAGE;
-    let inline = if LARGE_HEAD + rest > u64::from(LARGEST_BLOCK) {
-        0
-    } else {
-        rest
-    };
+    let inline = if rest > MOST_SMALL { 0 } else { rest };
     (inline, (data - inline).div_ceil(PAGE) as u32)
 }
 
@@ -144,13 +154,15 @@ mod tests {
         assert_eq!(of(0), 8);
         assert_eq!(of(FLAG_COUNTER), 16);
         assert_eq!(of(FLAG_CAS | FLAG_EXPIRY), 20);
+        assert_eq!(of(!FLAG_LARGE), MOST_HEAD);
+        assert_eq!(of(!FLAG_COUNTER), MOST_HEAD);
     }
 
     #[test]
     fn streams_are_split_without_loss() {
-        for data in [16_345, 16_384, 16_385, 32_767, 32_768, 100_000, MAX_DATA] {
+        for data in [16_313, 16_384, 16_385, 32_767, 32_768, 100_000, MAX_DATA] {
             let (inline, pages) = large_split(data);
-            assert!(LARGE_HEAD + inline <= u64::from(LARGEST_BLOCK));
+            assert!(MOST_HEAD + inline <= u64::from(LARGEST_BLOCK));
             assert!(pages > 0 && u64::from(pages) * PAGE >= data - inline);
             assert!((u64::from(pages) - 1) * PAGE < data - inline);
         }

@@ -6,6 +6,7 @@
 //! parts_off    participants          64 B each
 //! table_off    page table            8 B a page
 //! dirs_off     directories           4 B an entry, the largest size of each reserved, sparse
+//! uids_off     uid directories       4 B a chunk, the largest size of each reserved, sparse
 //! first_page   pages                 16 KiB each: segments, slabs, pages of large items
 //! ```
 //!
@@ -22,20 +23,24 @@ mod page_word;
 mod shard;
 mod slab;
 mod superblock;
+mod uid;
 
 pub(crate) use bucket::{BUCKETS, Bucket, HINT_MAX, SLOTS, Segment, slot_ref, slot_tag, slot_word};
 pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
 pub use describe::tables;
 pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
 pub(crate) use item::{
-    FLAG_COUNTER, FLAG_LARGE, Header, LARGE_HEAD, LargeLink, MAX_DATA, is_word, large_split,
+    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL,
+    is_word, large_split,
 };
 pub(crate) use page_word::{FIRST_MASK, PageWord};
-pub(crate) use shard::{ClassHead, DIR_INLINE, LayoutWord, ShardHead};
+pub(crate) use shard::{ClassHead, DIR_INLINE, LayoutWord, ShardHead, UidLayout};
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{
     FORMAT, MAGIC, PARTICIPANTS, Participant, Pool, Superblock, fingerprint,
 };
+pub use uid::Hint;
+pub(crate) use uid::{UID_ENTRIES, UID_FIRST, UID_HOLE, UidEntry, UidPage, UidPlace};
 
 /// Bytes of a page: one segment, one slab, or a piece of a large item.
 pub(crate) const PAGE: u64 = 16 * 1024;

@@ -11,6 +11,7 @@
 //! | `Large(shard, next)` | the shard's lock holder | `Free` |
 //! | `Slab(shard, class)` | the shard's lock holder | `Free` |
 //! | `Segment(shard)` | the shard's lock holder | `Free` |
+//! | `Uids(shard, chunk)` | the shard's lock holder | `Free` |
 //!
 //! ```text
 //! Claimed   state 4 | - 29            | owner 31
@@ -20,6 +21,7 @@
 //! Large     state 4 | next 29         | shard 12 | mark 1 | first 18
 //! Slab      state 4 | class 8 | - 21  | shard 12
 //! Segment   state 4 | - 29            | shard 12 | mark 1
+//! Uids      state 4 | chunk 29        | shard 12
 //! ```
 //!
 //! `first` are the low bits of the chain's first page: a damaged `next` does not lead from one
@@ -60,6 +62,10 @@ pub(crate) enum PageWord {
         shard: u32,
         mark: bool,
     },
+    Uids {
+        shard: u32,
+        chunk: u32,
+    },
     /// No state that is ever written.
     Damaged,
 }
@@ -81,6 +87,7 @@ const BUILD: u64 = 4;
 const LARGE: u64 = 5;
 const SLAB: u64 = 6;
 const SEGMENT: u64 = 7;
+const UIDS: u64 = 8;
 
 fn pack(state: u64, low: u32, high: u32) -> u64 {
     debug_assert!(u64::from(low) <= NEXT_MASK && u64::from(high) <= HIGH_MASK);
@@ -108,6 +115,7 @@ impl PageWord {
             }
             Self::Slab { shard, class } => pack(SLAB, class, shard),
             Self::Segment { shard, mark } => marked(pack(SEGMENT, 0, shard), mark),
+            Self::Uids { shard, chunk } => pack(UIDS, chunk, shard),
             Self::Damaged => unreachable!("a damaged word is only ever read"),
         }
     }
@@ -136,6 +144,7 @@ impl PageWord {
                 class: next & 0xFF,
             },
             SEGMENT => Self::Segment { shard, mark },
+            UIDS => Self::Uids { shard, chunk: next },
             _ => Self::Damaged,
         }
     }
@@ -185,6 +194,10 @@ mod tests {
             PageWord::Segment {
                 shard: 9,
                 mark: false,
+            },
+            PageWord::Uids {
+                shard: 4095,
+                chunk: top,
             },
         ] {
             assert_eq!(PageWord::decode(state.encode()), state);

@@ -13,7 +13,9 @@ pub(crate) struct ShardHead {
     pub(crate) layout: W64,
     /// The directory's first entries: page of a segment, 0 = no such prefix.
     pub(crate) dir_inline: [W32; DIR_INLINE as usize],
-    reserved_read: [W64; 7],
+    /// [`UidLayout`]: chunks of the uid table, and a count of its changes.
+    pub(crate) uid_layout: W64,
+    reserved_read: [W64; 6],
     /// The lock word (`lock`).
     pub(crate) lock: W32,
     /// How often the shard was recovered after a death.
@@ -40,12 +42,23 @@ pub(crate) struct ShardHead {
     pub(crate) classes: [ClassHead; CLASSES],
     /// Segments by the highest bit of their directory index, the root's not counted.
     pub(crate) levels: [W32; 24],
-    reserved_tail: [W64; 20],
+    /// Uids given out.
+    pub(crate) uids: W64,
+    /// Uids given out since the table was made: the generation of the last.
+    pub(crate) uid_births: W32,
+    /// One more than the first chunk with a free entry; 0: none.
+    pub(crate) uid_partial: W32,
+    /// One more than the first chunk that was given back; 0: none.
+    pub(crate) uid_hole: W32,
+    /// Entries of the uid directory that are backed by memory.
+    pub(crate) uid_backed: W32,
+    reserved_tail: [W64; 17],
 }
 assert_layout!(ShardHead, size 1536, {
-    layout: 0, dir_inline: 8, reserved_read: 520, lock: 576, recoveries: 580, items: 584,
-    payload: 592, moves: 600, segments: 604, dir_backed: 608, shrink_hand: 612, victim: 616,
-    victim_block: 620, in_place: 624, classes: 632, levels: 1280, reserved_tail: 1376,
+    layout: 0, dir_inline: 8, uid_layout: 520, reserved_read: 528, lock: 576, recoveries: 580,
+    items: 584, payload: 592, moves: 600, segments: 604, dir_backed: 608, shrink_hand: 612,
+    victim: 616, victim_block: 620, in_place: 624, classes: 632, levels: 1280, uids: 1376,
+    uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, reserved_tail: 1400,
 });
 
 /// The slabs of one class in one shard. Derived: recovery rebuilds it.
@@ -77,5 +90,25 @@ impl LayoutWord {
     /// The word after a change.
     pub(crate) fn changed(self, depth: u32) -> Self {
         Self((self.0 & !0xFF).wrapping_add(0x100) | u64::from(depth))
+    }
+}
+
+/// What readers by uid begin and end with: `changes 40 | chunks 24`.
+///
+/// The count rises whenever a chunk's page may mean something else, or may have: a chunk is given
+/// back, a recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct UidLayout(pub(crate) u64);
+
+impl UidLayout {
+    /// Chunks that were ever there; entries of the uid directory from here on are not looked at.
+    #[inline(always)]
+    pub(crate) fn chunks(self) -> u32 {
+        (self.0 & 0xFF_FFFF) as u32
+    }
+
+    /// The word after a change.
+    pub(crate) fn changed(self, chunks: u32) -> Self {
+        Self((self.0 & !0xFF_FFFF).wrapping_add(0x100_0000) | u64::from(chunks))
     }
 }

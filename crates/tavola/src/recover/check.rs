@@ -1,5 +1,6 @@
 //! `check`: reads everything and compares what is derived with what it is derived from.
 
+use super::uids;
 use crate::alloc::{Item, home_of, is_used, lock_pool};
 use crate::error::Result;
 use crate::index::{Hash, entries, lookup, other_bucket};
@@ -43,7 +44,7 @@ impl CheckReport {
         }
     }
 
-    fn expect(&mut self, holds: bool, what: impl FnOnce() -> String) {
+    pub(super) fn expect(&mut self, holds: bool, what: impl FnOnce() -> String) {
         if !holds {
             self.problem(what);
         }
@@ -60,6 +61,8 @@ pub(crate) fn check(region: &Region, shard: u32, report: &mut CheckReport) {
         payload: 0,
         segments: 0,
         large_pages: 0,
+        uids: 0,
+        uid_pages: 0,
         used: [0; CLASSES],
         key: Vec::new(),
     };
@@ -130,6 +133,8 @@ struct Pass<'a> {
     payload: u64,
     segments: u32,
     large_pages: u64,
+    uids: u64,
+    uid_pages: u64,
     used: [u64; CLASSES],
     key: Vec<u8>,
 }
@@ -216,6 +221,10 @@ impl Pass<'_> {
         if !is_used(region, &block) {
             return Err("its block is not marked as in use");
         }
+        match uids::is_own(region, shard, &item) {
+            Some(false) => return Err("its uid leads elsewhere"),
+            own => self.uids += u64::from(own.is_some()),
+        }
         self.used[block.class_number as usize] += 1;
         self.items += 1;
         self.payload += item.payload();
@@ -246,19 +255,21 @@ impl Pass<'_> {
                 format!("shard {shard}: {found} {what} found, the counter says {counted}")
             });
         }
-        self.report.bytes_reachable += self.large_pages * PAGE;
+        self.uid_pages = uids::check(self.region, shard, self.uids, self.report);
+        self.report.bytes_reachable += (self.large_pages + self.uid_pages) * PAGE;
         self.pages();
     }
 
     /// The shard's pages by their words, against what the index leads to.
     fn pages(&mut self) {
-        let (mut large, mut segments) = (0, 0);
+        let (mut large, mut segments, mut uid_pages) = (0, 0, 0);
         let mut used = [0u64; CLASSES];
         let mut pages = [0u32; CLASSES];
         for page in self.region.geometry().first_page..self.region.frontier() {
             match PageWord::decode(self.region.page_word(page).load(Ordering::Relaxed)) {
                 PageWord::Large { shard, .. } if shard == self.shard => large += 1,
                 PageWord::Segment { shard, .. } if shard == self.shard => segments += 1,
+                PageWord::Uids { shard, .. } if shard == self.shard => uid_pages += 1,
                 PageWord::Slab { shard, class } if shard == self.shard => {
                     let Some(shape) = Class::get(class) else {
                         self.report
@@ -280,7 +291,11 @@ impl Pass<'_> {
         self.report.expect(reached == held, || {
             format!("shard {shard}: {held} segment pages, {reached} are reachable")
         });
-        self.report.bytes_in_use += (large + u64::from(segments)) * PAGE;
+        let (reached, held) = (self.uid_pages, uid_pages);
+        self.report.expect(reached == held, || {
+            format!("shard {shard}: {held} pages of uids, {reached} are reachable")
+        });
+        self.report.bytes_in_use += (large + u64::from(segments) + uid_pages) * PAGE;
         self.classes(&used, &pages);
     }
 

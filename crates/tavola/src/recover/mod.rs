@@ -11,6 +11,7 @@
 mod check;
 mod reap;
 mod rebuild;
+mod uids;
 
 pub use check::CheckReport;
 pub(crate) use check::{check, check_pool};

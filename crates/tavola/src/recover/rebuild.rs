@@ -3,11 +3,14 @@
 //! 1. Every bucket is bumped, and the layout word: the dead one may have published without bumping,
 //!    and a reader that still copies the old block must find out before the block is used again.
 //! 2. Bitmaps, lists and counters of the shard are emptied, marks taken off its pages.
-//! 3. The directory is walked: each slot that belongs marks its block or chain; copies are cleared.
+//! 3. The directory is walked: each slot that belongs marks its block or chain, and its uid; copies
+//!    are cleared.
 //! 4. The shard's pages are walked: unmarked ones go to the pool, sparse slabs into their lists.
 
+use super::uids;
 use crate::alloc::{
-    Item, adopt_strays, give, home_of, is_used, mark_block, settle_page, settle_pages, unmark_page,
+    Item, adopt_strays, chunk_page, give, home_of, is_used, mark_block, settle_page, settle_pages,
+    unmark_page,
 };
 use crate::error::Result;
 use crate::index::{Hash, entries, lookup, other_bucket};
@@ -34,6 +37,7 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
         key: Vec::new(),
     };
     walk.directory();
+    uids::settle(lock);
     let (items, payload, lost) = (walk.items, walk.payload, walk.lost);
     settle_all(lock);
     lock.head.items.store(items, Ordering::Relaxed);
@@ -79,6 +83,7 @@ fn bump_all(lock: &ShardLock<'_>) {
     lock.head
         .layout
         .store(layout.changed(depth).0, Ordering::Release);
+    uids::forget(lock);
     // A walk may have passed one of two copies of a key, and the other may be cleared.
     lock.head.moves.add_owned(1);
     fence(Ordering::Release);
@@ -257,6 +262,7 @@ impl Walk<'_> {
         if item.is_large() {
             settle_pages(self.lock, item.first_page(), item.pages(), true);
         }
+        uids::claim(self.lock, &item);
         self.items += 1;
         self.payload += item.payload();
         Slot::Good { home: hash.home }
@@ -289,6 +295,9 @@ fn settle_all(lock: &ShardLock<'_>) {
             PageWord::Large {
                 shard, mark: false, ..
             } => shard == lock.number,
+            PageWord::Uids { shard, chunk } => {
+                shard == lock.number && chunk_page(lock.region, shard, chunk) != Some(page)
+            }
             _ => false,
         };
         if is_unused {
@@ -327,7 +336,9 @@ pub(crate) fn repair_pool(region: &Region, me: u32) -> Result<()> {
     adopt_strays(region, me, |state| match state {
         PageWord::Damaged | PageWord::Unused => true,
         PageWord::Slab { shard, class } => shard >= shards || class >= CLASSES as u32,
-        PageWord::Segment { shard, .. } | PageWord::Large { shard, .. } => shard >= shards,
+        PageWord::Segment { shard, .. }
+        | PageWord::Large { shard, .. }
+        | PageWord::Uids { shard, .. } => shard >= shards,
         _ => false,
     })
 }

@@ -11,9 +11,11 @@
 #![allow(unsafe_code)]
 
 mod create;
+mod dirs;
 mod name;
 
 pub(crate) use create::{Unmapped, create, open, told};
+pub(crate) use dirs::Directory;
 pub(crate) use name::{check_directory, make_directory};
 pub mod names {
     //! Where a name lives, which tables there are, and how one is removed.
@@ -21,8 +23,8 @@ pub mod names {
 }
 
 use crate::layout::{
-    DIR_INLINE, Geometry, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, Segment, ShardHead,
-    SlabPage, Superblock, UNIT,
+    Geometry, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, Segment, ShardHead, SlabPage,
+    Superblock, UNIT, UidPage,
 };
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
@@ -51,6 +53,7 @@ struct Near {
     shard_mask: u32,
     dir_mask: u32,
     dir_log2: u32,
+    uid_dir_mask: u32,
     dirs: *const W32,
     /// The frontier as this process last saw it: it only ever rises.
     frontier: W32,
@@ -64,6 +67,7 @@ impl Near {
             shard_mask: geometry.shards() - 1,
             dir_mask: (1 << geometry.dir_log2) - 1,
             dir_log2: geometry.dir_log2,
+            uid_dir_mask: (1 << geometry.uid_dir_log2) - 1,
             dirs: base.wrapping_add(geometry.dirs_off as usize).cast(),
             frontier: W32::new(0),
         }
@@ -228,28 +232,6 @@ impl Region {
         unsafe { &*self.base.add(offset as usize).cast::<W64>() }
     }
 
-    /// Offset of a directory entry past the inline ones.
-    #[inline(always)]
-    pub(crate) fn dir_offset(&self, shard: u32, index: u32) -> u64 {
-        let dir = (u64::from(shard) << self.geometry.dir_log2) + u64::from(index);
-        self.geometry.dirs_off + dir * 4
-    }
-
-    /// A shard's directory.
-    #[inline(always)]
-    pub(crate) fn directory(&self, shard: u32) -> Directory<'_> {
-        Directory {
-            near: &self.near,
-            shard,
-            inline: &self.shard(shard).dir_inline,
-        }
-    }
-
-    /// An entry of a shard's directory.
-    pub(crate) fn dir_entry(&self, shard: u32, index: u32) -> &W32 {
-        self.directory(shard).entry(index)
-    }
-
     /// The segment on a page whose number was read from shared memory.
     #[inline(always)]
     pub(crate) fn segment(&self, page: u32) -> &Segment {
@@ -378,42 +360,6 @@ impl Region {
     }
 }
 
-/// The directory of a shard: its first entries stand in the head, the others outside.
-#[derive(Clone, Copy)]
-pub(crate) struct Directory<'a> {
-    near: &'a Near,
-    shard: u32,
-    inline: &'a [W32; DIR_INLINE as usize],
-}
-
-impl<'a> Directory<'a> {
-    /// The bits of an index.
-    #[inline(always)]
-    pub(crate) fn mask(self) -> u32 {
-        self.near.dir_mask
-    }
-
-    /// An entry that stands in the head; indices wrap.
-    #[inline(always)]
-    pub(crate) fn inline_entry(self, index: u32) -> &'a W32 {
-        &self.inline[(index % DIR_INLINE) as usize]
-    }
-
-    /// Indices wrap, so that no entry lies outside the directory.
-    #[inline(always)]
-    pub(crate) fn entry(self, index: u32) -> &'a W32 {
-        let index = index & self.near.dir_mask;
-        if index < DIR_INLINE {
-            return self.inline_entry(index);
-        }
-        let shard = u64::from(self.shard & self.near.shard_mask);
-        let at = (shard << self.near.dir_log2) + u64::from(index);
-        // SAFETY: every entry below the size of a shard's directory, for every shard below the
-        // count, lies in the region (Geometry::new); I1 and I3 as in `Region::at`.
-        unsafe { &*self.near.dirs.add(at as usize) }
-    }
-}
-
 /// The rest of a page from some item on: at least 8 bytes, aligned to 8.
 #[derive(Clone, Copy)]
 pub(crate) struct Block<'a> {
@@ -482,6 +428,8 @@ unsafe impl Words for Participant {}
 unsafe impl Words for Segment {}
 // SAFETY: as above.
 unsafe impl Words for SlabPage {}
+// SAFETY: as above.
+unsafe impl Words for UidPage {}
 // SAFETY: a word.
 unsafe impl Words for W32 {}
 // SAFETY: a word.

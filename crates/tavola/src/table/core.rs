@@ -2,6 +2,7 @@
 //! done.
 
 use super::maintain::Collapsed;
+use super::write::Naming;
 use crate::alloc::{
     Chain, Need, Step, Stop, give_back, is_worth_giving_back, provision, raise_frontier,
 };
@@ -34,6 +35,9 @@ const SCRAPED_PAGES: u32 = 4;
 /// Items moved in each shard in one of these rounds.
 const SCRAPE_MOVES: u32 = 256;
 
+/// Entries of a uid directory that are backed at once.
+const UID_DIRECTORY_STEP: u32 = 1024;
+
 /// How often a check looks at what may only be on its way.
 const LOOKS: u32 = 10;
 
@@ -48,17 +52,20 @@ pub(super) struct Core {
     membership: Membership,
     path: PathBuf,
     pub(super) collapsed: Collapsed,
+    /// Whether keys that are stored get a uid unasked.
+    pub(super) naming: Naming,
     /// The slot at which the dead are looked for next.
     looked: W32,
 }
 
 impl Core {
-    pub(super) fn new(region: Region, path: PathBuf) -> Self {
+    pub(super) fn new(region: Region, path: PathBuf, naming: Naming) -> Self {
         Self {
             region,
             membership: Membership::new(),
             path,
             collapsed: Collapsed::new(),
+            naming,
             looked: W32::new(0),
         }
     }
@@ -138,6 +145,7 @@ impl Core {
         match need {
             Need::Pages(count) => provision(&self.region, me, count),
             Need::Directory { shard, entries } => self.back_directory(shard, entries, me),
+            Need::UidDirectory { shard } => self.back_uid_directory(shard, me),
         }
     }
 
@@ -151,6 +159,27 @@ impl Core {
         let lock = self.lock(shard, me)?;
         if lock.head.dir_backed.load(Ordering::Relaxed) < entries {
             lock.head.dir_backed.store(entries, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Backs the next stretch of a uid directory by memory.
+    fn back_uid_directory(&self, shard: u32, me: u32) -> Result<()> {
+        let region = &self.region;
+        let backed = &region.shard(shard).uid_backed;
+        let from = backed.load(Ordering::Relaxed);
+        let until = from
+            .saturating_add(UID_DIRECTORY_STEP)
+            .min(1 << region.geometry().uid_dir_log2);
+        let len = u64::from(until.saturating_sub(from)) * 4;
+        region
+            .allocate(region.uid_dir_offset(shard, from), len)
+            .map_err(|_| Error::Full {
+                reason: "the file system has no room for a directory; give it more",
+            })?;
+        let _lock = self.lock(shard, me)?;
+        if backed.load(Ordering::Relaxed) < until {
+            backed.store(until, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -5,8 +5,8 @@
 
 use super::Table;
 use super::core::Core;
-use super::write::publish;
-use crate::alloc::{Step, decimal_u64, write_counter};
+use super::write::{New, publish, write_with_uid};
+use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find};
 use crate::lock::ShardLock;
@@ -44,7 +44,7 @@ impl Core {
                 Spot::Taken(found) => found,
                 spot => {
                     return match initial {
-                        Some(number) => place(lock, hash, spot, key, number),
+                        Some(number) => self.place(lock, hash, spot, key, number),
                         None => Ok(Counted::Missing),
                     };
                 }
@@ -62,13 +62,36 @@ impl Core {
             let mut text = [0; 20];
             let digits = item.short_value(&mut text).and_then(decimal_u64);
             let number = change.apply(digits.ok_or(Error::NotACounter)?);
-            place(lock, hash, Spot::Taken(found), key, number)
+            self.place(lock, hash, Spot::Taken(found), key, number)
         })?;
         match counted {
             Counted::Now(number) => Ok(Some(number)),
             Counted::Missing => Ok(None),
             Counted::AsText => self.count_as_text(key, change, initial),
         }
+    }
+
+    fn place(
+        &self,
+        lock: &ShardLock<'_>,
+        hash: Hash,
+        spot: Spot<'_>,
+        key: &[u8],
+        number: u64,
+    ) -> Step<Counted> {
+        if !can_count(key) {
+            return Ok(Counted::AsText);
+        }
+        let (item_ref, hint) = write_with_uid(lock, self.naming, &spot, |hint| {
+            write_counter(lock, key, number, hint)
+        })?;
+        let new = New {
+            item_ref,
+            payload: key.len() + 8,
+            hint,
+        };
+        publish(lock, hash, spot, new)?;
+        Ok(Counted::Now(number))
     }
 
     #[cold]
@@ -91,20 +114,6 @@ impl Core {
         })?;
         Ok(now)
     }
-}
-
-fn place(
-    lock: &ShardLock<'_>,
-    hash: Hash,
-    spot: Spot<'_>,
-    key: &[u8],
-    number: u64,
-) -> Step<Counted> {
-    let Some(item_ref) = write_counter(lock, key, number)? else {
-        return Ok(Counted::AsText);
-    };
-    publish(lock, hash, spot, item_ref, key.len() + 8)?;
-    Ok(Counted::Now(number))
 }
 
 impl Table {

@@ -1,6 +1,7 @@
 //! A table is mapped when it is first needed; the very first reads do without (`index::peek`).
 
 use super::core::Core;
+use super::write::Naming;
 use crate::error::Result;
 use crate::index::peek;
 use crate::region::Unmapped;
@@ -20,11 +21,12 @@ pub(super) struct Lazy {
     peeks: W32,
     path: PathBuf,
     writable: bool,
+    naming: Naming,
 }
 
 impl Lazy {
     pub(super) fn mapped(core: Core, path: PathBuf) -> Self {
-        let writable = core.region().is_writable();
+        let (writable, naming) = (core.region().is_writable(), core.naming);
         let core = OnceLock::from(Arc::new(core));
         Self {
             core,
@@ -32,10 +34,11 @@ impl Lazy {
             peeks: W32::new(0),
             path,
             writable,
+            naming,
         }
     }
 
-    pub(super) fn unmapped(file: Unmapped, path: PathBuf) -> Self {
+    pub(super) fn unmapped(file: Unmapped, path: PathBuf, naming: Naming) -> Self {
         let writable = file.is_writable();
         Self {
             core: OnceLock::new(),
@@ -43,6 +46,7 @@ impl Lazy {
             peeks: W32::new(0),
             path,
             writable,
+            naming,
         }
     }
 
@@ -66,7 +70,8 @@ impl Lazy {
     /// Threads that come here at once each map; one mapping stays, the others go.
     #[cold]
     fn map(&self, file: &Unmapped) -> Result<&Arc<Core>> {
-        let core = Arc::new(Core::new(file.map(&self.path)?, self.path.clone()));
+        let region = file.map(&self.path)?;
+        let core = Arc::new(Core::new(region, self.path.clone(), self.naming));
         Ok(self.core.get_or_init(|| core))
     }
 

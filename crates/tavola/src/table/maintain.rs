@@ -144,7 +144,10 @@ impl Core {
                 let word = region.page_word(page).load(Ordering::Relaxed);
                 matches!(
                     PageWord::decode(word),
-                    PageWord::Slab { .. } | PageWord::Segment { .. } | PageWord::Large { .. }
+                    PageWord::Slab { .. }
+                        | PageWord::Segment { .. }
+                        | PageWord::Large { .. }
+                        | PageWord::Uids { .. }
                 )
             })
     }

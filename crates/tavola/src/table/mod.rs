@@ -12,6 +12,7 @@ mod models;
 mod options;
 mod read;
 mod stats;
+mod uid;
 mod update;
 mod write;
 

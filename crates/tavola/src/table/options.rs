@@ -4,6 +4,7 @@ use super::Table;
 use super::background::Background;
 use super::core::Core;
 use super::lazy::Lazy;
+use super::write::Naming;
 use crate::error::{Error, Result};
 use crate::layout::{Geometry, MAX_SIZE, MIN_SIZE, PAGE};
 use crate::region;
@@ -23,6 +24,7 @@ pub struct Options {
     mode: u32,
     shards: Option<u32>,
     background: bool,
+    naming: Naming,
 }
 
 impl Options {
@@ -32,6 +34,7 @@ impl Options {
             mode: 0o600,
             shards: None,
             background: false,
+            naming: Naming::Keep,
         }
     }
 
@@ -57,6 +60,12 @@ impl Options {
     /// Allows this handle one background thread, which calls [`Table::maintain`] from time to time.
     pub fn background(mut self, on: bool) -> Self {
         self.background = on;
+        self
+    }
+
+    /// Gives a uid to every key that this handle stores; when not set, to those it is asked for.
+    pub fn uids(mut self, on: bool) -> Self {
+        self.naming = if on { Naming::Give } else { Naming::Keep };
         self
     }
 
@@ -119,7 +128,7 @@ impl Options {
         region::make_directory(&path)?;
         region::check_directory(&path)?;
         let region = region::create(&path, geometry, self.mode).map_err(no_directory)?;
-        let core = Core::new(region, path.clone());
+        let core = Core::new(region, path.clone(), self.naming);
         self.table(Lazy::mapped(core, path))
     }
 
@@ -131,7 +140,7 @@ impl Options {
         let path = names::path_of(name)?;
         region::check_directory(&path)?;
         let file = region::open(&path, true)?;
-        self.table(Lazy::unmapped(file, path))
+        self.table(Lazy::unmapped(file, path, self.naming))
     }
 
     /// Opens a table for reading only, through a mapping that cannot be written to.
@@ -142,7 +151,7 @@ impl Options {
         let path = names::path_of(name)?;
         region::check_directory(&path)?;
         let file = region::open(&path, false)?;
-        self.table(Lazy::unmapped(file, path))
+        self.table(Lazy::unmapped(file, path, self.naming))
     }
 
     /// Makes a table in this process's own memory: no file, no other process, gone when dropped.
@@ -153,7 +162,8 @@ impl Options {
     pub fn private(&self) -> Result<Table> {
         let region = region::Region::heap(self.geometry()?, 0x7A70_1A00);
         let path = PathBuf::from("private table");
-        self.table(Lazy::mapped(Core::new(region, path.clone()), path))
+        let core = Core::new(region, path.clone(), self.naming);
+        self.table(Lazy::mapped(core, path))
     }
 
     fn table(&self, lazy: Lazy) -> Result<Table> {

@@ -23,6 +23,8 @@ pub struct Stats {
     pub max_size: u64,
     /// Shards.
     pub shards: u32,
+    /// Keys with a uid.
+    pub uids: u64,
     /// Segments of the index.
     pub segments: u64,
     /// Keys divided by the slots of all segments, 0 to 1.
@@ -31,6 +33,8 @@ pub struct Stats {
     pub index_bytes: u64,
     /// Pages of blocks.
     pub slab_bytes: u64,
+    /// Pages of the uid table.
+    pub uid_bytes: u64,
     /// Pages of large items.
     pub large_bytes: u64,
     /// Pages in the pool that are still backed by memory.
@@ -97,6 +101,7 @@ impl Core {
         let superblock = region.superblock();
         let mut stats = Stats {
             keys: self.len(),
+            uids: self.sum(|head| head.uids.load(Ordering::Relaxed)),
             payload_bytes: self.sum(|head| head.payload.load(Ordering::Relaxed)),
             max_size: region.geometry().max_size,
             shards: region.geometry().shards(),
@@ -121,6 +126,7 @@ impl Core {
             match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
                 PageWord::Segment { .. } => stats.index_bytes += PAGE,
                 PageWord::Slab { .. } => stats.slab_bytes += PAGE,
+                PageWord::Uids { .. } => stats.uid_bytes += PAGE,
                 PageWord::Large { .. } | PageWord::Build { .. } => stats.large_bytes += PAGE,
                 PageWord::Free { .. } => stats.free_bytes += PAGE,
                 _ => {}

@@ -3,15 +3,18 @@
 //! | step, under the shard's lock | a reader finds | a survivor finds, if we die after it |
 //! |---|---|---|
 //! | the new item is written to a new block | the old item | a block no slot leads to: freed |
+//! | *with a uid:* its entry says `Flux` | the old item, by key | the old item |
 //! | the slot is stored | the new item; an old copy may still count | the new item |
 //! | the bucket is bumped | the new item; old copies no longer count | the new item |
+//! | *with a uid:* its entry says `Live` | the new item | the new item |
 //! | the old block is freed | the new item | the new item; the old block is free |
 
 use super::Table;
 use super::core::Core;
-use crate::alloc::{Chain, Step, corrupt, discard, write_large, write_small};
+use crate::alloc::{Chain, Step, corrupt, discard, free_uid, take_uid, write_large, write_small};
 use crate::error::Result;
-use crate::index::{Hash, Spot, find, insert, remove, replace, warm_both};
+use crate::index::{Found, Hash, Spot, find, insert, remove, replace, warm_both};
+use crate::layout::Hint;
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
 
@@ -25,6 +28,26 @@ pub(super) enum When<'a> {
     Present,
     /// The key is there and has this value.
     Equals(&'a [u8]),
+    /// The key is there and has this uid.
+    Has(Hint),
+}
+
+/// Whether a key that is stored gets a uid. The one it has it keeps in any case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Naming {
+    Keep,
+    Give,
+}
+
+impl Naming {
+    /// The uid that is told of a key whose item stays as it is; `None`: it is to get one.
+    #[inline(always)]
+    fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Option<Hint> {
+        match self {
+            Self::Keep => Some(Hint::NONE),
+            Self::Give => Some(found.hint(lock)).filter(|hint| hint.is_some()),
+        }
+    }
 }
 
 impl When<'_> {
@@ -35,6 +58,7 @@ impl When<'_> {
                 true
             }
             (When::Equals(value), Spot::Taken(found)) => found.item(lock)?.value_equals(value),
+            (When::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)),
             _ => false,
         })
     }
@@ -44,15 +68,26 @@ impl Core {
     #[inline(always)]
     pub(super) fn store(&self, key: &[u8], value: &[u8], when: When<'_>) -> Result<bool> {
         let me = self.writer()?;
-        self.store_hashed(me, key, Hash::of(self.region(), key), value, when)
+        let hash = Hash::of(self.region(), key);
+        self.store_hashed(me, key, hash, value, when, self.naming)
+            .map(|hint| hint.is_some())
+    }
+
+    /// Sets a key, gives it a uid if it has none, and says which.
+    pub(super) fn set_uid(&self, key: &[u8], value: &[u8]) -> Result<Hint> {
+        let me = self.writer()?;
+        let hash = Hash::of(self.region(), key);
+        let stored = self.store_hashed(me, key, hash, value, When::Always, Naming::Give)?;
+        Ok(stored.unwrap_or(Hint::NONE))
     }
 
     #[inline(always)]
     pub(super) fn set_hashed(&self, me: u32, key: &[u8], hash: Hash, value: &[u8]) -> Result<()> {
-        self.store_hashed(me, key, hash, value, When::Always)
+        self.store_hashed(me, key, hash, value, When::Always, self.naming)
             .map(|_| ())
     }
 
+    /// Stores a value if `when` holds; says the key's uid then, if it was to get one.
     #[inline(always)]
     fn store_hashed(
         &self,
@@ -61,29 +96,36 @@ impl Core {
         hash: Hash,
         value: &[u8],
         when: When<'_>,
-    ) -> Result<bool> {
+        naming: Naming,
+    ) -> Result<Option<Hint>> {
         if Chain::is_needed(key, value)? {
-            return self.store_large(me, key, hash, value, when);
+            return self.store_large(me, key, hash, value, when, naming);
         }
         // On its way while the lock is taken.
         warm_both(self.region(), hash);
         self.locked(hash.shard, me, |lock| {
             let spot = find(lock, hash, key)?;
             if !when.holds(lock, &spot)? {
-                return Ok(false);
+                return Ok(None);
             }
             if let Spot::Taken(found) = &spot
                 && let Ok(word) = <[u8; 8]>::try_from(value)
                 && let Some(place) = found.word(lock, key)
+                && let Some(hint) = naming.kept(lock, found)
             {
                 change_in_place(lock, place, u64::from_ne_bytes(word));
-                return Ok(true);
+                return Ok(Some(hint));
             }
-            let Some(item_ref) = write_small(lock, key, value)? else {
-                return corrupt("the size of an item");
+            if naming == Naming::Give || spot.has_uid() {
+                return store_with_uid(lock, (hash, spot), (key, value), naming);
+            }
+            let new = New {
+                item_ref: write_small(lock, key, value, Hint::NONE)?,
+                payload: key.len() + value.len(),
+                hint: Hint::NONE,
             };
-            publish(lock, hash, spot, item_ref, key.len() + value.len())?;
-            Ok(true)
+            publish(lock, hash, spot, new)?;
+            Ok(Some(Hint::NONE))
         })
     }
 
@@ -96,23 +138,31 @@ impl Core {
         hash: Hash,
         value: &[u8],
         when: When<'_>,
-    ) -> Result<bool> {
+        naming: Naming,
+    ) -> Result<Option<Hint>> {
         let mut chain = Some(self.chain(me, key, value)?);
         self.locked(hash.shard, me, |lock| {
             let spot = find(lock, hash, key)?;
             if !when.holds(lock, &spot)? {
-                return Ok(false);
+                return Ok(None);
             }
             let Some(built) = &chain else {
                 return corrupt("a chain that was used before");
             };
-            let item_ref = write_large(lock, built, key, value)?;
-            let old = link(lock, hash, spot, item_ref, key.len() + value.len())?;
+            let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
+                write_large(lock, built, key, value, hint)
+            })?;
+            let new = New {
+                item_ref,
+                payload: key.len() + value.len(),
+                hint,
+            };
+            let old = link(lock, hash, spot, new)?;
             if let Some(built) = chain.take() {
                 built.settle(lock);
             }
             old.map_or(Ok(()), |old| discard(lock, old))?;
-            Ok(true)
+            Ok(Some(hint))
         })
     }
 
@@ -130,7 +180,7 @@ impl Core {
             let Some(found) = spot.found() else {
                 return Ok(false);
             };
-            remove(&found);
+            remove(lock, &found);
             lock.head.items.sub_owned(1);
             lock.head.payload.sub_owned(found.payload);
             discard(lock, found.item_ref)?;
@@ -139,10 +189,62 @@ impl Core {
     }
 }
 
+/// Stores an item that is not large, with a uid: by itself, so that the others stay as quick as
+/// they are.
+#[cold]
+#[inline(never)]
+fn store_with_uid(
+    lock: &ShardLock<'_>,
+    (hash, spot): (Hash, Spot<'_>),
+    (key, value): (&[u8], &[u8]),
+    naming: Naming,
+) -> Step<Option<Hint>> {
+    let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
+        write_small(lock, key, value, hint)
+    })?;
+    let new = New {
+        item_ref,
+        payload: key.len() + value.len(),
+        hint,
+    };
+    publish(lock, hash, spot, new)?;
+    Ok(Some(hint))
+}
+
+/// Writes the new item of a key with the uid that it gets: the one the key has, or a new one where
+/// it is to have one, or none.
+#[inline(always)]
+pub(super) fn write_with_uid(
+    lock: &ShardLock<'_>,
+    naming: Naming,
+    spot: &Spot<'_>,
+    write: impl FnOnce(Hint) -> Step<u64>,
+) -> Step<(u64, Hint)> {
+    let old = spot.hint(lock);
+    if old.is_some() || naming == Naming::Keep {
+        return Ok((write(old)?, old));
+    }
+    let hint = take_uid(lock)?;
+    match write(hint) {
+        Ok(item_ref) => Ok((item_ref, hint)),
+        Err(stop) => {
+            free_uid(lock, hint);
+            Err(stop)
+        }
+    }
+}
+
+/// An item that was written and is to be published.
+pub(super) struct New {
+    pub(super) item_ref: u64,
+    pub(super) payload: usize,
+    pub(super) hint: Hint,
+}
+
 /// One store for the value, and one that tells who reads by other means than loads (`index::peek`).
 /// Both release: who sees the word sees all that came before, the bumps among it.
 #[inline(always)]
-fn change_in_place(lock: &ShardLock<'_>, place: &W64, word: u64) {
+pub(super) fn change_in_place(lock: &ShardLock<'_>, place: &W64, word: u64) {
     place.store(word, Ordering::Release);
     let counted = &lock.head.in_place;
     let count = counted.load(Ordering::Relaxed).wrapping_add(1);
@@ -151,14 +253,8 @@ fn change_in_place(lock: &ShardLock<'_>, place: &W64, word: u64) {
 
 /// Lets the key lead to a written item and frees the one it led to.
 #[inline(always)]
-pub(super) fn publish(
-    lock: &ShardLock<'_>,
-    hash: Hash,
-    spot: Spot<'_>,
-    item_ref: u64,
-    payload: usize,
-) -> Step<()> {
-    match link(lock, hash, spot, item_ref, payload)? {
+pub(super) fn publish(lock: &ShardLock<'_>, hash: Hash, spot: Spot<'_>, new: New) -> Step<()> {
+    match link(lock, hash, spot, new)? {
         Some(old) => discard(lock, old),
         None => Ok(()),
     }
@@ -166,30 +262,26 @@ pub(super) fn publish(
 
 /// Lets the key lead to a written item; the item it led to is the caller's to free.
 #[inline(always)]
-fn link(
-    lock: &ShardLock<'_>,
-    hash: Hash,
-    spot: Spot<'_>,
-    item_ref: u64,
-    payload: usize,
-) -> Step<Option<u64>> {
+fn link(lock: &ShardLock<'_>, hash: Hash, spot: Spot<'_>, new: New) -> Step<Option<u64>> {
     let counted = &lock.head.payload;
     match spot {
         Spot::Taken(found) => {
             let old = found.payload;
-            replace(&found, hash, item_ref);
-            let sum = counted.load(Ordering::Relaxed).wrapping_add(payload as u64);
-            counted.store(sum.wrapping_sub(old), Ordering::Relaxed);
+            replace(lock, &found, hash, new.item_ref, new.hint);
+            let sum = counted.load(Ordering::Relaxed);
+            let sum = sum.wrapping_add(new.payload as u64).wrapping_sub(old);
+            counted.store(sum, Ordering::Relaxed);
             Ok(Some(found.item_ref))
         }
         Spot::Free(segment) => {
-            if let Err(stop) = insert(lock, hash, segment, item_ref) {
+            if let Err(stop) = insert(lock, hash, segment, new.item_ref, new.hint) {
+                free_uid(lock, new.hint);
                 // Its chain, if it has one, is still its builder's.
-                crate::alloc::discard_block(lock, item_ref)?;
+                crate::alloc::discard_block(lock, new.item_ref)?;
                 return Err(stop);
             }
             lock.head.items.add_owned(1);
-            counted.add_owned(payload as u64);
+            counted.add_owned(new.payload as u64);
             Ok(None)
         }
     }

@@ -12,17 +12,28 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 pub const PAGE: u64 = 16 * 1024;
-pub const LARGEST_BLOCK: u64 = 16_352;
 pub const SUPERBLOCK: u64 = 4096;
 pub const POOL: u64 = 1024;
 pub const FRONTIER: u64 = POOL + 128;
 pub const SHARD: u64 = 1536;
 /// In a shard head.
+pub const UID_LAYOUT: u64 = 520;
 pub const LOCK: u64 = 576;
+/// From the recoveries to the count of changes in place.
+pub const COUNTERS: u64 = 580;
 pub const CLASSES: u64 = 632;
 pub const LEVELS: u64 = 1280;
+/// Of the uid table: how many are given out, births; partial, hole, backed.
+pub const UIDS_USED: u64 = 1376;
+pub const UID_BIRTHS: u64 = 1384;
+pub const UID_LISTS: u64 = 1388;
 pub const PARTICIPANT: u64 = 64;
 pub const PARTICIPANTS: u64 = 1024;
+/// Key and value of an item that stands in its block whole have at most so many bytes.
+pub const MOST_SMALL: u64 = 16_312;
+/// Words of a chunk of uids; the head stands where the first two would.
+pub const UID_ENTRIES: u64 = 2048;
+pub const UID_FIRST: u64 = 2;
 
 /// What a page word says, in its low four bits.
 pub const FREE: u64 = 2;
@@ -30,6 +41,32 @@ pub const HOLE: u64 = 3;
 pub const LARGE: u64 = 5;
 pub const SLAB: u64 = 6;
 pub const SEGMENT: u64 = 7;
+pub const UIDS: u64 = 8;
+
+/// Flags of items.
+const IS_LARGE: u64 = 1;
+const IS_COUNTER: u64 = 2;
+const HAS_UID: u64 = 32;
+
+/// An item, a freed one maybe.
+pub struct Item {
+    pub key: Vec<u8>,
+    /// Where its bytes stand: header, fields, key and value of a small one; head, pages and their
+    /// words of a large one.
+    pub ranges: Vec<Range<u64>>,
+    pub is_large: bool,
+    /// Where its uid stands.
+    pub uid_at: Option<u64>,
+    /// Where its key begins.
+    pub key_at: u64,
+}
+
+/// A chunk of the uid table.
+pub struct Chunk {
+    pub shard: u64,
+    pub number: u64,
+    pub page: u64,
+}
 
 /// A table's file in memory.
 pub struct Image {
@@ -94,9 +131,19 @@ impl Image {
         (self.page_table() + self.word64(24) / PAGE * 8).next_multiple_of(4096)
     }
 
-    pub fn first_page(&self) -> u64 {
+    pub fn uid_directories(&self) -> u64 {
         let entries = 1u64 << self.word32(36);
-        (self.directories() + entries * 4 * self.shards()).div_ceil(PAGE)
+        (self.directories() + entries * 4 * self.shards()).next_multiple_of(4096)
+    }
+
+    /// How many chunks a shard's uid directory has room for.
+    fn most_chunks(&self) -> u64 {
+        let pages = (self.word64(24) / PAGE).next_power_of_two();
+        pages.min((1 << 32) / UID_ENTRIES / self.shards())
+    }
+
+    pub fn first_page(&self) -> u64 {
+        (self.uid_directories() + self.most_chunks() * 4 * self.shards()).div_ceil(PAGE)
     }
 
     pub fn frontier(&self) -> u64 {
@@ -114,45 +161,100 @@ impl Image {
             .collect()
     }
 
-    /// Every item whose key begins so and is so long, freed ones too: the key, and where its bytes
-    /// stand (header, key and value of a small one; head, pages and their words of a large one).
-    pub fn items(&self, prefix: &[u8], key_len: usize) -> Vec<(Vec<u8>, Vec<Range<u64>>)> {
+    /// The entries of the uid directories that were ever used.
+    pub fn uid_directory_entries(&self) -> Vec<u64> {
+        let entries = |shard| {
+            let chunks = self.word64(self.shard(shard) + UID_LAYOUT) & 0xFF_FFFF;
+            let first = self.uid_directories() + shard * self.most_chunks() * 4;
+            (0..chunks).map(move |chunk| first + 4 * chunk)
+        };
+        (0..self.shards()).flat_map(entries).collect()
+    }
+
+    /// The chunks that have a page.
+    pub fn chunks(&self) -> Vec<Chunk> {
+        let place_of = |entry: &u64| {
+            let number = (entry - self.uid_directories()) / 4;
+            Chunk {
+                shard: number / self.most_chunks(),
+                number: number % self.most_chunks(),
+                page: u64::from(self.word32(*entry)),
+            }
+        };
+        let entries = self.uid_directory_entries();
+        let chunks = entries.iter().map(place_of);
+        chunks.filter(|chunk| chunk.page >> 31 == 0).collect()
+    }
+
+    /// The words of all uids: where each stands, the uid, and the item if it has one.
+    pub fn uid_entries(&self) -> Vec<(u64, u64, Option<Item>)> {
         let mut found = Vec::new();
-        for page in self.pages(SLAB) {
-            let bytes = &self.bytes[(page * PAGE) as usize..][..PAGE as usize];
-            for at in (16..=bytes.len() - key_len).filter(|at| bytes[*at..].starts_with(prefix)) {
-                let ranges = self.around(page * PAGE + at as u64, key_len as u64);
-                if !ranges.is_empty() {
-                    found.push((bytes[at..at + key_len].to_vec(), ranges));
-                }
+        for chunk in self.chunks() {
+            for entry in UID_FIRST..UID_ENTRIES {
+                let at = chunk.page * PAGE + entry * 8;
+                let number = chunk.number * UID_ENTRIES + entry;
+                let uid = number * self.shards() + chunk.shard;
+                let word = self.word64(at);
+                let item = (word >> 62 == 2).then(|| self.item_at((word & ((1 << 40) - 1)) * 8));
+                found.push((at, uid, item.map(Option::unwrap)));
             }
         }
         found
     }
 
-    /// The item whose key stands at `at`, as its header tells.
-    fn around(&self, at: u64, key_len: u64) -> Vec<Range<u64>> {
-        let header = |before: u64| {
-            let word = self.word64(at - before);
-            let fits = word >> 32 & 0xFF_FFFF == key_len;
-            fits.then_some((word & 0xFFFF_FFFF, word >> 56))
-        };
-        if let Some((value_len, 0)) = header(8) {
-            return vec![at - 8..at + key_len + value_len];
+    /// Every item in a slab whose key begins so and is so long, freed ones too.
+    pub fn items(&self, prefix: &[u8], key_len: usize) -> Vec<Item> {
+        let mut found = Vec::new();
+        for page in self.pages(SLAB) {
+            let bytes = &self.bytes[(page * PAGE) as usize..][..PAGE as usize];
+            for at in (24..=bytes.len() - key_len).filter(|at| bytes[*at..].starts_with(prefix)) {
+                let at = page * PAGE + at as u64;
+                // The longest head first: a uid may look like a header, hardly the other way round.
+                found.extend([24, 16, 8].iter().find_map(|before| {
+                    let item = self.item_at(at - before)?;
+                    (item.key_at == at && item.key.len() == key_len).then_some(item)
+                }));
+            }
         }
-        match header(16) {
-            Some((_, 2)) => vec![at - 16..at + key_len],
-            Some((value_len, 1)) => self.chain(at - 16, key_len + value_len),
-            _ => Vec::new(),
-        }
+        found
     }
 
-    fn chain(&self, at: u64, data: u64) -> Vec<Range<u64>> {
-        let rest = data % PAGE;
-        let inline = if 16 + rest > LARGEST_BLOCK { 0 } else { rest };
-        let mut found = vec![at..at + 16 + inline];
+    /// The item that begins there, as its header tells.
+    fn item_at(&self, at: u64) -> Option<Item> {
+        let header = self.word64(at);
+        let (value_len, key_len) = (header & 0xFFFF_FFFF, header >> 32 & 0xFF_FFFF);
+        let flags = header >> 56;
+        let has = |flag: u64| flags & flag != 0;
+        let is_known = flags & !(IS_LARGE | IS_COUNTER | HAS_UID) == 0;
+        if !is_known || has(IS_LARGE) && has(IS_COUNTER) {
+            return None;
+        }
+        let uid_at = at + 8 + 8 * u64::from(has(IS_LARGE) || has(IS_COUNTER));
+        let data = uid_at + 8 * u64::from(has(HAS_UID));
+        let (ranges, key_at) = if has(IS_LARGE) {
+            self.chain(at, data, key_len + value_len)
+        } else {
+            let in_place = if has(IS_COUNTER) { 0 } else { value_len };
+            (vec![at..data + key_len + in_place], data)
+        };
+        let key = key_at as usize..(key_at + key_len) as usize;
+        Some(Item {
+            key: self.bytes.get(key)?.to_vec(),
+            ranges,
+            is_large: has(IS_LARGE),
+            uid_at: has(HAS_UID).then_some(uid_at),
+            key_at,
+        })
+    }
+
+    /// The bytes of a large item, and where its key begins.
+    fn chain(&self, at: u64, data: u64, len: u64) -> (Vec<Range<u64>>, u64) {
+        let rest = len % PAGE;
+        let inline = if rest > MOST_SMALL { 0 } else { rest };
+        let mut found = vec![at..data + inline];
         let mut page = u64::from(self.word32(at + 8));
-        for _ in 0..(data - inline).div_ceil(PAGE) {
+        let key_at = if inline == 0 { page * PAGE } else { data };
+        for _ in 0..(len - inline).div_ceil(PAGE) {
             let word = self.page_word_at(page);
             // An item that was freed may name pages that are something else by now.
             let is_page = (self.first_page()..self.frontier()).contains(&page);
@@ -162,6 +264,6 @@ impl Image {
             found.extend([word..word + 8, page * PAGE..(page + 1) * PAGE]);
             page = self.word64(word) >> 4 & ((1 << 29) - 1);
         }
-        found
+        (found, key_at)
     }
 }

@@ -2,10 +2,12 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub mod damage;
 pub mod format;
 pub mod mount;
 pub mod part;
 pub mod process;
+pub mod trial;
 
 use std::path::{Path, PathBuf};
 use tavola::{Options, Table};

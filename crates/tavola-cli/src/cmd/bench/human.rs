@@ -1,7 +1,7 @@
 //! The results of `tavola bench` as tables for people.
 
 use tavola_bench::kv::{Collapse, Config, Line, PhaseLine, Placement, Summary};
-use tavola_bench::{Percentiles, iter, open};
+use tavola_bench::{Percentiles, iter, open, uid};
 
 use crate::units::{count, counted, size};
 
@@ -138,6 +138,25 @@ pub fn iter(report: &iter::Report) -> String {
         report.value_bytes,
         runs.join(", "),
         report.seconds * 1e9 / report.keys as f64,
+    )
+}
+
+pub fn uid(report: &uid::Report) -> String {
+    format!(
+        "get by uid {:.2} M/s, by key {:.2} ({:.2} x), by key in a table without uids {:.2} \
+         ({:.2} x); set by uid {:.2} M/s, by key {:.2} ({:.2} x); {:.1} bytes a key, without uids \
+         {:.1}; {}",
+        report.uid_get_mops,
+        report.get_mops,
+        report.get_ratio,
+        report.plain_get_mops,
+        report.plain_get_ratio,
+        report.uid_set_mops,
+        report.set_mops,
+        report.set_ratio,
+        report.bytes_per_key,
+        report.plain_bytes_per_key,
+        counted(report.keys, "key"),
     )
 }
 

@@ -5,6 +5,7 @@
 
 use super::growth::{crowd, fill, segments, split_and_thin, tend};
 use super::moves::Crowd;
+use super::uids;
 use super::{
     Key, Look, Table, WORDS, Write, beside, explore, keys_between, never_missing, quietly, region,
     run_once, set, table, version, version_of, walk_meets, writer,
@@ -155,6 +156,52 @@ fn in_an_insert_and_a_removal() {
             };
             vec![never_missing([keys[0]]), Box::new(look)]
         },
+    );
+}
+
+#[test]
+fn in_changes_of_a_key_with_a_uid() {
+    dying(100, uids::named, uids::change, || {
+        vec![uids::both_ways_by_what_it_has()]
+    });
+}
+
+#[test]
+fn in_uids_that_come_and_go() {
+    dying(100, uids::named, uids::come_and_go, || {
+        vec![uids::both_ways_by_what_it_has()]
+    });
+}
+
+#[test]
+fn in_giving_the_first_uid() {
+    dying(
+        100,
+        |t| set(t, b"the key!", 1),
+        |t| assert!(t.uid_of(b"the key!").unwrap().is_some()),
+        || vec![never_missing([*b"the key!"])],
+    );
+}
+
+#[test]
+fn in_chunks_that_come_and_go() {
+    dying(100, uids::a_full_chunk, uids::add_and_give_a_chunk, || {
+        vec![never_missing([7u64.to_le_bytes()])]
+    });
+}
+
+#[test]
+fn in_moving_items_with_uids() {
+    let moved = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&moved);
+    dying(
+        60,
+        move |t| {
+            uids::sparse(t);
+            *told.lock().unwrap() = uids::about_to_move(t);
+        },
+        |t| tend()(t),
+        move || vec![uids::all_both_ways(moved.lock().unwrap().clone())],
     );
 }
 

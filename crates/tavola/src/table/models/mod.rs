@@ -17,6 +17,7 @@ mod reads;
 mod schedules;
 #[cfg(not(feature = "shuttle"))]
 mod threads;
+mod uids;
 
 use super::core::Core;
 use super::{Options, Table};

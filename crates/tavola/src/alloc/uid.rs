@@ -1,0 +1,301 @@
+//! Uids given out and taken back. All under the shard's lock.
+//!
+//! A uid is changed in the same order by every write that concerns it: the entry is announced
+//! (`Flux`), the slot is stored and its bucket bumped, the entry is settled (`Live`, `Free`), and
+//! only then the old block is freed. Whoever meets `Flux` reads by key: so both ways to a value
+//! agree at every moment. A death in between leaves `Flux` until recovery makes the entries anew
+//! from the items.
+
+use super::{Need, Step, Stop, corrupt, pool};
+use crate::error::Error;
+use crate::layout::{
+    Hint, PageWord, UID_ENTRIES, UID_FIRST, UID_HOLE, UidEntry, UidLayout, UidPage, UidPlace,
+};
+use crate::lock::ShardLock;
+use crate::region::Region;
+use crate::sync::{Ordering, W64};
+
+const NO_UIDS: &str = "all uids of a shard are given out; make the table with more shards";
+
+/// The page of a chunk; `None`: it was never there or was given back, or something is damaged.
+pub(crate) fn chunk_page(region: &Region, shard: u32, chunk: u32) -> Option<u32> {
+    let layout = UidLayout(region.shard(shard).uid_layout.load(Ordering::Relaxed));
+    if chunk >= layout.chunks().min(1 << region.geometry().uid_dir_log2) {
+        return None;
+    }
+    let page = region.uid_dir(shard, chunk).load(Ordering::Relaxed);
+    let state = PageWord::Uids { shard, chunk }.encode();
+    let is_chunk = region.is_page(page) && region.page_word(page).load(Ordering::Relaxed) == state;
+    is_chunk.then_some(page)
+}
+
+fn layout_of(lock: &ShardLock<'_>) -> UidLayout {
+    UidLayout(lock.head.uid_layout.load(Ordering::Relaxed))
+}
+
+/// The entry of a uid of this shard.
+pub(crate) fn entry_of(region: &Region, shard: u32, hint: Hint) -> Option<&W64> {
+    let place = UidPlace::of(hint.uid(), region.geometry().shards_log2);
+    if place.shard != shard || place.entry < UID_FIRST {
+        return None;
+    }
+    region.uid_entry(chunk_page(region, shard, place.chunk)?, place.entry)
+}
+
+/// Whether a uid leads to this item, as it should: what was damaged is not followed.
+pub(crate) fn leads_to(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) -> bool {
+    entry_of(lock.region, lock.number, hint).is_some_and(|entry| {
+        UidEntry::decode(entry.load(Ordering::Relaxed)) == UidEntry::Live { item_ref }
+    })
+}
+
+/// Gives out a uid. Its entry stays `Free` until the uid is announced.
+pub(crate) fn take_uid(lock: &ShardLock<'_>) -> Step<Hint> {
+    let chunk = match lock.head.uid_partial.load(Ordering::Relaxed) {
+        0 => add_chunk(lock)?,
+        partial => partial - 1,
+    };
+    let found = chunk_page(lock.region, lock.number, chunk).and_then(|page| {
+        let head = lock.region.uid_page(page);
+        let entry = head.free.load(Ordering::Relaxed);
+        let word = lock.region.uid_entry(page, entry)?.load(Ordering::Relaxed);
+        match UidEntry::decode(word) {
+            UidEntry::Free { next } if (UID_FIRST..UID_ENTRIES).contains(&entry) => {
+                Some((head, entry, next))
+            }
+            _ => None,
+        }
+    });
+    let Some((head, entry, next)) = found else {
+        return corrupt("the list of free uids");
+    };
+    head.free.store(next, Ordering::Relaxed);
+    head.used.add_owned(1);
+    if next == 0 {
+        unlink_chunk(lock, chunk, head);
+    }
+    lock.head.uids.add_owned(1);
+    let births = &lock.head.uid_births;
+    let generation = births.load(Ordering::Relaxed).wrapping_add(1).max(1);
+    births.store(generation, Ordering::Relaxed);
+    let place = UidPlace {
+        shard: lock.number,
+        chunk,
+        entry,
+    };
+    let uid = place.uid(lock.region.geometry().shards_log2);
+    Ok(Hint::new(uid, generation))
+}
+
+/// The key of a uid is about to lead to another item, this one, or to none: readers by uid go by
+/// its key from here on. Nothing to do without a uid.
+#[inline(always)]
+pub(crate) fn announce(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
+    if hint.is_some() {
+        change(lock, hint, UidEntry::Flux { item_ref });
+    }
+}
+
+/// The key of a uid leads to this item. Nothing to do without a uid.
+#[inline(always)]
+pub(crate) fn settle_uid(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
+    if hint.is_some() {
+        change(lock, hint, UidEntry::Live { item_ref });
+    }
+}
+
+#[cold]
+fn change(lock: &ShardLock<'_>, hint: Hint, state: UidEntry) {
+    if let Some(entry) = entry_of(lock.region, lock.number, hint) {
+        store(lock, entry, state);
+    }
+}
+
+/// Changes an entry. Where its versions begin anew, the layout word tells the readers.
+pub(crate) fn store(lock: &ShardLock<'_>, entry: &W64, state: UidEntry) {
+    let (word, wraps) = state.after(entry.load(Ordering::Relaxed));
+    if wraps {
+        count_change(lock, layout_of(lock).chunks());
+    }
+    // Pairs with the acquire load of the entry in `index::by_uid`.
+    entry.store(word, Ordering::Release);
+}
+
+/// Counts a change in the layout word, and says how many chunks there ever were.
+pub(crate) fn count_change(lock: &ShardLock<'_>, chunks: u32) {
+    let layout = layout_of(lock).changed(chunks);
+    // Pairs with the acquire load of the word in `index::by_uid`, who then sees those chunks; and
+    // with the fence there, who then knows that what it saw is no more.
+    lock.head.uid_layout.store(layout.0, Ordering::Release);
+}
+
+/// Takes a uid back. Nothing to do without a uid.
+pub(crate) fn free_uid(lock: &ShardLock<'_>, hint: Hint) {
+    if !hint.is_some() {
+        return;
+    }
+    let place = UidPlace::of(hint.uid(), lock.region.geometry().shards_log2);
+    let (Some(entry), Some(page)) = (
+        entry_of(lock.region, lock.number, hint),
+        chunk_page(lock.region, lock.number, place.chunk),
+    ) else {
+        return;
+    };
+    let head = lock.region.uid_page(page);
+    let next = head.free.load(Ordering::Relaxed);
+    store(lock, entry, UidEntry::Free { next });
+    head.free.store(place.entry, Ordering::Relaxed);
+    head.used.sub_owned(1);
+    lock.head.uids.sub_owned(1);
+    if next == 0 {
+        link_chunk(lock, place.chunk, head);
+    }
+    let is_alone = head.next.load(Ordering::Relaxed) == 0 && head.prev.load(Ordering::Relaxed) == 0;
+    if !is_alone && is_empty(lock.region, page) {
+        // One empty chunk stays, so that a uid given and taken in turn does not fetch one each
+        // time.
+        give_chunk(lock, place.chunk, page);
+    }
+}
+
+/// A new chunk, all of its entries free.
+#[cold]
+fn add_chunk(lock: &ShardLock<'_>) -> Step<u32> {
+    let (head, shard) = (lock.head, lock.number);
+    let layout = layout_of(lock);
+    let hole = head.uid_hole.load(Ordering::Relaxed);
+    let chunk = hole.checked_sub(1).unwrap_or(layout.chunks());
+    if chunk >= 1 << lock.region.geometry().uid_dir_log2 {
+        return Err(Stop::Fail(Error::Full { reason: NO_UIDS }));
+    }
+    if chunk >= head.uid_backed.load(Ordering::Relaxed) {
+        return Err(Stop::Need(Need::UidDirectory { shard }));
+    }
+    let dir_entry = lock.region.uid_dir(shard, chunk);
+    let was = dir_entry.load(Ordering::Relaxed);
+    if hole != 0 && was & UID_HOLE == 0 {
+        return corrupt("the list of uid chunks");
+    }
+    let next_hole = next_hole(was);
+    let (page, _) = pool::take(lock.region, lock.me, PageWord::Uids { shard, chunk })?;
+    free_entries(lock.region, page);
+    // Pairs with the acquire load of the entry in `index::by_uid`: the chunk's entries are seen.
+    dir_entry.store(page, Ordering::Release);
+    if hole != 0 {
+        head.uid_hole.store(next_hole, Ordering::Relaxed);
+    } else {
+        count_change(lock, chunk + 1);
+    }
+    link_chunk(lock, chunk, lock.region.uid_page(page));
+    Ok(chunk)
+}
+
+/// Fills the entries of a new chunk. No reader knows of it yet.
+fn free_entries(region: &Region, page: u32) {
+    let head = region.uid_page(page);
+    head.used.store(0, Ordering::Relaxed);
+    head.free.store(UID_FIRST, Ordering::Relaxed);
+    for entry in UID_FIRST..UID_ENTRIES {
+        let next = (entry + 1) % UID_ENTRIES;
+        if let Some(word) = region.uid_entry(page, entry) {
+            word.store(UidEntry::Free { next }.after(0).0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// One more than the chunk that was given back before the one of this entry; 0: none was.
+pub(crate) fn next_hole(entry: u32) -> u32 {
+    if entry & UID_HOLE != 0 {
+        entry & !UID_HOLE
+    } else {
+        0
+    }
+}
+
+/// Recovery: empties the lists of chunks, to be made anew.
+pub(crate) fn forget_chunks(lock: &ShardLock<'_>) {
+    lock.head.uid_partial.store(0, Ordering::Relaxed);
+    lock.head.uid_hole.store(0, Ordering::Relaxed);
+}
+
+/// Lets no page belong to a chunk any more.
+pub(crate) fn make_hole(lock: &ShardLock<'_>, chunk: u32) {
+    let next = lock.head.uid_hole.load(Ordering::Relaxed);
+    let entry = lock.region.uid_dir(lock.number, chunk);
+    // Readers who see it find no chunk there, and one that they had they do not believe any more:
+    // the layout word rises next.
+    entry.store(UID_HOLE | next, Ordering::Relaxed);
+    lock.head.uid_hole.store(chunk + 1, Ordering::Relaxed);
+}
+
+/// Whether no entry of a chunk is in use: it is not given away on the word of its counter alone.
+fn is_empty(region: &Region, page: u32) -> bool {
+    region.uid_page(page).used.load(Ordering::Relaxed) == 0
+        && (UID_FIRST..UID_ENTRIES).all(|entry| {
+            region.uid_entry(page, entry).is_some_and(|word| {
+                let state = UidEntry::decode(word.load(Ordering::Relaxed));
+                matches!(state, UidEntry::Free { .. })
+            })
+        })
+}
+
+/// Gives back a chunk without a uid in use.
+fn give_chunk(lock: &ShardLock<'_>, chunk: u32, page: u32) {
+    unlink_chunk(lock, chunk, lock.region.uid_page(page));
+    make_hole(lock, chunk);
+    // Before the page's bytes mean something else.
+    count_change(lock, layout_of(lock).chunks());
+    pool::give(lock.region, lock.me, &[page]);
+}
+
+/// Whether a chunk stands empty in a shard that has given out no uid; a look without its lock.
+pub(crate) fn has_empty_chunk(head: &crate::layout::ShardHead) -> bool {
+    head.uids.load(Ordering::Relaxed) == 0 && head.uid_partial.load(Ordering::Relaxed) != 0
+}
+
+/// Gives back the empty chunk a shard may have kept.
+pub(crate) fn give_empty_chunk(lock: &ShardLock<'_>) {
+    if !has_empty_chunk(lock.head) {
+        return;
+    }
+    let chunk = lock.head.uid_partial.load(Ordering::Relaxed) - 1;
+    if let Some(page) = chunk_page(lock.region, lock.number, chunk)
+        && is_empty(lock.region, page)
+    {
+        give_chunk(lock, chunk, page);
+    }
+}
+
+/// Puts a chunk into the list of those with a free entry.
+pub(crate) fn link_chunk(lock: &ShardLock<'_>, chunk: u32, head: &UidPage) {
+    let first = lock.head.uid_partial.load(Ordering::Relaxed);
+    head.next.store(first, Ordering::Relaxed);
+    head.prev.store(0, Ordering::Relaxed);
+    if let Some(other) = listed(lock, first) {
+        other.prev.store(chunk + 1, Ordering::Relaxed);
+    }
+    lock.head.uid_partial.store(chunk + 1, Ordering::Relaxed);
+}
+
+fn unlink_chunk(lock: &ShardLock<'_>, chunk: u32, head: &UidPage) {
+    let next = head.next.load(Ordering::Relaxed);
+    let prev = head.prev.load(Ordering::Relaxed);
+    if let Some(other) = listed(lock, next) {
+        other.prev.store(prev, Ordering::Relaxed);
+    }
+    match listed(lock, prev) {
+        Some(other) => other.next.store(next, Ordering::Relaxed),
+        None if lock.head.uid_partial.load(Ordering::Relaxed) == chunk + 1 => {
+            lock.head.uid_partial.store(next, Ordering::Relaxed);
+        }
+        None => {}
+    }
+    head.next.store(0, Ordering::Relaxed);
+    head.prev.store(0, Ordering::Relaxed);
+}
+
+/// The head of a chunk that a list names by one more than its number.
+fn listed<'a>(lock: &ShardLock<'a>, number: u32) -> Option<&'a UidPage> {
+    let page = chunk_page(lock.region, lock.number, number.checked_sub(1)?)?;
+    Some(lock.region.uid_page(page))
+}

@@ -1,0 +1,233 @@
+//! Reading by uid: no hash, no tag, no key to compare.
+//!
+//! 1. The uid layout word, the chunk's page, the entry (each an acquire load).
+//! 2. `Live`: the item; what is wanted of it, copied. `Flux`: its key, copied.
+//! 3. An acquire fence, then uid layout word, entry, uid layout word once more: the same, and the
+//!    copy is good.
+//! 4. After `Flux`: a read by that key, which counts if the item it finds has the uid.
+//!
+//! Why: an entry changes after its key leads to another item, and before the old block is freed; a
+//! reader who copied bytes that were changed since sees the entry changed. And it says `Flux`
+//! before the key's slot is stored, and until after: so what is read by key and what is read by uid
+//! never contradict each other. The writers' side is in `alloc::uid`.
+
+use super::hash::Hash;
+use super::read::{Want, read};
+use crate::alloc::{Item, entry_of};
+use crate::error::{Result, corrupt};
+use crate::layout::{FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_HOLE};
+use crate::layout::{UidEntry, UidLayout, UidPlace};
+use crate::lock::ShardLock;
+use crate::region::Region;
+use crate::sync::{Ordering, W64, fence, spin_hint};
+
+/// Wants nothing of an item but its key.
+pub(crate) struct KeyOf(pub(crate) Vec<u8>);
+
+impl Want for KeyOf {
+    #[inline(always)]
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.0.clear();
+        item.copy_key(&mut self.0)
+    }
+}
+
+/// Wants nothing of an item but its uid.
+pub(crate) struct HintOf(pub(crate) Hint);
+
+impl Want for HintOf {
+    #[inline(always)]
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.0 = item.hint();
+        true
+    }
+}
+
+/// Takes what is wanted of an item that has the uid asked for.
+struct Named<'a, W> {
+    hint: Hint,
+    want: &'a mut W,
+    has_uid: bool,
+}
+
+impl<W: Want> Want for Named<'_, W> {
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.has_uid = self.hint.means(item.hint());
+        !self.has_uid || self.want.take(item)
+    }
+}
+
+enum Look {
+    /// The item; what was wanted of it was taken.
+    Found,
+    /// The uid is not given out, or not to the key that is meant.
+    Missing,
+    /// The key's slot may just be changing; its key was copied.
+    Flux(Vec<u8>),
+    /// No item at all, or one that cannot be followed.
+    Impossible,
+}
+
+/// Looks a uid up and takes what is wanted of its item; false: it is not given out, or not to the
+/// key that is meant.
+#[inline(always)]
+pub(crate) fn read_by_uid(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
+    while let Some(view) = View::of(region, hint)? {
+        let look = view.look(hint, want);
+        if !view.validate() {
+            spin_hint();
+            continue;
+        }
+        return match look {
+            Look::Found => Ok(true),
+            Look::Missing => Ok(false),
+            Look::Flux(key) => read_in_flux(region, hint, &key, want),
+            Look::Impossible => corrupt("the item of a uid"),
+        };
+    }
+    Ok(false)
+}
+
+#[cold]
+fn read_in_flux(region: &Region, hint: Hint, key: &[u8], want: &mut impl Want) -> Result<bool> {
+    let mut named = Named {
+        hint,
+        want,
+        has_uid: false,
+    };
+    let found = read(region, key, Hash::of(region, key), &mut named)?;
+    Ok(found && named.has_uid)
+}
+
+/// One look at an entry, and what tells whether it counts.
+struct View<'a> {
+    region: &'a Region,
+    head: &'a ShardHead,
+    layout: UidLayout,
+    entry: &'a W64,
+    word: u64,
+}
+
+impl<'a> View<'a> {
+    /// `None`: the uid was never given out, or its chunk was given back.
+    #[inline(always)]
+    fn of(region: &'a Region, hint: Hint) -> Result<Option<Self>> {
+        let place = UidPlace::of(hint.uid(), region.geometry().shards_log2);
+        let head = region.shard(place.shard);
+        loop {
+            // Pairs with the release in `alloc::uid`: who sees a count sees those chunks.
+            let layout = UidLayout(head.uid_layout.load(Ordering::Acquire));
+            if place.chunk >= layout.chunks() || place.entry < UID_FIRST {
+                return Ok(None);
+            }
+            let dir_entry = region.uid_dir(place.shard, place.chunk);
+            // Pairs with the release that published the chunk: its entries are seen.
+            let page = dir_entry.load(Ordering::Acquire);
+            if let Some(entry) = region.uid_entry(page, place.entry) {
+                return Ok(Some(Self {
+                    region,
+                    head,
+                    layout,
+                    entry,
+                    // Pairs with the releases of `alloc::uid`: the item's bytes are seen.
+                    word: entry.load(Ordering::Acquire),
+                }));
+            }
+            fence(Ordering::Acquire);
+            if head.uid_layout.load(Ordering::Relaxed) != layout.0 {
+                continue;
+            }
+            return match page & UID_HOLE {
+                0 => corrupt("a uid directory"),
+                _ => Ok(None),
+            };
+        }
+    }
+
+    /// The layout before the entry, whose page may have been given back to the system meanwhile;
+    /// and after it: if its versions have begun anew, the layout rose before.
+    #[inline(always)]
+    fn validate(&self) -> bool {
+        let layout = &self.head.uid_layout;
+        // Pairs with the release fences of `alloc::write` before the bytes of a block change, and
+        // of `alloc::pool` before those of a page do.
+        fence(Ordering::Acquire);
+        layout.load(Ordering::Relaxed) == self.layout.0
+            // Pairs with the releases of `alloc::uid`: a layout that rose before is seen.
+            && self.entry.load(Ordering::Acquire) == self.word
+            && layout.load(Ordering::Relaxed) == self.layout.0
+    }
+
+    #[inline(always)]
+    fn look(&self, hint: Hint, want: &mut impl Want) -> Look {
+        let UidEntry::Live { item_ref } = UidEntry::decode(self.word) else {
+            return self.look_otherwise();
+        };
+        let Some(block) = self.region.block(item_ref) else {
+            return Look::Impossible;
+        };
+        let header = Header::decode(block.first_word().load(Ordering::Relaxed));
+        if header.flags != FLAG_UID {
+            return special(Item::at(self.region, item_ref), hint, want);
+        }
+        match Item::plain(self.region, block, item_ref, header) {
+            Some(item) => take(&item, hint, want),
+            None => Look::Impossible,
+        }
+    }
+
+    #[cold]
+    fn look_otherwise(&self) -> Look {
+        match UidEntry::decode(self.word) {
+            UidEntry::Free { .. } => Look::Missing,
+            UidEntry::Flux { item_ref } => {
+                let mut key = KeyOf(Vec::new());
+                match Item::at(self.region, item_ref) {
+                    Some(item) if key.take(&item) => Look::Flux(key.0),
+                    _ => Look::Impossible,
+                }
+            }
+            _ => Look::Impossible,
+        }
+    }
+}
+
+/// As the rest of [`View::look`], for an item with more fields than its uid.
+#[cold]
+#[inline(never)]
+fn special(item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> Look {
+    match item {
+        Some(item) => take(&item, hint, want),
+        None => Look::Impossible,
+    }
+}
+
+/// Takes what is wanted of an item, if its uid is the one asked for.
+#[inline(always)]
+fn take(item: &Item<'_>, hint: Hint, want: &mut impl Want) -> Look {
+    let has = item.hint();
+    if has.uid() != hint.uid() {
+        Look::Impossible
+    } else if !hint.means(has) {
+        Look::Missing
+    } else if want.take(item) {
+        Look::Found
+    } else {
+        Look::Impossible
+    }
+}
+
+/// Under the shard's lock: the value of a uid's key, when it is one aligned word, which may be
+/// changed in place then.
+pub(crate) fn word_by_uid<'a>(lock: &ShardLock<'a>, hint: Hint) -> Option<&'a W64> {
+    let entry = entry_of(lock.region, lock.number, hint)?.load(Ordering::Relaxed);
+    let UidEntry::Live { item_ref } = UidEntry::decode(entry) else {
+        return None;
+    };
+    let item = Item::at(lock.region, item_ref)?;
+    if hint.means(item.hint()) {
+        item.value_word()
+    } else {
+        None
+    }
+}

@@ -1,0 +1,219 @@
+//! Uids: numbers that keys are known by, and the table that leads from a number to an item.
+//!
+//! ```text
+//! uid       number in the shard (32 - shards_log2 bits) | shard (shards_log2)
+//! number    chunk | entry 11
+//! chunk     a page: head 16 B | entries 2 .. 2047, a word each
+//! entry     state 2 | version 22 | ref 40, or of a free one the next free entry of the chunk
+//! ```
+//!
+//! | entry | a reader by uid | next |
+//! |---|---|---|
+//! | `Free` | misses | `Flux` |
+//! | `Flux(ref)`: its slot may change | takes the key there, reads by key | `Live`, `Free` |
+//! | `Live(ref)` | takes the item | `Flux`; `Live`, when the item is moved |
+//!
+//! All are written under the shard's lock. The version rises with every change, so that a reader
+//! finds out; where it begins anew, `uid_layout` of the shard rises before. Recovery makes all
+//! entries anew from the items: each `Live` one says `Flux` until its item is found.
+
+use super::assert_layout;
+use crate::sync::W32;
+
+/// Entries of a chunk, the head's two words counted.
+pub(crate) const UID_ENTRIES: u32 = 2048;
+/// The first entry: the head stands where the others would be.
+pub(crate) const UID_FIRST: u32 = 2;
+const ENTRY_BITS: u32 = UID_ENTRIES.ilog2();
+
+/// Set in a directory entry whose chunk was given back; the other bits are one more than the chunk
+/// that was given back before it, 0: none.
+pub(crate) const UID_HOLE: u32 = 1 << 31;
+
+/// The head of a chunk. All of it is derived.
+#[repr(C)]
+pub(crate) struct UidPage {
+    /// One more than the next chunk with a free entry; 0: none.
+    pub(crate) next: W32,
+    /// One more than the one before; 0: none.
+    pub(crate) prev: W32,
+    /// Entries given out.
+    pub(crate) used: W32,
+    /// The first free entry; 0: none.
+    pub(crate) free: W32,
+}
+assert_layout!(UidPage, size 16, { next: 0, prev: 4, used: 8, free: 12 });
+
+/// An entry, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UidEntry {
+    Free {
+        next: u32,
+    },
+    Flux {
+        item_ref: u64,
+    },
+    Live {
+        item_ref: u64,
+    },
+    /// No state that is ever written.
+    Damaged,
+}
+
+const REF: u64 = (1 << 40) - 1;
+const VERSION: u64 = ((1 << 22) - 1) << 40;
+const VERSION_STEP: u64 = 1 << 40;
+const STATE_SHIFT: u32 = 62;
+
+impl UidEntry {
+    #[inline(always)]
+    pub(crate) fn decode(word: u64) -> Self {
+        let item_ref = word & REF;
+        match word >> STATE_SHIFT {
+            0 => Self::Free {
+                next: (word & REF) as u32,
+            },
+            1 => Self::Flux { item_ref },
+            2 => Self::Live { item_ref },
+            _ => Self::Damaged,
+        }
+    }
+
+    /// The word of this state that follows another word, whose version it raises; and whether
+    /// versions begin anew with it.
+    pub(crate) fn after(self, word: u64) -> (u64, bool) {
+        let version = (word & VERSION).wrapping_add(VERSION_STEP) & VERSION;
+        let (state, low) = match self {
+            Self::Free { next } => (0, u64::from(next)),
+            Self::Flux { item_ref } => (1, item_ref & REF),
+            Self::Live { item_ref } => (2, item_ref & REF),
+            Self::Damaged => unreachable!("a damaged entry is only ever read"),
+        };
+        (state << STATE_SHIFT | version | low, version == 0)
+    }
+}
+
+/// Where the entry of a uid stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UidPlace {
+    pub(crate) shard: u32,
+    pub(crate) chunk: u32,
+    pub(crate) entry: u32,
+}
+
+impl UidPlace {
+    #[inline(always)]
+    pub(crate) fn of(uid: u32, shards_log2: u32) -> Self {
+        let number = uid >> shards_log2;
+        Self {
+            shard: uid & ((1 << shards_log2) - 1),
+            chunk: number >> ENTRY_BITS,
+            entry: number & (UID_ENTRIES - 1),
+        }
+    }
+
+    pub(crate) fn uid(self, shards_log2: u32) -> u32 {
+        (self.chunk << ENTRY_BITS | self.entry) << shards_log2 | self.shard
+    }
+}
+
+/// A key's uid, and which of the keys it is that have had this uid.
+///
+/// The uid is a 32-bit number, not 0, that stays the key's as long as the key lives, whatever its
+/// value and wherever its bytes are moved. When the key is removed another key may get it; the
+/// generation tells them apart. A plain uid, `Hint::from(uid)`, stands for whatever key has it now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hint(u64);
+
+impl Hint {
+    /// No uid at all.
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) fn new(uid: u32, generation: u32) -> Self {
+        Self(u64::from(uid) | u64::from(generation) << 32)
+    }
+
+    /// The uid.
+    #[inline(always)]
+    pub fn uid(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Which of its keys: 1, 2, ... in no particular order; 0: any.
+    #[inline(always)]
+    pub fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// Both in one number: the uid in the low half, the generation in the high one.
+    #[inline(always)]
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// From [`Hint::to_bits`].
+    #[inline(always)]
+    pub fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_some(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Whether this, as asked for, means the key with that hint.
+    #[inline(always)]
+    pub(crate) fn means(self, other: Self) -> bool {
+        self.uid() == other.uid()
+            && (self.generation() == 0 || self.generation() == other.generation())
+    }
+}
+
+impl From<u32> for Hint {
+    fn from(uid: u32) -> Self {
+        Self(u64::from(uid))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_survives_its_word() {
+        let item_ref = REF;
+        let mut word = u64::MAX;
+        for state in [
+            UidEntry::Free { next: 2047 },
+            UidEntry::Flux { item_ref },
+            UidEntry::Live { item_ref },
+        ] {
+            let (next, wraps) = state.after(word);
+            assert_eq!(UidEntry::decode(next), state);
+            assert_ne!(next & VERSION, word & VERSION);
+            assert_eq!(wraps, word == u64::MAX);
+            word = next;
+        }
+        assert_eq!(UidEntry::decode(u64::MAX), UidEntry::Damaged);
+    }
+
+    #[test]
+    fn a_place_is_found_from_its_uid() {
+        for shards_log2 in [0, 5, 10] {
+            for uid in [1, 77, 0x1234_5678, u32::MAX] {
+                let place = UidPlace::of(uid, shards_log2);
+                assert!(place.shard < 1 << shards_log2 && place.entry < UID_ENTRIES);
+                assert_eq!(place.uid(shards_log2), uid);
+            }
+        }
+    }
+
+    #[test]
+    fn a_plain_uid_means_any_key_that_has_it() {
+        let hint = Hint::new(7, 3);
+        assert!(hint.means(hint) && Hint::from(7).means(hint));
+        assert!(!Hint::new(7, 4).means(hint) && !Hint::from(8).means(hint));
+        assert_eq!(Hint::from_bits(hint.to_bits()), hint);
+    }
+}

@@ -1,0 +1,194 @@
+//! Recovery and check of the uid table: its entries follow from the items that the index leads to.
+//!
+//! 1. Every entry in use says `Flux`: readers by uid go by key from here on, which finds what the
+//!    index finds. The uid layout word rises: chunks may be given back below.
+//! 2. Each item that the index leads to and that has a uid makes its entry `Live`.
+//! 3. What is still `Flux` belongs to nobody and becomes free. Chunks without a uid are given back.
+
+use super::CheckReport;
+use crate::alloc::{
+    Item, chunk_page, count_change, entry_of, forget_chunks, link_chunk, make_hole, next_hole,
+    settle_uid, store_entry,
+};
+use crate::layout::{UID_ENTRIES, UID_FIRST, UidEntry, UidLayout};
+use crate::lock::ShardLock;
+use crate::region::Region;
+use crate::sync::{Ordering, W64};
+
+/// How many chunks a shard has had, whatever the word says.
+fn chunks(region: &Region, shard: u32) -> u32 {
+    let head = region.shard(shard);
+    UidLayout(head.uid_layout.load(Ordering::Relaxed))
+        .chunks()
+        .min(head.uid_backed.load(Ordering::Relaxed))
+        .min(1 << region.geometry().uid_dir_log2)
+}
+
+fn entries(region: &Region, page: u32) -> impl Iterator<Item = (u32, &W64)> {
+    (UID_FIRST..UID_ENTRIES).filter_map(move |entry| Some((entry, region.uid_entry(page, entry)?)))
+}
+
+fn state_of(entry: &W64) -> UidEntry {
+    UidEntry::decode(entry.load(Ordering::Relaxed))
+}
+
+/// The first step.
+pub(super) fn forget(lock: &ShardLock<'_>) {
+    let chunks = chunks(lock.region, lock.number);
+    count_change(lock, chunks);
+    for chunk in 0..chunks {
+        let Some(page) = chunk_page(lock.region, lock.number, chunk) else {
+            continue;
+        };
+        for (_, entry) in entries(lock.region, page) {
+            if let UidEntry::Live { item_ref } = state_of(entry) {
+                store_entry(lock, entry, UidEntry::Flux { item_ref });
+            }
+        }
+    }
+}
+
+/// The second step, for one item; a uid that cannot be its own is taken off: that of an entry that
+/// another item has, or of a chunk that is gone.
+pub(super) fn claim(lock: &ShardLock<'_>, item: &Item<'_>) {
+    let hint = item.hint();
+    if !hint.is_some() {
+        return;
+    }
+    let is_own = entry_of(lock.region, lock.number, hint)
+        .is_some_and(|entry| !matches!(state_of(entry), UidEntry::Live { .. }));
+    if is_own {
+        settle_uid(lock, hint, item.item_ref);
+    } else {
+        item.forget_hint();
+    }
+}
+
+/// The third step.
+pub(super) fn settle(lock: &ShardLock<'_>) {
+    forget_chunks(lock);
+    let chunks = chunks(lock.region, lock.number);
+    let mut uids = 0;
+    // Downwards: the first of the list is the lowest then.
+    for chunk in (0..chunks).rev() {
+        let Some(page) = chunk_page(lock.region, lock.number, chunk) else {
+            make_hole(lock, chunk);
+            continue;
+        };
+        let head = lock.region.uid_page(page);
+        let (mut used, mut free) = (0, 0);
+        for entry in (UID_FIRST..UID_ENTRIES).rev() {
+            let Some(word) = lock.region.uid_entry(page, entry) else {
+                continue;
+            };
+            if matches!(state_of(word), UidEntry::Live { .. }) {
+                used += 1;
+            } else {
+                if state_of(word) != (UidEntry::Free { next: free }) {
+                    store_entry(lock, word, UidEntry::Free { next: free });
+                }
+                free = entry;
+            }
+        }
+        head.used.store(used, Ordering::Relaxed);
+        head.free.store(free, Ordering::Relaxed);
+        if used == 0 {
+            // Its page is led to by nothing now, and goes to the pool with the others.
+            make_hole(lock, chunk);
+        } else if free != 0 {
+            link_chunk(lock, chunk, head);
+        }
+        uids += u64::from(used);
+    }
+    lock.head.uids.store(uids, Ordering::Relaxed);
+    // Before the pages of chunks that went mean something else.
+    count_change(lock, chunks);
+}
+
+/// Whether the uid of an item leads back to it; `None`: it has none.
+pub(super) fn is_own(region: &Region, shard: u32, item: &Item<'_>) -> Option<bool> {
+    let hint = item.hint();
+    let item_ref = item.item_ref;
+    hint.is_some().then(|| {
+        entry_of(region, shard, hint)
+            .is_some_and(|entry| state_of(entry) == UidEntry::Live { item_ref })
+    })
+}
+
+/// Checks a shard's uid table; says how many pages it has. `reached` are the uids of its items.
+pub(super) fn check(region: &Region, shard: u32, reached: u64, report: &mut CheckReport) -> u64 {
+    let head = region.shard(shard);
+    let (mut uids, mut pages, mut partial, mut holes) = (0, 0, 0, 0);
+    for chunk in 0..chunks(region, shard) {
+        let Some(page) = chunk_page(region, shard, chunk) else {
+            holes += 1;
+            continue;
+        };
+        pages += 1;
+        let (mut used, mut free) = (0, 0);
+        for (entry, word) in entries(region, page) {
+            match state_of(word) {
+                UidEntry::Live { .. } => used += 1,
+                UidEntry::Free { .. } => free += 1,
+                _ => report.problem(|| {
+                    format!("shard {shard}: entry {entry} of uid chunk {chunk} is no one's")
+                }),
+            }
+        }
+        let listed = free_len(region, page);
+        let counted = region.uid_page(page).used.load(Ordering::Relaxed);
+        report.expect(listed == free && counted == used, || {
+            format!(
+                "shard {shard}: uid chunk {chunk} has {used} uids and {free} free ones, its \
+                 counter says {counted}, its list {listed}"
+            )
+        });
+        uids += u64::from(used);
+        partial += u32::from(free > 0);
+    }
+    let counted = head.uids.load(Ordering::Relaxed);
+    report.expect(uids == reached && uids == counted, || {
+        format!("shard {shard}: {uids} uids, {reached} are reachable, the counter says {counted}")
+    });
+    let next = |chunk| {
+        let page = chunk_page(region, shard, chunk)?;
+        Some(region.uid_page(page).next.load(Ordering::Relaxed))
+    };
+    let listed = list_len(head.uid_partial.load(Ordering::Relaxed), partial, next);
+    report.expect(listed == partial, || {
+        format!("shard {shard}: {partial} uid chunks have free uids, the list has {listed}")
+    });
+    let listed = list_len(head.uid_hole.load(Ordering::Relaxed), holes, |chunk| {
+        Some(next_hole(
+            region.uid_dir(shard, chunk).load(Ordering::Relaxed),
+        ))
+    });
+    report.expect(listed == holes, || {
+        format!("shard {shard}: {holes} uid chunks were given back, the list has {listed}")
+    });
+    pages
+}
+
+/// Entries in a chunk's list of free ones.
+fn free_len(region: &Region, page: u32) -> u32 {
+    let mut entry = region.uid_page(page).free.load(Ordering::Relaxed);
+    let mut len = 0;
+    while (UID_FIRST..UID_ENTRIES).contains(&entry) && len < UID_ENTRIES {
+        len += 1;
+        entry = match region.uid_entry(page, entry).map(state_of) {
+            Some(UidEntry::Free { next }) => next,
+            _ => 0,
+        };
+    }
+    len
+}
+
+/// Chunks in a list that names each by one more than its number.
+fn list_len(first: u32, most: u32, next: impl Fn(u32) -> Option<u32>) -> u32 {
+    let (mut number, mut len) = (first, 0);
+    while number != 0 && len <= most {
+        len += 1;
+        number = next(number - 1).unwrap_or(0);
+    }
+    len
+}

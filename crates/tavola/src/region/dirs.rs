@@ -1,0 +1,98 @@
+//! The directories: from the low bits of a tag to a segment, from a uid to a chunk.
+//!
+//! Both areas are reserved at their largest size and backed by memory as they are needed: readers
+//! and writers keep below what the shard's head says is there.
+
+use super::{Near, Region};
+use crate::layout::{DIR_INLINE, PAGE, UID_ENTRIES, UidPage};
+use crate::sync::{W32, W64};
+
+impl Region {
+    /// Offset of a directory entry past the inline ones.
+    #[inline(always)]
+    pub(crate) fn dir_offset(&self, shard: u32, index: u32) -> u64 {
+        let dir = (u64::from(shard) << self.geometry.dir_log2) + u64::from(index);
+        self.geometry.dirs_off + dir * 4
+    }
+
+    /// A shard's directory.
+    #[inline(always)]
+    pub(crate) fn directory(&self, shard: u32) -> Directory<'_> {
+        Directory {
+            near: &self.near,
+            shard,
+            inline: &self.shard(shard).dir_inline,
+        }
+    }
+
+    /// An entry of a shard's directory.
+    pub(crate) fn dir_entry(&self, shard: u32, index: u32) -> &W32 {
+        self.directory(shard).entry(index)
+    }
+
+    /// Offset of an entry of a shard's uid directory. Numbers wrap, so that none lies outside.
+    #[inline(always)]
+    pub(crate) fn uid_dir_offset(&self, shard: u32, chunk: u32) -> u64 {
+        let shard = u64::from(shard & self.near.shard_mask);
+        let chunk = u64::from(chunk & self.near.uid_dir_mask);
+        self.geometry.uids_off + ((shard << self.geometry.uid_dir_log2) + chunk) * 4
+    }
+
+    /// An entry of a shard's uid directory: the page of a chunk.
+    #[inline(always)]
+    pub(crate) fn uid_dir(&self, shard: u32, chunk: u32) -> &W32 {
+        let offset = self.uid_dir_offset(shard, chunk);
+        // SAFETY: every entry below the size of a shard's uid directory, for every shard below the
+        // count, lies in the region (Geometry::new); I1 and I3 as in `at`.
+        unsafe { &*self.base.add(offset as usize).cast::<W32>() }
+    }
+
+    /// The head of a chunk of the uid table.
+    pub(crate) fn uid_page(&self, page: u32) -> &UidPage {
+        self.at(u64::from(page) * PAGE)
+    }
+
+    /// An entry of the chunk on a page, if that number may be a page's. Entries wrap.
+    #[inline(always)]
+    pub(crate) fn uid_entry(&self, page: u32, entry: u32) -> Option<&W64> {
+        let entry = u64::from(entry & (UID_ENTRIES - 1));
+        self.is_page(page)
+            .then(|| self.word(u64::from(page) * PAGE + entry * 8))
+    }
+}
+
+/// The directory of a shard: its first entries stand in the head, the others outside.
+#[derive(Clone, Copy)]
+pub(crate) struct Directory<'a> {
+    near: &'a Near,
+    shard: u32,
+    inline: &'a [W32; DIR_INLINE as usize],
+}
+
+impl<'a> Directory<'a> {
+    /// The bits of an index.
+    #[inline(always)]
+    pub(crate) fn mask(self) -> u32 {
+        self.near.dir_mask
+    }
+
+    /// An entry that stands in the head; indices wrap.
+    #[inline(always)]
+    pub(crate) fn inline_entry(self, index: u32) -> &'a W32 {
+        &self.inline[(index % DIR_INLINE) as usize]
+    }
+
+    /// Indices wrap, so that no entry lies outside the directory.
+    #[inline(always)]
+    pub(crate) fn entry(self, index: u32) -> &'a W32 {
+        let index = index & self.near.dir_mask;
+        if index < DIR_INLINE {
+            return self.inline_entry(index);
+        }
+        let shard = u64::from(self.shard & self.near.shard_mask);
+        let at = (shard << self.near.dir_log2) + u64::from(index);
+        // SAFETY: every entry below the size of a shard's directory, for every shard below the
+        // count, lies in the region (Geometry::new); I1 and I3 as in `Region::at`.
+        unsafe { &*self.near.dirs.add(at as usize) }
+    }
+}

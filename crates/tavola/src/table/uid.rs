@@ -1,0 +1,187 @@
+//! Keys by number: uids.
+
+use super::Table;
+use super::core::Core;
+use super::write::{When, change_in_place};
+use crate::alloc::{copy_with_uid, discard_block, free_uid, take_uid};
+use crate::error::{Result, corrupt};
+use crate::index::{Hash, HintOf, KeyOf, Spot, find, read, read_by_uid, replace, word_by_uid};
+use crate::layout::{Hint, UidPlace};
+
+/// How often a key may lose its uid to another between reading and locking, before that is held to
+/// be damage.
+const TRIES: u32 = 1 << 16;
+
+impl Core {
+    fn uid_of(&self, key: &[u8]) -> Result<Option<Hint>> {
+        let hash = Hash::of(self.region(), key);
+        let mut has = HintOf(Hint::NONE);
+        if !read(self.region(), key, hash, &mut has)? {
+            return Ok(None);
+        }
+        if has.0.is_some() {
+            return Ok(Some(has.0));
+        }
+        self.give_uid(key, hash)
+    }
+
+    /// Lets the key lead to a copy of its item that has a uid.
+    #[cold]
+    fn give_uid(&self, key: &[u8], hash: Hash) -> Result<Option<Hint>> {
+        let me = self.writer()?;
+        self.locked(hash.shard, me, |lock| {
+            let found = match find(lock, hash, key)? {
+                Spot::Free(_) => return Ok(None),
+                Spot::Taken(found) => found,
+            };
+            let had = found.hint(lock);
+            if had.is_some() {
+                return Ok(Some(had));
+            }
+            let item = found.item(lock)?;
+            let hint = take_uid(lock)?;
+            let new = copy_with_uid(lock, &item, hint).inspect_err(|_| free_uid(lock, hint))?;
+            replace(lock, &found, hash, new, hint);
+            // Only the block: the pages of a large item are the new one's.
+            discard_block(lock, found.item_ref)?;
+            Ok(Some(hint))
+        })
+    }
+
+    fn key_of_uid(&self, hint: Hint) -> Result<Option<Vec<u8>>> {
+        let mut key = KeyOf(Vec::new());
+        Ok(read_by_uid(self.region(), hint, &mut key)?.then_some(key.0))
+    }
+
+    fn set_by_uid(&self, hint: Hint, value: &[u8]) -> Result<bool> {
+        let me = self.writer()?;
+        if let Ok(word) = <[u8; 8]>::try_from(value) {
+            let shard = UidPlace::of(hint.uid(), self.region().geometry().shards_log2).shard;
+            let changed = self.locked(shard, me, |lock| {
+                let place = word_by_uid(lock, hint);
+                if let Some(place) = place {
+                    change_in_place(lock, place, u64::from_ne_bytes(word));
+                }
+                Ok(place.is_some())
+            })?;
+            if changed {
+                return Ok(true);
+            }
+        }
+        self.by_key(hint, |key| self.store(key, value, When::Has(hint)))
+    }
+
+    /// Does something to the key of a uid that succeeds while the key has it. False: no key has.
+    fn by_key(&self, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
+        for _ in 0..TRIES {
+            match self.key_of_uid(hint)? {
+                None => return Ok(false),
+                Some(key) if act(&key)? => return Ok(true),
+                Some(_) => {}
+            }
+        }
+        corrupt("the item of a uid")
+    }
+}
+
+impl Table {
+    /// The uid of a key, which gets one if it has none; `None`: the key is missing.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-uid-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let table = tavola::Table::open(dir.join("t"))?;
+    /// let alice = table.set_uid(b"alice", b"1")?;
+    /// assert_eq!(table.uid_of(b"alice")?, Some(alice));
+    /// assert_eq!(table.get_by_uid(alice)?.as_deref(), Some(&b"1"[..]));
+    /// // Stays while the key lives, and says so when it is another's.
+    /// table.set(b"alice", b"2")?;
+    /// assert_eq!(table.get_by_uid(alice.uid())?.as_deref(), Some(&b"2"[..]));
+    /// table.remove(b"alice")?;
+    /// assert_eq!(table.get_by_uid(alice)?, None);
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`]; as [`Table::set`], where the key has no uid yet.
+    ///
+    /// # Crash
+    /// Killed before it returned: the key has a uid or it has none.
+    pub fn uid_of(&self, key: &[u8]) -> Result<Option<Hint>> {
+        self.core()?.uid_of(key)
+    }
+
+    /// Sets a key, gives it a uid if it has none, and returns that.
+    ///
+    /// # Errors
+    /// As [`Table::set`]; [`Error::Full`](crate::Error::Full) also when all uids of the key's
+    /// shard are given out: 2^32 a table, shared evenly by its shards.
+    ///
+    /// # Crash
+    /// As [`Table::set`].
+    pub fn set_uid(&self, key: &[u8], value: &[u8]) -> Result<Hint> {
+        self.core()?.set_uid(key, value)
+    }
+
+    /// The value of the key with this uid; `None`: there is none, or, asked by a [`Hint`], it is
+    /// another key than the one that was meant.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    ///
+    /// # Concurrency
+    /// As [`Table::get`]; what is read by uid and what is read by key agree at every moment.
+    #[inline]
+    pub fn get_by_uid(&self, uid: impl Into<Hint>) -> Result<Option<Vec<u8>>> {
+        let mut value = Vec::new();
+        Ok(self.get_by_uid_into(uid, &mut value)?.then_some(value))
+    }
+
+    /// As [`Table::get_by_uid`], into a buffer of the caller's: it is cleared, then holds the
+    /// value. False: there is none.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    #[inline]
+    pub fn get_by_uid_into(&self, uid: impl Into<Hint>, out: &mut Vec<u8>) -> Result<bool> {
+        let found = read_by_uid(self.core()?.region(), uid.into(), out)?;
+        if !found {
+            out.clear();
+        }
+        Ok(found)
+    }
+
+    /// Sets the value of the key with this uid; false: there is none.
+    ///
+    /// # Errors
+    /// As [`Table::set`].
+    ///
+    /// # Crash
+    /// As [`Table::set`].
+    pub fn set_by_uid(&self, uid: impl Into<Hint>, value: &[u8]) -> Result<bool> {
+        self.core()?.set_by_uid(uid.into(), value)
+    }
+
+    /// Removes the key with this uid; false: there is none.
+    ///
+    /// # Errors
+    /// As [`Table::remove`].
+    ///
+    /// # Crash
+    /// As [`Table::remove`].
+    pub fn remove_by_uid(&self, uid: impl Into<Hint>) -> Result<bool> {
+        let hint = uid.into();
+        let core = self.core()?;
+        core.by_key(hint, |key| core.delete(key, When::Has(hint)))
+    }
+
+    /// The key with this uid; `None`: there is none.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn key_of_uid(&self, uid: impl Into<Hint>) -> Result<Option<Vec<u8>>> {
+        self.core()?.key_of_uid(uid.into())
+    }
+}
