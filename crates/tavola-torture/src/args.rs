@@ -5,27 +5,34 @@ use std::path::PathBuf;
 pub(crate) const USAGE: &str = "\
 tavola-torture: kills processes that use a table, and checks what is left
 
-  --seconds N   about so long in all (600); below 300, long cases are sampled
+  --seconds N   about so long in all (600); from 3600 on every point is killed at,
+                below that a sample of the points of long cases
   --kills N     at least so many random kills in the soak (10000)
-  --every       every point of every case, however long that takes (hours)
-  --lanes N     processes that take kill points side by side (4 for each CPU)
+  --lanes N     processes that take kill points side by side (16 for each CPU)
   --seed N      of random choices (drawn from the clock)
   --only TEXT   only kill-point cases with this in their name; `soak`: only the soak
-  --point K     only this point of those cases
+  --point K     only this point of those cases, as told in a fault
+  --finder J    and of the recovery from it only this point
   --keep DIR    keeps the file a survivor found when it found a fault
+  --help        this
 ";
+
+/// Seconds from which on every point is killed at.
+const EVERY: u64 = 3600;
+/// Points of a long case in a sample: so many for each of the seconds, and never fewer.
+const POINTS_A_SECOND: u64 = 2;
+const LEAST_POINTS: u64 = 120;
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Args {
     pub(crate) seconds: u64,
     pub(crate) kills: u64,
-    /// No case has too many points.
-    pub(crate) every: bool,
     pub(crate) lanes: usize,
     pub(crate) seed: u64,
     pub(crate) only: Option<String>,
     pub(crate) point: Option<u64>,
+    pub(crate) finder: Option<u64>,
     pub(crate) keep: Option<PathBuf>,
 }
 
@@ -35,16 +42,17 @@ impl Args {
         Self {
             seconds: 600,
             kills: 10_000,
-            every: false,
-            lanes: (4 * cpus).min(crate::board::LANES),
+            lanes: (16 * cpus).min(crate::board::LANES),
             seed: crate::system::now_ns(),
             only: None,
             point: None,
+            finder: None,
             keep: None,
         }
     }
 
-    pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Self, String> {
+    /// `None`: help is wanted.
+    pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
         let mut parsed = Self::new();
         let mut args = args;
         while let Some(name) = args.next() {
@@ -52,21 +60,27 @@ impl Args {
             match name.as_str() {
                 "--seconds" => parsed.seconds = number(&value()?)?,
                 "--kills" => parsed.kills = number(&value()?)?,
-                "--every" => parsed.every = true,
                 "--lanes" => parsed.lanes = lanes(&value()?)?,
                 "--seed" => parsed.seed = number(&value()?)?,
                 "--only" => parsed.only = Some(value()?),
                 "--point" => parsed.point = Some(number(&value()?)?),
+                "--finder" => parsed.finder = Some(number(&value()?)?),
                 "--keep" => parsed.keep = Some(value()?.into()),
+                "--help" => return Ok(None),
                 _ => return Err(format!("there is no argument {name}")),
             }
         }
-        Ok(parsed)
+        Ok(Some(parsed))
     }
 
     /// Whether every point is killed at, or a sample of those of long cases.
     pub(crate) fn every_point(&self) -> bool {
-        self.every || self.seconds >= 300
+        self.seconds >= EVERY
+    }
+
+    /// How many points of a long case make a sample.
+    pub(crate) fn sample(&self) -> u64 {
+        (POINTS_A_SECOND * self.seconds).max(LEAST_POINTS)
     }
 }
 
@@ -86,7 +100,8 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Args, String> {
-        Args::parse(text.split_whitespace().map(str::to_owned))
+        let args = Args::parse(text.split_whitespace().map(str::to_owned))?;
+        args.ok_or("help".to_owned())
     }
 
     #[test]
@@ -94,8 +109,9 @@ mod tests {
         let args = parse("--seconds 60 --kills 300 --only split").unwrap();
         assert_eq!((args.seconds, args.kills), (60, 300));
         assert_eq!(args.only.as_deref(), Some("split"));
-        assert!(!args.every_point() && parse("").unwrap().every_point());
-        assert!(parse("--seconds 1 --every").unwrap().every_point());
+        assert!(!args.every_point() && args.sample() == 120);
+        assert!(parse("--seconds 3600").unwrap().every_point());
+        assert_eq!(parse("--help").unwrap_err(), "help");
         for bad in ["--kills", "--kills x", "--lanes 0", "--faster"] {
             assert!(parse(bad).is_err(), "{bad}");
         }

@@ -10,7 +10,9 @@ const LOG_BYTES: usize = 256 * 1024;
 /// Characters of a fault that are kept.
 const LINE: usize = 800;
 /// Lanes there is room for.
-pub(crate) const LANES: usize = 64;
+pub(crate) const LANES: usize = 128;
+/// Points of a case whose kinds of state there is room for.
+const KINDS: usize = 1 << 16;
 
 /// A counter of the whole run.
 #[derive(Clone, Copy)]
@@ -19,6 +21,8 @@ pub(crate) enum Count {
     LogEnd,
     /// The next point of the case at hand.
     Next,
+    /// Points of the case at hand that were killed at.
+    Fired,
     Killed,
     Survived,
     ReadsBeside,
@@ -26,7 +30,7 @@ pub(crate) enum Count {
     SlowestTakeoverNs,
 }
 
-const COUNTS: usize = 8;
+const COUNTS: usize = 9;
 
 /// A word of one lane.
 #[derive(Clone, Copy)]
@@ -37,6 +41,8 @@ pub(crate) enum Of {
     Passed,
     /// Tells the reader beside it that keys will go now.
     Stop,
+    /// The uid that the victim's last operation was given, 0: none.
+    Hint,
 }
 
 const OF_LANE: usize = 8;
@@ -46,6 +52,7 @@ const OF_LANE: usize = 8;
 pub(crate) struct Board {
     words: &'static [AtomicU64],
     log: &'static [AtomicU64],
+    kinds: &'static [AtomicU64],
 }
 
 impl Board {
@@ -53,6 +60,7 @@ impl Board {
         Ok(Self {
             words: shared_words(COUNTS + LANES * OF_LANE)?,
             log: shared_words(LOG_BYTES)?,
+            kinds: shared_words(KINDS)?,
         })
     }
 
@@ -70,6 +78,11 @@ impl Board {
 
     pub(crate) fn lane(&self, lane: usize, word: Of) -> &'static AtomicU64 {
         &self.words[COUNTS + lane * OF_LANE + word as usize]
+    }
+
+    /// The kind of state that the victim of a point left, by the point's turn; 0: not told.
+    pub(crate) fn kind(&self, turn: u64) -> Option<&'static AtomicU64> {
+        self.kinds.get(turn as usize)
     }
 
     /// Notes a fault.

@@ -39,7 +39,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = match Args::parse(std::env::args().skip(1)) {
-        Ok(args) => args,
+        Ok(Some(args)) => args,
+        Ok(None) => {
+            print!("{}", args::USAGE);
+            return ExitCode::SUCCESS;
+        }
         Err(why) => {
             eprint!("{why}\n\n{}", args::USAGE);
             return ExitCode::from(2);

@@ -89,6 +89,12 @@ pub(crate) fn now_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Sleeps until the clock by which pages are free for so long comes to a whole second.
+pub(crate) fn until_next_second() {
+    let now = clock_gettime(ClockId::Boottime);
+    std::thread::sleep(Duration::from_nanos(1_000_000_000 - now.tv_nsec as u64));
+}
+
 pub(crate) fn sleep_ms(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }

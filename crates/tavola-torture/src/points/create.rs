@@ -1,6 +1,6 @@
 //! The making of a table's file: killed anywhere, the next creator makes a whole one.
 
-use super::{Lane, Prepared, Run};
+use super::{Lane, Prepared, Run, Tally};
 use crate::board::{Count, Of};
 use crate::system::{Ended, alarm, fork, wait};
 use std::io;
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use tavola::{Table, killpoint};
 
 /// Kills a creator at every store; prints a line.
-pub(super) fn run(run: &Run<'_>) -> Prepared<()> {
+pub(super) fn run(run: &Run<'_>) -> Prepared<Tally> {
     let lane = run.lane(0);
     let mut point = 0;
     loop {
@@ -27,13 +27,14 @@ pub(super) fn run(run: &Run<'_>) -> Prepared<()> {
         }
         run.board.add(Count::Killed, 1);
     }
-    println!(
-        "  {:<44} {:>6} points, {:>6} killed at",
-        "create",
-        point - 1,
-        point - 1
-    );
-    Ok(())
+    let points = point - 1;
+    let tally = Tally {
+        cases: 1,
+        stores: points,
+        killed: points,
+    };
+    println!("  {:<46} {}", "create", tally.told());
+    Ok(tally)
 }
 
 /// A creator that dies at `k`, then one that does not. Whether the first was killed.

@@ -3,29 +3,29 @@
 
 use super::case::Case;
 use super::op::Op;
-use super::survivor::{BEGINNINGS, Style, before_recovery};
-use super::{reader, survivor, victim};
+use super::survivor::{Style, before_recovery};
+use super::{reader, survivor, uids, victim};
 use crate::board::{Board, Count, Of};
 use crate::image::Image;
 use crate::scratch::Scratch;
-use crate::system::{Ended, fork, wait};
-use crate::value::sealed;
+use crate::system::{Ended, fork, until_next_second, wait};
+use crate::value::{Numbers, sealed};
 use rustix::process::Pid;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Every so many points a reader runs beside.
-const READER_EVERY: u64 = 16;
+/// How often a victim that waits is sent again, if it had fewer stores than the longest wait makes.
+const AGAIN: u32 = 20;
 
 /// A lane's place.
 pub(crate) struct Lane<'a> {
     pub(crate) board: &'a Board,
     pub(crate) number: usize,
     path: PathBuf,
-    /// Every so many points the survivor compacts; 0: never.
-    compact_every: u64,
+    /// Every so many points a reader runs beside.
+    reader_every: u64,
     keep: Option<&'a Path>,
 }
 
@@ -46,14 +46,14 @@ impl<'a> Lane<'a> {
         board: &'a Board,
         scratch: &Scratch,
         number: usize,
-        compact_every: u64,
+        reader_every: u64,
         keep: Option<&'a Path>,
     ) -> Self {
         Self {
             board,
             number,
             path: scratch.path(&format!("lane-{number}")),
-            compact_every,
+            reader_every,
             keep,
         }
     }
@@ -66,21 +66,43 @@ impl<'a> Lane<'a> {
         self.board.lane(self.number, word).load(Relaxed)
     }
 
-    /// A fresh file, a victim that dies at `k`, a survivor. Says what became of the victim.
+    /// A fresh file, a victim that dies at `k`, a survivor. Says what became of the victim. `turn`:
+    /// the number of the point among those that are killed at.
     pub(crate) fn point(&self, case: &Case, k: u64, turn: u64) -> io::Result<Outcome> {
         case.image.store(&self.path)?;
         self.board.lane(self.number, Of::Stop).store(0, Relaxed);
-        let reader = match turn % READER_EVERY {
-            0 => Some(self.reader(case, k)?),
+        let reader = match k % self.reader_every {
+            1 => Some(self.reader(case, k)?),
             _ => None,
         };
         let outcome = self.victim(case, k)?;
         if outcome != Outcome::Failed {
-            self.survivor(case, k, turn)?;
+            let told_at = (!case.is_aftermath).then_some(turn);
+            self.survivor(
+                case,
+                k,
+                Style {
+                    told_at,
+                    ..Style::drawn(k)
+                },
+            )?;
         }
         self.board.lane(self.number, Of::Stop).store(1, Relaxed);
         if let Some(pid) = reader {
             self.expect_success(pid, &format!("{}: point {k}: the reader", case.name))?;
+        }
+        Ok(outcome)
+    }
+
+    /// As [`Self::point`], where the point is there and the case waits: until it fires.
+    pub(crate) fn insist(&self, case: &Case, k: u64, turn: u64) -> io::Result<Outcome> {
+        let mut outcome = self.point(case, k, turn)?;
+        for _ in 0..AGAIN {
+            if !matches!(outcome, Outcome::Lived { .. }) {
+                break;
+            }
+            until_next_second();
+            outcome = self.point(case, k, turn)?;
         }
         Ok(outcome)
     }
@@ -112,15 +134,11 @@ impl<'a> Lane<'a> {
         Ok(Outcome::Failed)
     }
 
-    pub(crate) fn survivor(&self, case: &Case, k: u64, turn: u64) -> io::Result<()> {
+    pub(crate) fn survivor(&self, case: &Case, k: u64, style: Style) -> io::Result<()> {
         if let Some(dir) = self.keep {
             std::fs::copy(&self.path, dir.join(format!("lane-{}", self.number)))?;
         }
         let done = self.word(Of::Acknowledged) as usize;
-        let style = Style {
-            beginning: turn % BEGINNINGS,
-            compacts: self.compact_every != 0 && turn % self.compact_every == 1,
-        };
         let name = || format!("{}: point {k}, beginning {}", case.name, style.beginning);
         let faults = self.board.faults();
         let pid = fork(|| {
@@ -155,20 +173,20 @@ impl<'a> Lane<'a> {
     }
 
     /// The case of those who find what a victim of point `k` leaves; `None`: it lived.
-    pub(crate) fn aftermath(&self, case: &Case, k: u64, turn: u64) -> io::Result<Option<Case>> {
+    pub(crate) fn aftermath(&self, case: &Case, k: u64) -> io::Result<Option<Case>> {
         case.image.store(&self.path)?;
         if self.victim(case, k)? != Outcome::Killed {
             return Ok(None);
         }
-        let Some(mut found) = self.found(case, k, turn)? else {
+        let Some(mut found) = self.found(case, k, k)? else {
             return Ok(None);
         };
         found.image = Image::load(&self.path)?;
         Ok(Some(found))
     }
 
-    /// The same on the file as it is, of which no copy is made.
-    pub(crate) fn found(&self, case: &Case, k: u64, turn: u64) -> io::Result<Option<Case>> {
+    /// The same on the file as it is, of which no copy is made; what they do is `drawn`.
+    pub(crate) fn found(&self, case: &Case, k: u64, drawn: u64) -> io::Result<Option<Case>> {
         let done = self.word(Of::Acknowledged) as usize;
         let model = match before_recovery(case, &self.path, done) {
             Ok(model) => model,
@@ -179,19 +197,22 @@ impl<'a> Lane<'a> {
             }
         };
         let name = format!("{} > {k}", case.name);
-        let ops = vec![notice(case, turn)];
-        let found = Case::new(&name, (case.image.clone(), Rc::new(model)), ops)
+        let ops = vec![notice(case, drawn)];
+        let mut found = Case::new(&name, (case.image.clone(), Rc::new(model)), ops)
             .armed_from_start()
             .growth(case.growth);
-        let found = if case.is_full { found.full() } else { found };
-        Ok(Some(if case.few { found.few() } else { found }))
+        found.is_aftermath = true;
+        found.is_full = case.is_full;
+        found.few = case.few;
+        found.hints = uids::known(case, done, self.word(Of::Hint)).map(Rc::new);
+        Ok(Some(found))
     }
 }
 
 /// What the one who finds a dead process's shard locked was about to do.
-fn notice(case: &Case, turn: u64) -> Op {
+fn notice(case: &Case, drawn: u64) -> Op {
     let key = b"finder".to_vec();
-    match turn % 4 {
+    match Numbers::new(drawn).below(4) {
         _ if case.is_full => Op::Check,
         0 => Op::Set(key.clone(), sealed(&key, 1, 30)),
         1 => Op::Check,

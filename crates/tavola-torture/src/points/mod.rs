@@ -10,33 +10,31 @@
 //! Recovery is a case like the others: its file is what a victim left, its operation the one that
 //! stumbles over it. So are deaths during the recovery from a death during recovery.
 
+mod builder;
 mod case;
 mod cases;
 mod create;
 mod lane;
+mod left;
 mod op;
 mod reader;
 mod recovery;
 mod survivor;
+mod uids;
 mod victim;
 
 use crate::args::Args;
 use crate::board::{Board, Count, LANES};
 use crate::scratch::Scratch;
-use crate::system::{fork, now_ns, wait};
+use crate::system::{fork, now_ns, until_next_second, wait};
 use case::{Case, Prepared};
 use lane::{Lane, Outcome};
+use recovery::Seen;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Points at either end of a case that are never left out.
-const ENDS: u64 = 50;
 /// Faults after which it makes no sense to go on.
 const ENOUGH: u64 = 200;
-/// Points of cases of which few are enough, when every point of the others is wanted and when a
-/// sample is; and of them at either end.
-const FEW: (usize, usize) = (300, 12);
-const FEW_ENDS: u64 = 3;
 /// Faults of a case that are told in words.
 const MOST_TOLD: usize = 12;
 
@@ -63,46 +61,53 @@ impl Tally {
         self.stores += other.stores;
         self.killed += other.killed;
     }
+
+    fn told(&self) -> String {
+        let Tally { stores, killed, .. } = self;
+        let missed = stores - killed;
+        format!("{stores} points, {killed} killed at, {missed} not")
+    }
+}
+
+/// Of cases and of recoveries from what they left.
+#[derive(Default)]
+struct Total {
+    cases: Tally,
+    recoveries: Tally,
 }
 
 /// Runs every case; says nothing if there was no fault but on the output.
 pub(crate) fn run(run: &Run<'_>) -> Prepared<()> {
     let began = now_ns();
-    println!(
-        "kill points: {}, {} lanes",
-        match (run.args.every, run.args.every_point()) {
-            (true, _) => "every point of every case",
-            (_, true) => "every point of all but the longest cases",
-            _ => "a sample of the points of long cases",
-        },
-        run.args.lanes
-    );
+    let which = match run.args.every_point() {
+        true => "every point of every case",
+        false => "a sample of the points of long cases",
+    };
+    println!("kill points: {which}, {} lanes", run.args.lanes);
+    let mut total = Total::default();
     if run.wants("create") {
-        create::run(run)?;
+        total.cases.add(create::run(run)?);
     }
-    let cases = cases::all(run)?;
-    let mut total = Tally::default();
-    for case in cases.iter().filter(|case| run.wants(&case.name)) {
-        total.add(run.case(case)?);
-        if run.board.faults() > ENOUGH {
-            return Err("too many faults to go on".into());
-        }
-    }
-    recovery::run(run, &cases)?;
-    drop(cases);
-    for (_, make) in cases::LARGE.iter().filter(|(name, _)| run.wants(name)) {
-        let case = make(run.scratch)?;
-        total.add(run.case(&case)?);
-        if run.args.every_point() {
-            recovery::run(run, &[case])?;
+    for room in cases::ROOMS {
+        let mut seen = Seen::new();
+        for make in room {
+            let mut cases = make(run)?;
+            cases.retain(|case| run.wants(&case.name));
+            for case in &cases {
+                run.case(case, &mut total, &mut seen)?;
+            }
+            if run.args.point.is_none() && cases.iter().any(|case| !case.few) {
+                recovery::chains(run, &cases)?;
+            }
         }
     }
     println!(
-        "kill points: {} cases, {} of {} points killed at, {} kills in all, {} survivors, \
+        "kill points: {} cases: {}; recovery from {} states: {}; {} kills in all, {} survivors, \
          {} checks, {} reads beside, slowest take-over {} ms, {} s\n",
-        total.cases,
-        total.killed,
-        total.stores,
+        total.cases.cases,
+        total.cases.told(),
+        total.recoveries.cases,
+        total.recoveries.told(),
         run.board.get(Count::Killed),
         run.board.get(Count::Survived),
         run.board.get(Count::Checks),
@@ -122,54 +127,74 @@ impl Run<'_> {
     }
 
     fn lane(&self, number: usize) -> Lane<'_> {
-        let compact_every = if self.args.every_point() { 400 } else { 0 };
-        Lane::new(
-            self.board,
-            self.scratch,
-            number,
-            compact_every,
-            self.args.keep.as_deref(),
-        )
+        let reader_every = if self.args.every_point() { 64 } else { 16 };
+        let keep = self.args.keep.as_deref();
+        Lane::new(self.board, self.scratch, number, reader_every, keep)
     }
 
-    /// Runs one case and prints a line.
-    fn case(&self, case: &Case) -> Prepared<Tally> {
+    /// Runs one case, and recovery from what its victims left; prints a line.
+    fn case(&self, case: &Case, total: &mut Total, seen: &mut Seen) -> Prepared<()> {
         let (began, faults) = (now_ns(), self.board.faults());
-        let tally = self.points_of(case, case.sample, ENDS)?;
+        let (tally, left) = self.points_of(case)?;
+        let seconds = |from| (now_ns() - from) as f64 / 1e9;
+        let took = seconds(began);
+        let began = now_ns();
+        let recoveries = recovery::run(self, case, &left, seen)?;
         println!(
-            "  {:<44} {:>6} points, {:>6} killed at, {:>5} ms{}",
+            "  {:<46} {}, {took:.1} s; recovery from {} states: {}, {:.1} s{}",
             case.name,
-            tally.stores,
-            tally.killed,
-            (now_ns() - began) / 1_000_000,
+            tally.told(),
+            recoveries.cases,
+            recoveries.told(),
+            seconds(began),
             told(self.board, faults)
         );
-        Ok(tally)
+        total.cases.add(tally);
+        total.recoveries.add(recoveries);
+        match self.board.faults() {
+            ..=ENOUGH => Ok(()),
+            _ => Err("too many faults to go on".into()),
+        }
     }
 
-    /// Kills a victim at each point of a case, or at a sample of them.
-    fn points_of(&self, case: &Case, sample: usize, ends: u64) -> Prepared<Tally> {
+    /// Kills a victim at each point of a case, or at a sample of them. Says also which points, and
+    /// what kind of state each of them left.
+    fn points_of(&self, case: &Case) -> Prepared<(Tally, Vec<(u64, u64)>)> {
         let lane = self.lane(0);
         case.image.store(lane.path())?;
+        if case.waits {
+            // From here on it waits longest.
+            until_next_second();
+        }
         let Outcome::Lived { stores } = lane.victim(case, 0)? else {
-            return Ok(Tally::default());
+            return Ok(Default::default());
         };
-        let points = match self.args.point {
-            Some(point) => vec![point],
-            None => self.sample(case, stores, sample, ends),
+        let only = match case.is_aftermath {
+            true => self.args.finder,
+            false => self.args.point,
         };
-        let before = self.board.get(Count::Killed);
+        let points = only.map_or_else(|| self.sample(case, stores), |point| vec![point]);
+        let kinds = || (0..points.len() as u64).map_while(|turn| self.board.kind(turn));
+        if kinds().count() < points.len() {
+            return Err("a case has more points than there is room for on the board".into());
+        }
+        kinds().for_each(|kind| kind.store(0, Relaxed));
+        let fired = self.board.count(Count::Fired);
+        fired.store(0, Relaxed);
         // Those that wait need no processor meanwhile.
-        let lanes = self.args.lanes * if case.waits { 3 } else { 1 };
+        let lanes = self.args.lanes * if case.waits { 4 } else { 1 };
         self.in_lanes(lanes, points.len() as u64, |lane, turn| {
             let k = points[turn as usize];
-            let outcome = lane.point(case, k, turn)?;
+            let outcome = match case.waits && k <= stores {
+                true => lane.insist(case, k, turn)?,
+                false => lane.point(case, k, turn)?,
+            };
             let name = &case.name;
             match outcome {
-                _ if case.waits => {}
                 Outcome::Killed if k > stores => self.board.fault(&format!(
                     "{name}: the victim of point {k} was killed, though there are {stores}"
                 )),
+                Outcome::Killed => drop(fired.fetch_add(1, Relaxed)),
                 Outcome::Lived { stores: passed } if k <= stores => self.board.fault(&format!(
                     "{name}: point {k} did not fire: {passed} stores, {stores} before"
                 )),
@@ -177,21 +202,30 @@ impl Run<'_> {
             }
             Ok(())
         })?;
-        Ok(Tally {
+        let kinds = kinds().map(|kind| kind.load(Relaxed));
+        let left = points
+            .iter()
+            .copied()
+            .zip(kinds)
+            .filter(|(_, kind)| *kind != 0);
+        let tally = Tally {
             cases: 1,
             stores,
-            killed: self.board.get(Count::Killed) - before,
-        })
+            killed: fired.load(Relaxed),
+        };
+        Ok((tally, left.collect()))
     }
 
     /// The points of a case that are killed at.
-    fn sample(&self, case: &Case, stores: u64, sample: usize, ends: u64) -> Vec<u64> {
-        match (self.args.every_point(), case.few) {
-            _ if self.args.every => (1..=stores + 1).collect(),
-            (true, false) => sampled(stores, case.most, ENDS),
-            (true, true) => sampled(stores, FEW.0, FEW_ENDS),
-            (false, false) => sampled(stores, sample, ends),
-            (false, true) => sampled(stores, FEW.1, FEW_ENDS),
+    fn sample(&self, case: &Case, stores: u64) -> Vec<u64> {
+        if self.args.every_point() {
+            return (1..=stores + 1).collect();
+        }
+        let most = self.args.sample();
+        match (case.few, case.is_aftermath) {
+            (true, _) => sampled(stores, most / 10, 3),
+            (_, true) => sampled(stores, most / 3, 10),
+            _ => sampled(stores, most, 50),
         }
     }
 
@@ -241,8 +275,7 @@ fn told(board: &Board, before: u64) -> String {
 }
 
 /// All points, or those at both ends and some between; and the one past the last.
-fn sampled(stores: u64, most: usize, ends: u64) -> Vec<u64> {
-    let most = most as u64;
+fn sampled(stores: u64, most: u64, ends: u64) -> Vec<u64> {
     if stores <= most {
         return (1..=stores + 1).collect();
     }

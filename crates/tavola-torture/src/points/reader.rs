@@ -26,17 +26,36 @@ pub(crate) fn run(case: &Case, path: &Path, board: &Board, lane: usize) -> Resul
                 break 'all;
             }
             let there = there.map_err(|error| format!("{}: {error}", key.escape_ascii()))?;
-            let found = there.then_some(&value);
+            let found = there.then_some(&value[..]);
             let is_right = match states {
-                [] => found == case.model.get(key),
-                states => states.iter().any(|state| state.as_ref() == found),
+                [] => found == case.model.get(key).map(|value| &value[..]),
+                states => states.iter().any(|state| state.as_deref() == found),
             };
             if !is_right {
-                let len = found.map(Vec::len);
+                let len = found.map(<[u8]>::len);
                 return Err(format!(
                     "{} was read wrong: {len:?} bytes",
                     key.escape_ascii()
                 ));
+            }
+            reads += 1;
+        }
+        for (key, hint) in case.hints.iter().flat_map(|hints| hints.iter()) {
+            let there = table.get_by_uid_into(*hint, &mut value);
+            if stop.load(Relaxed) != 0 {
+                break 'all;
+            }
+            let there =
+                there.map_err(|error| format!("{}, by uid: {error}", key.escape_ascii()))?;
+            let found = there.then_some(&value[..]);
+            let is_right = match allowed.get(key) {
+                None => found == case.model.get(key).map(|value| &value[..]),
+                Some(states) => states.iter().any(|state| state.as_deref() == found),
+            };
+            if !is_right {
+                let len = found.map(<[u8]>::len);
+                let key = key.escape_ascii();
+                return Err(format!("{key} was read wrong by its uid: {len:?} bytes"));
             }
             reads += 1;
         }

@@ -3,87 +3,76 @@
 
 use super::case::{Case, Prepared};
 use super::lane::{Lane, Outcome};
-use super::{Run, Tally};
+use super::survivor::Style;
+use super::{Run, Tally, left};
 use crate::board::Of;
-use crate::system::{now_ns, shared_words};
+use crate::system::now_ns;
 use crate::value::Numbers;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Points at which a recovery is killed when a sample is wanted, and of them at either end.
-const SAMPLE: usize = 40;
-const ENDS: u64 = 10;
-/// The same when every point is wanted, of recoveries of small tables more than there are.
-const MOST: usize = 1500;
 /// Cases of at most so many stores are short.
 const SHORT: u64 = 100;
 /// Where the finder of what a short case leaves dies: before it has recovered anything, and after.
 const EARLY_AND_LATE: [u64; 3] = [25, 150, 700];
 /// Of the chains of short cases, one in so many when a sample is wanted.
 const SPARE: usize = 5;
-/// Random chains of deaths, when every point is wanted, and when a sample is.
-const CHAINS: (u64, u64) = (4000, 150);
-/// A recovery of a shard makes at least so many stores: one for each bucket.
-const LEAST: u64 = 256;
-/// Points of a case that are tried for one.
-const TRIES: u64 = 8;
+/// Random chains of deaths, for each case, when every point is wanted and when a sample is.
+const CHAINS: (usize, usize) = (60, 2);
 
-pub(super) fn run(run: &Run<'_>, cases: &[Case]) -> Prepared<()> {
-    let every = run.args.every_point();
-    let wanted: Vec<&Case> = cases.iter().filter(|case| run.wants(&case.name)).collect();
-    let mut total = Tally::default();
-    let (began, faults) = (now_ns(), run.board.faults());
-    let points = points(run, &wanted)?;
-    for (number, (case, k)) in wanted.iter().zip(points).enumerate() {
-        if k != 0 {
-            total.add(one(run, case, k, number as u64)?);
-        }
-    }
-    println!(
-        "  {:<44} {:>6} points, {:>6} killed at, {:>5} ms{}",
-        format!("recovery of {} cases", total.cases),
-        total.stores,
-        total.killed,
-        (now_ns() - began) / 1_000_000,
-        super::told(run.board, faults)
-    );
-    let alone = wanted.iter().all(|case| case.few);
-    if !alone && run.args.point.is_none() {
-        chains(run, &wanted, if every { CHAINS.0 } else { CHAINS.1 })?;
-    }
-    Ok(())
-}
+/// The survivor of every so many chains compacts, when every point is wanted.
+const COMPACTS: usize = 8;
 
-/// For each case a point whose victim leaves the shard locked: the first of several, in an order of
-/// the case's own. 0: none does.
-fn points(run: &Run<'_>, cases: &[&Case]) -> Prepared<Vec<u64>> {
-    let found = shared_words(cases.len())?;
-    run.in_lanes(run.args.lanes, cases.len() as u64, |lane, number| {
-        let case = cases[number as usize];
-        let stores = stores_of(lane, case)?;
-        for turn in 0..TRIES {
-            let k = 1 + stores * ((number + turn) * 7 % 16) / 16;
-            let Some(left) = lane.aftermath(case, k, turn + number)? else {
-                continue;
-            };
-            if stores_of(lane, &left)? >= LEAST {
-                found[number as usize].store(k, Relaxed);
-                break;
-            }
-        }
-        Ok(())
-    })?;
-    Ok(found.iter().map(|point| point.load(Relaxed)).collect())
-}
+/// Kinds of states from which recoveries were killed at every point.
+pub(super) type Seen = BTreeSet<u64>;
 
-/// Recovers what a victim of one point of a case leaves, and dies at each store of that.
-fn one(run: &Run<'_>, case: &Case, k: u64, number: u64) -> Prepared<Tally> {
+/// Kills those who find what victims of a case left, at every point. `left`: the points of the case
+/// and the kind of state each leaves.
+pub(super) fn run(
+    run: &Run<'_>,
+    case: &Case,
+    left: &[(u64, u64)],
+    seen: &mut Seen,
+) -> Prepared<Tally> {
     let lane = run.lane(0);
-    let Some(mut left) = lane.aftermath(case, k, number)? else {
-        return Ok(Tally::default());
-    };
-    left.most = if case.is_thorough { case.most } else { MOST };
-    run.points_of(&left, SAMPLE, ENDS)
+    let mut total = Tally::default();
+    for k in states(run, case, left, seen) {
+        if let Some(left) = lane.aftermath(case, k)? {
+            total.add(run.points_of(&left)?.0);
+        }
+    }
+    Ok(total)
+}
+
+/// The points whose victims leave what is recovered from. When every point is wanted: one, drawn,
+/// of each kind of state that was not seen yet. In any case one that leaves the shard locked, but
+/// for cases whose points take long.
+fn states(run: &Run<'_>, case: &Case, left: &[(u64, u64)], seen: &mut Seen) -> Vec<u64> {
+    if let Some(k) = run.args.point {
+        return run.args.finder.map(|_| k).into_iter().collect();
+    }
+    let mut numbers = Numbers::new(run.args.seed ^ left.len() as u64);
+    let mut draw = |points: &[u64]| points[numbers.below(points.len() as u64) as usize];
+    let mut kinds = BTreeMap::<u64, Vec<u64>>::new();
+    for (k, kind) in left {
+        kinds.entry(*kind).or_default().push(*k);
+    }
+    let locked = kinds.iter().filter(|(kind, _)| left::is_locked(**kind));
+    let locked = locked.flat_map(|(_, points)| points.iter().copied());
+    let locked: Vec<u64> = locked.collect();
+    let mut has_locked = locked.is_empty() || case.few && run.args.every_point();
+    let mut drawn = Vec::new();
+    if run.args.every_point() {
+        for (kind, points) in kinds.iter().filter(|(kind, _)| seen.insert(**kind)) {
+            has_locked |= left::is_locked(*kind);
+            drawn.push(draw(points));
+        }
+    }
+    if !has_locked {
+        drawn.push(draw(&locked));
+    }
+    drawn
 }
 
 fn stores_of(lane: &Lane<'_>, case: &Case) -> io::Result<u64> {
@@ -101,26 +90,33 @@ struct Chain {
     k: u64,
     /// The points of those who find what the one before left.
     finders: Vec<u64>,
+    /// Whether who survives in the end compacts.
+    compacts: bool,
 }
 
 /// Every point of short cases with a finder that dies early or late in its recovery; and random
 /// points of random cases with up to three finders that die.
-fn chains(run: &Run<'_>, cases: &[&Case], count: u64) -> Prepared<()> {
+pub(super) fn chains(run: &Run<'_>, cases: &[Case]) -> Prepared<()> {
+    let every = run.args.every_point();
     let (began, faults) = (now_ns(), run.board.faults());
     let lane = run.lane(0);
     let mut sizes = Vec::new();
     for case in cases {
         sizes.push(stores_of(&lane, case)?);
     }
-    let mut chains = short(&sizes, if run.args.every_point() { 1 } else { SPARE });
+    let mut chains = short(&sizes, if every { 1 } else { SPARE });
     let mut numbers = Numbers::new(run.args.seed);
-    for _ in 0..count {
+    let each = if every { CHAINS.0 } else { CHAINS.1 };
+    for _ in 0..each * cases.len() {
         chains.extend(random(&sizes, &mut numbers));
     }
-    run.in_lanes(run.args.lanes, chains.len() as u64, |lane, turn| {
+    let compacting = chains.iter_mut().step_by(COMPACTS);
+    compacting.for_each(|chain| chain.compacts = every);
+    // They wait for locks of the dead, and for pages to grow old, more than they compute.
+    run.in_lanes(4 * run.args.lanes, chains.len() as u64, |lane, turn| {
         let chain = &chains[turn as usize];
         let mut numbers = Numbers::new(turn ^ run.args.seed);
-        follow(lane, cases[chain.case], chain, numbers.next(), &mut numbers)
+        follow(lane, &cases[chain.case], chain, &mut numbers)
     })?;
     println!(
         "  {:<44} {:>6} chains, {:>5} ms{}",
@@ -141,6 +137,7 @@ fn short(sizes: &[u64], step: usize) -> Vec<Chain> {
                     case,
                     k,
                     finders: vec![finder],
+                    compacts: false,
                 })
             })
         })
@@ -160,16 +157,15 @@ fn random(sizes: &[u64], numbers: &mut Numbers) -> Option<Chain> {
         1 + numbers.below(bound)
     };
     let finders = (0..=k % 3).map(|_| finder()).collect();
-    Some(Chain { case, k, finders })
+    Some(Chain {
+        case,
+        k,
+        finders,
+        compacts: false,
+    })
 }
 
-fn follow(
-    lane: &Lane<'_>,
-    case: &Case,
-    chain: &Chain,
-    turn: u64,
-    numbers: &mut Numbers,
-) -> io::Result<()> {
+fn follow(lane: &Lane<'_>, case: &Case, chain: &Chain, numbers: &mut Numbers) -> io::Result<()> {
     case.image.store(lane.path())?;
     if lane.victim(case, chain.k)? != Outcome::Killed {
         return Ok(());
@@ -177,9 +173,13 @@ fn follow(
     let Some(mut found) = lane.found(case, chain.k, numbers.next())? else {
         return Ok(());
     };
+    let style = Style {
+        compacts: chain.compacts,
+        ..Style::drawn(numbers.next())
+    };
     for k in &chain.finders {
         if lane.victim(&found, *k)? != Outcome::Killed {
-            return lane.survivor(&found, *k, turn);
+            return lane.survivor(&found, *k, style);
         }
         match lane.found(&found, *k, numbers.next())? {
             Some(next) => found = next,
@@ -189,5 +189,5 @@ fn follow(
     // Its own operation was not begun: what it found is what the survivor finds.
     let done = lane.board.lane(lane.number, Of::Acknowledged);
     done.store(0, Relaxed);
-    lane.survivor(&found, 0, turn)
+    lane.survivor(&found, 0, style)
 }

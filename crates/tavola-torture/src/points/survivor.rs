@@ -1,10 +1,13 @@
 //! The process that goes on with what a dead one left, and looks at everything.
 
-use super::case::{Case, key};
+use super::builder::key;
+use super::case::Case;
+use super::left;
 use super::op::Model;
+use super::uids;
 use crate::board::{Board, Count, Of};
 use crate::system::{alarm, now_ns};
-use crate::value::sealed;
+use crate::value::{Numbers, sealed};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,7 +18,7 @@ const PATIENCE_S: u32 = 60;
 /// How long the first write after a death may take.
 const TAKEOVER_NS: u64 = 2_000_000_000;
 /// What a survivor begins with: the ways by which a death is noticed.
-pub(crate) const BEGINNINGS: u64 = 4;
+const BEGINNINGS: u64 = 4;
 /// Keys of survivors.
 const PROBE: &[u8] = b"probe";
 const LARGE_PROBE: &[u8] = b"large probe";
@@ -27,6 +30,19 @@ pub(crate) struct Style {
     pub(crate) beginning: u64,
     /// Whether it compacts the emptied table, which takes a second or two.
     pub(crate) compacts: bool,
+    /// Which of the board's words is to hold the kind of state it found; `None`: nobody asks.
+    pub(crate) told_at: Option<u64>,
+}
+
+impl Style {
+    /// One of the ways; the same for the same number.
+    pub(crate) fn drawn(number: u64) -> Self {
+        Self {
+            beginning: Numbers::new(number).below(BEGINNINGS),
+            compacts: false,
+            told_at: None,
+        }
+    }
 }
 
 type Found<T> = Result<T, String>;
@@ -45,9 +61,13 @@ pub(crate) fn run(
     style: Style,
 ) -> Found<()> {
     alarm(PATIENCE_S);
-    let model = before_recovery(case, path, done)?;
+    let mut model = before_recovery(case, path, done)?;
+    let last = board.lane(lane, Of::Hint).load(Relaxed);
+    uids::check(case, path, &model, done, last).map_err(|why| format!("before recovery, {why}"))?;
+    if let Some(word) = style.told_at.and_then(|at| board.kind(at)) {
+        word.store(left::kind(path)?, Relaxed);
+    }
     let table = Table::options().open_existing(path).map_err(failed)?;
-    let mut model = model;
     if case.is_full {
         whole(&table, board)?;
     } else {
@@ -56,6 +76,7 @@ pub(crate) fn run(
         use_on(&table, case, &mut model)?;
     }
     verify(&table, board, &model)?;
+    uids::check(case, path, &model, done, last)?;
     board.lane(lane, Of::Stop).store(1, Relaxed);
     if case.few {
         table.clear().map_err(failed)?;
@@ -71,7 +92,8 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
     let table = Table::open_read_only(path).map_err(failed)?;
     for (key, new) in pending {
         let found = table.get(&key).map_err(failed)?;
-        if found.as_ref() != model.get(&key) && found != new {
+        let states = [model.get(&key).map(|old| &old[..]), new.as_deref()];
+        if !states.contains(&found.as_deref()) {
             return Err(format!(
                 "before recovery, {} holds neither its old nor its new value: {}",
                 key.escape_ascii(),
@@ -79,7 +101,7 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
             ));
         }
         match found {
-            Some(value) => model.insert(key, value),
+            Some(value) => model.insert(key, value.into()),
             None => model.remove(&key),
         };
     }
@@ -102,7 +124,7 @@ fn contents(table: &Table, model: &Model) -> Found<()> {
     let mut value = Vec::new();
     for (key, expected) in model {
         let there = table.get_into(key, &mut value).map_err(failed)?;
-        if !there || value != *expected {
+        if !there || value[..] != expected[..] {
             return Err(format!(
                 "{} should hold {} and holds {}",
                 key.escape_ascii(),
@@ -117,7 +139,7 @@ fn contents(table: &Table, model: &Model) -> Found<()> {
 fn walk(table: &Table, model: &Model) -> Found<()> {
     let (mut entries, mut met) = (table.iter(), 0);
     while let Some((key, value)) = entries.next_entry().map_err(failed)? {
-        if model.get(key).map(Vec::as_slice) != Some(value) {
+        if model.get(key).map(|value| &value[..]) != Some(value) {
             let key = key.escape_ascii();
             return Err(format!("a walk meets {key} with {}", shown(Some(value))));
         }
@@ -158,7 +180,7 @@ fn begin(table: &Table, board: &Board, model: &mut Model, style: Style) -> Found
     if took > TAKEOVER_NS {
         return Err(format!("the first write took {} ms", took / 1_000_000));
     }
-    model.insert(key.to_vec(), value);
+    model.insert(key.into(), value.into());
     Ok(())
 }
 
@@ -196,7 +218,7 @@ fn use_on(table: &Table, case: &Case, model: &mut Model) -> Found<()> {
         table
             .set(&key, &value)
             .map_err(|error| format!("a later write: {error}"))?;
-        model.insert(key, value);
+        model.insert(key.into(), value.into());
         Found::Ok(())
     };
     for number in 0..case.growth {
@@ -216,7 +238,7 @@ fn use_on(table: &Table, case: &Case, model: &mut Model) -> Found<()> {
                 key.escape_ascii()
             ));
         }
-        model.remove(&key);
+        model.remove(&key[..]);
     }
     Ok(())
 }
@@ -231,14 +253,15 @@ fn empty(table: &Table, board: &Board, model: &Model, style: Style) -> Found<()>
             ));
         }
     }
-    verify(table, board, &Model::new())?;
+    verify(table, board, &Model::default())?;
     if !style.compacts {
         return Ok(());
     }
     table.compact().map_err(failed)?;
-    verify(table, board, &Model::new())?;
+    verify(table, board, &Model::default())?;
     let stats = table.stats().map_err(failed)?;
-    match stats.index_bytes + stats.slab_bytes + stats.large_bytes + stats.free_bytes {
+    let bytes = stats.index_bytes + stats.slab_bytes + stats.large_bytes + stats.uid_bytes;
+    match bytes + stats.free_bytes {
         0 => Ok(()),
         left => Err(format!(
             "{left} bytes stay in an emptied and compacted table"

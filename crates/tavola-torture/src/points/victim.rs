@@ -1,7 +1,7 @@
 //! The process that is killed.
 
 use super::case::Case;
-use super::op::Seat;
+use super::op::{Op, Seat};
 use crate::board::{Board, Of};
 use crate::system::alarm;
 use std::path::Path;
@@ -16,6 +16,7 @@ pub(crate) fn run(case: &Case, path: &Path, board: &Board, lane: usize, k: u64) 
     alarm(PATIENCE_S);
     board.lane(lane, Of::Acknowledged).store(0, Relaxed);
     board.lane(lane, Of::Passed).store(0, Relaxed);
+    board.lane(lane, Of::Hint).store(0, Relaxed);
     let outcome = live(case, path, board, lane, k);
     killpoint::die_at(0);
     match outcome {
@@ -28,19 +29,28 @@ pub(crate) fn run(case: &Case, path: &Path, board: &Board, lane: usize, k: u64) 
 }
 
 fn live(case: &Case, path: &Path, board: &Board, lane: usize, k: u64) -> Result<(), String> {
-    let failed = |error: tavola::Error| error.to_string();
     let mut seat = Seat::new(path);
+    let (lead_up, meant) = case.ops.split_at(case.prelude);
     if !case.armed_from_start {
         // Attaches, and changes nothing where nobody died.
-        seat.table().map_err(failed)?.reap().map_err(failed)?;
+        let table = seat.table().and_then(|table| table.reap());
+        table.map_err(|error| error.to_string())?;
     }
-    killpoint::die_at(k);
-    for op in &case.ops {
-        if !seat.apply(op).map_err(|error| format!("{op:?}: {error}"))? {
-            return Err(format!("{op:?} gave another answer than it should have"));
+    let acknowledged = board.lane(lane, Of::Acknowledged);
+    let mut all = |ops: &[Op]| -> Result<(), String> {
+        for op in ops {
+            if !seat.apply(op).map_err(|error| format!("{op:?}: {error}"))? {
+                return Err(format!("{op:?} gave another answer than it should have"));
+            }
+            let hint = seat.hint().map_or(0, |hint| hint.to_bits());
+            board.lane(lane, Of::Hint).store(hint, Relaxed);
+            acknowledged.fetch_add(1, Relaxed);
         }
-        board.lane(lane, Of::Acknowledged).fetch_add(1, Relaxed);
-    }
+        Ok(())
+    };
+    all(lead_up)?;
+    killpoint::die_at(k);
+    all(meant)?;
     board
         .lane(lane, Of::Passed)
         .store(killpoint::passed(), Relaxed);

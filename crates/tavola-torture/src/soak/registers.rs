@@ -2,14 +2,14 @@
 
 use super::keys::{self, any_register, register};
 use super::worker::{Done, Worker, failed};
-use tavola::{CasOutcome, Table};
+use tavola::{CasOutcome, Error, Table};
 
 impl Worker<'_> {
     pub(super) fn get(&mut self, table: &Table) -> Done {
         let number = any_register(&mut self.numbers);
         let key = register(number);
         let begun = self.seat.begin(number, None);
-        let value = table.get(&key).map_err(failed)?;
+        let value = self.read_register(table, &key)?;
         self.seat
             .end(begun, Some(self.opened(&key, value.as_deref())?), None);
         Ok(())
@@ -21,9 +21,44 @@ impl Worker<'_> {
         let (version, value) = self.value(&key);
         let left = Some(Some(version));
         let begun = self.seat.begin(number, left);
-        table.set(&key, &value).map_err(failed)?;
+        match self.numbers.below(8) {
+            0 => drop(table.set_uid(&key, &value).map_err(failed)?),
+            1 if self.set_by_uid(table, &key, &value)? => {}
+            _ => table.set(&key, &value).map_err(failed)?,
+        }
         self.seat.end(begun, None, left);
         Ok(())
+    }
+
+    /// The value of a register, half of the time by its uid. Where that leads nowhere any more, the
+    /// register was missing at some moment of this call.
+    fn read_register(&mut self, table: &Table, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        if self.numbers.below(2) == 0 {
+            return table.get(key).map_err(failed);
+        }
+        match table.uid_of(key) {
+            Ok(Some(hint)) => table.get_by_uid(hint).map_err(failed),
+            Ok(None) => Ok(None),
+            // It has none, and who only reads gives none.
+            Err(Error::ReadOnly) => table.get(key).map_err(failed),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// False: the register was missing.
+    fn set_by_uid(&self, table: &Table, key: &[u8], value: &[u8]) -> Result<bool, String> {
+        match table.uid_of(key).map_err(failed)? {
+            Some(hint) => table.set_by_uid(hint, value).map_err(failed),
+            None => Ok(false),
+        }
+    }
+
+    /// False: the register was missing.
+    fn remove_by_uid(&self, table: &Table, key: &[u8]) -> Result<bool, String> {
+        match table.uid_of(key).map_err(failed)? {
+            Some(hint) => table.remove_by_uid(hint).map_err(failed),
+            None => Ok(false),
+        }
     }
 
     pub(super) fn add(&mut self, table: &Table) -> Done {
@@ -52,8 +87,14 @@ impl Worker<'_> {
 
     pub(super) fn remove(&mut self, table: &Table) -> Done {
         let number = any_register(&mut self.numbers);
+        let key = register(number);
+        let by_uid = self.numbers.below(4) == 0;
         let begun = self.seat.begin(number, Some(None));
-        match table.remove(&register(number)).map_err(failed)? {
+        let removed = match by_uid {
+            true => self.remove_by_uid(table, &key)?,
+            false => table.remove(&key).map_err(failed)?,
+        };
+        match removed {
             true => self.seat.end(begun, None, Some(None)),
             false => self.seat.end(begun, Some(None), None),
         }

@@ -1,13 +1,14 @@
 //! One small key.
 
-use super::super::case::{Builder, Case, Prepared, key};
+use super::super::Run;
+use super::super::builder::{Builder, key};
+use super::super::case::{Case, Prepared};
 use super::super::op::Op;
-use crate::scratch::Scratch;
 use crate::value::{sealed, sealed_word};
 
-pub(super) fn add(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
-    let some = Builder::some(scratch)?.image()?;
-    let empty = Builder::new(scratch)?.image()?;
+pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
+    let some = Builder::some(run.scratch)?.image()?;
+    let empty = Builder::new(run.scratch)?.image()?;
     let old = || key(7);
     let new = || b"new key".to_vec();
     let value = |version, len| sealed(&old(), version, len);
@@ -64,12 +65,11 @@ pub(super) fn add(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         ),
         ("clear", vec![Op::Clear]),
     ];
-    for (name, ops) in on_some.into_iter().chain(of_a_word()) {
-        cases.push(Case::new(name, some.clone(), ops));
-    }
+    let on_some = on_some.into_iter().chain(of_a_word());
+    let on_some = on_some.map(|(name, ops)| Case::new(name, some.clone(), ops));
     let first = vec![Op::Set(new(), fresh())];
-    cases.push(Case::new("set the first key of all", empty, first));
-    Ok(())
+    let first = Case::new("set the first key of all", empty, first);
+    Ok(on_some.chain([first]).collect())
 }
 
 /// What changes a value in place, and what does so no more.

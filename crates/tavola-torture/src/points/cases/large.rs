@@ -1,12 +1,16 @@
 //! Values that take pages of their own.
 
-use super::super::case::{Builder, Case, Prepared, key};
+use super::super::Run;
+use super::super::builder::{Builder, key};
+use super::super::case::{Case, Prepared};
 use super::super::op::Op;
 use crate::scratch::Scratch;
 use crate::value::sealed;
 use tavola::Error;
 
-pub(super) fn add(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
+pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
+    let scratch = run.scratch;
+    let mut cases = Vec::new();
     let some = Builder::some(scratch)?.image()?;
     let large = || b"large".to_vec();
     let value = |len| sealed(b"large", 2, len);
@@ -48,7 +52,8 @@ pub(super) fn add(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         let name = format!("large: remove {name}");
         cases.push(Case::new(&name, with_long.clone(), vec![Op::Remove(key)]));
     }
-    full(scratch, cases)
+    full(scratch, &mut cases)?;
+    Ok(cases)
 }
 
 /// A table that is full, and one more large value.

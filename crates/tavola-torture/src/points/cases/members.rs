@@ -1,6 +1,7 @@
 //! Participants that come, go, die, and are cleared away.
 
-use super::super::case::{Builder, Case, Prepared, Start, key};
+use super::super::builder::{Builder, key};
+use super::super::case::{Case, Prepared, Start};
 use super::super::op::Op;
 use super::super::{Lane, Run};
 use crate::image::Image;
@@ -10,14 +11,17 @@ use tavola::Table;
 
 /// Participant slots of a table.
 const SLOTS: u32 = 1023;
+/// The write after which a process looks for dead ones.
+const LOOK: u32 = 1024;
 
-pub(super) fn add(run: &Run<'_>, cases: &mut Vec<Case>) -> Prepared<()> {
+pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
+    let mut cases = Vec::new();
     let some = Builder::some(run.scratch)?.image()?;
     let set = || Op::Set(key(1), sealed(&key(1), 2, 20));
     let attach = Case::new("open and attach", some.clone(), vec![Op::Open, set()]);
     cases.push(attach.armed_from_start());
     cases.push(Case::new("detach", some.clone(), vec![Op::Close]));
-    dead(run, &some, cases)?;
+    dead(run, &some, &mut cases)?;
     let crowd = crowded(run, &some.0)?;
     let crowd = Case::new(
         "attach where all slots are dead ones'",
@@ -25,7 +29,7 @@ pub(super) fn add(run: &Run<'_>, cases: &mut Vec<Case>) -> Prepared<()> {
         vec![set()],
     );
     cases.push(crowd.armed_from_start());
-    Ok(())
+    Ok(cases)
 }
 
 /// Clearing away one that died with pages in its hands.
@@ -38,18 +42,21 @@ fn dead(run: &Run<'_>, some: &Start, cases: &mut Vec<Case>) -> Prepared<()> {
         ("reap one that wrote a large value", 60),
         ("reap one just begun", 3),
     ] {
-        let left = lane.aftermath(&builds, point, 0)?;
+        let left = lane.aftermath(&builds, point)?;
         let mut case = left.ok_or("the one to be reaped did not die")?;
         case.name = name.to_owned();
+        case.is_aftermath = false;
         case.ops = vec![Op::Reap];
         cases.push(case);
     }
-    let left = lane.aftermath(&builds, 60, 0)?;
+    let left = lane.aftermath(&builds, 60)?;
     let mut case = left.ok_or("the one to be reaped did not die")?;
     case.name = "writes that stumble over a dead one".to_owned();
-    case.ops = (0..1100u32)
+    case.is_aftermath = false;
+    case.ops = (0..LOOK + 20)
         .map(|n| Op::Set(key(n % 40), sealed(&key(n % 40), u64::from(n) + 2, 20)))
         .collect();
+    case.prelude = LOOK as usize - 20;
     cases.push(case);
     Ok(())
 }

@@ -5,34 +5,21 @@ mod keys;
 mod large;
 mod members;
 mod space;
+mod uids;
 
 use super::Run;
 use super::case::{Case, Prepared};
-use crate::scratch::Scratch;
-use crate::system::sleep_ms;
 
-/// Longer than a freed page stays in the pool untouched.
-const GRACE_MS: u64 = 2_100;
+/// Makes cases that are kept together, their files with them.
+pub(super) type Make = fn(&Run<'_>) -> Prepared<Vec<Case>>;
 
-const DOUBLING: &str = "split past the inline directory";
-const WORDS: &str = "pages past the words that were backed at first";
-
-/// Makes a case.
-pub(super) type Make = fn(&Scratch) -> Prepared<Case>;
-
-/// Cases of large tables, made one at a time: each takes more memory than all others together.
-pub(super) const LARGE: [(&str, Make); 2] =
-    [(DOUBLING, growth::doubling), (WORDS, space::backing_words)];
-
-/// All other cases, their files made.
-pub(super) fn all(run: &Run<'_>) -> Prepared<Vec<Case>> {
-    let mut cases = Vec::new();
-    keys::add(run.scratch, &mut cases)?;
-    large::add(run.scratch, &mut cases)?;
-    growth::add(run.scratch, &mut cases)?;
-    space::add(run.scratch, &mut cases)?;
-    members::add(run, &mut cases)?;
-    // What the files hold as free is old enough to be given back from now on.
-    sleep_ms(GRACE_MS);
-    Ok(cases)
-}
+/// All cases, by what they touch, a few at a time: what a process holds in memory costs at each
+/// fork.
+pub(super) const ROOMS: [&[Make]; 6] = [
+    &[keys::cases],
+    &[large::cases],
+    &[growth::cases, growth::doubling],
+    &[space::cases, space::backing_words],
+    &[uids::cases, uids::chunks],
+    &[members::cases],
+];

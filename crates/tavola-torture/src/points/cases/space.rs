@@ -1,29 +1,40 @@
 //! Memory taken, moved and given back.
 
-use super::super::case::{Builder, Case, Prepared, key, sets};
+use super::super::Run;
+use super::super::builder::{Builder, Cost, key, sets};
+use super::super::case::{Case, Prepared};
 use super::super::op::Op;
 use crate::scratch::Scratch;
+use crate::system::sleep_ms;
 use crate::value::sealed;
 
-/// Bytes of a value that leaves few of the pages whose words are backed from the start.
-const WORDS_FROM: usize = 32 << 20;
-/// Bytes of the pages that are backed at once.
-const PAGES_AT_ONCE: u64 = 64 << 10;
+/// Longer than a freed page stays in the pool untouched.
+const GRACE_MS: u64 = 2_100;
+/// Bytes of a page.
+const PAGE: u64 = 16 << 10;
+/// Pages whose words are backed from the start, but for the few that a large value leaves.
+const WORDS_FROM: usize = 8192 - 8;
+/// Bytes that come at once: words for pages, and pages.
+const WORDS_AT_ONCE: u64 = 16 << 10;
+const PAGES_AT_ONCE: u64 = 4 * PAGE;
 /// Writes between which a process does its share of housekeeping once.
-const TEND: u32 = 64;
+const TEND: usize = 64;
+/// Shares of housekeeping that are done in a sparse table.
+const TENDINGS: usize = 6;
 
-pub(super) fn add(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
-    taking(scratch, cases)?;
-    giving(scratch, cases)?;
-    shrinking(scratch, cases)?;
-    let image = Builder::some(scratch)?.image()?;
-    cases.push(Case::new(
-        "repair of a whole table",
-        image.clone(),
-        vec![Op::Repair],
-    ));
-    cases.push(Case::new("check of a whole table", image, vec![Op::Check]));
-    Ok(())
+pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
+    let mut cases = Vec::new();
+    taking(run.scratch, &mut cases)?;
+    giving(run.scratch, &mut cases)?;
+    shrinking(run.scratch, &mut cases)?;
+    let image = Builder::some(run.scratch)?.image()?;
+    for (name, op) in [("repair", Op::Repair), ("check", Op::Check)] {
+        let name = format!("{name} of a whole table");
+        cases.push(Case::new(&name, image.clone(), vec![op]));
+    }
+    // What the files hold as free is old enough to be given back from now on.
+    sleep_ms(GRACE_MS);
+    Ok(cases)
 }
 
 /// Pages for slabs, pages for the pool, words for the pages.
@@ -58,13 +69,19 @@ fn taking(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     Ok(())
 }
 
-/// A set that needs a page whose word is not backed by memory yet.
-pub(super) fn backing_words(scratch: &Scratch) -> Prepared<Case> {
-    let mut builder = Builder::with(scratch, 64 << 20)?;
-    builder.put(b"most of it", WORDS_FROM)?;
-    // Words are backed in other amounts than pages.
-    let (file, op) = builder.before(sets(0, 15_000), |cost| cost.bytes % PAGES_AT_ONCE != 0)?;
-    Ok(Case::new(super::WORDS, file, vec![op]).few())
+/// A set that needs a page whose word is not backed by memory yet. The pages whose words are hold
+/// zeroes: so the file of the case is small.
+pub(super) fn backing_words(run: &Run<'_>) -> Prepared<Vec<Case>> {
+    let name = "pages past the words that were backed at first";
+    if !run.wants(name) {
+        return Ok(Vec::new());
+    }
+    let mut builder = Builder::with(run.scratch, 256 << 20)?;
+    let zeroes = vec![0; WORDS_FROM * PAGE as usize];
+    builder.apply(&Op::Set(b"most of it".to_vec(), zeroes))?;
+    let wanted = |cost: &Cost| cost.bytes == WORDS_AT_ONCE + PAGES_AT_ONCE;
+    let (start, ops) = builder.before(0, sets(0, 15_000), wanted)?;
+    Ok(vec![Case::new(name, start, ops).few()])
 }
 
 /// Pages that go back to the pool, and from the pool to the system.
@@ -89,7 +106,7 @@ fn giving(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         Op::Set(b"again".to_vec(), sealed(b"again", 1, 500_000)),
     ];
     cases.push(Case::new(name, image.clone(), ops));
-    let ops = sets(2000, 30).take(2 * TEND as usize + 2).collect();
+    let ops = sets(2000, 30).take(2 * TEND + 2).collect();
     cases.push(Case::new("housekeeping between writes", image, ops));
     Ok(())
 }
@@ -115,11 +132,27 @@ fn shrinking(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         let compact = format!("compact a table of {name}");
         let case = Case::new(&compact, image.clone(), vec![Op::Compact]);
         cases.push(case.growth(800).waits());
-        let ops = (0..3 * TEND)
-            .flat_map(|n| [Op::Set(key(n), sealed(&key(n), 2, 20)), Op::Remove(key(n))])
-            .collect();
         let tend = format!("housekeeping in a table of {name}");
-        cases.push(Case::new(&tend, image, ops).growth(800));
+        cases.push(Case::new(&tend, image, tended()).growth(800));
     }
     Ok(())
+}
+
+/// Writes among which housekeeping is done, after a set and after a remove in turn. Those further
+/// away from it than a few are the cheapest there are.
+fn tended() -> Vec<Op> {
+    let mut numbers = 0..;
+    let mut pair = || {
+        let key = key(numbers.next().expect("numbers do not end"));
+        [Op::Set(key.clone(), sealed(&key, 2, 20)), Op::Remove(key)]
+    };
+    let miss = || Op::RemoveMissing(b"no such key".to_vec());
+    let mut ops = Vec::new();
+    for turn in 1..=TENDINGS {
+        // Every second time a set is the write that brings it.
+        let before = turn * TEND - 4 - turn % 2;
+        ops.extend(std::iter::repeat_with(miss).take(before - ops.len()));
+        ops.extend((0..4).flat_map(|_| pair()));
+    }
+    ops
 }
