@@ -38,11 +38,11 @@ impl Found<'_> {
 
     /// Its uid, or none.
     #[inline(always)]
-    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Hint {
+    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Step<Hint> {
         if self.flags & FLAG_UID == 0 {
-            return Hint::NONE;
+            return Ok(Hint::NONE);
         }
-        Item::at(lock.region, self.item_ref).map_or(Hint::NONE, |item| own_hint(lock, &item))
+        own_hint(lock, &self.item(lock)?)
     }
 
     /// Its value, when that is one aligned word: it may be changed in place then.
@@ -82,10 +82,10 @@ impl<'a> Spot<'a> {
     }
 
     /// The key's uid, or none.
-    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Hint {
+    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Step<Hint> {
         match self {
             Self::Taken(found) => found.hint(lock),
-            Self::Free(_) => Hint::NONE,
+            Self::Free(_) => Ok(Hint::NONE),
         }
     }
 }
@@ -172,14 +172,14 @@ fn special_payload(lock: &ShardLock<'_>, item_ref: u64, key: &[u8]) -> Option<Op
     Some(item.key_equals(key)?.then(|| item.payload()))
 }
 
-/// The uid of an item, unless damage has made it another's.
-pub(super) fn own_hint(lock: &ShardLock<'_>, item: &Item<'_>) -> Hint {
+/// The uid of an item, or none. One that leads elsewhere is damage: were the item freed, the uid
+/// might lead to what comes in its place.
+pub(super) fn own_hint(lock: &ShardLock<'_>, item: &Item<'_>) -> Step<Hint> {
     let hint = item.hint();
-    if leads_to(lock, hint, item.item_ref) {
-        hint
-    } else {
-        Hint::NONE
+    if hint.is_some() && !leads_to(lock, hint, item.item_ref) {
+        return corrupt("the uid of an item");
     }
+    Ok(hint)
 }
 
 /// Lets a key lead to another item, by one store; and its uid, which is that of the new item. The
@@ -201,8 +201,8 @@ pub(crate) fn replace(
 
 /// Takes a key out, and its uid. Its item may be freed after this.
 #[inline(always)]
-pub(crate) fn remove(lock: &ShardLock<'_>, found: &Found<'_>) {
-    let hint = found.hint(lock);
+pub(crate) fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
+    let hint = found.hint(lock)?;
     announce(lock, hint, found.item_ref);
     found.bucket.slots[found.slot].store(0, Ordering::Release);
     found.bucket.bump();
@@ -211,6 +211,7 @@ pub(crate) fn remove(lock: &ShardLock<'_>, found: &Found<'_>) {
         found.bucket.set_slot_meta(found.slot, false);
         found.home.hint_down();
     }
+    Ok(())
 }
 
 /// Puts a key that is not there yet into the index, by one store, and its uid. The segment is that
@@ -446,7 +447,7 @@ fn clear_bucket(lock: &ShardLock<'_>, segment: &Segment, b: usize) -> Step<()> {
             payload,
             flags: item.flags(),
         };
-        remove(lock, &found);
+        remove(lock, &found)?;
         lock.head.items.sub_owned(1);
         lock.head.payload.sub_owned(payload);
         discard(lock, found.item_ref)?;

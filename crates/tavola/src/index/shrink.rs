@@ -286,7 +286,10 @@ fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> S
     let hash = Hash::of(lock.region, key);
     let new = take_block(lock, class)?;
     item.move_to(new);
-    let hint = own_hint(lock, &item);
+    let Ok(hint) = own_hint(lock, &item) else {
+        discard_block(lock, new)?;
+        return Ok(false);
+    };
     if hash.shard == lock.number && repoint(lock, hash, old, new)? {
         settle_uid(lock, hint, new);
         discard_block(lock, old)?;

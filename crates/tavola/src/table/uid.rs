@@ -34,7 +34,7 @@ impl Core {
                 Spot::Free(_) => return Ok(None),
                 Spot::Taken(found) => found,
             };
-            let had = found.hint(lock);
+            let had = found.hint(lock)?;
             if had.is_some() {
                 return Ok(Some(had));
             }

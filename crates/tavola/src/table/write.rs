@@ -42,11 +42,11 @@ pub(super) enum Naming {
 impl Naming {
     /// The uid that is told of a key whose item stays as it is; `None`: it is to get one.
     #[inline(always)]
-    fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Option<Hint> {
-        match self {
+    fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Step<Option<Hint>> {
+        Ok(match self {
             Self::Keep => Some(Hint::NONE),
-            Self::Give => Some(found.hint(lock)).filter(|hint| hint.is_some()),
-        }
+            Self::Give => Some(found.hint(lock)?).filter(|hint| hint.is_some()),
+        })
     }
 }
 
@@ -58,7 +58,7 @@ impl When<'_> {
                 true
             }
             (When::Equals(value), Spot::Taken(found)) => found.item(lock)?.value_equals(value),
-            (When::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)),
+            (When::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)?),
             _ => false,
         })
     }
@@ -111,7 +111,7 @@ impl Core {
             if let Spot::Taken(found) = &spot
                 && let Ok(word) = <[u8; 8]>::try_from(value)
                 && let Some(place) = found.word(lock, key)
-                && let Some(hint) = naming.kept(lock, found)
+                && let Some(hint) = naming.kept(lock, found)?
             {
                 change_in_place(lock, place, u64::from_ne_bytes(word));
                 return Ok(Some(hint));
@@ -180,7 +180,7 @@ impl Core {
             let Some(found) = spot.found() else {
                 return Ok(false);
             };
-            remove(lock, &found);
+            remove(lock, &found)?;
             lock.head.items.sub_owned(1);
             lock.head.payload.sub_owned(found.payload);
             discard(lock, found.item_ref)?;
@@ -220,7 +220,7 @@ pub(super) fn write_with_uid(
     spot: &Spot<'_>,
     write: impl FnOnce(Hint) -> Step<u64>,
 ) -> Step<(u64, Hint)> {
-    let old = spot.hint(lock);
+    let old = spot.hint(lock)?;
     if old.is_some() || naming == Naming::Keep {
         return Ok((write(old)?, old));
     }
