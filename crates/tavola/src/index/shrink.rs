@@ -284,12 +284,12 @@ fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> S
         return Ok(false);
     }
     let hash = Hash::of(lock.region, key);
-    let new = take_block(lock, class)?;
-    item.move_to(new);
+    // One that leads elsewhere is damage: the item stays where it is.
     let Ok(hint) = own_hint(lock, &item) else {
-        discard_block(lock, new)?;
         return Ok(false);
     };
+    let new = take_block(lock, class)?;
+    item.move_to(new);
     if hash.shard == lock.number && repoint(lock, hash, old, new)? {
         settle_uid(lock, hint, new);
         discard_block(lock, old)?;
