@@ -5,7 +5,7 @@
 //! half of the flips of a part is repaired at once; where the part is derived from the index, no
 //! key may be lost. The second half is used for a while first.
 
-use super::format::{Image, Item, PAGE};
+use super::format::{Image, Item, PAGE, SLAB};
 use super::part::{Actor, End, say};
 use super::process::alarm;
 use super::trial::{Hints, Trial};
@@ -199,7 +199,14 @@ pub fn starts(image: &Image, state: u64) -> Vec<u64> {
     image.pages(state).iter().map(|page| page * PAGE).collect()
 }
 
-fn try_flip(path: &Path, known: (&Model, &Hints), touched: &[&[u8]], place: &Place, index: u64) {
+fn try_flip(
+    path: &Path,
+    known: (&Model, &Hints),
+    touched: &[&[u8]],
+    place: &Place,
+    index: u64,
+    overlaps: bool,
+) {
     let table = match Table::open(path) {
         Ok(table) => table,
         Err(Error::NotATable { .. } | Error::Version { .. } | Error::Endianness { .. }) => return,
@@ -209,7 +216,7 @@ fn try_flip(path: &Path, known: (&Model, &Hints), touched: &[&[u8]], place: &Pla
     if place.name == BIRTHS {
         trial.let_generations_repeat();
     }
-    if place.name == PAGE_WORDS {
+    if overlaps {
         trial.let_blocks_overlap();
     }
     if index.is_multiple_of(2) {
@@ -275,9 +282,19 @@ pub fn flip(args: &[String], places: Places) {
             .filter(|item| item.ranges.iter().any(|range| range.contains(&at)))
             .map(|item| &item.key[..])
             .collect();
+        // The size class of a slab, or what says that it is one.
+        let is_slab = original.word64(at & !7) & 0xF == SLAB;
+        let overlaps = place.name == PAGE_WORDS && is_slab;
         alarm(HANG_S);
         let tried = catch_unwind(AssertUnwindSafe(|| {
-            try_flip(&path, (&model, &hints), &touched, place, index as u64);
+            try_flip(
+                &path,
+                (&model, &hints),
+                &touched,
+                place,
+                index as u64,
+                overlaps,
+            );
         }));
         if tried.is_err() {
             say(format!("failed {index} at byte {at} bit {bit}"));
