@@ -122,7 +122,7 @@ impl<'a> Builder<'a> {
         {
             let table = Self::opened(scratch, &start)?.table;
             // Attached before anything is measured.
-            table.reap()?;
+            table.participants()?;
             for op in ops {
                 let cost = cost(&table, &op)?;
                 done.push(op);
@@ -144,7 +144,8 @@ impl<'a> Builder<'a> {
         Ok((builder.image()?, last))
     }
 
-    fn opened(scratch: &'a Scratch, (image, model): &Start) -> Prepared<Self> {
+    /// Goes on from a file.
+    pub(crate) fn opened(scratch: &'a Scratch, (image, model): &Start) -> Prepared<Self> {
         let path = scratch.path("prepared");
         image.store(&path)?;
         let table = Table::options().open_existing(&path)?;
@@ -240,7 +241,7 @@ impl<'a> Builder<'a> {
             return Ok(false);
         };
         let table = Self::opened(scratch, start)?.table;
-        table.reap()?;
+        table.participants()?;
         for op in before {
             apply(&table, op)?;
         }

@@ -77,7 +77,9 @@ impl<'a> Lane<'a> {
         };
         let outcome = self.victim(case, k)?;
         if outcome != Outcome::Failed {
-            let told_at = (!case.is_aftermath).then_some(turn);
+            // Whoever lived left nothing.
+            let left = outcome == Outcome::Killed && !case.is_aftermath;
+            let told_at = left.then_some(turn);
             self.survivor(
                 case,
                 k,
@@ -105,6 +107,37 @@ impl<'a> Lane<'a> {
             outcome = self.point(case, k, turn)?;
         }
         Ok(outcome)
+    }
+
+    /// A fresh file, and a victim that dies at `k`; where the case waits, until it does.
+    pub(crate) fn kill(&self, case: &Case, k: u64) -> io::Result<Outcome> {
+        let mut tries = if case.waits { AGAIN } else { 0 };
+        loop {
+            case.image.store(&self.path)?;
+            let outcome = self.victim(case, k)?;
+            if tries == 0 || !matches!(outcome, Outcome::Lived { .. }) {
+                return Ok(outcome);
+            }
+            tries -= 1;
+            until_next_second();
+        }
+    }
+
+    /// How many stores a victim makes, where it waits longest.
+    pub(crate) fn stores(&self, case: &Case) -> io::Result<u64> {
+        case.image.store(&self.path)?;
+        if case.waits {
+            until_next_second();
+        }
+        match self.victim(case, 0)? {
+            Outcome::Lived { stores } => Ok(stores),
+            outcome => {
+                let name = &case.name;
+                let what = format!("{name}: nobody was to die, and the victim {outcome:?}");
+                self.board.fault(&what);
+                Ok(0)
+            }
+        }
     }
 
     fn reader(&self, case: &Case, k: u64) -> io::Result<Pid> {
@@ -172,10 +205,16 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// The case of those who find what a victim of point `k` leaves; `None`: it lived.
+    /// The case of those who find what a victim of point `k` leaves; `None`: a fault, which was
+    /// told.
     pub(crate) fn aftermath(&self, case: &Case, k: u64) -> io::Result<Option<Case>> {
-        case.image.store(&self.path)?;
-        if self.victim(case, k)? != Outcome::Killed {
+        let outcome = self.kill(case, k)?;
+        if outcome != Outcome::Killed {
+            let what = format!(
+                "{}: point {k}, to be recovered from: {outcome:?}",
+                case.name
+            );
+            self.board.fault(&what);
             return Ok(None);
         }
         let Some(mut found) = self.found(case, k, k)? else {

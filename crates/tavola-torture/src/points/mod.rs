@@ -2,13 +2,14 @@
 //! other, and those who live on are held to everything that was promised.
 //!
 //! For each case a file is made once. Per point `k`: the file is written anew; a *victim* does the
-//! case's operations and is killed before its `k`-th store; beside every sixteenth a *reader* goes
+//! case's operations and is killed before its `k`-th store; beside one in so many a *reader* goes
 //! on reading throughout; a *survivor* reads before anybody recovered, then writes within two
 //! seconds, finds all that had returned, checks, goes on using the table, empties it. The run of a
 //! case ends with a victim that is to die at one store more than there are, and lives.
 //!
 //! Recovery is a case like the others: its file is what a victim left, its operation the one that
-//! stumbles over it. So are deaths during the recovery from a death during recovery.
+//! stumbles over it. It is killed at each point for one state of each kind that victims leave
+//! (`left`). Deaths during the recovery from a death during recovery are drawn.
 
 mod builder;
 mod case;
@@ -26,7 +27,7 @@ mod victim;
 use crate::args::Args;
 use crate::board::{Board, Count, LANES};
 use crate::scratch::Scratch;
-use crate::system::{fork, now_ns, until_next_second, wait};
+use crate::system::{Ended, fork, now_ns, wait};
 use case::{Case, Prepared};
 use lane::{Lane, Outcome};
 use recovery::Seen;
@@ -160,15 +161,7 @@ impl Run<'_> {
     /// Kills a victim at each point of a case, or at a sample of them. Says also which points, and
     /// what kind of state each of them left.
     fn points_of(&self, case: &Case) -> Prepared<(Tally, Vec<(u64, u64)>)> {
-        let lane = self.lane(0);
-        case.image.store(lane.path())?;
-        if case.waits {
-            // From here on it waits longest.
-            until_next_second();
-        }
-        let Outcome::Lived { stores } = lane.victim(case, 0)? else {
-            return Ok(Default::default());
-        };
+        let stores = self.lane(0).stores(case)?;
         let only = match case.is_aftermath {
             true => self.args.finder,
             false => self.args.point,
@@ -202,16 +195,21 @@ impl Run<'_> {
             }
             Ok(())
         })?;
-        let kinds = kinds().map(|kind| kind.load(Relaxed));
+        let killed = fired.load(Relaxed);
+        let wanted = points.iter().filter(|k| **k <= stores).count() as u64;
+        if killed != wanted {
+            let what = format!("{}: {wanted} points to die at, {killed} deaths", case.name);
+            self.board.fault(&what);
+        }
         let left = points
             .iter()
             .copied()
-            .zip(kinds)
+            .zip(kinds().map(|kind| kind.load(Relaxed)))
             .filter(|(_, kind)| *kind != 0);
         let tally = Tally {
             cases: 1,
             stores,
-            killed: fired.load(Relaxed),
+            killed,
         };
         Ok((tally, left.collect()))
     }
@@ -255,8 +253,11 @@ impl Run<'_> {
                 }
             })?);
         }
-        for pid in pids {
-            wait(pid)?;
+        for (number, pid) in pids.into_iter().enumerate() {
+            match wait(pid)? {
+                Ended::Exited(0 | 1) => {}
+                ended => self.board.fault(&format!("lane {number}: {ended:?}")),
+            }
         }
         Ok(())
     }

@@ -80,6 +80,11 @@ impl<'a> Seat<'a> {
         Ok(self.table.as_ref().expect("opened just now"))
     }
 
+    /// Takes part, and changes nothing else.
+    pub(crate) fn attach(&mut self) -> Result<()> {
+        self.table()?.participants().map(drop)
+    }
+
     /// Does an operation; false: it gave another answer than it should have.
     pub(crate) fn apply(&mut self, op: &Op) -> Result<bool> {
         if let Op::Close = op {

@@ -75,14 +75,6 @@ fn states(run: &Run<'_>, case: &Case, left: &[(u64, u64)], seen: &mut Seen) -> V
     drawn
 }
 
-fn stores_of(lane: &Lane<'_>, case: &Case) -> io::Result<u64> {
-    case.image.store(lane.path())?;
-    match lane.victim(case, 0)? {
-        Outcome::Lived { stores } => Ok(stores),
-        _ => Ok(0),
-    }
-}
-
 /// Deaths one after the other: of a victim, of its finders.
 struct Chain {
     case: usize,
@@ -102,7 +94,7 @@ pub(super) fn chains(run: &Run<'_>, cases: &[Case]) -> Prepared<()> {
     let lane = run.lane(0);
     let mut sizes = Vec::new();
     for case in cases {
-        sizes.push(stores_of(&lane, case)?);
+        sizes.push(lane.stores(case)?);
     }
     let mut chains = short(&sizes, if every { 1 } else { SPARE });
     let mut numbers = Numbers::new(run.args.seed);
@@ -166,8 +158,10 @@ fn random(sizes: &[u64], numbers: &mut Numbers) -> Option<Chain> {
 }
 
 fn follow(lane: &Lane<'_>, case: &Case, chain: &Chain, numbers: &mut Numbers) -> io::Result<()> {
-    case.image.store(lane.path())?;
-    if lane.victim(case, chain.k)? != Outcome::Killed {
+    let outcome = lane.kill(case, chain.k)?;
+    if outcome != Outcome::Killed {
+        let what = format!("{}: point {} of a chain: {outcome:?}", case.name, chain.k);
+        lane.board.fault(&what);
         return Ok(());
     }
     let Some(mut found) = lane.found(case, chain.k, numbers.next())? else {

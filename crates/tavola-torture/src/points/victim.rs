@@ -32,9 +32,7 @@ fn live(case: &Case, path: &Path, board: &Board, lane: usize, k: u64) -> Result<
     let mut seat = Seat::new(path);
     let (lead_up, meant) = case.ops.split_at(case.prelude);
     if !case.armed_from_start {
-        // Attaches, and changes nothing where nobody died.
-        let table = seat.table().and_then(|table| table.reap());
-        table.map_err(|error| error.to_string())?;
+        seat.attach().map_err(|error| error.to_string())?;
     }
     let acknowledged = board.lane(lane, Of::Acknowledged);
     let mut all = |ops: &[Op]| -> Result<(), String> {

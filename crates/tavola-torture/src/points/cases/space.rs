@@ -1,9 +1,9 @@
 //! Memory taken, moved and given back.
 
-use super::super::Run;
 use super::super::builder::{Builder, Cost, key, sets};
-use super::super::case::{Case, Prepared};
+use super::super::case::{Case, Prepared, Start};
 use super::super::op::Op;
+use super::super::{Lane, Run, left};
 use crate::scratch::Scratch;
 use crate::system::sleep_ms;
 use crate::value::sealed;
@@ -12,8 +12,10 @@ use crate::value::sealed;
 const GRACE_MS: u64 = 2_100;
 /// Bytes of a page.
 const PAGE: u64 = 16 << 10;
-/// Pages whose words are backed from the start, but for the few that a large value leaves.
+/// Pages whose words are backed from the start, but for a few.
 const WORDS_FROM: usize = 8192 - 8;
+/// Sets by which the few pages are used up.
+const FEW: usize = 50;
 /// Bytes that come at once: words for pages, and pages.
 const WORDS_AT_ONCE: u64 = 16 << 10;
 const PAGES_AT_ONCE: u64 = 4 * PAGE;
@@ -69,19 +71,39 @@ fn taking(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     Ok(())
 }
 
-/// A set that needs a page whose word is not backed by memory yet. The pages whose words are hold
-/// zeroes: so the file of the case is small.
+/// A set that needs a page whose word is not backed by memory yet. The pages whose words are were
+/// taken by one who died before it published the value they hold, of zeroes: so nobody reads them,
+/// and the file of the case is small.
 pub(super) fn backing_words(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let name = "pages past the words that were backed at first";
     if !run.wants(name) {
         return Ok(Vec::new());
     }
-    let mut builder = Builder::with(run.scratch, 256 << 20)?;
+    let empty = Builder::with(run.scratch, 256 << 20)?.image()?;
     let zeroes = vec![0; WORDS_FROM * PAGE as usize];
-    builder.apply(&Op::Set(b"most of it".to_vec(), zeroes))?;
+    let most = Case::new(name, empty, vec![Op::Set(b"most of it".to_vec(), zeroes)]);
+    let start = littered(&run.lane(0), &most)?;
+    let builder = Builder::opened(run.scratch, &start)?;
     let wanted = |cost: &Cost| cost.bytes == WORDS_AT_ONCE + PAGES_AT_ONCE;
-    let (start, ops) = builder.before(0, sets(0, 15_000), wanted)?;
-    Ok(vec![Case::new(name, start, ops).few()])
+    let (start, ops) = builder.before(0, sets(0, 15_000).take(FEW), wanted)?;
+    Ok(vec![Case::new(name, start, ops)])
+}
+
+/// What is left by one who died with all pages of a large value taken, just before it locked the
+/// shard: so the next does not stumble over it.
+fn littered(lane: &Lane<'_>, large: &Case) -> Prepared<Start> {
+    let (mut before, mut locked) = (1_u64, lane.stores(large)?);
+    loop {
+        let k = before.midpoint(locked);
+        let left = lane.aftermath(large, k)?;
+        let left = left.ok_or("the one that was to take pages did not die")?;
+        match left::is_locked(left::kind(lane.path())?) {
+            true if k == before => return Err("pages are taken under the shard's lock".into()),
+            true => locked = k,
+            false if k == before => return Ok((left.image, left.model)),
+            false => before = k,
+        }
+    }
 }
 
 /// Pages that go back to the pool, and from the pool to the system.
