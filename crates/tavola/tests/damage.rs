@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::damage::{MANY, PAGE_WORDS, Place, build, flip, flip_all, items_of, starts, words};
+use support::damage::{MANY, Place, build, flip, flip_all, items_of, starts, words};
 use support::format::{self, Image};
 use support::part::play;
 use support::{Dir, assert_clean};
@@ -44,12 +44,12 @@ fn pages(image: &Image) -> Vec<Place> {
         .filter(|at| image.word64(*at) != 0)
         .collect::<Vec<_>>();
     let word_range = table + 8 * image.first_page()..table + 8 * (image.frontier() + 8);
-    let bitmaps = words(slabs().map(|at| at + 16), 128);
+    let bitmaps = words(slabs().map(|at| at + 24), 128);
     vec![
-        Place::new(PAGE_WORDS, vec![word_range], 350, MANY),
+        Place::new("page words", vec![word_range], 350, MANY),
         Place::new("bucket heads", words(buckets(), 8), 120, 0),
         Place::new("slots", words(used, 8), 250, 1),
-        Place::new("slab heads", words(slabs(), 16), 200, 0),
+        Place::new("slab heads", words(slabs(), 24), 240, 0),
         Place::new("slab bitmaps", bitmaps, 200, MANY),
     ]
 }

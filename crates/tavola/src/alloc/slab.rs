@@ -84,6 +84,7 @@ pub(crate) fn take_block(lock: &ShardLock<'_>, class_number: u32) -> Step<u64> {
     corrupt("the bitmap of a slab")
 }
 
+/// Whether a page is a slab of this shard and class, by its word and by its head.
 fn is_ours(lock: &ShardLock<'_>, page: u32, class_number: u32) -> bool {
     lock.region.is_page(page)
         && lock.region.page_word(page).load(Ordering::Relaxed)
@@ -92,6 +93,7 @@ fn is_ours(lock: &ShardLock<'_>, page: u32, class_number: u32) -> bool {
                 class: class_number,
             }
             .encode()
+        && lock.region.slab(page).class.load(Ordering::Relaxed) == class_number
 }
 
 #[cold]
@@ -101,14 +103,15 @@ fn add_page(lock: &ShardLock<'_>, class_number: u32, class: &Class) -> Result<u3
         class: class_number,
     };
     let (page, _) = pool::take(lock.region, lock.me, state)?;
-    unmark_page(lock.region.slab(page), class);
+    unmark_page(lock.region.slab(page), class_number, class);
     lock.head.classes[class_number as usize].pages.add_owned(1);
     link(lock, class_number, page);
     Ok(page)
 }
 
 /// A page with no block in use. The bits past the last block are set for good.
-pub(crate) fn unmark_page(slab: &SlabPage, class: &Class) {
+pub(crate) fn unmark_page(slab: &SlabPage, class_number: u32, class: &Class) {
+    slab.class.store(class_number, Ordering::Relaxed);
     let words = class.words();
     for w in 0..words {
         slab.bitmap[w as usize].store(beyond(class, w), Ordering::Relaxed);
@@ -164,6 +167,9 @@ pub(crate) fn free_block(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
         return corrupt("a ref that points to no block");
     };
     let slab = lock.region.slab(home.page);
+    if slab.class.load(Ordering::Relaxed) != home.class_number {
+        return corrupt("the size class of a slab");
+    }
     let (w, bit) = (home.block / 64, home.block % 64);
     let bits = slab.bitmap[w as usize].load(Ordering::Relaxed);
     if bits & 1 << bit == 0 {
@@ -258,8 +264,8 @@ pub(crate) fn spare_victim(lock: &ShardLock<'_>) {
         return;
     }
     let word = lock.region.page_word(page).load(Ordering::Relaxed);
-    if let PageWord::Slab { shard, class } = PageWord::decode(word)
-        && shard == lock.number
+    if let PageWord::Slab { class, .. } = PageWord::decode(word)
+        && is_ours(lock, page, class)
         && let Some(shape) = Class::get(class)
     {
         match lock.region.slab(page).used.load(Ordering::Relaxed) {

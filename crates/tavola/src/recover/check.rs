@@ -277,7 +277,7 @@ impl Pass<'_> {
                         continue;
                     };
                     pages[class as usize] += 1;
-                    used[class as usize] += u64::from(self.slab(page, shape));
+                    used[class as usize] += u64::from(self.slab(page, class, shape));
                 }
                 _ => {}
             }
@@ -299,8 +299,12 @@ impl Pass<'_> {
         self.classes(&used, &pages);
     }
 
-    fn slab(&mut self, page: u32, class: &Class) -> u32 {
+    fn slab(&mut self, page: u32, number: u32, class: &Class) -> u32 {
         let slab = self.region.slab(page);
+        let told = slab.class.load(Ordering::Relaxed);
+        self.report.expect(told == number, || {
+            format!("page {page} is of class {number}, its head says {told}")
+        });
         let words = class.words() as usize;
         let bits: u32 = slab.bitmap[..words]
             .iter()

@@ -107,10 +107,10 @@ fn forget_derived(lock: &ShardLock<'_>) {
         let word = lock.region.page_word(page);
         match state_of(lock.region, page) {
             state @ PageWord::Slab { shard, class } if shard == lock.number => {
-                if let Some(class) = Class::get(class) {
+                if let Some(shape) = Class::get(class) {
                     // Bits without a meaning may have been set by damage.
                     word.store(state.encode(), Ordering::Relaxed);
-                    unmark_page(lock.region.slab(page), class);
+                    unmark_page(lock.region.slab(page), class, shape);
                 }
             }
             PageWord::Segment { shard, mark: true } if shard == lock.number => {

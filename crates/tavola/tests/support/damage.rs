@@ -5,7 +5,7 @@
 //! half of the flips of a part is repaired at once; where the part is derived from the index, no
 //! key may be lost. The second half is used for a while first.
 
-use super::format::{Image, Item, PAGE, SLAB};
+use super::format::{Image, Item, PAGE};
 use super::part::{Actor, End, say};
 use super::process::alarm;
 use super::trial::{Hints, Trial};
@@ -150,8 +150,6 @@ pub struct Place {
 pub const MANY: usize = usize::MAX;
 /// The counter of generations: a change of it cannot be noticed.
 pub const BIRTHS: &str = "uid births";
-/// The place of page words.
-pub const PAGE_WORDS: &str = "page words";
 
 impl Place {
     pub fn new(name: &'static str, bytes: Vec<Range<u64>>, flips: u64, may_lose: usize) -> Self {
@@ -199,14 +197,7 @@ pub fn starts(image: &Image, state: u64) -> Vec<u64> {
     image.pages(state).iter().map(|page| page * PAGE).collect()
 }
 
-fn try_flip(
-    path: &Path,
-    known: (&Model, &Hints),
-    touched: &[&[u8]],
-    place: &Place,
-    index: u64,
-    overlaps: bool,
-) {
+fn try_flip(path: &Path, known: (&Model, &Hints), touched: &[&[u8]], place: &Place, index: u64) {
     let table = match Table::open(path) {
         Ok(table) => table,
         Err(Error::NotATable { .. } | Error::Version { .. } | Error::Endianness { .. }) => return,
@@ -215,9 +206,6 @@ fn try_flip(
     let mut trial = Trial::new(&table, known.0, known.1, touched);
     if place.name == BIRTHS {
         trial.let_generations_repeat();
-    }
-    if overlaps {
-        trial.let_blocks_overlap();
     }
     if index.is_multiple_of(2) {
         trial.repair();
@@ -282,19 +270,9 @@ pub fn flip(args: &[String], places: Places) {
             .filter(|item| item.ranges.iter().any(|range| range.contains(&at)))
             .map(|item| &item.key[..])
             .collect();
-        // The size class of a slab, or what says that it is one.
-        let is_slab = original.word64(at & !7) & 0xF == SLAB;
-        let overlaps = place.name == PAGE_WORDS && is_slab;
         alarm(HANG_S);
         let tried = catch_unwind(AssertUnwindSafe(|| {
-            try_flip(
-                &path,
-                (&model, &hints),
-                &touched,
-                place,
-                index as u64,
-                overlaps,
-            );
+            try_flip(&path, (&model, &hints), &touched, place, index as u64);
         }));
         if tried.is_err() {
             say(format!("failed {index} at byte {at} bit {bit}"));

@@ -30,9 +30,6 @@ pub struct Trial<'a> {
     touched: &'a [&'a [u8]],
     /// Whether generations may be given out again: their counter was changed.
     repeats: bool,
-    /// Whether blocks may overlap: a page's size class was changed. Who reads by uid compares no
-    /// key, and takes what another item has written over a value for that value.
-    overlaps: bool,
     /// From then on nothing may be refused any more.
     repaired: bool,
     random: Random,
@@ -50,7 +47,6 @@ impl<'a> Trial<'a> {
             gone: Vec::new(),
             touched,
             repeats: false,
-            overlaps: false,
             repaired: false,
             random: Random::new(7),
         };
@@ -58,11 +54,6 @@ impl<'a> Trial<'a> {
             trial.learn(key, *hint);
         }
         trial
-    }
-
-    /// Lets values that are read by uid be others until the repair.
-    pub fn let_blocks_overlap(&mut self) {
-        self.overlaps = true;
     }
 
     /// Lets hints be those of other keys with the same uid.
@@ -150,8 +141,7 @@ impl<'a> Trial<'a> {
     fn read_by(&self, asked: Hint, owners: &HashSet<Vec<u8>>) {
         // An item whose uid or key was changed may be found under another.
         let touched = || self.touched.iter().map(|key| key.to_vec());
-        let is_open =
-            self.overlaps && !self.repaired || owners.iter().any(|key| self.is_touched(key));
+        let is_open = owners.iter().any(|key| self.is_touched(key));
         match self.table.get_by_uid(asked) {
             Ok(None) => {}
             Ok(Some(value)) => {
