@@ -17,6 +17,8 @@ pub struct Place {
     pub max_size: Option<u64>,
     /// Number of shards; the library's default when none is given.
     pub shards: Option<u32>,
+    /// Lengths of all keys and of all values; items have headers when none are given.
+    pub fixed: Option<(u32, u32)>,
 }
 
 impl Place {
@@ -27,6 +29,9 @@ impl Place {
         }
         if let Some(count) = self.shards {
             options = options.shards(count);
+        }
+        if let Some((key, value)) = self.fixed {
+            options = options.fixed(key, value);
         }
         options
     }

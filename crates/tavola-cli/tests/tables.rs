@@ -32,6 +32,27 @@ fn ls_lists_tables_by_name_with_their_numbers() {
 }
 
 #[test]
+fn a_table_of_fixed_lengths_tells_them_and_takes_no_others() {
+    let shell = Shell::new();
+    shell.run(["create", "t", "--fixed", "3,5"]).ok();
+    shell.run(["set", "t", "key", "value"]).ok();
+    assert_eq!(shell.run(["get", "t", "key"]).ok(), b"value");
+    let refused = shell.run(["set", "t", "key", "other value"]).error();
+    assert!(refused.contains("all values 5"), "{refused}");
+    let text = shell.run(["stat", "t"]).text();
+    assert!(text.contains("keys of 3 bytes, values of 5"), "{text}");
+    let text = shell.run(["stat", "t", "--json"]).text();
+    let stat: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&stat["key_bytes"], &stat["value_bytes"]),
+        (&json!(3), &json!(5))
+    );
+    let refused = shell.run(["create", "u", "--fixed", "0,5"]).error();
+    assert!(refused.contains("fixed"), "{refused}");
+    shell.run(["create", "u", "--fixed", "3,5", "--uids"]).ok();
+}
+
+#[test]
 fn a_damaged_table_does_not_hide_the_others() {
     let shell = Shell::new();
     shell.run(["set", "good", "k", "v"]).ok();

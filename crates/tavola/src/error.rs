@@ -85,6 +85,15 @@ pub enum Error {
         /// Their size.
         bytes: u64,
     },
+    /// The table has keys and values of other lengths only.
+    Lengths {
+        /// Bytes of its keys.
+        key: u32,
+        /// Bytes of its values.
+        value: u32,
+    },
+    /// A table of fixed lengths that was made without uids.
+    NoUids,
     /// `incr` or `decr` on a value that is no decimal number below 2^64.
     NotACounter,
     /// A write began in a signal handler that had interrupted a write of the same thread.
@@ -179,6 +188,16 @@ impl Error {
             Self::TooLarge { bytes } => write!(
                 f,
                 "key and value together have {bytes} bytes; the most is 4294967295"
+            ),
+            Self::Lengths { key, value } => write!(
+                f,
+                "all keys of the table have {key} bytes and all values {value}; \
+                 use such, or a table without fixed lengths"
+            ),
+            Self::NoUids => write!(
+                f,
+                "the table was made for fixed lengths without uids; \
+                 make it with the option uids to have them"
             ),
             Self::NotACounter => write!(
                 f,

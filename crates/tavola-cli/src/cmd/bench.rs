@@ -81,6 +81,9 @@ struct KvArgs {
     /// Bytes a key
     #[arg(long, value_name = "K", default_value_t = 8)]
     key_bytes: usize,
+    /// A table of these lengths only, whose items have no header
+    #[arg(long)]
+    fixed: bool,
     /// Keys a call: get_many and set_many
     #[arg(long, short, value_name = "B", default_value_t = 1)]
     batch: usize,
@@ -195,6 +198,7 @@ impl From<PlaceArgs> for Place {
             dir: args.dir,
             max_size: args.max_size,
             shards: args.shards,
+            fixed: None,
         }
     }
 }
@@ -288,9 +292,15 @@ impl KvArgs {
         let program = std::env::current_exe().map_err(|source| {
             CliError::Sentence(format!("cannot find the program to start again ({source})"))
         })?;
+        let fits = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let fixed = (fits(self.key_bytes), fits(self.value_bytes));
+        let place = Place {
+            fixed: self.fixed.then_some(fixed),
+            ..self.place.into()
+        };
         Ok(kv::Config {
             worker: (program, vec!["bench".into(), "worker".into()]),
-            place: self.place.into(),
+            place,
             keys: self.keys,
             procs: self.procs,
             key_bytes: self.key_bytes,

@@ -14,6 +14,7 @@ Examples:
   tavola create big --max-size 256G
   tavola create shared --mode 660        others of the group may write, too
   tavola create ./cache.tavola           a path, because it has a / in it
+  tavola create pairs --fixed 8,8        keys and values of 8 bytes only: 8 bytes less a key
 
 A new table takes next to no memory, whatever its --max-size is: that only
 reserves addresses. 'tavola set' makes a missing table, too, with these defaults.";
@@ -34,6 +35,12 @@ pub struct Args {
     /// [default: by --max-size]
     #[arg(long, value_name = "COUNT")]
     shards: Option<u32>,
+    /// All keys have K bytes and all values V: items have no header then
+    #[arg(long, value_name = "K,V", value_parser = parse_lengths)]
+    fixed: Option<(u32, u32)>,
+    /// With --fixed: items have room for a uid
+    #[arg(long, requires = "fixed")]
+    uids: bool,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
@@ -47,8 +54,17 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     if let Some(count) = args.shards {
         options = options.shards(count);
     }
+    if let Some((key, value)) = args.fixed {
+        options = options.fixed(key, value).uids(args.uids);
+    }
     options.create(args.table.name())?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn parse_lengths(text: &str) -> Result<(u32, u32), String> {
+    let lengths = text.split_once(',');
+    let lengths = lengths.and_then(|(key, value)| Some((key.parse().ok()?, value.parse().ok()?)));
+    lengths.ok_or_else(|| format!("'{text}' is not two numbers of bytes, as 8,8 is"))
 }
 
 fn parse_mode(text: &str) -> Result<u32, String> {
@@ -63,6 +79,14 @@ fn parse_mode(text: &str) -> Result<u32, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_are_two_numbers() {
+        assert_eq!(parse_lengths("8,16"), Ok((8, 16)));
+        for wrong in ["", "8", "8,", ",8", "8,8,8", "8;8", "8,-1"] {
+            assert!(parse_lengths(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_mode_is_octal_and_leaves_the_owner_able() {

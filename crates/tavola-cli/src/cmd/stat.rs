@@ -53,7 +53,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn summary(stats: &Stats) -> [(&'static str, String); 9] {
+fn summary(stats: &Stats) -> Vec<(&'static str, String)> {
     let memory = format!(
         "{} of at most {}",
         size(stats.resident_bytes),
@@ -79,7 +79,7 @@ fn summary(stats: &Stats) -> [(&'static str, String); 9] {
         stats.format_version,
         uuid(stats.uuid)
     );
-    [
+    let mut lines = vec![
         ("keys", count(stats.keys)),
         (
             "payload",
@@ -95,7 +95,14 @@ fn summary(stats: &Stats) -> [(&'static str, String); 9] {
         ),
         ("spare", size(stats.free_bytes)),
         ("made", made),
-    ]
+    ];
+    if let Some((key, value)) = stats.fixed {
+        lines.insert(
+            1,
+            ("lengths", format!("keys of {key} bytes, values of {value}")),
+        );
+    }
+    lines
 }
 
 fn write_participants(out: &mut Output, participants: &[Participant]) -> Result<(), CliError> {
@@ -138,6 +145,8 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "payload_bytes": stats.payload_bytes,
         "resident_bytes": stats.resident_bytes,
         "max_size": stats.max_size,
+        "key_bytes": stats.fixed.map(|(key, _)| key),
+        "value_bytes": stats.fixed.map(|(_, value)| value),
         "shards": stats.shards,
         "segments": stats.segments,
         "index_load": stats.index_load,

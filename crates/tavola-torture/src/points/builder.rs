@@ -1,13 +1,13 @@
 //! The files of cases, made by using a table.
 
-use super::case::{Hints, Prepared, Start};
+use super::case::{FIXED, Hints, Prepared, Start};
 use super::op::{Model, Op, Seat};
 use crate::image::Image;
 use crate::scratch::Scratch;
 use crate::value::{sealed, sealed_word};
 use std::path::PathBuf;
 use std::rc::Rc;
-use tavola::{Table, killpoint};
+use tavola::{Options, Table, killpoint};
 
 /// Bytes a table of a case may grow to, unless it says otherwise.
 const SIZE: u64 = 8 << 20;
@@ -41,14 +41,24 @@ impl<'a> Builder<'a> {
     }
 
     pub(crate) fn with(scratch: &'a Scratch, max_size: u64) -> Prepared<Self> {
+        Self::made(scratch, Table::options().max_size(max_size))
+    }
+
+    /// A table of fixed lengths, with uids.
+    pub(crate) fn fixed(scratch: &'a Scratch) -> Prepared<Self> {
+        let (key, value) = FIXED;
+        let options = Table::options().fixed(key as u32, value as u32);
+        Self::made(scratch, options.uids(true).max_size(SIZE))
+    }
+
+    fn made(scratch: &'a Scratch, options: Options) -> Prepared<Self> {
         let path = scratch.path("prepared");
         if path.exists() {
             std::fs::remove_file(&path)?;
         }
-        let table = Table::options()
-            .max_size(max_size)
-            .shards(1)
-            .create(&path)?;
+        // Other handles ask for uids where they want some.
+        drop(options.shards(1).create(&path)?);
+        let table = Table::options().open_existing(&path)?;
         Ok(Self {
             scratch,
             path,

@@ -2,10 +2,14 @@
 
 use super::op::{Bytes, Effect, Model, Op};
 use crate::image::Image;
+use crate::value::{HEAD, sealed};
 use std::collections::HashMap;
 use std::error::Error;
 use std::rc::Rc;
 use tavola::Hint;
+
+/// The lengths of tables of fixed ones.
+pub(crate) const FIXED: (usize, usize) = (16, HEAD + 20);
 
 pub(crate) type Prepared<T> = Result<T, Box<dyn Error>>;
 
@@ -30,12 +34,22 @@ pub(crate) struct Case {
     pub(crate) growth: u32,
     /// The table has no room: survivors remove before they write.
     pub(crate) is_full: bool,
+    /// All keys and values of the table have the lengths [`FIXED`].
+    pub(crate) is_fixed: bool,
     /// It waits for the grace of freed pages: two seconds a point, and how often it looks varies.
     pub(crate) waits: bool,
     /// Each point takes long: few of them are enough where a sample is.
     pub(crate) few: bool,
     /// The uids its keys have; `None`: it has nothing to do with uids.
     pub(crate) hints: Option<Rc<Hints>>,
+}
+
+/// A key and a value of the lengths [`FIXED`].
+pub(crate) fn fixed_pair(key: &[u8], version: u64) -> (Vec<u8>, Vec<u8>) {
+    let mut key = key.to_vec();
+    key.resize(FIXED.0, b' ');
+    let value = sealed(&key, version, FIXED.1 - HEAD);
+    (key, value)
 }
 
 /// Keys and the uids they have.
@@ -56,6 +70,7 @@ impl Case {
             is_aftermath: false,
             growth: 40,
             is_full: false,
+            is_fixed: false,
             waits: false,
             few: false,
             hints: None,
@@ -70,6 +85,19 @@ impl Case {
     pub(crate) fn armed_from_start(mut self) -> Self {
         self.armed_from_start = true;
         self
+    }
+
+    pub(crate) fn fixed(mut self) -> Self {
+        self.is_fixed = true;
+        self
+    }
+
+    /// A key and a value that the table takes: these, or padded ones.
+    pub(crate) fn pair(&self, key: &[u8], version: u64, len: usize) -> (Vec<u8>, Vec<u8>) {
+        match self.is_fixed {
+            true => fixed_pair(key, version),
+            false => (key.to_vec(), sealed(key, version, len)),
+        }
     }
 
     pub(crate) fn full(mut self) -> Self {

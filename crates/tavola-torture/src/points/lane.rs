@@ -9,7 +9,7 @@ use crate::board::{Board, Count, Of};
 use crate::image::Image;
 use crate::scratch::Scratch;
 use crate::system::{Ended, fork, until_next_second, wait};
-use crate::value::{Numbers, sealed};
+use crate::value::Numbers;
 use rustix::process::Pid;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -242,6 +242,7 @@ impl<'a> Lane<'a> {
             .growth(case.growth);
         found.is_aftermath = true;
         found.is_full = case.is_full;
+        found.is_fixed = case.is_fixed;
         found.few = case.few;
         found.hints = uids::known(case, done, self.word(Of::Hint)).map(Rc::new);
         Ok(Some(found))
@@ -250,12 +251,15 @@ impl<'a> Lane<'a> {
 
 /// What the one who finds a dead process's shard locked was about to do.
 fn notice(case: &Case, drawn: u64) -> Op {
-    let key = b"finder".to_vec();
+    let set = |len| {
+        let (key, value) = case.pair(b"finder", 1, len);
+        Op::Set(key, value)
+    };
     match Numbers::new(drawn).below(4) {
         _ if case.is_full => Op::Check,
-        0 => Op::Set(key.clone(), sealed(&key, 1, 30)),
+        0 => set(30),
         1 => Op::Check,
-        2 => Op::Set(key.clone(), sealed(&key, 1, 40_000)),
+        2 => set(40_000),
         _ => Op::Reap,
     }
 }

@@ -7,7 +7,7 @@ use super::op::Model;
 use super::uids;
 use crate::board::{Board, Count, Of};
 use crate::system::{alarm, now_ns};
-use crate::value::{Numbers, sealed};
+use crate::value::Numbers;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -71,7 +71,7 @@ pub(crate) fn run(
     if case.is_full {
         whole(&table, board)?;
     } else {
-        begin(&table, board, &mut model, style)?;
+        begin(&table, board, case, &mut model, style)?;
         whole(&table, board)?;
         use_on(&table, case, &mut model)?;
     }
@@ -157,7 +157,7 @@ fn walk(table: &Table, model: &Model) -> Found<()> {
 }
 
 /// Notices the death, in one of the ways there are.
-fn begin(table: &Table, board: &Board, model: &mut Model, style: Style) -> Found<()> {
+fn begin(table: &Table, board: &Board, case: &Case, model: &mut Model, style: Style) -> Found<()> {
     let (key, len) = if style.beginning == 3 {
         (LARGE_PROBE, 50_000)
     } else {
@@ -168,10 +168,10 @@ fn begin(table: &Table, board: &Board, model: &mut Model, style: Style) -> Found
         2 => drop(table.reap().map_err(failed)?),
         _ => {}
     }
-    let value = sealed(key, 1, len);
+    let (key, value) = case.pair(key, 1, len);
     let from = now_ns();
     table
-        .set(key, &value)
+        .set(&key, &value)
         .map_err(|error| format!("the first write: {error}"))?;
     let took = now_ns() - from;
     board
@@ -214,7 +214,8 @@ fn verify(table: &Table, board: &Board, model: &Model) -> Found<()> {
 
 /// New keys, small and large, as many as the case wants; some are overwritten, some removed.
 fn use_on(table: &Table, case: &Case, model: &mut Model) -> Found<()> {
-    let mut set = |key: Vec<u8>, value: Vec<u8>| {
+    let mut set = |key: &[u8], version, len| {
+        let (key, value) = case.pair(key, version, len);
         table
             .set(&key, &value)
             .map_err(|error| format!("a later write: {error}"))?;
@@ -222,16 +223,13 @@ fn use_on(table: &Table, case: &Case, model: &mut Model) -> Found<()> {
         Found::Ok(())
     };
     for number in 0..case.growth {
-        let key = [b"later ", &key(number)[..]].concat();
-        let value = sealed(&key, 1, 20);
-        set(key, value)?;
+        set(&later(number), 1, 20)?;
     }
     for version in 1..3 {
-        let value = sealed(LARGE_PROBE, version, 30_000 * version as usize);
-        set(LARGE_PROBE.to_vec(), value)?;
+        set(LARGE_PROBE, version, 30_000 * version as usize)?;
     }
     for number in (0..case.growth).step_by(3) {
-        let key = [b"later ", &key(number)[..]].concat();
+        let (key, _) = case.pair(&later(number), 1, 20);
         if !table.remove(&key).map_err(failed)? {
             return Err(format!(
                 "{} was not there to be removed",
@@ -241,6 +239,11 @@ fn use_on(table: &Table, case: &Case, model: &mut Model) -> Found<()> {
         model.remove(&key[..]);
     }
     Ok(())
+}
+
+/// A key that is set afterwards; as long as keys of fixed lengths are.
+fn later(number: u32) -> Vec<u8> {
+    [b"later ", &key(number)[..]].concat()
 }
 
 /// Removes everything: nothing may stay behind.

@@ -6,7 +6,7 @@
 
 use super::chain::Pieces;
 use crate::layout::{
-    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Header, Hint, LargeLink, UNIT, is_word, large_split,
+    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink, UNIT, is_word, large_split,
 };
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, W64, fence};
@@ -31,6 +31,9 @@ impl<'a> Item<'a> {
     /// The item a ref points to; `None` when nothing there can be one.
     pub(crate) fn at(region: &'a Region, item_ref: u64) -> Option<Self> {
         let block = region.block(item_ref)?;
+        if let Some(fixed) = region.fixed() {
+            return Self::fixed(region, block, item_ref, fixed);
+        }
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         match header.flags {
             0 | FLAG_UID => Self::plain(region, block, item_ref, header),
@@ -60,6 +63,26 @@ impl<'a> Item<'a> {
             flags: header.flags,
         };
         (data + key_len + value_len <= block.room()).then_some(item)
+    }
+
+    /// An item of a table of fixed lengths.
+    #[inline(always)]
+    pub(crate) fn fixed(
+        region: &'a Region,
+        block: Block<'a>,
+        item_ref: u64,
+        fixed: Fixed,
+    ) -> Option<Self> {
+        let item = Self {
+            region,
+            block,
+            item_ref,
+            data: 0,
+            key_len: u64::from(fixed.key_len),
+            value_len: u64::from(fixed.value_len),
+            flags: fixed.flags(),
+        };
+        (fixed.bytes() <= block.room()).then_some(item)
     }
 
     /// The same, of a key that was found equal to one of this length: where its value begins is
@@ -129,7 +152,10 @@ impl<'a> Item<'a> {
         if self.flags & FLAG_UID == 0 {
             return None;
         }
-        let at = Header::uid_at(self.flags);
+        let at = match self.region.fixed() {
+            None => Header::uid_at(self.flags),
+            Some(fixed) => fixed.uid_at(),
+        };
         Some(self.region.word(self.item_ref * UNIT + at))
     }
 
@@ -173,6 +199,9 @@ impl<'a> Item<'a> {
 
     /// Bytes of its block.
     pub(crate) fn block_bytes(&self) -> u64 {
+        if let Some(fixed) = self.region.fixed() {
+            return fixed.bytes();
+        }
         let before_key = self.data;
         match (self.is_large(), self.is_counter()) {
             (true, _) => before_key + large_split(self.payload()).0,

@@ -51,6 +51,9 @@ pub(crate) fn leads_to(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) -> bool 
 
 /// Gives out a uid. Its entry stays `Free` until the uid is announced.
 pub(crate) fn take_uid(lock: &ShardLock<'_>) -> Step<Hint> {
+    if lock.region.fixed().is_some_and(|fixed| !fixed.uids) {
+        return Err(Stop::Fail(Error::NoUids));
+    }
     let chunk = match lock.head.uid_partial.load(Ordering::Relaxed) {
         0 => add_chunk(lock)?,
         partial => partial - 1,

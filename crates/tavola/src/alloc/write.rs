@@ -4,7 +4,7 @@ use super::chain::{self, Chain};
 use super::item::bytes;
 use super::{Item, Step, corrupt, slab, take_block};
 use crate::layout::{
-    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Header, Hint, LargeLink, MOST_SMALL, UNIT, class_of,
+    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink, MOST_SMALL, UNIT, class_of,
     large_split,
 };
 use crate::lock::ShardLock;
@@ -13,6 +13,9 @@ use crate::sync::{Ordering, fence};
 /// Writes an item that is not large; `value` is not.
 #[inline(always)]
 pub(crate) fn write_small(lock: &ShardLock<'_>, key: &[u8], value: &[u8], hint: Hint) -> Step<u64> {
+    if let Some(fixed) = lock.region.fixed() {
+        return write_fixed(lock, fixed, key, value, hint);
+    }
     let header = Header {
         value_len: value.len() as u32,
         key_len: key.len() as u32,
@@ -99,9 +102,44 @@ fn write(
     Ok(item_ref)
 }
 
+/// Writes an item of a table of fixed lengths, which key and value have.
+#[inline(always)]
+fn write_fixed(
+    lock: &ShardLock<'_>,
+    fixed: Fixed,
+    key: &[u8],
+    value: &[u8],
+    hint: Hint,
+) -> Step<u64> {
+    let Some(class) = class_of(fixed.bytes()).filter(|_| fixed.fits(key, value)) else {
+        return corrupt("the size of an item");
+    };
+    let item_ref = take_block(lock, class)?;
+    // A2: see `write`.
+    fence(Ordering::Release);
+    let from = item_ref * UNIT;
+    bytes::write(lock.region, from, key);
+    bytes::write(lock.region, from + key.len() as u64, value);
+    if fixed.uids {
+        let word = lock.region.word(from + fixed.uid_at());
+        word.store(hint.to_bits(), Ordering::Relaxed);
+    }
+    Ok(item_ref)
+}
+
 /// Copies an item that has no uid, or one that was taken off, into a new block, with one. A large
 /// one's pages are then both's: of the old item only the block is to be freed.
 pub(crate) fn copy_with_uid(lock: &ShardLock<'_>, item: &Item<'_>, hint: Hint) -> Step<u64> {
+    if let Some(fixed) = lock.region.fixed() {
+        let Some(class) = class_of(fixed.bytes()) else {
+            return corrupt("the size of an item");
+        };
+        let item_ref = take_block(lock, class)?;
+        item.move_to(item_ref);
+        let word = lock.region.word(item_ref * UNIT + fixed.uid_at());
+        word.store(hint.to_bits(), Ordering::Relaxed);
+        return Ok(item_ref);
+    }
     let old = item.header();
     let new = Header {
         flags: old.flags | FLAG_UID,
@@ -132,7 +170,8 @@ pub(crate) fn copy_with_uid(lock: &ShardLock<'_>, item: &Item<'_>, hint: Hint) -
 #[inline(always)]
 pub(crate) fn discard(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
     let word = lock.region.word(item_ref * UNIT).load(Ordering::Relaxed);
-    if Header::decode(word).flags & FLAG_LARGE != 0
+    if lock.region.fixed().is_none()
+        && Header::decode(word).flags & FLAG_LARGE != 0
         && let Some(item) = Item::at(lock.region, item_ref)
     {
         chain::free(lock, &item);

@@ -166,6 +166,9 @@ impl<'a> View<'a> {
         let Some(block) = self.region.block(item_ref) else {
             return Look::Impossible;
         };
+        if let Some(fixed) = self.region.fixed() {
+            return special(Item::fixed(self.region, block, item_ref, fixed), hint, want);
+        }
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         if header.flags != FLAG_UID {
             return special(Item::at(self.region, item_ref), hint, want);

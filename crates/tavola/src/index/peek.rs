@@ -129,16 +129,21 @@ fn find(
             return None;
         }
         let header = Header::decode(u64_at(glance, 0));
-        let (key_len, value_len) = (header.key_len as usize, header.value_len as usize);
-        if header.flags != 0 || 8 + key_len + value_len > room || 8 + key_len > glance.len() {
+        let (at, key_len, value_len) = match file.geometry().fixed {
+            Some(fixed) => (0, fixed.key_len as usize, fixed.value_len as usize),
+            None if header.flags != 0 => return None,
+            None => (8, header.key_len as usize, header.value_len as usize),
+        };
+        let value_at = at + key_len;
+        if value_at + value_len > room || value_at > glance.len() {
             return None;
         }
-        if glance[8..8 + key_len] != *key {
+        if glance[at..value_at] != *key {
             continue;
         }
-        let value_offset = offset + 8 + key_len as u64;
+        let value_offset = offset + value_at as u64;
         out.clear();
-        match glance.get(8 + key_len..8 + key_len + value_len) {
+        match glance.get(value_at..value_at + value_len) {
             Some(value) => out.extend_from_slice(value),
             None => {
                 out.resize(value_len, 0);

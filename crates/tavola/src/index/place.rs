@@ -49,6 +49,7 @@ impl Found<'_> {
     #[inline(always)]
     pub(crate) fn word<'a>(&self, lock: &ShardLock<'a>, key: &[u8]) -> Option<&'a W64> {
         let before_key = match self.flags {
+            0 | FLAG_UID if lock.region.fixed().is_some() => 0,
             0 => 8,
             FLAG_UID => 16,
             _ => return None,
@@ -139,12 +140,18 @@ fn find_in<'a>(
         };
         // Most finds of a writer end with freeing the item: these misses overlap with the item's.
         lock.region.prefetch_slab(item_ref);
+        let fits = |item: Item<'_>| Some(item.key_equals(key)?.then(|| item.payload()));
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
-        let payload = if header.flags == 0 {
-            let item = Item::plain(lock.region, block, item_ref, header);
-            item.and_then(|item| Some(item.key_equals(key)?.then(|| item.payload())))
-        } else {
-            special_payload(lock, item_ref, key)
+        let (flags, payload) = match (lock.region.fixed(), header.flags) {
+            (Some(fixed), _) => {
+                let item = Item::fixed(lock.region, block, item_ref, fixed);
+                (fixed.flags(), item.and_then(fits))
+            }
+            (None, 0) => {
+                let item = Item::plain(lock.region, block, item_ref, header);
+                (0, item.and_then(fits))
+            }
+            (None, flags) => (flags, special_payload(lock, item_ref, key)),
         };
         match payload {
             Some(Some(payload)) => {
@@ -154,7 +161,7 @@ fn find_in<'a>(
                     home,
                     item_ref,
                     payload,
-                    flags: header.flags,
+                    flags,
                 }));
             }
             Some(None) => {}

@@ -175,6 +175,9 @@ impl View<'_> {
         let Some(block) = self.region.block(item_ref) else {
             return Look::Impossible;
         };
+        if let Some(fixed) = self.region.fixed() {
+            return plain(Item::fixed(self.region, block, item_ref, fixed), key, want);
+        }
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         match header.flags {
             0 => plain(Item::plain(self.region, block, item_ref, header), key, want),

@@ -26,10 +26,17 @@ impl Class {
         while slab_header(blocks) + blocks * block > PAGE as u32 {
             blocks -= 1;
         }
+        let header = slab_header(blocks);
+        // So that blocks lie on as few lines as they can.
+        let first = header.next_multiple_of(natural(block));
         Self {
             block,
             blocks,
-            first: slab_header(blocks),
+            first: if first + blocks * block <= PAGE as u32 {
+                first
+            } else {
+                header
+            },
         }
     }
 
@@ -50,6 +57,12 @@ impl Class {
         let block = from_first / self.block;
         (block < self.blocks && block * self.block == from_first).then_some(block)
     }
+}
+
+/// The largest power of two up to a line that divides the bytes of a block.
+const fn natural(block: u32) -> u32 {
+    let align = 1 << block.trailing_zeros();
+    if align < 64 { align } else { 64 }
 }
 
 static TABLE: [Class; CLASSES] = build();
@@ -149,6 +162,16 @@ mod tests {
                 class.block_at(class.first + class.blocks * class.block),
                 None
             );
+        }
+    }
+
+    #[test]
+    fn small_blocks_of_powers_of_two_lie_on_one_line() {
+        for class in TABLE
+            .iter()
+            .filter(|class| [16, 32, 64].contains(&class.block))
+        {
+            assert_eq!(class.first % class.block, 0);
         }
     }
 

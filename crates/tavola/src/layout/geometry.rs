@@ -1,6 +1,8 @@
 //! Where everything stands, computed from the two numbers a table is made with.
 
-use super::{DIR_INLINE, PAGE, PARTICIPANTS, Participant, ShardHead, Superblock, UID_ENTRIES};
+use super::{
+    DIR_INLINE, Fixed, PAGE, PARTICIPANTS, Participant, ShardHead, Superblock, UID_ENTRIES,
+};
 
 /// The least a table may grow to.
 pub(crate) const MIN_SIZE: u64 = 1 << 20;
@@ -25,6 +27,8 @@ pub(crate) struct Geometry {
     pub(crate) first_page: u32,
     /// One past the last.
     pub(crate) max_pages: u32,
+    /// The lengths of keys and values, where all are the same.
+    pub(crate) fixed: Option<Fixed>,
 }
 
 impl Geometry {
@@ -64,7 +68,13 @@ impl Geometry {
             uids_off,
             first_page,
             max_pages,
+            fixed: None,
         })
+    }
+
+    /// The same of a table of such lengths.
+    pub(crate) fn with(self, fixed: Option<Fixed>) -> Self {
+        Self { fixed, ..self }
     }
 
     /// How many shards there are.

@@ -17,6 +17,8 @@
 //! that does not fit in a block is LARGE: its key and value are one stream, whose first part stands
 //! in the block and whose rest fills whole pages, chained through the page table.
 //! This version writes LARGE, COUNTER and UID; it skips the other fields when it meets them.
+//!
+//! In a table of [`Fixed`] lengths an item is its key and its value, and nothing before them.
 
 use super::{LARGEST_BLOCK, PAGE};
 
@@ -38,6 +40,52 @@ pub(crate) const MAX_DATA: u64 = u32::MAX as u64;
 pub(crate) const MOST_HEAD: u64 = 40;
 /// The most bytes of key and value of an item that is not large.
 pub(crate) const MOST_SMALL: u64 = LARGEST_BLOCK as u64 - MOST_HEAD;
+
+/// The lengths of a table whose keys are all as long, and whose values are. An item there has no
+/// header: key, value, and at the next multiple of 8 its uid, if items have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fixed {
+    pub(crate) key_len: u32,
+    pub(crate) value_len: u32,
+    /// Whether items have room for a uid.
+    pub(crate) uids: bool,
+}
+
+impl Fixed {
+    /// `None`: no table can be made so.
+    pub(crate) fn new(key_len: u32, value_len: u32, uids: bool) -> Option<Self> {
+        let data = u64::from(key_len) + u64::from(value_len);
+        (key_len > 0 && data <= MOST_SMALL).then_some(Self {
+            key_len,
+            value_len,
+            uids,
+        })
+    }
+
+    /// Whether a key and a value are of these lengths.
+    #[inline(always)]
+    pub(crate) fn fits(self, key: &[u8], value: &[u8]) -> bool {
+        (key.len(), value.len()) == (self.key_len as usize, self.value_len as usize)
+    }
+
+    /// Bytes between the start of an item and its uid, or where that would stand.
+    #[inline(always)]
+    pub(crate) fn uid_at(self) -> u64 {
+        (u64::from(self.key_len) + u64::from(self.value_len)).next_multiple_of(8)
+    }
+
+    /// Bytes of an item.
+    #[inline(always)]
+    pub(crate) fn bytes(self) -> u64 {
+        self.uid_at() + if self.uids { 8 } else { 0 }
+    }
+
+    /// The flags an item would have, had it a header.
+    #[inline(always)]
+    pub(crate) fn flags(self) -> u8 {
+        if self.uids { FLAG_UID } else { 0 }
+    }
+}
 
 /// The first word of an item, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

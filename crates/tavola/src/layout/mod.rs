@@ -30,7 +30,7 @@ pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
 pub use describe::tables;
 pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
 pub(crate) use item::{
-    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL,
+    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL,
     is_word, large_split,
 };
 pub(crate) use page_word::{FIRST_MASK, PageWord};

@@ -1,6 +1,6 @@
 //! The superblock: identity and geometry, written once; then the heads of the page pool.
 
-use super::{Geometry, assert_layout};
+use super::{Fixed, Geometry, assert_layout};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W32, W64};
 use std::path::Path;
@@ -13,6 +13,11 @@ pub(crate) const ENDIAN: u32 = 0x0A0B_0C0D;
 pub(crate) const FORMAT: u32 = 1;
 /// Participant slots of a table. Slot 0 is never given out: a lock word of 0 means free.
 pub(crate) const PARTICIPANTS: u32 = 1024;
+
+/// Option: all keys and all values have the lengths told by `lengths`.
+const FIXED: u32 = 1;
+/// Option, beside that: all items have room for a uid.
+const FIXED_UIDS: u32 = 2;
 
 /// The first 4 KiB.
 #[repr(C, align(4096))]
@@ -33,7 +38,7 @@ pub(crate) struct Superblock {
     pub(crate) dir_log2: W32,
     /// [`PARTICIPANTS`].
     pub(crate) participants: W32,
-    /// Table options; none yet.
+    /// What the table was made with: [`FIXED`], [`FIXED_UIDS`].
     pub(crate) options: W32,
     /// Seeds the hash of keys.
     pub(crate) hash_seed: W64,
@@ -41,7 +46,9 @@ pub(crate) struct Superblock {
     pub(crate) uuid: [W64; 2],
     /// Seconds since 1970.
     pub(crate) created: W64,
-    reserved: [W64; 5],
+    /// The length of keys, bits 0..32, and of values, of a table of fixed lengths; else 0.
+    pub(crate) lengths: W64,
+    reserved: [W64; 4],
     /// Over all bytes before it.
     pub(crate) checksum: W64,
     unused: [W64; 111],
@@ -51,8 +58,8 @@ pub(crate) struct Superblock {
 }
 assert_layout!(Superblock, size 4096, {
     magic: 0, endian: 8, format: 12, fingerprint: 16, max_size: 24, shards_log2: 32, dir_log2: 36,
-    participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, reserved: 80,
-    checksum: 120, unused: 128, pool: 1024, tail: 1216,
+    participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
+    reserved: 88, checksum: 120, unused: 128, pool: 1024, tail: 1216,
 });
 
 /// The page pool: pages no shard owns. All but `frontier` is derived from the page words.
@@ -123,6 +130,12 @@ impl Superblock {
         self.shards_log2.store(geometry.shards_log2, order);
         self.dir_log2.store(geometry.dir_log2, order);
         self.participants.store(PARTICIPANTS, order);
+        if let Some(fixed) = geometry.fixed {
+            let uids = if fixed.uids { FIXED_UIDS } else { 0 };
+            self.options.store(FIXED | uids, order);
+            let lengths = u64::from(fixed.key_len) | u64::from(fixed.value_len) << 32;
+            self.lengths.store(lengths, order);
+        }
         self.hash_seed.store(seed, order);
         self.uuid[0].store(uuid[0], order);
         self.uuid[1].store(uuid[1], order);
@@ -169,18 +182,34 @@ impl Superblock {
                 "its structures have another layout than this library's",
             ));
         }
-        if self.options.load(order) != 0 {
+        let options = self.options.load(order);
+        if options & !(FIXED | FIXED_UIDS) != 0 {
             return Err(foreign("it uses options that this library does not know"));
+        }
+        let fixed = self.fixed(options);
+        if fixed.is_none() && (options, self.lengths.load(order)) != (0, 0) {
+            return Err(foreign("its lengths of keys and values are impossible"));
         }
         let (size, shards) = (self.max_size.load(order), self.shards_log2.load(order));
         let geometry = Geometry::new(size, shards)
             .filter(|g| g.dir_log2 == self.dir_log2.load(order))
             .filter(|_| self.participants.load(order) == PARTICIPANTS)
-            .ok_or_else(|| foreign("its geometry is impossible"))?;
+            .ok_or_else(|| foreign("its geometry is impossible"))?
+            .with(fixed);
         if file_len < size {
             return Err(foreign("the file was cut short"));
         }
         Ok(geometry)
+    }
+
+    /// The lengths of a table of fixed ones.
+    fn fixed(&self, options: u32) -> Option<Fixed> {
+        if options & FIXED == 0 {
+            return None;
+        }
+        let lengths = self.lengths.load(Ordering::Relaxed);
+        let uids = options & FIXED_UIDS != 0;
+        Fixed::new(lengths as u32, (lengths >> 32) as u32, uids)
     }
 
     fn sum(&self) -> u64 {
@@ -199,6 +228,7 @@ impl Superblock {
             self.uuid[0].load(order),
             self.uuid[1].load(order),
             self.created.load(order),
+            self.lengths.load(order),
         ];
         words.extend(self.reserved.iter().map(|word| word.load(order)));
         fold(&words)

@@ -23,8 +23,8 @@ pub mod names {
 }
 
 use crate::layout::{
-    Geometry, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, Segment, ShardHead, SlabPage,
-    Superblock, UNIT, UidPage,
+    Fixed, Geometry, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, Segment, ShardHead,
+    SlabPage, Superblock, UNIT, UidPage,
 };
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
@@ -153,6 +153,12 @@ impl Region {
     #[inline(always)]
     pub(crate) fn geometry(&self) -> &Geometry {
         &self.geometry
+    }
+
+    /// The lengths of keys and values, where all are the same.
+    #[inline(always)]
+    pub(crate) fn fixed(&self) -> Option<Fixed> {
+        self.geometry.fixed
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 
 use super::Table;
 use super::core::Core;
-use super::write::{New, publish, write_with_uid};
+use super::write::{New, lengths, publish, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find};
@@ -37,6 +37,9 @@ enum Counted {
 
 impl Core {
     fn count(&self, key: &[u8], change: Change, initial: Option<u64>) -> Result<Option<u64>> {
+        if let Some(fixed) = self.region().fixed() {
+            return Err(lengths(fixed));
+        }
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
         let counted = self.locked(hash.shard, me, |lock| {

@@ -6,7 +6,7 @@ use super::core::Core;
 use super::lazy::Lazy;
 use super::write::Naming;
 use crate::error::{Error, Result};
-use crate::layout::{Geometry, MAX_SIZE, MIN_SIZE, PAGE};
+use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_SMALL, PAGE};
 use crate::region;
 use crate::region::names;
 use std::ffi::OsStr;
@@ -25,6 +25,7 @@ pub struct Options {
     shards: Option<u32>,
     background: bool,
     naming: Naming,
+    lengths: Option<(u32, u32)>,
 }
 
 impl Options {
@@ -35,6 +36,7 @@ impl Options {
             shards: None,
             background: false,
             naming: Naming::Keep,
+            lengths: None,
         }
     }
 
@@ -63,6 +65,26 @@ impl Options {
         self
     }
 
+    /// Makes a new table for keys of `key` bytes and values of `value` bytes only: items have no
+    /// header then, 8 bytes less a key. Its keys can have uids if [`Options::uids`] is set as well.
+    /// An existing table keeps its own lengths.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-fixed-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// let table = tavola::Table::options().fixed(8, 8).open(dir.join("t"))?;
+    /// table.set(&1u64.to_le_bytes(), &2u64.to_le_bytes())?;
+    /// assert_eq!(table.get(&1u64.to_le_bytes())?.unwrap(), 2u64.to_le_bytes());
+    /// assert!(table.set(b"a longer key", &2u64.to_le_bytes()).is_err());
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fixed(mut self, key: u32, value: u32) -> Self {
+        self.lengths = Some((key, value));
+        self
+    }
+
     /// Gives a uid to every key that this handle stores; when not set, to those it is asked for.
     pub fn uids(mut self, on: bool) -> Self {
         self.naming = if on { Naming::Give } else { Naming::Keep };
@@ -83,8 +105,23 @@ impl Options {
             Some(n) if n.is_power_of_two() && n <= 1024 => n,
             Some(n) => return bad("shards", format!("{n} is not a power of two up to 1024")),
         };
+        let fixed = match self.lengths {
+            None => None,
+            Some((key, value)) => match Fixed::new(key, value, self.naming == Naming::Give) {
+                None => {
+                    return bad(
+                        "fixed",
+                        format!(
+                            "keys of {key} bytes and values of {value}: \
+                             keys have 1 byte at least, both together {MOST_SMALL} at most"
+                        ),
+                    );
+                }
+                fixed => fixed,
+            },
+        };
         match Geometry::new(max_size, shards.ilog2()) {
-            Some(geometry) => Ok(geometry),
+            Some(geometry) => Ok(geometry.with(fixed)),
             None => bad(
                 "shards",
                 format!("{max_size} bytes have no room for {shards} shards"),

@@ -21,6 +21,8 @@ pub struct Stats {
     pub resident_bytes: u64,
     /// The most the table may grow to.
     pub max_size: u64,
+    /// The length of all keys and of all values, in a table of fixed lengths.
+    pub fixed: Option<(u32, u32)>,
     /// Shards.
     pub shards: u32,
     /// Keys with a uid.
@@ -111,6 +113,7 @@ impl Core {
             format_version: superblock.format.load(Ordering::Relaxed),
             created_unix_s: superblock.created.load(Ordering::Relaxed),
             classes: self.classes(),
+            fixed: region.fixed().map(|fixed| (fixed.key_len, fixed.value_len)),
             ..Stats::default()
         };
         for (half, word) in stats.uuid.chunks_exact_mut(8).zip(&superblock.uuid) {

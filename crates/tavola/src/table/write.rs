@@ -12,9 +12,9 @@
 use super::Table;
 use super::core::Core;
 use crate::alloc::{Chain, Step, corrupt, discard, free_uid, take_uid, write_large, write_small};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{Found, Hash, Spot, find, insert, remove, replace, warm_both};
-use crate::layout::Hint;
+use crate::layout::{Fixed, Hint};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
 
@@ -98,7 +98,7 @@ impl Core {
         when: When<'_>,
         naming: Naming,
     ) -> Result<Option<Hint>> {
-        if Chain::is_needed(key, value)? {
+        if self.needs_chain(key, value)? {
             return self.store_large(me, key, hash, value, when, naming);
         }
         // On its way while the lock is taken.
@@ -127,6 +127,16 @@ impl Core {
             publish(lock, hash, spot, new)?;
             Ok(Some(Hint::NONE))
         })
+    }
+
+    /// Whether key and value need a chain; an error, when they cannot stand in the table at all.
+    #[inline(always)]
+    pub(super) fn needs_chain(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+        match self.region().fixed() {
+            None => Chain::is_needed(key, value),
+            Some(fixed) if fixed.fits(key, value) => Ok(false),
+            Some(fixed) => Err(lengths(fixed)),
+        }
     }
 
     /// The pages of a large item are written before the shard is locked.
@@ -231,6 +241,15 @@ pub(super) fn write_with_uid(
             free_uid(lock, hint);
             Err(stop)
         }
+    }
+}
+
+/// What is told of key or value that are not as long as all of the table are.
+#[cold]
+pub(super) fn lengths(fixed: Fixed) -> Error {
+    Error::Lengths {
+        key: fixed.key_len,
+        value: fixed.value_len,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The cases, by what they touch.
 
+mod fixed;
 mod growth;
 mod keys;
 mod large;
@@ -15,11 +16,12 @@ pub(super) type Make = fn(&Run<'_>) -> Prepared<Vec<Case>>;
 
 /// All cases, by what they touch, a few at a time: what a process holds in memory costs at each
 /// fork.
-pub(super) const ROOMS: [&[Make]; 6] = [
+pub(super) const ROOMS: [&[Make]; 7] = [
     &[keys::cases],
     &[large::cases],
     &[growth::cases, growth::doubling],
     &[space::cases, space::backing_words],
     &[uids::cases, uids::chunks],
+    &[fixed::cases],
     &[members::cases],
 ];
