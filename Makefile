@@ -74,7 +74,7 @@ bench: ## the standard measurements of `tavola bench kv`
 	@scripts/setup build
 	scripts/bench
 
-bench-100m: ## 100 million keys in one table, with headers and of fixed lengths: ten minutes, 9 GB
+bench-100m: ## 100 million keys in one table, with headers and of fixed lengths: a quarter of an hour
 	@scripts/setup build
 	scripts/bench-100m
 

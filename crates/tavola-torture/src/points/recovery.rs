@@ -19,7 +19,7 @@ const EARLY_AND_LATE: [u64; 3] = [25, 150, 700];
 /// Of the chains of short cases, one in so many when a sample is wanted.
 const SPARE: usize = 5;
 /// Random chains of deaths, for each case, when every point is wanted and when a sample is.
-const CHAINS: (usize, usize) = (60, 2);
+const CHAINS: (usize, usize) = (270, 10);
 
 /// The survivor of every so many chains compacts, when every point is wanted.
 const COMPACTS: usize = 8;
