@@ -199,18 +199,19 @@ pub(crate) unsafe fn copy_out(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// How many bytes more than `len` [`copy_out_words`] may write.
-pub(crate) const SPARE: usize = 7;
+/// The longest copy that [`copy_out_short`] does.
+pub(crate) const SHORT: usize = 32;
 
-/// As [`copy_out`], of a length that was itself read from the region: up to 32 bytes are written as
-/// whole words, to places that do not depend on `len`. A processor that does not know yet where a
-/// store goes holds back the loads behind it; that store would wait for the item, and so the loads
-/// of the next read, which could wait beside it, would wait after it.
+/// As [`copy_out`], of at most [`SHORT`] bytes, a length that was itself read from the region: they
+/// are written as whole words, to places that do not depend on `len`. A processor that does not
+/// know yet where a store goes holds back the loads behind it; that store would wait for the item,
+/// and so the loads of the next read, which could wait beside it, would wait after it.
 ///
 /// # Safety
-/// As [`copy_out`]; `dst` has room for [`SPARE`] bytes more.
+/// As [`copy_out`]; `dst` has room for [`SHORT`] bytes, whatever `len` is.
 #[inline(always)]
-pub(crate) unsafe fn copy_out_words(src: *const u8, dst: *mut u8, len: usize) {
+pub(crate) unsafe fn copy_out_short(src: *const u8, dst: *mut u8, len: usize) {
+    debug_assert!(len <= SHORT, "a copy that is not short");
     #[cfg(any(feature = "shuttle", miri, tavola_checked))]
     // SAFETY: the caller's promise.
     unsafe {
@@ -224,33 +225,26 @@ pub(crate) unsafe fn copy_out_words(src: *const u8, dst: *mut u8, len: usize) {
         let store = |at: usize, word: u64| dst.add(at).cast::<u64>().write_unaligned(word);
         // The bytes from the last whole word on, of which there are at least 8 in all.
         let tail = |at: usize| load(len - 8) >> (64 - 8 * (len - at));
-        match len {
-            8 => store(0, load(0)),
-            9..16 => {
-                store(0, load(0));
-                store(8, tail(8));
-            }
-            16 => {
-                store(0, load(0));
-                store(8, load(8));
-            }
-            17..24 => {
-                store(0, load(0));
-                store(8, load(8));
-                store(16, tail(16));
-            }
-            24 => {
-                store(0, load(0));
-                store(8, load(8));
-                store(16, load(16));
-            }
-            25..32 => {
-                store(0, load(0));
-                store(8, load(8));
-                store(16, load(16));
-                store(24, tail(24));
-            }
-            _ => copy_out(src, dst, len),
+        let byte = |at: usize| u64::from(src.add(at).read()) << (8 * at);
+        let half = |at: usize| u64::from(src.add(at).cast::<u32>().read_unaligned()) << (8 * at);
+        if len == 8 {
+            store(0, load(0));
+        } else if len > 24 {
+            store(0, load(0));
+            store(8, load(8));
+            store(16, load(16));
+            store(24, tail(24));
+        } else if len > 16 {
+            store(0, load(0));
+            store(8, load(8));
+            store(16, tail(16));
+        } else if len > 8 {
+            store(0, load(0));
+            store(8, tail(8));
+        } else if len >= 4 {
+            store(0, half(0) | half(len - 4));
+        } else if len > 0 {
+            store(0, byte(0) | byte(len / 2) | byte(len - 1));
         }
     }
 }
@@ -362,6 +356,24 @@ pub mod killpoint {
             unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
             loop {
                 core::hint::spin_loop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_copy_is_of_every_length() {
+        let from: Vec<u8> = (1..=2 * SHORT as u8).collect();
+        for len in 0..=SHORT {
+            for at in [0, 1, 8] {
+                let mut to = [0; SHORT];
+                // SAFETY: `from` has more than `at + len` bytes, `to` has room for SHORT.
+                unsafe { copy_out_short(from[at..].as_ptr(), to.as_mut_ptr(), len) };
+                assert_eq!(to[..len], from[at..at + len], "{len} bytes");
             }
         }
     }

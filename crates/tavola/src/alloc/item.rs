@@ -9,7 +9,7 @@ use crate::layout::{
     FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink, UNIT, is_word, large_split,
 };
 use crate::region::{Block, Region};
-use crate::sync::{Ordering, W64, fence};
+use crate::sync::{Ordering, SHORT, W64, fence};
 
 /// The most digits a counter shows.
 const DIGITS: usize = 20;
@@ -281,15 +281,32 @@ impl<'a> Item<'a> {
         )
     }
 
-    /// The value of an item that is neither large nor a counter, if it fits.
-    pub(crate) fn short_value<'b>(&self, out: &'b mut [u8; DIGITS]) -> Option<&'b [u8]> {
-        let len = self.value_len as usize;
-        if self.is_large() || len > out.len() {
-            return None;
+    /// Where the value of an item that is neither large nor a counter stands, if it is short.
+    #[inline(always)]
+    fn short_bytes(&self) -> Option<*const u8> {
+        let is_short =
+            self.flags & (FLAG_LARGE | FLAG_COUNTER) == 0 && self.value_len <= SHORT as u64;
+        is_short.then(|| self.block.bytes(self.data + self.key_len, self.value_len))
+    }
+
+    /// Copies such a value, and tells how long it is.
+    #[inline(always)]
+    pub(crate) fn short_value(&self, out: &mut [u8; SHORT]) -> Option<usize> {
+        let from = self.short_bytes()?;
+        bytes::read_short(from, self.value_len, out);
+        Some(self.value_len as usize)
+    }
+
+    /// Makes such a value the content of `out`, if that has room for any. False: it was not done.
+    #[inline(always)]
+    pub(crate) fn copy_short_value(&self, out: &mut Vec<u8>) -> bool {
+        match self.short_bytes() {
+            Some(from) if out.capacity() >= SHORT => {
+                bytes::refill_short(from, self.value_len, out);
+                true
+            }
+            _ => false,
         }
-        let from = self.block.bytes(self.data + self.key_len, self.value_len);
-        bytes::read(from, &mut out[..len]);
-        Some(&out[..len])
     }
 
     /// Appends the value. False: the chain of a large item is broken, or has just changed.
@@ -358,7 +375,7 @@ impl<'a> Item<'a> {
 #[allow(unsafe_code)]
 pub(super) mod bytes {
     use crate::region::Region;
-    use crate::sync;
+    use crate::sync::{self, SHORT};
 
     #[inline(always)]
     pub(super) fn equals(at: *const u8, other: &[u8]) -> bool {
@@ -368,17 +385,36 @@ pub(super) mod bytes {
 
     #[inline(always)]
     pub(super) fn append_from(from: *const u8, len: u64, out: &mut Vec<u8>) {
-        out.reserve(len as usize + sync::SPARE);
-        // SAFETY: the caller got `from` for `len` bytes, and so much room was just reserved.
+        out.reserve((len as usize).max(SHORT));
+        // SAFETY: the caller got `from` for `len` bytes, and so much room was just reserved, and at
+        // least `SHORT`.
         unsafe {
-            sync::copy_out_words(from, out.as_mut_ptr().add(out.len()), len as usize);
+            let to = out.as_mut_ptr().add(out.len());
+            if len <= SHORT as u64 {
+                sync::copy_out_short(from, to, len as usize);
+            } else {
+                sync::copy_out(from, to, len as usize);
+            }
             out.set_len(out.len() + len as usize);
         }
     }
 
-    pub(super) fn read(from: *const u8, out: &mut [u8]) {
-        // SAFETY: the caller got `from` for this very length.
-        unsafe { sync::copy_out(from, out.as_mut_ptr(), out.len()) };
+    /// At most `SHORT` bytes.
+    #[inline(always)]
+    pub(super) fn read_short(from: *const u8, len: u64, out: &mut [u8; SHORT]) {
+        // SAFETY: the caller got `from` for `len` bytes, at most `SHORT`.
+        unsafe { sync::copy_out_short(from, out.as_mut_ptr(), len as usize) };
+    }
+
+    /// At most `SHORT` bytes; `out` has that capacity.
+    #[inline(always)]
+    pub(super) fn refill_short(from: *const u8, len: u64, out: &mut Vec<u8>) {
+        // SAFETY: the caller got `from` for `len` bytes, at most `SHORT`, and looked at the
+        // capacity.
+        unsafe {
+            sync::copy_out_short(from, out.as_mut_ptr(), len as usize);
+            out.set_len(len as usize);
+        }
     }
 
     #[inline(always)]

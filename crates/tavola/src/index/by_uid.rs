@@ -41,6 +41,11 @@ impl Want for HintOf {
         self.0 = item.hint();
         true
     }
+
+    #[inline(always)]
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.take(item)
+    }
 }
 
 /// Takes what is wanted of an item that has the uid asked for.

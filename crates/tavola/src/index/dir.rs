@@ -1,7 +1,7 @@
 //! The directory: from the low bits of a tag to a segment.
 
 use crate::layout::{DIR_INLINE, LayoutWord, ShardHead};
-use crate::region::{Directory, Region};
+use crate::region::Region;
 use crate::sync::Ordering;
 
 /// The layout word of a shard, as readers begin with it.
@@ -20,17 +20,29 @@ pub(super) fn publish_layout(head: &ShardHead, depth: u32) {
 /// Index and page of the segment of a tag; page 0: the shard is empty.
 #[inline(always)]
 pub(crate) fn lookup(region: &Region, shard: u32, depth: u32, tag: u32) -> (u32, u32) {
-    lookup_in(region.directory(shard), depth, tag)
+    let near = lookup_near(region, region.shard(shard), shard, depth, tag);
+    if near.1 != 0 {
+        return near;
+    }
+    lookup_higher(region, shard, depth, tag)
 }
 
-/// As [`lookup`], for a directory at hand.
+/// As [`lookup`], if the segment is as deep as the directory or one bit less, as nearly all are;
+/// page 0: it is not.
 #[inline(always)]
-pub(super) fn lookup_in(directory: Directory<'_>, depth: u32, tag: u32) -> (u32, u32) {
+pub(super) fn lookup_near(
+    region: &Region,
+    head: &ShardHead,
+    shard: u32,
+    depth: u32,
+    tag: u32,
+) -> (u32, u32) {
+    let directory = region.directory_of(head, shard);
     let tag = tag & directory.mask();
     let mask = !(u32::MAX << depth);
     let (deep, next) = (tag & mask, tag & mask >> 1);
-    // Nearly all segments are as deep as the directory or one bit less, which the processor cannot
-    // foretell: so both entries are loaded, and the choice is no branch.
+    // Which of the two, the processor cannot foretell: so both entries are loaded, and the choice
+    // is no branch.
     let (deep_page, next_page) = if deep < DIR_INLINE {
         (directory.inline_entry(deep), directory.inline_entry(next))
     } else {
@@ -39,20 +51,20 @@ pub(super) fn lookup_in(directory: Directory<'_>, depth: u32, tag: u32) -> (u32,
     // Pairs with the release that published the segment: its slots are seen.
     let deep_page = deep_page.load(Ordering::Acquire);
     let next_page = next_page.load(Ordering::Acquire);
-    let (index, page) = if deep_page != 0 {
+    if deep_page != 0 {
         (deep, deep_page)
     } else {
         (next, next_page)
-    };
-    if page != 0 || mask == 0 {
-        return (index, page);
     }
-    lookup_higher(directory, mask >> 1, tag)
 }
 
-/// Goes on with fewer bits than `mask` has.
+/// As [`lookup`], with fewer bits.
 #[cold]
-fn lookup_higher(directory: Directory<'_>, mut mask: u32, tag: u32) -> (u32, u32) {
+#[inline(never)]
+fn lookup_higher(region: &Region, shard: u32, depth: u32, tag: u32) -> (u32, u32) {
+    let directory = region.directory(shard);
+    let tag = tag & directory.mask();
+    let mut mask = !(u32::MAX << depth) >> 1;
     loop {
         mask >>= 1;
         // Pairs with the release that published the segment: its slots are seen.

@@ -22,6 +22,8 @@
 //! after the directory changed and before a segment's bytes mean something else.
 
 #[forbid(unsafe_code)]
+mod ahead;
+#[forbid(unsafe_code)]
 mod by_uid;
 #[forbid(unsafe_code)]
 mod dir;
@@ -40,10 +42,11 @@ mod shrink;
 #[forbid(unsafe_code)]
 mod split;
 
+pub(crate) use ahead::{Ahead, warm_both};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, word_by_uid};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;
 pub(crate) use place::{ClearCursor, Found, Spot, clear_buckets, find, insert, remove, replace};
-pub(crate) use read::{Ahead, read, warm_both};
+pub(crate) use read::{Value, read};
 pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step};

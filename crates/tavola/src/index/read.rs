@@ -14,20 +14,30 @@
 //!   hint and the new slot were stored before the old one was cleared.
 //! - A segment that was merged away, its page used for something else: the layout word rose (I4).
 
-use super::dir::{layout_word, lookup};
+use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
 use crate::alloc::Item;
 use crate::error::{Result, corrupt};
 use crate::layout::{Bucket, FLAG_UID, Header, LayoutWord, Segment, ShardHead, slot_ref, slot_tag};
 use crate::region::Region;
-use crate::sync::{Ordering, fence, prefetch, spin_hint};
+use crate::sync::{Ordering, SHORT, fence, spin_hint};
 
-/// What a read wants of an item: a `Vec` takes its value, `()` nothing.
+/// What a read wants of an item: a `Vec`, which begins empty, takes its value, `()` nothing.
 pub(crate) trait Want {
     /// Called with the key's item, maybe several times, and on bytes that turn out to be stale:
     /// only the last call counts. False: the item could not be followed.
     fn take(&mut self, item: &Item<'_>) -> bool;
+
+    /// As [`Self::take`], where that takes no more than some words. False: it was not done.
+    #[inline(always)]
+    fn take_short(&mut self, _: &Item<'_>) -> bool {
+        false
+    }
+
+    /// What was taken last counts no more, as the key is missing.
+    #[inline(always)]
+    fn forget(&mut self) {}
 }
 
 impl Want for Vec<u8> {
@@ -36,12 +46,59 @@ impl Want for Vec<u8> {
         self.clear();
         item.copy_value(self)
     }
+
+    #[inline(always)]
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        item.copy_short_value(self)
+    }
+
+    #[inline(always)]
+    fn forget(&mut self) {
+        self.clear();
+    }
 }
 
 impl Want for () {
     #[inline(always)]
     fn take(&mut self, _: &Item<'_>) -> bool {
         true
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, _: &Item<'_>) -> bool {
+        true
+    }
+}
+
+/// A value that gets an allocation of its own when it is known to be good, if it is short.
+#[derive(Default)]
+pub(crate) struct Value {
+    short: [u8; SHORT],
+    /// Of `short`; `None`: the value is in `long`.
+    len: Option<usize>,
+    long: Vec<u8>,
+}
+
+impl Value {
+    pub(crate) fn into_vec(self) -> Vec<u8> {
+        match self.len {
+            Some(len) => self.short[..len].to_vec(),
+            None => self.long,
+        }
+    }
+}
+
+impl Want for Value {
+    #[inline(always)]
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.len = None;
+        self.long.take(item)
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.len = item.short_value(&mut self.short);
+        self.len.is_some()
     }
 }
 
@@ -56,7 +113,7 @@ enum Probe {
 }
 
 /// What one item turned out to be.
-enum Look {
+pub(super) enum Look {
     /// The key's; what was wanted of it was taken.
     Found,
     /// Another key's.
@@ -68,8 +125,35 @@ enum Look {
 }
 
 /// Looks a key up and takes what is wanted of its item; false: the key is missing.
+///
+/// Nearly every key that is there stands in its home bucket, in the first slot that fits, and its
+/// item is a plain one; nearly every key that is not there has no slot that fits and no other
+/// bucket. So much is done here, in few steps and without a call: two reads in a row overlap only
+/// as far as the processor looks ahead. Whatever else there is begins anew in [`read_on`].
 #[inline(always)]
 pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+    let head = region.shard(hash.shard);
+    let layout = layout_word(head);
+    let (_, page) = lookup_near(region, head, hash.shard, layout.depth(), hash.tag);
+    if let Some(segment) = region.segment_seen(page) {
+        let view = View {
+            region,
+            head,
+            layout,
+            tag: hash.tag,
+        };
+        let home = &segment.buckets[hash.home as usize];
+        if let Some(found) = view.glance(home, key, want) {
+            return Ok(found);
+        }
+    }
+    read_on(region, key, want)
+}
+
+/// As [`read`], wherever the key may stand, and as often as something changes meanwhile.
+#[inline(never)]
+fn read_on(region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
+    let hash = Hash::of(region, key);
     let head = region.shard(hash.shard);
     loop {
         let layout = layout_word(head);
@@ -77,6 +161,7 @@ pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want
         let Some(segment) = region.segment_at(page) else {
             if is_unchanged(head, layout) {
                 return if page == 0 {
+                    want.forget();
                     Ok(false)
                 } else {
                     corrupt("a directory")
@@ -92,7 +177,10 @@ pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want
         };
         match view.probe_both(segment, key, hash, want) {
             Probe::Hit => return Ok(true),
-            Probe::Miss(_) => return Ok(false),
+            Probe::Miss(_) => {
+                want.forget();
+                return Ok(false);
+            }
             Probe::Damaged => return corrupt("an item"),
             Probe::Changed => spin_hint(),
         }
@@ -105,15 +193,53 @@ fn is_unchanged(head: &ShardHead, layout: LayoutWord) -> bool {
     LayoutWord(head.layout.load(Ordering::Relaxed)) == layout
 }
 
+/// A shard at a moment: what a read holds to from its first look to its last.
 #[derive(Clone, Copy)]
-struct View<'a> {
-    region: &'a Region,
-    head: &'a ShardHead,
-    layout: LayoutWord,
-    tag: u32,
+pub(super) struct View<'a> {
+    pub(super) region: &'a Region,
+    pub(super) head: &'a ShardHead,
+    pub(super) layout: LayoutWord,
+    pub(super) tag: u32,
 }
 
 impl View<'_> {
+    /// Whether the key is there, where its home bucket and the first slot that fits can tell.
+    #[inline(always)]
+    fn glance(self, home: &Bucket, key: &[u8], want: &mut impl Want) -> Option<bool> {
+        // Pairs with the release in `Bucket::bump`.
+        let version = home.version.load(Ordering::Acquire);
+        let Some(slot) = matches(home, self.tag).next() else {
+            // Pairs with the release in `Bucket::hint_up`: the hint is read after the slots.
+            fence(Ordering::Acquire);
+            let is_missing = home.hint() == 0 && self.validate(home, version);
+            return is_missing.then_some(false);
+        };
+        // Pairs with the release that published the item: its bytes are seen.
+        let word = home.slots[slot].load(Ordering::Acquire);
+        let is_taken = slot_tag(word) == self.tag
+            && slot_ref(word) != 0
+            && self.take_short(slot_ref(word), key, want)
+            && self.validate(home, version);
+        is_taken.then_some(true)
+    }
+
+    /// Takes what is wanted of the item at a ref, if it is the key's, plain and short.
+    #[inline(always)]
+    fn take_short(self, item_ref: u64, key: &[u8], want: &mut impl Want) -> bool {
+        let Some(block) = self.region.block_seen(item_ref) else {
+            return false;
+        };
+        if let Some(fixed) = self.region.fixed() {
+            return short(Item::fixed(self.region, block, item_ref, fixed), key, want);
+        }
+        let header = Header::decode(block.first_word().load(Ordering::Relaxed));
+        match header.flags {
+            0 => short(Item::plain(self.region, block, item_ref, header), key, want),
+            FLAG_UID => short(Item::plain(self.region, block, item_ref, header), key, want),
+            _ => false,
+        }
+    }
+
     /// The home bucket, then the other one if some key is away from home.
     #[inline(always)]
     fn probe_both(self, segment: &Segment, key: &[u8], hash: Hash, want: &mut impl Want) -> Probe {
@@ -171,7 +297,7 @@ impl View<'_> {
 
     /// Takes what is wanted of the item at a ref, if it is the key's.
     #[inline(always)]
-    fn look(self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Look {
+    pub(super) fn look(self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Look {
         let Some(block) = self.region.block(item_ref) else {
             return Look::Impossible;
         };
@@ -189,12 +315,21 @@ impl View<'_> {
     }
 
     #[inline(always)]
-    fn validate(self, bucket: &Bucket, version: u32) -> bool {
+    pub(super) fn validate(self, bucket: &Bucket, version: u32) -> bool {
         // Pairs with the release fences of `alloc::write` before the bytes of a block change.
         fence(Ordering::Acquire);
         bucket.version.load(Ordering::Relaxed) == version
             && LayoutWord(self.head.layout.load(Ordering::Relaxed)) == self.layout
     }
+}
+
+/// Takes what is wanted of an item, if it is the key's and short.
+#[inline(always)]
+fn short(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> bool {
+    let Some(item) = item else {
+        return false;
+    };
+    item.key_equals(key) == Some(true) && want.take_short(&item.with_key_len(key.len()))
 }
 
 #[inline(always)]
@@ -238,130 +373,5 @@ fn special(
         look
     } else {
         Look::Moved
-    }
-}
-
-/// Has both buckets of a key fetched, for a writer: many a key is away from home, and many a home
-/// is full. Nothing is believed.
-#[inline(always)]
-pub(crate) fn warm_both(region: &Region, hash: Hash) {
-    let layout = layout_word(region.shard(hash.shard));
-    let (_, page) = lookup(region, hash.shard, layout.depth(), hash.tag);
-    if let Some(segment) = region.segment_at(page) {
-        prefetch(&segment.buckets[hash.home as usize]);
-        prefetch(&segment.buckets[hash.away() as usize]);
-    }
-}
-
-/// A read that is done in steps, so that a batch of them waits for memory but once a step. What it
-/// loads, and in which order, is what [`read`] does; where that ends otherwise than with the item
-/// of the first slot that fits, [`read`] itself begins anew.
-#[derive(Clone, Copy)]
-pub(crate) struct Ahead<'a> {
-    pub(crate) hash: Hash,
-    layout: LayoutWord,
-    segment: Option<&'a Segment>,
-    /// The bucket with a slot that fits, its version before that was loaded, the ref it holds; 0:
-    /// no such slot.
-    bucket: u32,
-    version: u32,
-    item_ref: u64,
-}
-
-impl<'a> Ahead<'a> {
-    /// What no step was done for.
-    pub(crate) const NONE: Self = Self {
-        hash: Hash {
-            shard: 0,
-            home: 0,
-            tag: 0,
-        },
-        layout: LayoutWord(0),
-        segment: None,
-        bucket: 0,
-        version: 0,
-        item_ref: 0,
-    };
-
-    /// The first step: the home bucket is fetched.
-    #[inline(always)]
-    pub(crate) fn begin(region: &'a Region, key: &[u8]) -> Self {
-        let hash = Hash::of(region, key);
-        let layout = layout_word(region.shard(hash.shard));
-        let (_, page) = lookup(region, hash.shard, layout.depth(), hash.tag);
-        let segment = region.segment_at(page);
-        if let Some(segment) = segment {
-            prefetch(&segment.buckets[hash.home as usize]);
-        }
-        Self {
-            hash,
-            layout,
-            segment,
-            ..Self::NONE
-        }
-    }
-
-    /// The second: the item is fetched, or else the other bucket, which then is to be looked at in
-    /// a third. True: it is.
-    #[inline(always)]
-    pub(crate) fn look_home(&mut self, region: &Region) -> bool {
-        let Some(segment) = self.segment else {
-            return false;
-        };
-        if self.look_in(region, self.hash.home) || segment.buckets[self.bucket as usize].hint() == 0
-        {
-            return false;
-        }
-        prefetch(&segment.buckets[self.hash.away() as usize]);
-        true
-    }
-
-    /// The third: the item is fetched that the other bucket leads to.
-    #[inline(always)]
-    pub(crate) fn look_away(&mut self, region: &Region) {
-        self.look_in(region, self.hash.away());
-    }
-
-    #[inline(always)]
-    fn look_in(&mut self, region: &Region, number: u32) -> bool {
-        let Some(segment) = self.segment else {
-            return false;
-        };
-        let bucket = &segment.buckets[number as usize];
-        self.bucket = number;
-        // Pairs with the release in `Bucket::bump`.
-        self.version = bucket.version.load(Ordering::Acquire);
-        let Some(slot) = matches(bucket, self.hash.tag).next() else {
-            return false;
-        };
-        // Pairs with the release that published the item: its bytes are seen.
-        let word = bucket.slots[slot].load(Ordering::Acquire);
-        self.item_ref = if slot_tag(word) == self.hash.tag {
-            slot_ref(word)
-        } else {
-            0
-        };
-        region.prefetch_ref(self.item_ref);
-        true
-    }
-
-    /// The last step; as [`read`].
-    #[inline(always)]
-    pub(crate) fn finish(&self, region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
-        if let (Some(segment), 1..) = (self.segment, self.item_ref) {
-            let view = View {
-                region,
-                head: region.shard(self.hash.shard),
-                layout: self.layout,
-                tag: self.hash.tag,
-            };
-            let bucket = &segment.buckets[self.bucket as usize];
-            if matches!(view.look(self.item_ref, key, want), Look::Found)
-                && view.validate(bucket, self.version)
-            {
-                return Ok(true);
-            }
-        }
-        read(region, key, self.hash, want)
     }
 }

@@ -4,7 +4,7 @@
 //! and writers keep below what the shard's head says is there.
 
 use super::{Near, Region};
-use crate::layout::{DIR_INLINE, PAGE, UID_ENTRIES, UidPage};
+use crate::layout::{DIR_INLINE, PAGE, ShardHead, UID_ENTRIES, UidPage};
 use crate::sync::{W32, W64};
 
 impl Region {
@@ -18,10 +18,16 @@ impl Region {
     /// A shard's directory.
     #[inline(always)]
     pub(crate) fn directory(&self, shard: u32) -> Directory<'_> {
+        self.directory_of(self.shard(shard), shard)
+    }
+
+    /// As [`Self::directory`], its head at hand.
+    #[inline(always)]
+    pub(crate) fn directory_of<'a>(&'a self, head: &'a ShardHead, shard: u32) -> Directory<'a> {
         Directory {
             near: &self.near,
             shard,
-            inline: &self.shard(shard).dir_inline,
+            inline: &head.dir_inline,
         }
     }
 
@@ -44,7 +50,7 @@ impl Region {
         let offset = self.uid_dir_offset(shard, chunk);
         // SAFETY: every entry below the size of a shard's uid directory, for every shard below the
         // count, lies in the region (Geometry::new); I1 and I3 as in `at`.
-        unsafe { &*self.base.add(offset as usize).cast::<W32>() }
+        unsafe { &*self.base().add(offset as usize).cast::<W32>() }
     }
 
     /// The head of a chunk of the uid table.

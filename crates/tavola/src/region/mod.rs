@@ -15,7 +15,6 @@ mod dirs;
 mod name;
 
 pub(crate) use create::{Unmapped, create, open, told};
-pub(crate) use dirs::Directory;
 pub(crate) use name::{check_directory, make_directory};
 pub mod names {
     //! Where a name lives, which tables there are, and how one is removed.
@@ -32,11 +31,12 @@ use rapidhash::v3::RapidSecrets;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// The bytes of one table.
 pub(crate) struct Region {
-    base: *mut u8,
+    base: NonNull<u8>,
     len: u64,
     geometry: Geometry,
     near: Near,
@@ -98,9 +98,8 @@ impl Region {
             .expect("a geometry's size is a valid layout");
         // SAFETY: the layout's size is not zero (Geometry::new).
         let base = unsafe { std::alloc::alloc_zeroed(layout) };
-        assert!(!base.is_null(), "no memory for a heap region");
         let region = Self {
-            base,
+            base: NonNull::new(base).expect("memory for a heap region"),
             len: geometry.max_size,
             geometry,
             near: Near::new(base, &geometry),
@@ -126,7 +125,7 @@ impl Region {
             "a mapping shorter than its region"
         );
         Self {
-            base: mapping.base(),
+            base: NonNull::new(mapping.base()).expect("a mapping is not at address 0"),
             len: geometry.max_size,
             near: Near::new(mapping.base(), &geometry),
             geometry,
@@ -144,6 +143,11 @@ impl Region {
     fn opened_by(mut self, opened: u64) -> Self {
         self.opened = opened;
         self
+    }
+
+    #[inline(always)]
+    fn base(&self) -> *mut u8 {
+        self.base.as_ptr()
     }
 
     pub(crate) fn opened(&self) -> u64 {
@@ -188,7 +192,7 @@ impl Region {
             "an offset outside the region"
         );
         // SAFETY: inside the region, as just checked.
-        unsafe { self.base.add(offset as usize) }
+        unsafe { self.base().add(offset as usize) }
     }
 
     #[inline(always)]
@@ -198,13 +202,13 @@ impl Region {
         assert!(offset <= end && aligned, "an offset outside the region");
         // SAFETY: inside the region and aligned (I2; its base is aligned to a page), made of words
         // only (I1: `Words`), alive as long as `self` (I3).
-        unsafe { &*self.base.add(offset as usize).cast::<T>() }
+        unsafe { &*self.base().add(offset as usize).cast::<T>() }
     }
 
     #[inline(always)]
     pub(crate) fn superblock(&self) -> &Superblock {
         // SAFETY: every region begins with one; I1 and I3 as in `at`.
-        unsafe { &*self.base.cast::<Superblock>() }
+        unsafe { &*self.base().cast::<Superblock>() }
     }
 
     #[inline(always)]
@@ -235,7 +239,7 @@ impl Region {
         assert!(page < self.geometry.max_pages, "a page outside the region");
         let offset = self.geometry.page_table_off + u64::from(page) * 8;
         // SAFETY: a page's word lies in the page table, as just checked; I1 and I3 as in `at`.
-        unsafe { &*self.base.add(offset as usize).cast::<W64>() }
+        unsafe { &*self.base().add(offset as usize).cast::<W64>() }
     }
 
     /// The segment on a page whose number was read from shared memory.
@@ -272,7 +276,14 @@ impl Region {
 
     #[inline(always)]
     fn is_below_frontier(&self, page: u32) -> bool {
-        page < self.near.frontier.load(Ordering::Relaxed) || self.has_come_below(page)
+        self.is_seen(page) || self.has_come_below(page)
+    }
+
+    /// Whether the page lies below the frontier as this process last saw it. True says all;
+    /// false, that the frontier itself is to be looked at.
+    #[inline(always)]
+    fn is_seen(&self, page: u32) -> bool {
+        page < self.near.frontier.load(Ordering::Relaxed)
     }
 
     /// Looks at the frontier itself.
@@ -286,39 +297,64 @@ impl Region {
     /// The segment on a page, if that number may be a page's.
     #[inline(always)]
     pub(crate) fn segment_at(&self, page: u32) -> Option<&Segment> {
-        if !self.is_page(page) {
-            return None;
-        }
+        // SAFETY: a page below the frontier.
+        self.is_page(page).then(|| unsafe { self.segment_on(page) })
+    }
+
+    /// As [`Self::segment_at`], if that can be told without a look at the frontier.
+    #[inline(always)]
+    pub(crate) fn segment_seen(&self, page: u32) -> Option<&Segment> {
+        let is_page = page >= self.geometry.first_page && self.is_seen(page);
+        // SAFETY: a page below the frontier.
+        is_page.then(|| unsafe { self.segment_on(page) })
+    }
+
+    /// # Safety
+    /// The page lies below the frontier.
+    #[inline(always)]
+    unsafe fn segment_on(&self, page: u32) -> &Segment {
         // SAFETY: a page below the frontier lies in the region; I1 and I3 as in `at`.
-        Some(unsafe {
-            &*self
-                .base
-                .add((u64::from(page) * PAGE) as usize)
-                .cast::<Segment>()
-        })
+        unsafe {
+            let start = self.base().add((u64::from(page) * PAGE) as usize);
+            &*start.cast::<Segment>()
+        }
     }
 
     /// The bytes from a ref to the end of its page, if the ref may be an item's.
     #[inline(always)]
     pub(crate) fn block(&self, item_ref: u64) -> Option<Block<'_>> {
+        let page = u32::try_from((item_ref * UNIT) >> PAGE_SHIFT).ok()?;
+        // SAFETY: a page below the frontier.
+        self.is_below_frontier(page)
+            .then(|| unsafe { self.block_on(item_ref) })
+    }
+
+    /// As [`Self::block`], if that can be told without a look at the frontier.
+    #[inline(always)]
+    pub(crate) fn block_seen(&self, item_ref: u64) -> Option<Block<'_>> {
+        let page = u32::try_from((item_ref * UNIT) >> PAGE_SHIFT).ok()?;
+        // SAFETY: a page below the frontier.
+        self.is_seen(page)
+            .then(|| unsafe { self.block_on(item_ref) })
+    }
+
+    /// # Safety
+    /// The ref's page lies below the frontier.
+    #[inline(always)]
+    unsafe fn block_on(&self, item_ref: u64) -> Block<'_> {
         let offset = item_ref * UNIT;
-        let page = u32::try_from(offset >> PAGE_SHIFT).ok()?;
-        if !self.is_below_frontier(page) {
-            return None;
-        }
-        // SAFETY: a page below the frontier lies in the region (I3).
-        let start = unsafe { self.base.add(offset as usize) };
-        Some(Block {
-            start,
+        Block {
+            // SAFETY: a page below the frontier lies in the region (I3).
+            start: unsafe { self.base().add(offset as usize) },
             room: PAGE - offset % PAGE,
             _region: PhantomData,
-        })
+        }
     }
 
     /// The address of an item, for a prefetch: any ref is allowed.
     #[inline(always)]
     pub(crate) fn prefetch_ref(&self, item_ref: u64) {
-        crate::sync::prefetch(self.base.wrapping_add((item_ref * UNIT) as usize));
+        crate::sync::prefetch(self.base().wrapping_add((item_ref * UNIT) as usize));
     }
 
     /// Fetches what freeing the item at a ref will need: its page's word and the slab's bitmap.
@@ -326,8 +362,8 @@ impl Region {
     pub(crate) fn prefetch_slab(&self, item_ref: u64) {
         let page = item_ref * UNIT / PAGE;
         let word = self.geometry.page_table_off + page * 8;
-        crate::sync::prefetch(self.base.wrapping_add(word as usize));
-        let slab = self.base.wrapping_add((page * PAGE) as usize);
+        crate::sync::prefetch(self.base().wrapping_add(word as usize));
+        let slab = self.base().wrapping_add((page * PAGE) as usize);
         crate::sync::prefetch(slab);
         crate::sync::prefetch(slab.wrapping_add(64));
     }
@@ -414,7 +450,7 @@ impl Drop for Region {
     fn drop(&mut self) {
         if let Backing::Heap { layout } = self.backing {
             // SAFETY: allocated in `heap` with this very layout.
-            unsafe { std::alloc::dealloc(self.base, layout) };
+            unsafe { std::alloc::dealloc(self.base(), layout) };
         }
     }
 }

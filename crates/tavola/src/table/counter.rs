@@ -10,7 +10,7 @@ use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find};
 use crate::lock::ShardLock;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, SHORT};
 
 /// What becomes of the number.
 #[derive(Clone, Copy)]
@@ -62,8 +62,10 @@ impl Core {
             if item.is_large() {
                 return Ok(Counted::AsText);
             }
-            let mut text = [0; 20];
-            let digits = item.short_value(&mut text).and_then(decimal_u64);
+            let mut text = [0; SHORT];
+            let digits = item
+                .short_value(&mut text)
+                .and_then(|len| decimal_u64(&text[..len]));
             let number = change.apply(digits.ok_or(Error::NotACounter)?);
             self.place(lock, hash, Spot::Taken(found), key, number)
         })?;

@@ -3,18 +3,14 @@
 use super::Table;
 use super::core::Core;
 use crate::error::Result;
-use crate::index::{Hash, read};
+use crate::index::{Hash, Value, read};
 
 impl Core {
     /// As [`Table::get_into`].
     #[inline(always)]
     pub(super) fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
-        let hash = Hash::of(self.region(), key);
-        let found = read(self.region(), key, hash, out)?;
-        if !found {
-            out.clear();
-        }
-        Ok(found)
+        out.clear();
+        read(self.region(), key, Hash::of(self.region(), key), out)
     }
 }
 
@@ -30,8 +26,14 @@ impl Table {
     /// value is one that was set as a whole.
     #[inline]
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let mut value = Vec::new();
-        Ok(self.get_into(key, &mut value)?.then_some(value))
+        let Some(core) = self.lazy.ready() else {
+            let mut value = Vec::new();
+            return Ok(self.get_first(key, &mut value)?.then_some(value));
+        };
+        let mut value = Value::default();
+        let hash = Hash::of(core.region(), key);
+        let found = read(core.region(), key, hash, &mut value)?;
+        Ok(found.then(|| value.into_vec()))
     }
 
     /// As [`Table::get`], into a buffer of the caller's: it is cleared, then holds the value.

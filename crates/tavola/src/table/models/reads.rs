@@ -35,6 +35,32 @@ fn of_a_word_that_is_changed_in_place() {
     });
 }
 
+/// A value may have been copied by a read that then finds the key missing.
+#[test]
+fn of_a_key_that_comes_and_goes_into_a_buffer() {
+    let key = *b"the one!";
+    explore(2000, move || {
+        let table = table(|t| set(t, &key, 1));
+        let reads = move || -> Look {
+            let mut out = Vec::with_capacity(64);
+            Box::new(move |t| {
+                let there = t.get_into(&key, &mut out).unwrap();
+                assert_ne!(there, out.is_empty(), "{out:?}");
+            })
+        };
+        beside(
+            &table,
+            vec![Box::new(move |t| {
+                for version in 2..6 {
+                    assert!(t.remove(&key).unwrap());
+                    set(t, &key, version);
+                }
+            })],
+            vec![reads(), reads()],
+        );
+    });
+}
+
 /// The word's block is freed, and taken by another key, whose value is a word as well.
 #[test]
 fn of_a_word_whose_block_goes_to_another() {

@@ -1,0 +1,135 @@
+//! Having lines fetched before they are needed.
+
+use super::dir::{layout_word, lookup};
+use super::group::matches;
+use super::hash::Hash;
+use super::read::{Look, View, Want, read};
+use crate::error::Result;
+use crate::layout::{LayoutWord, Segment, slot_ref, slot_tag};
+use crate::region::Region;
+use crate::sync::{Ordering, prefetch};
+
+/// Has both buckets of a key fetched, for a writer: many a key is away from home, and many a home
+/// is full. Nothing is believed.
+#[inline(always)]
+pub(crate) fn warm_both(region: &Region, hash: Hash) {
+    let layout = layout_word(region.shard(hash.shard));
+    let (_, page) = lookup(region, hash.shard, layout.depth(), hash.tag);
+    if let Some(segment) = region.segment_at(page) {
+        prefetch(&segment.buckets[hash.home as usize]);
+        prefetch(&segment.buckets[hash.away() as usize]);
+    }
+}
+
+/// A read that is done in steps, so that a batch of them waits for memory but once a step. What it
+/// loads, and in which order, is what [`read`] does; where that ends otherwise than with the item
+/// of the first slot that fits, [`read`] itself begins anew.
+#[derive(Clone, Copy)]
+pub(crate) struct Ahead<'a> {
+    pub(crate) hash: Hash,
+    layout: LayoutWord,
+    segment: Option<&'a Segment>,
+    /// The bucket with a slot that fits, its version before that was loaded, the ref it holds; 0:
+    /// no such slot.
+    bucket: u32,
+    version: u32,
+    item_ref: u64,
+}
+
+impl<'a> Ahead<'a> {
+    /// What no step was done for.
+    pub(crate) const NONE: Self = Self {
+        hash: Hash {
+            shard: 0,
+            home: 0,
+            tag: 0,
+        },
+        layout: LayoutWord(0),
+        segment: None,
+        bucket: 0,
+        version: 0,
+        item_ref: 0,
+    };
+
+    /// The first step: the home bucket is fetched.
+    #[inline(always)]
+    pub(crate) fn begin(region: &'a Region, key: &[u8]) -> Self {
+        let hash = Hash::of(region, key);
+        let layout = layout_word(region.shard(hash.shard));
+        let (_, page) = lookup(region, hash.shard, layout.depth(), hash.tag);
+        let segment = region.segment_at(page);
+        if let Some(segment) = segment {
+            prefetch(&segment.buckets[hash.home as usize]);
+        }
+        Self {
+            hash,
+            layout,
+            segment,
+            ..Self::NONE
+        }
+    }
+
+    /// The second: the item is fetched, or else the other bucket, which then is to be looked at in
+    /// a third. True: it is.
+    #[inline(always)]
+    pub(crate) fn look_home(&mut self, region: &Region) -> bool {
+        let Some(segment) = self.segment else {
+            return false;
+        };
+        if self.look_in(region, self.hash.home) || segment.buckets[self.bucket as usize].hint() == 0
+        {
+            return false;
+        }
+        prefetch(&segment.buckets[self.hash.away() as usize]);
+        true
+    }
+
+    /// The third: the item is fetched that the other bucket leads to.
+    #[inline(always)]
+    pub(crate) fn look_away(&mut self, region: &Region) {
+        self.look_in(region, self.hash.away());
+    }
+
+    #[inline(always)]
+    fn look_in(&mut self, region: &Region, number: u32) -> bool {
+        let Some(segment) = self.segment else {
+            return false;
+        };
+        let bucket = &segment.buckets[number as usize];
+        self.bucket = number;
+        // Pairs with the release in `Bucket::bump`.
+        self.version = bucket.version.load(Ordering::Acquire);
+        let Some(slot) = matches(bucket, self.hash.tag).next() else {
+            return false;
+        };
+        // Pairs with the release that published the item: its bytes are seen.
+        let word = bucket.slots[slot].load(Ordering::Acquire);
+        self.item_ref = if slot_tag(word) == self.hash.tag {
+            slot_ref(word)
+        } else {
+            0
+        };
+        region.prefetch_ref(self.item_ref);
+        true
+    }
+
+    /// The last step; as [`read`].
+    #[inline(always)]
+    pub(crate) fn finish(&self, region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
+        if let (Some(segment), 1..) = (self.segment, self.item_ref) {
+            let view = View {
+                region,
+                head: region.shard(self.hash.shard),
+                layout: self.layout,
+                tag: self.hash.tag,
+            };
+            let bucket = &segment.buckets[self.bucket as usize];
+            if matches!(view.look(self.item_ref, key, want), Look::Found)
+                && view.validate(bucket, self.version)
+            {
+                return Ok(true);
+            }
+        }
+        read(region, key, self.hash, want)
+    }
+}
