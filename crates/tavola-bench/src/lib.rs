@@ -8,6 +8,7 @@
 //! - [`open`]: what it costs to open an existing table, get one key, and close it.
 //! - [`iter`]: what it costs to walk over all records.
 //! - [`uid`]: the same keys asked for by key and by uid.
+//! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
 //!
 //! Below them: [`clock`] (one time for all processes), `bytes` (keys and values made from an
 //! index, and checked), `order` (a random visiting order that costs no memory), `latency`
@@ -22,6 +23,7 @@ pub mod kv;
 mod latency;
 pub mod open;
 mod order;
+pub mod scale;
 mod scratch;
 pub mod uid;
 

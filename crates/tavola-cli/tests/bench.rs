@@ -33,16 +33,18 @@ impl Desk {
 
     /// The lines of a small measurement that must succeed and leave nothing behind.
     fn kv(&self, args: &[&str]) -> Vec<Value> {
-        let small = [
-            "bench",
-            "kv",
-            "--json",
-            "--keys",
-            "3000",
-            "--min-ops",
-            "6000",
-        ];
-        let output = self.run(&[&small, args].concat());
+        let small = ["kv", "--json", "--keys", "3000", "--min-ops", "6000"];
+        self.lines(&[&small, args].concat())
+    }
+
+    /// The lines of small comparisons, in the same way.
+    fn scale(&self, args: &[&str]) -> Vec<Value> {
+        let small = ["scale", "--json", "--keys", "3000", "--min-ops", "6000"];
+        self.lines(&[&small, args].concat())
+    }
+
+    fn lines(&self, args: &[&str]) -> Vec<Value> {
+        let output = self.run(&[&["bench"], args].concat());
         assert!(
             output.status.success(),
             "{}",
@@ -216,6 +218,91 @@ fn open_iter_and_uid_report_what_they_measured() {
         "{text}"
     );
     assert_eq!(desk.tables(), 0);
+}
+
+const COMPARISONS: [&str; 5] = ["one-cpu", "crowd", "readers", "hot-readers", "hot-writer"];
+
+/// Of one or two pairs, the ratio of the medians lies between the ratios, too.
+fn check_ratio(line: &Value, pairs: usize) {
+    assert_eq!(number(line, "pairs") as usize, pairs);
+    let (least, most) = (number(line, "least"), number(line, "most"));
+    assert!(
+        0.0 < least && least <= number(line, "ratio") && number(line, "ratio") <= most,
+        "{line}"
+    );
+    let sides = number(line, "mops") / number(line, "base_mops");
+    assert!(least - 1e-9 <= sides && sides <= most + 1e-9, "{line}");
+}
+
+#[test]
+fn each_comparison_has_a_line_a_phase_or_tells_why_it_was_left_out() {
+    let lines = Desk::new().scale(&["--repeat", "1"]);
+    for name in COMPARISONS {
+        let its = lines.iter().filter(|line| line["compare"] == name);
+        let its: Vec<Value> = its.cloned().collect();
+        if its.len() == 1 && its[0].get("left_out").is_some() {
+            let why = its[0]["left_out"].as_str().unwrap();
+            assert!(
+                why.contains("two CPUs") && !["one-cpu", "crowd"].contains(&name),
+                "{name}: {why}"
+            );
+            continue;
+        }
+        its.iter().for_each(|line| check_ratio(line, 1));
+        match name {
+            "one-cpu" | "crowd" => assert_eq!(phases(&its), ["put", "over", "mix", "get", "miss"]),
+            _ => assert_eq!(phases(&its), ["get"], "{name}"),
+        }
+    }
+    let known = |line: &Value| COMPARISONS.contains(&line["compare"].as_str().unwrap());
+    assert!(lines.iter().all(known), "{lines:?}");
+}
+
+#[test]
+fn only_the_comparisons_and_phases_asked_for_are_made() {
+    let desk = Desk::new();
+    let only = ["--only", "readers", "--only", "one-cpu"];
+    let lines = desk.scale(&[&only[..], &["--phases", "miss,put", "--repeat", "2"]].concat());
+    let names: Vec<&Value> = lines.iter().map(|line| &line["compare"]).collect();
+    assert_eq!(names, ["one-cpu", "one-cpu", "readers"]);
+    assert_eq!(phases(&lines), ["put", "miss"]);
+    lines[..2].iter().for_each(|line| check_ratio(line, 2));
+    assert!(lines[2]["left_out"].is_string(), "it has no phase of these");
+}
+
+#[test]
+fn comparisons_that_are_not_known_or_cannot_be_are_refused() {
+    let desk = Desk::new();
+    let output = desk.run(&["bench", "scale", "--only", "flock"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    for name in COMPARISONS {
+        assert!(text.contains(name), "no {name} in\n{text}");
+    }
+    for wrong in [["--repeat", "0"], ["--keys", "3"], ["--phases", "fly"]] {
+        let output = desk.run(&[&["bench", "scale"], &wrong[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(!output.stderr.is_empty(), "{wrong:?}");
+    }
+    assert_eq!(desk.tables(), 0);
+}
+
+#[test]
+fn people_get_a_table_of_ratios() {
+    let desk = Desk::new();
+    let small = ["--keys", "2K", "--min-ops", "2K", "--repeat", "1"];
+    let output = desk.run(&[&["bench", "scale", "--only", "one-cpu"], &small[..]].concat());
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for word in [
+        "2,000 keys, 1 pair of runs",
+        "least–most",
+        "base M/s",
+        "one-cpu      miss",
+    ] {
+        assert!(text.contains(word), "no {word} in\n{text}");
+    }
+    assert!(!text.contains("crowd"), "{text}");
 }
 
 #[test]

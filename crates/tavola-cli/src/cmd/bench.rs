@@ -1,5 +1,6 @@
 //! `tavola bench`: measure the table on this machine.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +12,7 @@ use crate::output::Output;
 use crate::units;
 
 mod human;
+mod scale;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,6 +22,7 @@ Examples:
   tavola bench open                                 open, get one key, close
   tavola bench iter                                 walk over all records
   tavola bench uid                                  the same keys by key and by uid
+  tavola bench scale                                how rates hold up with more processes
 
 Each runs on a table of its own that nobody else can see and that is gone at the end, also
 after Ctrl-C. Every answer is checked; a wrong one ends the run with exit code 2.";
@@ -61,6 +64,7 @@ enum What {
     Open(OpenArgs),
     Iter(IterArgs),
     Uid(UidArgs),
+    Scale(scale::Args),
     #[command(hide = true)]
     Worker,
 }
@@ -255,6 +259,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
                 human::uid(&report)
             })?;
         }
+        What::Scale(args) => scale::run(args)?,
         What::Worker => kv::work().map_err(explain)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -266,32 +271,20 @@ fn run_kv(args: KvArgs) -> Result<(), CliError> {
     if !as_json {
         show(human::header(&config))?;
     }
-    let mut unwritten = None;
-    let done = kv::run(&config, &mut |line| {
-        let text = if as_json {
-            json(line)
-        } else {
-            human::line(line)
-        };
-        show(text).map_err(|error| match error {
-            CliError::Output(source) => tavola_bench::Error::Output(source),
-            other => {
-                unwritten = Some(other);
-                tavola_bench::Error::Output(std::io::ErrorKind::Other.into())
+    show_each(
+        |emit| kv::run(&config, emit),
+        |line| {
+            if as_json {
+                json(line)
+            } else {
+                human::line(line)
             }
-        })
-    });
-    match unwritten {
-        Some(error) => Err(error),
-        None => done.map_err(explain),
-    }
+        },
+    )
 }
 
 impl KvArgs {
     fn config(self) -> Result<kv::Config, CliError> {
-        let program = std::env::current_exe().map_err(|source| {
-            CliError::Sentence(format!("cannot find the program to start again ({source})"))
-        })?;
         let fits = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
         let fixed = (fits(self.key_bytes), fits(self.value_bytes));
         let place = Place {
@@ -299,7 +292,7 @@ impl KvArgs {
             ..self.place.into()
         };
         Ok(kv::Config {
-            worker: (program, vec!["bench".into(), "worker".into()]),
+            worker: worker()?,
             place,
             keys: self.keys,
             procs: self.procs,
@@ -322,6 +315,35 @@ impl KvArgs {
             min_ops: self.min_ops,
             latency: !self.no_latency,
         })
+    }
+}
+
+/// How a worker is started: this program again, with a hidden subcommand.
+fn worker() -> Result<(PathBuf, Vec<OsString>), CliError> {
+    let program = std::env::current_exe().map_err(|source| {
+        CliError::Sentence(format!("cannot find the program to start again ({source})"))
+    })?;
+    Ok((program, vec!["bench".into(), "worker".into()]))
+}
+
+/// Runs a measurement and shows each of its lines as soon as it is known.
+fn show_each<L>(
+    run: impl FnOnce(&mut dyn FnMut(&L) -> tavola_bench::Result<()>) -> tavola_bench::Result<()>,
+    text: impl Fn(&L) -> String,
+) -> Result<(), CliError> {
+    let mut unwritten = None;
+    let done = run(&mut |line| {
+        show(text(line)).map_err(|error| match error {
+            CliError::Output(source) => tavola_bench::Error::Output(source),
+            other => {
+                unwritten = Some(other);
+                tavola_bench::Error::Output(std::io::ErrorKind::Other.into())
+            }
+        })
+    });
+    match unwritten {
+        Some(error) => Err(error),
+        None => done.map_err(explain),
     }
 }
 

@@ -1,0 +1,143 @@
+//! `tavola bench scale`: arguments, and the results as a table for people.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use tavola_bench::kv;
+use tavola_bench::scale::{self, Comparison, Config, Line, Ratio};
+
+use super::{PlaceArgs, json, parse_count, show, show_each, worker};
+use crate::error::CliError;
+use crate::units::counted;
+
+const HELP: &str = "\
+Each comparison runs 'tavola bench kv' with two arrangements of processes, one right after the
+other, each on a fresh table, and divides the rates. Single rates are no use for that on a
+machine that other work shares; what counts is the median over all pairs, with the least and
+the most. The order within a pair changes from pair to pair. Rates are of all processes together.
+Only an idle machine will do: beside other work, more processes get more of the CPUs than fewer.
+
+A comparison that is not possible here, such as one of two CPUs on a machine with one, is told
+as left out. readers, hot-readers and hot-writer have the phase get only. The table of
+hot-writer has one shard, whatever --shards says.
+
+JSON has compare, phase, pairs, ratio (the median), least, most, base_mops and mops (the medians
+of both sides); or compare and left_out, which says why.
+
+Examples:
+  tavola bench scale
+  tavola bench scale --only crowd --phases put,get
+  tavola bench scale --only readers --only hot-readers --repeat 21
+  tavola bench scale --keys 100K --json | jq 'select(.ratio < 0.85)'";
+
+/// How rates hold up when more processes sit at the table, as ratios of pairs of runs
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub struct Args {
+    /// Keys in each table; K, M and G stand for thousands, millions, milliards
+    #[arg(long, short, value_name = "N", default_value = "1M", value_parser = parse_count)]
+    keys: u64,
+    /// The phases, with commas between
+    #[arg(long, value_delimiter = ',', default_value = "put,over,mix,get,miss")]
+    phases: Vec<kv::Phase>,
+    /// This comparison, not all; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = comparison())]
+    only: Vec<Comparison>,
+    /// Pairs of runs for each comparison
+    #[arg(long, short, value_name = "R", default_value_t = 9)]
+    repeat: u32,
+    /// Pass over the keys until there are so many operations (all phases but put)
+    #[arg(long, value_name = "N", default_value = "4M", value_parser = parse_count)]
+    min_ops: u64,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+fn comparison() -> impl TypedValueParser<Value = Comparison> {
+    let value = |one: Comparison| PossibleValue::new(one.name()).help(one.what());
+    PossibleValuesParser::new(Comparison::ALL.map(value)).map(|name| {
+        let mut all = Comparison::ALL.into_iter();
+        let known = all.find(|one| one.name() == name);
+        known.expect("only the names of comparisons are let through")
+    })
+}
+
+pub fn run(args: Args) -> Result<(), CliError> {
+    let as_json = args.json;
+    let config = Config {
+        worker: worker()?,
+        place: args.place.into(),
+        keys: args.keys,
+        phases: args.phases,
+        only: args.only,
+        repeat: args.repeat,
+        min_ops: args.min_ops,
+    };
+    if !as_json {
+        show(header(&config))?;
+    }
+    show_each(
+        |emit| scale::run(&config, emit),
+        |line| if as_json { json(line) } else { human(line) },
+    )
+}
+
+/// What is compared, and the head of the table.
+fn header(config: &Config) -> String {
+    let legend: String = config
+        .comparisons()
+        .map(|one| format!("  {:<13}{}\n", one.name(), one.what()))
+        .collect();
+    format!(
+        "{}, {} of runs a comparison\n\n{legend}\n{:<13}{:<6}{:>8}  {:<15}{:>9}{:>9}",
+        counted(config.keys, "key"),
+        counted(config.repeat.into(), "pair"),
+        "",
+        "phase",
+        "ratio",
+        "(least–most)",
+        "M/s",
+        "base M/s",
+    )
+}
+
+fn human(line: &Line) -> String {
+    match line {
+        Line::Ratio(line) => ratio(line),
+        Line::LeftOut(line) => format!("{:<13}left out: {}", line.compare.name(), line.left_out),
+    }
+}
+
+fn ratio(line: &Ratio) -> String {
+    let range = format!("({:.2}–{:.2})", line.least, line.most);
+    format!(
+        "{:<13}{:<6}{:>8.2}  {range:<15}{:>9.2}{:>9.2}",
+        line.compare.name(),
+        line.phase.name(),
+        line.ratio,
+        line.mops,
+        line.base_mops,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_under_their_heads() {
+        let line = Ratio {
+            compare: Comparison::HotReaders,
+            phase: kv::Phase::Over,
+            pairs: 9,
+            ratio: 0.987,
+            least: 0.5,
+            most: 12.0,
+            base_mops: 20.126,
+            mops: 19.9,
+        };
+        let expected = "hot-readers  over      0.99  (0.50–12.00)       19.90    20.13";
+        assert_eq!(human(&Line::Ratio(line)), expected);
+    }
+}
