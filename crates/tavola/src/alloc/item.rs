@@ -5,14 +5,12 @@
 //! bucket has been validated (`index::read`).
 
 use super::chain::Pieces;
+use super::decimal::{DIGITS, decimal};
 use crate::layout::{
     FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink, UNIT, is_word, large_split,
 };
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, SHORT, W64, fence};
-
-/// The most digits a counter shows.
-const DIGITS: usize = 20;
 
 /// An item, its header decoded and its lengths known to be possible.
 #[derive(Clone, Copy)]
@@ -63,6 +61,32 @@ impl<'a> Item<'a> {
             flags: header.flags,
         };
         (data + key_len + value_len <= block.room()).then_some(item)
+    }
+
+    /// As [`Self::plain`], of a header that was found to be that of a key so long, with a uid or
+    /// with no field at all.
+    #[inline(always)]
+    pub(crate) fn with_key(
+        region: &'a Region,
+        block: Block<'a>,
+        item_ref: u64,
+        header: u64,
+        key_len: u64,
+        has_uid: bool,
+    ) -> Option<Self> {
+        let (data, flags) = if has_uid { (16, FLAG_UID) } else { (8, 0) };
+        let value_len = header & u64::from(u32::MAX);
+        let item = Self {
+            region,
+            block,
+            item_ref,
+            data,
+            key_len,
+            value_len,
+            flags,
+        };
+        let value = data + key_len;
+        (value <= block.room() && value_len <= block.room() - value).then_some(item)
     }
 
     /// An item of a table of fixed lengths.
@@ -422,54 +446,5 @@ pub(super) mod bytes {
         let to = region.bytes(offset, from.len() as u64);
         // SAFETY: checked for this length; the caller owns the block or page it lies in.
         unsafe { sync::copy_in(to, from) };
-    }
-}
-
-fn decimal(number: u64, digits: &mut [u8; DIGITS]) -> &[u8] {
-    let mut at = DIGITS;
-    let mut rest = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            return &digits[at..];
-        }
-    }
-}
-
-/// The number a value shows in decimal; `None` when it shows none below 2^64.
-pub(crate) fn decimal_u64(text: &[u8]) -> Option<u64> {
-    if text.is_empty() || text.len() > DIGITS {
-        return None;
-    }
-    text.iter().try_fold(0u64, |number, byte| {
-        let digit = byte.checked_sub(b'0').filter(|d| *d < 10)?;
-        number.checked_mul(10)?.checked_add(u64::from(digit))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_survive_their_text() {
-        for number in [0, 7, 10, 4_294_967_296, u64::MAX] {
-            let mut digits = [0; DIGITS];
-            let text = decimal(number, &mut digits);
-            assert_eq!(text, number.to_string().as_bytes());
-            assert_eq!(decimal_u64(text), Some(number));
-        }
-        for bad in [
-            "",
-            "-1",
-            "1x",
-            " 1",
-            "18446744073709551616",
-            "000000000000000000001",
-        ] {
-            assert_eq!(decimal_u64(bad.as_bytes()), None, "{bad}");
-        }
     }
 }

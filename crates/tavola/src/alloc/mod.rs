@@ -13,6 +13,7 @@
 //! [`Stop::Need`], the caller unlocks, fetches it and begins again.
 
 mod chain;
+mod decimal;
 mod item;
 mod pool;
 mod slab;
@@ -20,7 +21,8 @@ mod uid;
 mod write;
 
 pub(crate) use chain::{Chain, settle_pages};
-pub(crate) use item::{Item, decimal_u64};
+pub(crate) use decimal::decimal_u64;
+pub(crate) use item::Item;
 pub(crate) use pool::{
     GRACE_S, adopt_strays, give, give_back, is_worth_giving_back, lock as lock_pool, provision,
     raise_frontier, release_claims, take,

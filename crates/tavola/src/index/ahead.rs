@@ -1,11 +1,11 @@
 //! Having lines fetched before they are needed.
 
-use super::dir::{layout_word, lookup};
+use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
 use super::read::{Look, View, Want, read};
 use crate::error::Result;
-use crate::layout::{LayoutWord, Segment, slot_ref, slot_tag};
+use crate::layout::{LayoutWord, Segment, slot_ref};
 use crate::region::Region;
 use crate::sync::{Ordering, prefetch};
 
@@ -55,9 +55,10 @@ impl<'a> Ahead<'a> {
     #[inline(always)]
     pub(crate) fn begin(region: &'a Region, key: &[u8]) -> Self {
         let hash = Hash::of(region, key);
-        let layout = layout_word(region.shard(hash.shard));
-        let (_, page) = lookup(region, hash.shard, layout.depth(), hash.tag);
-        let segment = region.segment_at(page);
+        let head = region.shard(hash.shard);
+        let layout = layout_word(head);
+        let (_, page) = lookup_near(region, head, hash.shard, layout.depth(), hash.tag);
+        let segment = region.segment_seen(page);
         if let Some(segment) = segment {
             prefetch(&segment.buckets[hash.home as usize]);
         }
@@ -103,12 +104,7 @@ impl<'a> Ahead<'a> {
             return false;
         };
         // Pairs with the release that published the item: its bytes are seen.
-        let word = bucket.slots[slot].load(Ordering::Acquire);
-        self.item_ref = if slot_tag(word) == self.hash.tag {
-            slot_ref(word)
-        } else {
-            0
-        };
+        self.item_ref = slot_ref(bucket.slots[slot].load(Ordering::Acquire));
         region.prefetch_ref(self.item_ref);
         true
     }
@@ -124,9 +120,9 @@ impl<'a> Ahead<'a> {
                 tag: self.hash.tag,
             };
             let bucket = &segment.buckets[self.bucket as usize];
-            if matches!(view.look(self.item_ref, key, want), Look::Found)
-                && view.validate(bucket, self.version)
-            {
+            let is_taken = view.take_short(self.item_ref, key, want)
+                || matches!(view.look(self.item_ref, key, want), Look::Found);
+            if is_taken && view.validate(bucket, self.version) {
                 return Ok(true);
             }
         }

@@ -38,8 +38,7 @@ pub(super) fn lookup_near(
     tag: u32,
 ) -> (u32, u32) {
     let directory = region.directory_of(head, shard);
-    let tag = tag & directory.mask();
-    let mask = !(u32::MAX << depth);
+    let mask = directory.depth_mask(depth);
     let (deep, next) = (tag & mask, tag & mask >> 1);
     // Which of the two, the processor cannot foretell: so both entries are loaded, and the choice
     // is no branch.

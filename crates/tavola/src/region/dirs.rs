@@ -82,6 +82,12 @@ impl<'a> Directory<'a> {
         self.near.dir_mask
     }
 
+    /// The bits of an index that count at a depth.
+    #[inline(always)]
+    pub(crate) fn depth_mask(self, depth: u32) -> u32 {
+        self.near.depth_masks[depth as usize % 32]
+    }
+
     /// An entry that stands in the head; indices wrap.
     #[inline(always)]
     pub(crate) fn inline_entry(self, index: u32) -> &'a W32 {

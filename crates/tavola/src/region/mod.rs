@@ -52,6 +52,8 @@ struct Near {
     heads: *const ShardHead,
     shard_mask: u32,
     dir_mask: u32,
+    /// The low bits of a tag that a directory of each depth looks at, within `dir_mask`.
+    depth_masks: [u32; 32],
     dir_log2: u32,
     uid_dir_mask: u32,
     dirs: *const W32,
@@ -66,6 +68,9 @@ impl Near {
             heads: base.wrapping_add(geometry.shards_off as usize).cast(),
             shard_mask: geometry.shards() - 1,
             dir_mask: (1 << geometry.dir_log2) - 1,
+            depth_masks: std::array::from_fn(|depth| {
+                ((1u64 << depth) - 1) as u32 & ((1 << geometry.dir_log2) - 1)
+            }),
             dir_log2: geometry.dir_log2,
             uid_dir_mask: (1 << geometry.uid_dir_log2) - 1,
             dirs: base.wrapping_add(geometry.dirs_off as usize).cast(),

@@ -41,7 +41,7 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::get`].
-    #[inline]
+    #[inline(always)]
     pub fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         match self.lazy.ready() {
             Some(core) => core.get_into(key, out),
