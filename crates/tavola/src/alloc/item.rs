@@ -176,6 +176,9 @@ impl<'a> Item<'a> {
         if self.flags & FLAG_UID == 0 {
             return None;
         }
+        if self.flags == FLAG_UID && self.data == 16 {
+            return Some(self.block.second_word());
+        }
         let at = match self.region.fixed() {
             None => Header::uid_at(self.flags),
             Some(fixed) => fixed.uid_at(),

@@ -16,7 +16,7 @@ use super::read::{Want, read};
 use crate::alloc::{Item, entry_of};
 use crate::error::{Result, corrupt};
 use crate::layout::{FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_HOLE};
-use crate::layout::{UidEntry, UidLayout, UidPlace};
+use crate::layout::{UidEntry, UidLayout};
 use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::{Ordering, W64, fence, spin_hint};
@@ -75,8 +75,18 @@ enum Look {
 
 /// Looks a uid up and takes what is wanted of its item; false: it is not given out, or not to the
 /// key that is meant.
+///
+/// As in `read`, what nearly every read is is done in few steps where it is called.
 #[inline(always)]
 pub(crate) fn read_by_uid(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
+    if View::seen(region, hint).is_some_and(|view| view.glance(hint, want)) {
+        return Ok(true);
+    }
+    read_on(region, hint, want)
+}
+
+#[inline(never)]
+fn read_on(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
     while let Some(view) = View::of(region, hint)? {
         let look = view.look(hint, want);
         if !view.validate() {
@@ -117,7 +127,7 @@ impl<'a> View<'a> {
     /// `None`: the uid was never given out, or its chunk was given back.
     #[inline(always)]
     fn of(region: &'a Region, hint: Hint) -> Result<Option<Self>> {
-        let place = UidPlace::of(hint.uid(), region.geometry().shards_log2);
+        let place = region.uid_place(hint.uid());
         let head = region.shard(place.shard);
         loop {
             // Pairs with the release in `alloc::uid`: who sees a count sees those chunks.
@@ -147,6 +157,56 @@ impl<'a> View<'a> {
                 _ => Ok(None),
             };
         }
+    }
+
+    /// As [`Self::of`], if it can be told at once.
+    #[inline(always)]
+    fn seen(region: &'a Region, hint: Hint) -> Option<Self> {
+        let place = region.uid_place(hint.uid());
+        let head = region.shard(place.shard);
+        // Pairs with the release in `alloc::uid`: who sees a count sees those chunks.
+        let layout = UidLayout(head.uid_layout.load(Ordering::Acquire));
+        if place.chunk >= layout.chunks() || place.entry < UID_FIRST {
+            return None;
+        }
+        let dir_entry = region.uid_dir(place.shard, place.chunk);
+        // Pairs with the release that published the chunk: its entries are seen.
+        let page = dir_entry.load(Ordering::Acquire);
+        let entry = region.uid_entry_seen(page, place.entry)?;
+        Some(Self {
+            region,
+            head,
+            layout,
+            entry,
+            // Pairs with the releases of `alloc::uid`: the item's bytes are seen.
+            word: entry.load(Ordering::Acquire),
+        })
+    }
+
+    /// Whether the uid leads to a plain short item that has it, and what is wanted was taken.
+    #[inline(always)]
+    fn glance(&self, hint: Hint, want: &mut impl Want) -> bool {
+        let UidEntry::Live { item_ref } = UidEntry::decode(self.word) else {
+            return false;
+        };
+        let Some(block) = self.region.block_seen(item_ref) else {
+            return false;
+        };
+        let is_taken = if let Some(fixed) = self.region.fixed() {
+            let item = Item::fixed(self.region, block, item_ref, fixed);
+            short(item, hint, want)
+        } else {
+            let word = block.first_word().load(Ordering::Relaxed);
+            let header = Header::decode(word);
+            let key_len = u64::from(header.key_len);
+            header.flags == FLAG_UID
+                && short(
+                    Item::with_key(self.region, block, item_ref, word, key_len, true),
+                    hint,
+                    want,
+                )
+        };
+        is_taken && self.validate()
     }
 
     /// The layout before the entry, whose page may have been given back to the system meanwhile;
@@ -208,6 +268,16 @@ fn special(item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> Look {
         Some(item) => take(&item, hint, want),
         None => Look::Impossible,
     }
+}
+
+/// Takes what is wanted of an item, if its uid is the one asked for, and it is short.
+#[inline(always)]
+fn short(item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> bool {
+    let Some(item) = item else {
+        return false;
+    };
+    let has = item.hint();
+    has.uid() == hint.uid() && hint.means(has) && want.take_short(&item)
 }
 
 /// Takes what is wanted of an item, if its uid is the one asked for.

@@ -104,9 +104,15 @@ pub(crate) struct UidPlace {
 impl UidPlace {
     #[inline(always)]
     pub(crate) fn of(uid: u32, shards_log2: u32) -> Self {
+        Self::masked(uid, shards_log2, (1 << shards_log2) - 1)
+    }
+
+    /// As [`Self::of`], the mask of shards at hand.
+    #[inline(always)]
+    pub(crate) fn masked(uid: u32, shards_log2: u32, shard_mask: u32) -> Self {
         let number = uid >> shards_log2;
         Self {
-            shard: uid & ((1 << shards_log2) - 1),
+            shard: uid & shard_mask,
             chunk: number >> ENTRY_BITS,
             entry: number & (UID_ENTRIES - 1),
         }

@@ -4,7 +4,7 @@
 //! and writers keep below what the shard's head says is there.
 
 use super::{Near, Region};
-use crate::layout::{DIR_INLINE, PAGE, ShardHead, UID_ENTRIES, UidPage};
+use crate::layout::{DIR_INLINE, PAGE, ShardHead, UID_ENTRIES, UidPage, UidPlace};
 use crate::sync::{W32, W64};
 
 impl Region {
@@ -58,12 +58,29 @@ impl Region {
         self.at(u64::from(page) * PAGE)
     }
 
+    /// Where the entry of a uid stands.
+    #[inline(always)]
+    pub(crate) fn uid_place(&self, uid: u32) -> UidPlace {
+        UidPlace::masked(uid, self.geometry.shards_log2, self.near.shard_mask)
+    }
+
     /// An entry of the chunk on a page, if that number may be a page's. Entries wrap.
     #[inline(always)]
     pub(crate) fn uid_entry(&self, page: u32, entry: u32) -> Option<&W64> {
         let entry = u64::from(entry & (UID_ENTRIES - 1));
         self.is_page(page)
             .then(|| self.word(u64::from(page) * PAGE + entry * 8))
+    }
+
+    /// As [`Self::uid_entry`], if that can be told without a look at the frontier.
+    #[inline(always)]
+    pub(crate) fn uid_entry_seen(&self, page: u32, entry: u32) -> Option<&W64> {
+        let entry = u64::from(entry & (UID_ENTRIES - 1));
+        self.is_seen_page(page).then(|| {
+            let offset = u64::from(page) * PAGE + entry * 8;
+            // SAFETY: a word of a page below the frontier lies in the region; I1 and I3 as in `at`.
+            unsafe { &*self.base().add(offset as usize).cast::<W64>() }
+        })
     }
 }
 

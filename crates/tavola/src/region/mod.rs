@@ -291,6 +291,11 @@ impl Region {
         page < self.near.frontier.load(Ordering::Relaxed)
     }
 
+    #[inline(always)]
+    fn is_seen_page(&self, page: u32) -> bool {
+        page >= self.geometry.first_page && self.is_seen(page)
+    }
+
     /// Looks at the frontier itself.
     #[cold]
     fn has_come_below(&self, page: u32) -> bool {
@@ -309,9 +314,9 @@ impl Region {
     /// As [`Self::segment_at`], if that can be told without a look at the frontier.
     #[inline(always)]
     pub(crate) fn segment_seen(&self, page: u32) -> Option<&Segment> {
-        let is_page = page >= self.geometry.first_page && self.is_seen(page);
         // SAFETY: a page below the frontier.
-        is_page.then(|| unsafe { self.segment_on(page) })
+        self.is_seen_page(page)
+            .then(|| unsafe { self.segment_on(page) })
     }
 
     /// # Safety
@@ -427,6 +432,14 @@ impl<'a> Block<'a> {
     pub(crate) fn first_word(self) -> &'a W64 {
         // SAFETY: refs count in units of 8 bytes, so 8 of them are there, aligned.
         unsafe { &*self.start.cast::<W64>() }
+    }
+
+    /// The second word.
+    #[inline(always)]
+    pub(crate) fn second_word(self) -> &'a W64 {
+        assert!(self.room >= 16, "a word beyond the page of an item");
+        // SAFETY: 16 bytes are there, aligned to 8.
+        unsafe { &*self.start.add(8).cast::<W64>() }
     }
 
     /// A pointer to `len` bytes at `at`, for the copies of `sync`.

@@ -144,8 +144,9 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::get`].
-    #[inline]
+    #[inline(always)]
     pub fn get_by_uid_into(&self, uid: impl Into<Hint>, out: &mut Vec<u8>) -> Result<bool> {
+        out.clear();
         let found = read_by_uid(self.core()?.region(), uid.into(), out)?;
         if !found {
             out.clear();
