@@ -214,18 +214,36 @@ mod tests {
         unsafe { libc::mincore(page.cast(), 1, &raw mut resident) == 0 }
     }
 
+    /// What is mapped now, from where to where.
+    fn mapped() -> Vec<(usize, usize)> {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let range = |line: &str| {
+            let (from, rest) = line.split_once('-')?;
+            let until = rest.split(' ').next()?;
+            let number = |text| usize::from_str_radix(text, 16).ok();
+            Some((number(from)?, number(until)?))
+        };
+        maps.lines().map(|line| range(line).unwrap()).collect()
+    }
+
     #[test]
     fn nothing_of_the_reservation_is_left() {
         let (_dir, fd) = file_of(8 << 20);
-        // In a child, where no other thread maps anything next to it meanwhile.
+        // In a child, where no other thread maps anything next to it meanwhile. What stood there
+        // before is no part of the reservation.
         let child = Child::fork(|| {
             let len = 5 << 20;
+            let old = mapped();
             let Ok(base) = map_aligned(fd.as_fd(), len, true) else {
                 return 1;
             };
-            let inside = is_mapped(base) && is_mapped(base.wrapping_add(len - page_bytes()));
-            let before = is_mapped(base.wrapping_sub(page_bytes()));
-            let after = is_mapped(base.wrapping_add(len));
+            let is_new = |page: *mut u8| {
+                let stood = |&(from, until): &(usize, usize)| (from..until).contains(&page.addr());
+                is_mapped(page) && !old.iter().any(stood)
+            };
+            let inside = is_new(base) && is_new(base.wrapping_add(len - page_bytes()));
+            let before = is_new(base.wrapping_sub(page_bytes()));
+            let after = is_new(base.wrapping_add(len));
             i32::from(!inside) * 2 + i32::from(before) * 4 + i32::from(after) * 8
         });
         assert_eq!(child.exit_code(), 0);
