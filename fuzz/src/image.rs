@@ -1,6 +1,7 @@
 //! The bytes of a table's file, as docs/format.md tells them: where its parts stand, and the
 //! superblock's checksum.
 
+use crate::lengths::Fixed;
 use std::ops::Range;
 
 pub(crate) const PAGE: usize = 16 * 1024;
@@ -16,7 +17,12 @@ const LOCK: usize = 576;
 const UIDS: u64 = 8;
 /// Words of a page of the uid table.
 const UID_ENTRIES: usize = 2048;
+const OPTIONS: usize = 44;
+/// Among the options: fixed lengths; and beside that, uids.
+const IS_FIXED: u32 = 1;
+const HAS_UIDS: u32 = 2;
 const HASH_SEED: usize = 48;
+const LENGTHS: usize = 80;
 const CHECKSUM: usize = 120;
 /// The widths in bytes of the words the checksum is over.
 const SUMMED: [usize; 18] = [8, 4, 4, 8, 8, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8];
@@ -76,6 +82,16 @@ impl Image {
         }
     }
 
+    /// The lengths that the superblock tells.
+    pub(crate) fn fixed(&self) -> Option<Fixed> {
+        let options = self.word32(OPTIONS);
+        (options & IS_FIXED != 0).then(|| Fixed {
+            key: self.word32(LENGTHS) as usize,
+            value: self.word32(LENGTHS + 4) as usize,
+            uids: options & HAS_UIDS != 0,
+        })
+    }
+
     /// Shards as the superblock tells; at most as many as there can be.
     fn shards(&self) -> usize {
         1 << self.word32(32).min(10)
@@ -129,6 +145,9 @@ impl Image {
             }
             Area::UidPages => {
                 let pages = self.uid_pages();
+                if pages.is_empty() {
+                    return self.place(Area::Pages, number);
+                }
                 return pages[number / PAGE % pages.len()] * PAGE + number % PAGE;
             }
             Area::PageHeads => {

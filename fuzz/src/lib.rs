@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod image;
+mod lengths;
 mod op;
 pub mod ops;
 pub mod region;

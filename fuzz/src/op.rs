@@ -37,6 +37,11 @@ impl Value {
             2 => return count.to_string().into_bytes(),
             _ => count % 300,
         };
+        self.filled(len)
+    }
+
+    /// So many bytes of its own.
+    pub fn filled(self, len: usize) -> Vec<u8> {
         (0..len)
             .map(|i| (i as u8).wrapping_add(self.fill))
             .collect()

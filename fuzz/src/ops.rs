@@ -1,18 +1,24 @@
 //! Operations on a table and on a map: the answers are the same.
 
-use crate::op::{Key, Op, Uid, Value, many};
+mod uids;
+
+use crate::lengths::{Fixed, Lengths};
+use crate::op::Op;
 use crate::watch::within_limit;
 use arbitrary::{Arbitrary, Unstructured};
 use std::collections::HashMap;
 use tavola::{CasOutcome, Error, Hint, Table};
 
 const MOST_OPS: usize = 300;
-/// Uids looked at in one check of them: the last that were told.
-const MOST_TOLD: usize = 1000;
+/// Of the byte that tells the kind of table: keys and values have fixed lengths.
+const FIXED: u8 = 1 << 5;
 
 type Model = HashMap<Vec<u8>, Vec<u8>>;
+/// A key and its value.
+type Entry = (Vec<u8>, Vec<u8>);
 
 struct Pair {
+    lengths: Lengths,
     table: Table,
     model: Model,
     /// The uids that keys are known to have.
@@ -29,16 +35,7 @@ struct Pair {
 /// Where an answer differs, or a check finds something.
 pub fn run(input: &[u8]) {
     let mut source = Unstructured::new(input);
-    let kind = u8::arbitrary(&mut source).unwrap_or(0);
-    let (shards, names_all) = (1 << (kind % 3), kind >= 192);
-    let options = Table::options().max_size(4 << 20).shards(shards);
-    let mut pair = Pair {
-        table: options.uids(names_all).private().expect("a table of 4 MiB"),
-        model: Model::new(),
-        hints: HashMap::new(),
-        told: Vec::new(),
-        names_all,
-    };
+    let mut pair = Pair::new(u8::arbitrary(&mut source).unwrap_or(0));
     within_limit(|| {
         for _ in 0..MOST_OPS {
             let Ok(op) = Op::arbitrary(&mut source) else {
@@ -59,15 +56,6 @@ pub fn run(input: &[u8]) {
     });
 }
 
-/// The answer, unless there was no room: then nothing may have changed.
-fn unless_full<T>(answer: tavola::Result<T>) -> Option<T> {
-    match answer {
-        Ok(answer) => Some(answer),
-        Err(Error::Full { .. }) => None,
-        Err(error) => panic!("{error}"),
-    }
-}
-
 fn number(text: &[u8]) -> Option<u64> {
     let is_number = !text.is_empty() && text.len() <= 20 && text.iter().all(u8::is_ascii_digit);
     is_number
@@ -76,6 +64,24 @@ fn number(text: &[u8]) -> Option<u64> {
 }
 
 impl Pair {
+    /// Of fixed lengths: which, in bits 2 to 4 of the kind, and whether there are uids, in bit 7.
+    fn new(kind: u8) -> Self {
+        let nth = || Fixed::nth(usize::from(kind >> 2), kind >= 128);
+        let fixed = (kind & FIXED != 0).then(nth);
+        let names_all = fixed.map_or(kind >= 192, |fixed| fixed.uids);
+        let lengths = Lengths(fixed);
+        let options = Table::options().max_size(4 << 20).shards(1 << (kind % 3));
+        let options = lengths.options(options.uids(names_all));
+        Self {
+            lengths,
+            table: options.private().expect("a table of 4 MiB"),
+            model: Model::new(),
+            hints: HashMap::new(),
+            told: Vec::new(),
+            names_all,
+        }
+    }
+
     fn play(&mut self, op: &Op) {
         self.act(op);
         let may_remove = matches!(
@@ -88,48 +94,44 @@ impl Pair {
     }
 
     fn act(&mut self, op: &Op) {
-        match op {
-            Op::Get(key) => self.same(&key.bytes()),
+        let lengths = self.lengths;
+        let both = |key, value| (lengths.key(key), lengths.value(value));
+        match *op {
+            Op::Get(key) => self.same(&lengths.key(key)),
             Op::Contains(key) => {
-                let there = self.table.contains(&key.bytes()).unwrap();
-                assert_eq!(there, self.model.contains_key(&key.bytes()));
+                let there = self.table.contains(&lengths.key(key)).unwrap();
+                assert_eq!(there, self.model.contains_key(&lengths.key(key)));
             }
-            Op::Set(key, value) => self.set(key.bytes(), value.bytes()),
-            Op::Add(key, value) => self.add(key.bytes(), value.bytes()),
-            Op::Replace(key, value) => self.replace(key.bytes(), value.bytes()),
-            Op::Append(key, value) => self.join(*key, *value, true),
-            Op::Prepend(key, value) => self.join(*key, *value, false),
-            Op::Swap(key, value) => self.swap(key.bytes(), value.bytes()),
-            Op::Remove(key) => {
-                let removed = self.table.remove(&key.bytes()).unwrap();
-                assert_eq!(removed, self.model.remove(&key.bytes()).is_some());
-            }
+            Op::Set(key, value) => self.set(both(key, value)),
+            Op::Add(key, value) => self.add(both(key, value)),
+            Op::Replace(key, value) => self.replace(both(key, value)),
+            Op::Append(key, value) => self.join(lengths.key(key), &lengths.more(value), true),
+            Op::Prepend(key, value) => self.join(lengths.key(key), &lengths.more(value), false),
+            Op::Swap(key, value) => self.swap(both(key, value)),
+            Op::Remove(key) => self.remove(&lengths.key(key)),
             Op::Take(key) => {
-                let taken = self.table.take(&key.bytes()).unwrap();
-                assert_eq!(taken, self.model.remove(&key.bytes()));
+                let taken = self.table.take(&lengths.key(key)).unwrap();
+                assert_eq!(taken, self.model.remove(&lengths.key(key)));
             }
-            Op::Update(key, value) => self.update(key.bytes(), value.bytes()),
-            Op::Incr(key, by) => self.count(key.bytes(), *by, true),
-            Op::Decr(key, by) => self.count(key.bytes(), *by, false),
-            Op::CompareAndSwap(key, value, late) => self.cas(key.bytes(), value.bytes(), *late),
-            Op::SetMany(first, count) => self.set_many(*first, *count),
+            Op::Update(key, value) => self.update(both(key, value)),
+            Op::Incr(key, by) => self.count(lengths.key(key), by, true),
+            Op::Decr(key, by) => self.count(lengths.key(key), by, false),
+            Op::CompareAndSwap(key, value, late) => self.cas(both(key, value), late),
+            Op::SetMany(first, count) => self.set_many(&lengths.many(first, count)),
             Op::RemoveMany(first, count) => {
-                for key in many(*first, *count) {
-                    let removed = self.table.remove(&key).unwrap();
-                    assert_eq!(removed, self.model.remove(&key[..]).is_some());
-                }
+                let pairs = lengths.many(first, count);
+                pairs.iter().for_each(|(key, _)| self.remove(key));
             }
-            Op::GetMany(first, count) => self.get_many(*first, *count),
-            Op::SetUid(key, value) => self.set_uid(key.bytes(), value.bytes()),
-            Op::UidOf(key) => self.uid_of(key.bytes()),
+            Op::GetMany(first, count) => self.get_many(&lengths.many(first, count)),
+            Op::SetUid(key, value) => self.set_uid(both(key, value)),
+            Op::UidOf(key) => self.uid_of(lengths.key(key)),
             Op::GetByUid(uid) => self.get_by_uid(uid.hint(&self.told)),
-            Op::SetByUid(uid, value) => self.set_by_uid(*uid, value.bytes()),
-            Op::RemoveByUid(uid) => self.remove_by_uid(*uid),
+            Op::SetByUid(uid, value) => self.set_by_uid(uid, lengths.value(value)),
+            Op::RemoveByUid(uid) => self.remove_by_uid(uid),
             Op::KeyOfUid(uid) => drop(self.key_of(uid.hint(&self.told))),
             Op::SetUidMany(first, count) => {
-                for key in many(*first, *count) {
-                    self.set_uid(key.to_vec(), key.to_vec());
-                }
+                let pairs = lengths.many(first, count);
+                pairs.into_iter().for_each(|pair| self.set_uid(pair));
             }
             Op::Walk | Op::Check => self.agree(),
             Op::Clear => {
@@ -143,63 +145,97 @@ impl Pair {
         }
     }
 
+    /// The answer; `None`: refused, for its lengths, as is demanded where they do not fit, or for
+    /// want of room. Then nothing may have changed.
+    fn unless_refused<T>(&self, answer: tavola::Result<T>, key: &[u8], fits: bool) -> Option<T> {
+        match answer {
+            Ok(answer) => {
+                assert!(fits, "other lengths are taken");
+                return Some(answer);
+            }
+            Err(Error::Full { .. }) if fits => {}
+            Err(error) => assert!(!fits && self.lengths.are_told(&error), "{error}"),
+        }
+        self.unchanged(key);
+        None
+    }
+
+    /// After an operation on a key that was refused.
+    fn unchanged(&self, key: &[u8]) {
+        self.same(key);
+        assert_eq!(self.table.len().unwrap(), self.model.len() as u64);
+    }
+
     fn same(&self, key: &[u8]) {
         assert_eq!(self.table.get(key).unwrap().as_ref(), self.model.get(key));
     }
 
-    fn set(&mut self, key: Vec<u8>, value: Vec<u8>) {
-        if unless_full(self.table.set(&key, &value)).is_some() {
+    fn set(&mut self, (key, value): Entry) {
+        let answer = self.table.set(&key, &value);
+        let fits = self.lengths.fit(&key, value.len());
+        if self.unless_refused(answer, &key, fits).is_some() {
             self.model.insert(key, value);
-        } else {
-            self.same(&key);
         }
     }
 
-    fn add(&mut self, key: Vec<u8>, value: Vec<u8>) {
-        if let Some(added) = unless_full(self.table.add(&key, &value)) {
+    fn add(&mut self, (key, value): Entry) {
+        let answer = self.table.add(&key, &value);
+        let fits = self.lengths.fit(&key, value.len());
+        if let Some(added) = self.unless_refused(answer, &key, fits) {
             assert_eq!(added, !self.model.contains_key(&key));
             self.model.entry(key).or_insert(value);
         }
     }
 
-    fn replace(&mut self, key: Vec<u8>, value: Vec<u8>) {
-        if let Some(replaced) = unless_full(self.table.replace(&key, &value)) {
+    fn replace(&mut self, (key, value): Entry) {
+        let answer = self.table.replace(&key, &value);
+        let fits = self.lengths.fit(&key, value.len());
+        if let Some(replaced) = self.unless_refused(answer, &key, fits) {
             assert_eq!(replaced, self.model.contains_key(&key));
             self.model.entry(key).and_modify(|old| *old = value);
         }
     }
 
-    fn join(&mut self, key: Key, value: Value, after: bool) {
-        let (key, more) = (key.bytes(), value.bytes());
+    fn join(&mut self, key: Vec<u8>, more: &[u8], after: bool) {
         let joined = if after {
-            self.table.append(&key, &more)
+            self.table.append(&key, more)
         } else {
-            self.table.prepend(&key, &more)
+            self.table.prepend(&key, more)
         };
-        if let Some(joined) = unless_full(joined) {
+        // What is missing stays so, whatever is to be added.
+        let fits = !self.model.contains_key(&key) || self.lengths.bear(more);
+        if let Some(joined) = self.unless_refused(joined, &key, fits) {
             assert_eq!(joined, self.model.contains_key(&key));
             let parts = |old: &[u8]| {
                 if after {
-                    [old, &more].concat()
+                    [old, more].concat()
                 } else {
-                    [&more, old].concat()
+                    [more, old].concat()
                 }
             };
             self.model.entry(key).and_modify(|old| *old = parts(old));
-        } else {
-            self.same(&key);
         }
     }
 
-    fn swap(&mut self, key: Vec<u8>, value: Vec<u8>) {
-        if let Some(old) = unless_full(self.table.swap(&key, &value)) {
+    fn swap(&mut self, (key, value): Entry) {
+        let answer = self.table.swap(&key, &value);
+        let fits = self.lengths.fit(&key, value.len());
+        if let Some(old) = self.unless_refused(answer, &key, fits) {
             assert_eq!(old, self.model.insert(key, value));
         }
     }
 
-    fn update(&mut self, key: Vec<u8>, value: Vec<u8>) {
+    fn remove(&mut self, key: &[u8]) {
+        let removed = self.table.remove(key).unwrap();
+        assert_eq!(removed, self.model.remove(key).is_some());
+    }
+
+    fn update(&mut self, (key, value): Entry) {
         let turned = |old: Option<&[u8]>| old.is_none().then(|| value.clone());
-        if let Some(stored) = unless_full(self.table.update(&key, turned)) {
+        let answer = self.table.update(&key, turned);
+        // What is there is removed, whatever the value is.
+        let fits = self.model.contains_key(&key) || self.lengths.fit(&key, value.len());
+        if let Some(stored) = self.unless_refused(answer, &key, fits) {
             match self.model.remove(&key) {
                 Some(_) => assert_eq!(stored, None),
                 None => drop(self.model.insert(key, stored.expect("a value is stored"))),
@@ -213,6 +249,10 @@ impl Pair {
         } else {
             self.table.decr(&key, by)
         };
+        if self.lengths.are_fixed() {
+            self.unless_refused(counted, &key, false);
+            return;
+        }
         let old = self.model.get(&key).map(|old| number(old));
         let now = match old {
             None => Some(if up { by } else { 0 }),
@@ -229,17 +269,19 @@ impl Pair {
         }
     }
 
-    fn cas(&mut self, key: Vec<u8>, value: Vec<u8>, late: bool) {
+    fn cas(&mut self, (key, value): Entry, late: bool) {
         let Some((old, token)) = self.table.get_with_token(&key).unwrap() else {
             assert!(!self.model.contains_key(&key));
             return;
         };
         assert_eq!(Some(&old), self.model.get(&key));
         if late {
-            self.set(key.clone(), [&old[..], b"x"].concat());
+            self.set((key.clone(), self.lengths.other(&old)));
         }
         let changed = self.model.get(&key) != Some(&old);
-        if let Some(outcome) = unless_full(self.table.compare_and_swap(&key, token, &value)) {
+        let answer = self.table.compare_and_swap(&key, token, &value);
+        let fits = changed || self.lengths.fit(&key, value.len());
+        if let Some(outcome) = self.unless_refused(answer, &key, fits) {
             let expected = if changed {
                 CasOutcome::Changed
             } else {
@@ -250,143 +292,46 @@ impl Pair {
         }
     }
 
-    fn set_many(&mut self, first: u16, count: u8) {
-        let pairs: Vec<_> = many(first, count)
-            .into_iter()
-            .map(|key| (key, key))
-            .collect();
-        if unless_full(self.table.set_many(&pairs)).is_some() {
-            let pairs = pairs
-                .iter()
-                .map(|(key, value)| (key.to_vec(), value.to_vec()));
-            self.model.extend(pairs);
-        } else {
-            // Those before the one that found no room are set.
-            for (key, _) in pairs {
-                match self.table.get(&key).unwrap() {
-                    Some(value) => drop(self.model.insert(key.to_vec(), value)),
-                    None => drop(self.model.remove(&key[..])),
-                }
+    fn set_many(&mut self, pairs: &[Entry]) {
+        let fits = |(key, value): &Entry| self.lengths.fit(key, value.len());
+        let odd = pairs.iter().position(|pair| !fits(pair));
+        let until = odd.unwrap_or(pairs.len());
+        let set = match self.table.set_many(pairs) {
+            Ok(()) => {
+                assert_eq!(odd, None, "other lengths are taken");
+                until
             }
+            Err(Error::Full { .. }) => {
+                let is_set =
+                    |(key, value): &&Entry| self.table.get(key).unwrap().as_ref() == Some(value);
+                pairs[..until].iter().take_while(is_set).count()
+            }
+            Err(error) => {
+                assert!(odd.is_some() && self.lengths.are_told(&error), "{error}");
+                until
+            }
+        };
+        // Those before the one that was refused are set, the others are as they were.
+        self.model.extend(pairs[..set].iter().cloned());
+        if set < pairs.len() {
+            pairs.iter().for_each(|(key, _)| self.unchanged(key));
         }
     }
 
-    fn get_many(&self, first: u16, count: u8) {
-        let keys = many(first, count);
+    fn get_many(&self, pairs: &[Entry]) {
+        let keys: Vec<&Vec<u8>> = pairs.iter().map(|(key, _)| key).collect();
         let mut met = 0;
         let same = |i: usize, value: Option<&[u8]>| {
-            assert_eq!(value, self.model.get(&keys[i][..]).map(|value| &value[..]));
+            assert_eq!(value, self.model.get(keys[i]).map(|value| &value[..]));
             met += 1;
         };
         self.table.get_many(&keys, same).unwrap();
         assert_eq!(met, keys.len());
     }
 
-    fn set_uid(&mut self, key: Vec<u8>, value: Vec<u8>) {
-        if let Some(hint) = unless_full(self.table.set_uid(&key, &value)) {
-            self.model.insert(key.clone(), value);
-            self.learn(key, hint);
-        } else {
-            self.same(&key);
-        }
-    }
-
-    /// A key was found to have a uid: the one it had, if it had one, and no other's.
-    fn learn(&mut self, key: Vec<u8>, hint: Hint) {
-        assert!(hint.uid() != 0 && hint.generation() != 0);
-        match self.hints.get(&key) {
-            Some(had) => assert_eq!(*had, hint),
-            None => {
-                self.told.push(hint);
-                self.hints.insert(key, hint);
-            }
-        }
-    }
-
-    fn uid_of(&mut self, key: Vec<u8>) {
-        match unless_full(self.table.uid_of(&key)) {
-            Some(Some(hint)) => {
-                assert!(self.model.contains_key(&key));
-                self.learn(key, hint);
-            }
-            Some(None) => assert!(!self.model.contains_key(&key)),
-            None => self.same(&key),
-        }
-    }
-
-    /// The key of a uid, which is the one it is known to be of.
-    fn key_of(&mut self, asked: Hint) -> Option<Vec<u8>> {
-        let is_meant = |hint: &Hint| {
-            hint.uid() == asked.uid() && [0, hint.generation()].contains(&asked.generation())
-        };
-        let named = self.table.key_of_uid(asked).unwrap();
-        let mut known = self.hints.iter().filter(|(_, hint)| is_meant(hint));
-        match (known.next(), &named) {
-            (None, Some(key)) if self.names_all => {
-                assert!(self.model.contains_key(key));
-                self.uid_of(key.clone());
-                assert!(is_meant(&self.hints[key]));
-            }
-            (known, named) => assert_eq!(known.map(|(key, _)| key), named.as_ref()),
-        }
-        named
-    }
-
-    fn get_by_uid(&mut self, asked: Hint) {
-        let value = self.table.get_by_uid(asked).unwrap();
-        let key = self.key_of(asked);
-        assert_eq!(value.as_ref(), key.and_then(|key| self.model.get(&key)));
-    }
-
-    fn set_by_uid(&mut self, uid: Uid, value: Vec<u8>) {
-        let asked = uid.hint(&self.told);
-        let key = self.key_of(asked);
-        if let Some(set) = unless_full(self.table.set_by_uid(asked, &value)) {
-            assert_eq!(set, key.is_some());
-            key.map(|key| self.model.insert(key, value));
-        }
-        self.get_by_uid(asked);
-    }
-
-    fn remove_by_uid(&mut self, uid: Uid) {
-        let asked = uid.hint(&self.told);
-        let key = self.key_of(asked);
-        let removed = self.table.remove_by_uid(asked).unwrap();
-        assert_eq!(removed, key.is_some());
-        if let Some(key) = key {
-            self.model.remove(&key);
-            self.hints.remove(&key);
-        }
-        self.get_by_uid(asked);
-    }
-
-    /// Keys have the uids that were told; uids of keys that are gone lead nowhere.
-    fn agree_by_uid(&self) {
-        let mut uids = HashMap::new();
-        for (key, hint) in &self.hints {
-            assert_eq!(uids.insert(hint.uid(), key), None, "two keys have one uid");
-            assert_eq!(self.table.uid_of(key).unwrap(), Some(*hint));
-            assert_eq!(
-                self.table.get_by_uid(hint.uid()).unwrap().as_ref(),
-                self.model.get(key)
-            );
-        }
-        for hint in self.told.iter().rev().take(MOST_TOLD) {
-            let key = uids
-                .get(&hint.uid())
-                .filter(|key| self.hints[**key] == *hint);
-            assert_eq!(self.table.key_of_uid(*hint).unwrap().as_ref(), key.copied());
-        }
-        let named = if self.names_all {
-            self.model.len()
-        } else {
-            self.hints.len()
-        };
-        assert_eq!(self.table.stats().unwrap().uids, named as u64);
-    }
-
     fn agree(&self) {
         self.agree_by_uid();
+        assert_eq!(self.table.stats().unwrap().fixed, self.lengths.told());
         assert_eq!(self.table.len().unwrap(), self.model.len() as u64);
         self.model.keys().for_each(|key| self.same(key));
         let walked: Model = self.table.iter().map(Result::unwrap).collect();

@@ -1,18 +1,22 @@
 //! A table's file with changed bytes: whatever they say, no panic, no access outside, no endless
 //! loop; and once repaired, a clean table that takes writes.
 
+mod damaged;
+
 use crate::image::{Area, Image};
-use crate::op::{Op, many};
-use crate::template::{hints, template, write_to};
+use crate::lengths::Lengths;
+use crate::op::Op;
+use crate::template::{fixed_template, template, write_to};
 use crate::watch::within_limit;
 use arbitrary::{Arbitrary, Unstructured};
+use damaged::{Damaged, tolerate};
 use rustix::fs::MemfdFlags;
 use std::collections::HashSet;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use tavola::{Error, Hint, Table};
+use tavola::{Error, Table};
 
 const MOST_CHANGES: usize = 24;
 const MOST_OPS: usize = 40;
@@ -36,8 +40,7 @@ enum How {
 }
 
 impl Change {
-    fn apply(&self, image: &mut Image) {
-        let whole = template();
+    fn apply(&self, image: &mut Image, whole: &Image) {
         let at = whole.place(self.area, self.at as usize);
         match self.how {
             How::Flip(bit) => {
@@ -72,13 +75,19 @@ fn file() -> &'static (File, PathBuf) {
 /// When something is wrong with the library.
 pub fn run(input: &[u8]) {
     let mut source = Unstructured::new(input);
-    let mut image = template().clone();
     let count = usize::from(u8::arbitrary(&mut source).unwrap_or(0));
+    let is_fixed = count / MOST_CHANGES % 2 == 1;
+    let template = if is_fixed {
+        fixed_template(u8::arbitrary(&mut source).unwrap_or(0))
+    } else {
+        template()
+    };
+    let mut image = template.image.clone();
     for _ in 0..count % MOST_CHANGES {
         let Ok(change) = Change::arbitrary(&mut source) else {
             break;
         };
-        change.apply(&mut image);
+        change.apply(&mut image, &template.image);
     }
     if count >= 128 {
         // As somebody would who wants to be believed.
@@ -95,21 +104,23 @@ pub fn run(input: &[u8]) {
             }
             Err(error) => panic!("{error}"),
         };
-        use_damaged(&table, &mut source);
+        // As the superblock tells them now: they may be damaged, and believed.
+        let lengths = Lengths(image.fixed());
+        let mut damaged = Damaged::new(&table, lengths, template.hints.clone());
+        for _ in 0..MOST_OPS {
+            let Ok(op) = Op::arbitrary(&mut source) else {
+                break;
+            };
+            tolerate(damaged.play(&op));
+            if source.is_empty() {
+                break;
+            }
+        }
+        repair(&table, lengths);
     });
 }
 
-fn use_damaged(table: &Table, source: &mut Unstructured<'_>) {
-    let mut told = hints().to_vec();
-    for _ in 0..MOST_OPS {
-        let Ok(op) = Op::arbitrary(source) else {
-            break;
-        };
-        tolerate(play(table, &op, &mut told));
-        if source.is_empty() {
-            break;
-        }
-    }
+fn repair(table: &Table, lengths: Lengths) {
     tolerate(table.check().map(drop));
     table.repair().expect("a repair");
     let report = table.check().expect("a check");
@@ -118,21 +129,44 @@ fn use_damaged(table: &Table, source: &mut Unstructured<'_>) {
         let (key, value) = entry.expect("an entry of a repaired table");
         let got = table.get(&key).expect("a key of a repaired table");
         assert!(got.as_ref() == Some(&value), "a walk and a get differ");
+        assert!(lengths.fit(&key, value.len()), "of other lengths");
     }
-    name_all(table);
-    match table.set(b"after", b"all") {
-        Ok(()) => assert_eq!(table.get(b"after").unwrap().unwrap(), b"all"),
-        Err(Error::Full { .. }) => {}
-        Err(error) => panic!("{error}"),
-    }
+    name_all(table, lengths);
+    write_after(table, lengths);
     let report = table.check().expect("a check");
     assert!(report.is_clean(), "{:?}", report.problems);
 }
 
+/// A repaired table takes writes, and those of its lengths only.
+fn write_after(table: &Table, lengths: Lengths) {
+    let (key, value) = lengths.entry(b"after", b"all");
+    match table.set(&key, &value) {
+        Ok(()) => assert_eq!(table.get(&key).unwrap().unwrap(), value),
+        Err(Error::Full { .. }) => {}
+        Err(error) => panic!("{error}"),
+    }
+    if lengths.are_fixed() {
+        let before = (table.get(&key).unwrap(), table.len().unwrap());
+        for (key, value) in [
+            (&key, &[&value[..], b"x"].concat()),
+            (&[&key[..], b"x"].concat(), &value),
+        ] {
+            let error = table.set(key, value).expect_err("other lengths are taken");
+            assert!(lengths.are_told(&error), "{error}");
+        }
+        assert_eq!((table.get(&key).unwrap(), table.len().unwrap()), before);
+    }
+}
+
 /// Every key of a repaired table has a uid or gets one, unless there is no room, and the answers
-/// by uid are those by key.
-fn name_all(table: &Table) {
+/// by uid are those by key; or none does, where items have no room for one.
+fn name_all(table: &Table, lengths: Lengths) {
     let keys: Vec<_> = table.iter().map(|entry| entry.unwrap().0).collect();
+    if !lengths.have_uids() {
+        let refused = |key: &Vec<u8>| matches!(table.uid_of(key), Err(Error::NoUids));
+        assert!(keys.iter().all(refused), "a uid that has no room");
+        return;
+    }
     let mut uids = HashSet::new();
     for key in keys {
         let value = table.get(&key).expect("a key of a repaired table");
@@ -148,72 +182,5 @@ fn name_all(table: &Table) {
             assert_eq!(table.key_of_uid(asked).unwrap().as_ref(), Some(&key));
         }
         assert!(table.get(&key).unwrap() == value, "lost by its uid");
-    }
-}
-
-/// Damage may be told; nothing else may go wrong.
-fn tolerate(outcome: tavola::Result<()>) {
-    match outcome {
-        Ok(()) | Err(Error::Corrupt { .. } | Error::Full { .. } | Error::NotACounter) => {}
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn play(table: &Table, op: &Op, told: &mut Vec<Hint>) -> tavola::Result<()> {
-    match op {
-        Op::Get(key) => table.get(&key.bytes()).map(drop),
-        Op::Contains(key) => table.contains(&key.bytes()).map(drop),
-        Op::Set(key, value) => table.set(&key.bytes(), &value.bytes()),
-        Op::Add(key, value) => table.add(&key.bytes(), &value.bytes()).map(drop),
-        Op::Replace(key, value) => table.replace(&key.bytes(), &value.bytes()).map(drop),
-        Op::Append(key, value) => table.append(&key.bytes(), &value.bytes()).map(drop),
-        Op::Prepend(key, value) => table.prepend(&key.bytes(), &value.bytes()).map(drop),
-        Op::Swap(key, value) => table.swap(&key.bytes(), &value.bytes()).map(drop),
-        Op::Remove(key) => table.remove(&key.bytes()).map(drop),
-        Op::Take(key) => table.take(&key.bytes()).map(drop),
-        Op::Update(key, value) => {
-            let turned = |old: Option<&[u8]>| old.is_none().then(|| value.bytes());
-            table.update(&key.bytes(), turned).map(drop)
-        }
-        Op::Incr(key, by) => table.incr(&key.bytes(), *by).map(drop),
-        Op::Decr(key, by) => table.decr(&key.bytes(), *by).map(drop),
-        Op::CompareAndSwap(key, value, _) => match table.get_with_token(&key.bytes())? {
-            Some((_, token)) => table
-                .compare_and_swap(&key.bytes(), token, &value.bytes())
-                .map(drop),
-            None => Ok(()),
-        },
-        Op::SetMany(first, count) => {
-            let pairs: Vec<_> = many(*first, *count)
-                .into_iter()
-                .map(|key| (key, key))
-                .collect();
-            table.set_many(&pairs)
-        }
-        Op::RemoveMany(first, count) => many(*first, *count)
-            .iter()
-            .try_for_each(|key| table.remove(key).map(drop)),
-        Op::GetMany(first, count) => table.get_many(&many(*first, *count), |_, _| {}),
-        Op::SetUid(key, value) => {
-            told.push(table.set_uid(&key.bytes(), &value.bytes())?);
-            Ok(())
-        }
-        Op::UidOf(key) => {
-            told.extend(table.uid_of(&key.bytes())?);
-            Ok(())
-        }
-        Op::GetByUid(uid) => table.get_by_uid(uid.hint(told)).map(drop),
-        Op::SetByUid(uid, value) => table.set_by_uid(uid.hint(told), &value.bytes()).map(drop),
-        Op::RemoveByUid(uid) => table.remove_by_uid(uid.hint(told)).map(drop),
-        Op::KeyOfUid(uid) => table.key_of_uid(uid.hint(told)).map(drop),
-        Op::SetUidMany(first, count) => many(*first, *count).iter().try_for_each(|key| {
-            told.push(table.set_uid(key, key)?);
-            Ok(())
-        }),
-        Op::Walk => table.iter().try_for_each(|entry| entry.map(drop)),
-        Op::Check => table.check().map(drop),
-        Op::Clear => table.clear(),
-        Op::Maintain => table.maintain(1 << 20).map(drop),
-        Op::Stats => table.stats().map(drop),
     }
 }

@@ -1,6 +1,7 @@
-//! The table that is damaged: the same bytes in every run, but for times.
+//! The tables that are damaged: the same bytes in every run, but for times.
 
 use crate::image::Image;
+use crate::lengths::{Fixed, Lengths};
 use crate::op::{Key, Value};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,39 +9,52 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tavola::{Hint, Table};
 
-/// Where it is made.
+/// Where they are made.
 const DIR: &str = "/dev/shm";
 const PREFIX: &str = "tavola-fuzz-";
-/// The most the table may grow to.
+/// The most a table may grow to.
 const MAX_SIZE: u64 = 2 << 20;
+/// Items of a table of fixed lengths, and how many bytes they may take.
+const MOST_ITEMS: usize = 3000;
+const MOST_BYTES: usize = 1 << 20;
 
-/// The table, made at the first call.
-pub(crate) fn template() -> &'static Image {
-    &made().0
+/// A table whose bytes are known.
+pub(crate) struct Template {
+    pub(crate) image: Image,
+    /// Uids of its keys.
+    pub(crate) hints: Vec<Hint>,
 }
 
-/// Uids of its keys.
-pub(crate) fn hints() -> &'static [Hint] {
-    &made().1
+/// The table of all kinds of items, made at the first call.
+pub(crate) fn template() -> &'static Template {
+    static TEMPLATE: OnceLock<Template> = OnceLock::new();
+    TEMPLATE.get_or_init(|| build(Lengths(None), fill))
 }
 
-fn made() -> &'static (Image, Vec<Hint>) {
-    static TEMPLATE: OnceLock<(Image, Vec<Hint>)> = OnceLock::new();
-    TEMPLATE.get_or_init(build)
+/// A table of fixed lengths, made when it is first asked for; the lowest bit says whether it has
+/// uids.
+pub(crate) fn fixed_template(number: u8) -> &'static Template {
+    static TEMPLATES: [OnceLock<Template>; 2 * Fixed::COUNT] =
+        [const { OnceLock::new() }; 2 * Fixed::COUNT];
+    let number = usize::from(number) % TEMPLATES.len();
+    let fixed = Fixed::nth(number / 2, number % 2 == 1);
+    TEMPLATES[number].get_or_init(|| build(Lengths(Some(fixed)), |path| fill_fixed(path, fixed)))
 }
 
-fn build() -> (Image, Vec<Hint>) {
+fn build(lengths: Lengths, fill: impl FnOnce(&Path) -> Vec<Hint>) -> Template {
     let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(DIR);
     let dir = dir.expect("a directory in shared memory");
     let path = dir.path().join("template");
-    let options = Table::options().max_size(MAX_SIZE).shards(1);
+    let options = lengths.options(Table::options().max_size(MAX_SIZE).shards(1));
     drop(options.create(&path).expect("a table is made"));
     // A seed that is known: keys stand in the same buckets in every run.
     let mut empty = read(&path);
     empty.set_seed(0x7A_801A);
     write(&path, &empty);
     let hints = fill(&path);
-    (read(&path), hints)
+    let image = read(&path);
+    assert_eq!(image.fixed(), lengths.0, "lengths stand elsewhere");
+    Template { image, hints }
 }
 
 fn read(path: &PathBuf) -> Image {
@@ -107,4 +121,32 @@ fn wear_uids(table: &Table) {
         table.remove(key).expect("it is removed");
     }
     table.compact().expect("it is compacted");
+}
+
+/// Several pages of items, and holes where others were; of some the uids, which are told, if there
+/// are any.
+fn fill_fixed(path: &Path, fixed: Fixed) -> Vec<Hint> {
+    let table = Table::open(path).expect("the table opens");
+    let most = MOST_BYTES / (fixed.key + fixed.value);
+    let numbers = 0..most.min(MOST_ITEMS) as u32;
+    let [key, value] = [Fixed::key_of, Fixed::value_of].map(|of| move |n| of(fixed, n));
+    if fixed.uids {
+        for n in numbers.clone() {
+            table.set_uid(&key(n), &value(n)).expect("it fits");
+        }
+        table.clear().expect("it is cleared");
+        table.compact().expect("it is compacted");
+    }
+    for n in numbers.clone() {
+        table.set(&key(n), &value(n)).expect("it fits");
+    }
+    for n in numbers.clone().step_by(3) {
+        table.remove(&key(n)).expect("it is removed");
+    }
+    let hint_of = |n: u32| table.uid_of(&key(n)).expect("there is room");
+    let named = numbers.take(256).step_by(2);
+    let hints = named.filter(|_| fixed.uids).filter_map(hint_of).collect();
+    let report = table.check().expect("it is checked");
+    assert!(report.is_clean(), "{:?}", report.problems);
+    hints
 }

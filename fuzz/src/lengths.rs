@@ -1,0 +1,187 @@
+//! How long the keys and values of a table are: as they come, or all the same.
+
+use crate::op::{Key, Value, many};
+use tavola::{Error, Options};
+
+/// Lengths of tables of fixed ones: words, aligned and not, no value, less than a word, a line and
+/// less, the longest.
+const PAIRS: [(usize, usize); 8] = [
+    (8, 8),
+    (16, 8),
+    (4, 8),
+    (4, 0),
+    (3, 5),
+    (16, 24),
+    (8, 40),
+    (300, 16_012),
+];
+/// Bytes of the pairs of one operation on many, at most.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Lengths that all keys and all values of a table have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fixed {
+    pub(crate) key: usize,
+    pub(crate) value: usize,
+    /// Whether items have room for a uid.
+    pub(crate) uids: bool,
+}
+
+impl Fixed {
+    pub(crate) const COUNT: usize = PAIRS.len();
+
+    pub(crate) fn nth(number: usize, uids: bool) -> Self {
+        let (key, value) = PAIRS[number % Self::COUNT];
+        Self { key, value, uids }
+    }
+
+    /// The key of a number, which is told by its first three bytes.
+    pub(crate) fn key_of(self, number: u32) -> Vec<u8> {
+        key_of(number, self.key)
+    }
+
+    pub(crate) fn value_of(self, number: u32) -> Vec<u8> {
+        let bytes = number.to_le_bytes().into_iter();
+        bytes.cycle().take(self.value).collect()
+    }
+
+    fn key(self, key: Key) -> Vec<u8> {
+        let len = match key.0 {
+            0..=2 => return key.bytes(),
+            n if n % 16 == 3 => self.key - 1,
+            n if n % 16 == 4 => self.key + 1,
+            _ => self.key,
+        };
+        key_of(u32::from(key.0), len)
+    }
+
+    fn value(self, value: Value) -> Vec<u8> {
+        let len = match value.size & 15 {
+            0 => return value.bytes(),
+            1 => self.value.saturating_sub(1),
+            2 => self.value + 1,
+            // A word, as values that are changed in place are.
+            3 => 8,
+            _ => self.value,
+        };
+        value.filled(len)
+    }
+
+    /// Of every eighth batch one key or one value is too long.
+    fn many(self, first: u16, count: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let most = MOST_BYTES / (self.key + self.value);
+        let numbers = (u32::from(first)..).take(most.min(usize::from(count) * 8));
+        let pair = |number| (self.key_of(number), self.value_of(number));
+        let mut pairs: Vec<_> = numbers.map(pair).collect();
+        let odd = usize::from(first >> 4) % pairs.len().max(1);
+        if let (7, Some((key, value))) = (first % 8, pairs.get_mut(odd)) {
+            let part = if first & 8 == 0 { key } else { value };
+            part.push(b'x');
+        }
+        pairs
+    }
+}
+
+fn key_of(number: u32, len: usize) -> Vec<u8> {
+    let mut key = number.to_le_bytes().to_vec();
+    key.resize(len, b'k');
+    key
+}
+
+/// The lengths of a table; `None`: as they come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengths(pub(crate) Option<Fixed>);
+
+impl Lengths {
+    pub(crate) fn options(self, options: Options) -> Options {
+        match self.0 {
+            None => options,
+            Some(fixed) => options
+                .fixed(fixed.key as u32, fixed.value as u32)
+                .uids(fixed.uids),
+        }
+    }
+
+    /// What a table tells of itself.
+    pub(crate) fn told(self) -> Option<(u32, u32)> {
+        self.0.map(|fixed| (fixed.key as u32, fixed.value as u32))
+    }
+
+    /// Whether an error is the one that tells these lengths.
+    pub(crate) fn are_told(self, error: &Error) -> bool {
+        matches!(error, Error::Lengths { key, value } if self.told() == Some((*key, *value)))
+    }
+
+    pub(crate) fn are_fixed(self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(crate) fn fit_key(self, key: &[u8]) -> bool {
+        self.0.is_none_or(|fixed| key.len() == fixed.key)
+    }
+
+    pub(crate) fn fit_value(self, len: usize) -> bool {
+        self.0.is_none_or(|fixed| len == fixed.value)
+    }
+
+    pub(crate) fn fit(self, key: &[u8], value_len: usize) -> bool {
+        self.fit_key(key) && self.fit_value(value_len)
+    }
+
+    /// Whether a value can have more added to it.
+    pub(crate) fn bear(self, more: &[u8]) -> bool {
+        self.0.is_none() || more.is_empty()
+    }
+
+    /// A key and a value of these lengths, with these beginnings.
+    pub(crate) fn entry(self, key: &[u8], value: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let (mut key, mut value) = (key.to_vec(), value.to_vec());
+        if let Some(fixed) = self.0 {
+            key.resize(fixed.key, b'k');
+            value.resize(fixed.value, b'v');
+        }
+        (key, value)
+    }
+
+    /// Whether keys can have uids.
+    pub(crate) fn have_uids(self) -> bool {
+        self.0.is_none_or(|fixed| fixed.uids)
+    }
+
+    /// The bytes of a key; most fit.
+    pub(crate) fn key(self, key: Key) -> Vec<u8> {
+        self.0.map_or_else(|| key.bytes(), |fixed| fixed.key(key))
+    }
+
+    /// The bytes of a value; most fit.
+    pub(crate) fn value(self, value: Value) -> Vec<u8> {
+        let fixed = |fixed: Fixed| fixed.value(value);
+        self.0.map_or_else(|| value.bytes(), fixed)
+    }
+
+    /// What is added before or after a value; nothing fits where lengths are fixed, so it is often
+    /// nothing.
+    pub(crate) fn more(self, value: Value) -> Vec<u8> {
+        match self.0 {
+            None => value.bytes(),
+            Some(_) => value.filled(usize::from(value.size % 4)),
+        }
+    }
+
+    /// Another value than this one, if there is one.
+    pub(crate) fn other(self, value: &[u8]) -> Vec<u8> {
+        match self.0 {
+            None => [value, b"x"].concat(),
+            Some(_) => value.iter().map(|byte| byte.wrapping_add(1)).collect(),
+        }
+    }
+
+    /// The keys and values of an operation on many; most fit.
+    pub(crate) fn many(self, first: u16, count: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let any = || {
+            let keys = many(first, count).into_iter();
+            keys.map(|key| (key.to_vec(), key.to_vec())).collect()
+        };
+        self.0.map_or_else(any, |fixed| fixed.many(first, count))
+    }
+}
