@@ -10,6 +10,7 @@
 
 #![allow(unsafe_code)]
 
+mod ahead;
 mod create;
 mod dirs;
 mod name;
@@ -359,23 +360,6 @@ impl Region {
             room: PAGE - offset % PAGE,
             _region: PhantomData,
         }
-    }
-
-    /// The address of an item, for a prefetch: any ref is allowed.
-    #[inline(always)]
-    pub(crate) fn prefetch_ref(&self, item_ref: u64) {
-        crate::sync::prefetch(self.base().wrapping_add((item_ref * UNIT) as usize));
-    }
-
-    /// Fetches what freeing the item at a ref will need: its page's word and the slab's bitmap.
-    #[inline(always)]
-    pub(crate) fn prefetch_slab(&self, item_ref: u64) {
-        let page = item_ref * UNIT / PAGE;
-        let word = self.geometry.page_table_off + page * 8;
-        crate::sync::prefetch(self.base().wrapping_add(word as usize));
-        let slab = self.base().wrapping_add((page * PAGE) as usize);
-        crate::sync::prefetch(slab);
-        crate::sync::prefetch(slab.wrapping_add(64));
     }
 
     /// Copies the bytes at `offset` out of the file instead of the mapping: a stretch that was
