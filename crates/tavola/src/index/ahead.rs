@@ -1,6 +1,6 @@
 //! Having lines fetched before they are needed.
 
-use super::dir::{layout_word, lookup, lookup_near};
+use super::dir::{layout_word, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
 use super::read::{Look, View, Want, read};
@@ -9,15 +9,26 @@ use crate::layout::{LayoutWord, Segment, slot_ref};
 use crate::region::Region;
 use crate::sync::{Ordering, prefetch};
 
-/// Has both buckets of a key fetched, for a writer: many a key is away from home, and many a home
-/// is full. Nothing is believed.
-#[inline(always)]
-pub(crate) fn warm_both(region: &Region, hash: Hash) {
-    let layout = layout_word(region.shard(hash.shard));
-    let (_, page) = lookup(region, hash.shard, layout.depth(), hash.tag);
-    if let Some(segment) = region.segment_at(page) {
-        prefetch(&segment.buckets[hash.home as usize]);
-        prefetch(&segment.buckets[hash.away() as usize]);
+/// Where a key's segment was, before the shard was locked.
+#[derive(Clone, Copy)]
+pub(crate) struct Way {
+    pub(super) layout: LayoutWord,
+    pub(super) page: u32,
+}
+
+impl Way {
+    /// Has both buckets of a key fetched, for a writer: many a key is away from home, and many a
+    /// home is full. They are on their way while the lock is taken; nothing is believed.
+    #[inline(always)]
+    pub(crate) fn warm_both(region: &Region, hash: Hash) -> Self {
+        let head = region.shard(hash.shard());
+        let layout = layout_word(head);
+        let (_, page) = lookup_near(region, head, hash.shard(), layout.depth(), hash.tag());
+        if let Some(segment) = region.segment_seen(page) {
+            prefetch(&segment.buckets[hash.home() as usize]);
+            prefetch(&segment.buckets[hash.away() as usize]);
+        }
+        Self { layout, page }
     }
 }
 
@@ -39,11 +50,7 @@ pub(crate) struct Ahead<'a> {
 impl<'a> Ahead<'a> {
     /// What no step was done for.
     pub(crate) const NONE: Self = Self {
-        hash: Hash {
-            shard: 0,
-            home: 0,
-            tag: 0,
-        },
+        hash: Hash::NONE,
         layout: LayoutWord(0),
         segment: None,
         bucket: 0,
@@ -55,12 +62,12 @@ impl<'a> Ahead<'a> {
     #[inline(always)]
     pub(crate) fn begin(region: &'a Region, key: &[u8]) -> Self {
         let hash = Hash::of(region, key);
-        let head = region.shard(hash.shard);
+        let head = region.shard(hash.shard());
         let layout = layout_word(head);
-        let (_, page) = lookup_near(region, head, hash.shard, layout.depth(), hash.tag);
+        let (_, page) = lookup_near(region, head, hash.shard(), layout.depth(), hash.tag());
         let segment = region.segment_seen(page);
         if let Some(segment) = segment {
-            prefetch(&segment.buckets[hash.home as usize]);
+            prefetch(&segment.buckets[hash.home() as usize]);
         }
         Self {
             hash,
@@ -77,7 +84,8 @@ impl<'a> Ahead<'a> {
         let Some(segment) = self.segment else {
             return false;
         };
-        if self.look_in(region, self.hash.home) || segment.buckets[self.bucket as usize].hint() == 0
+        if self.look_in(region, self.hash.home())
+            || segment.buckets[self.bucket as usize].hint() == 0
         {
             return false;
         }
@@ -100,7 +108,7 @@ impl<'a> Ahead<'a> {
         self.bucket = number;
         // Pairs with the release in `Bucket::bump`.
         self.version = bucket.version.load(Ordering::Acquire);
-        let Some(slot) = matches(bucket, self.hash.tag).next() else {
+        let Some(slot) = matches(bucket, self.hash.tag()).next() else {
             return false;
         };
         // Pairs with the release that published the item: its bytes are seen.
@@ -115,9 +123,9 @@ impl<'a> Ahead<'a> {
         if let (Some(segment), 1..) = (self.segment, self.item_ref) {
             let view = View {
                 region,
-                head: region.shard(self.hash.shard),
+                head: region.shard(self.hash.shard()),
                 layout: self.layout,
-                tag: self.hash.tag,
+                tag: self.hash.tag(),
             };
             let bucket = &segment.buckets[self.bucket as usize];
             let is_taken = view.take_short(self.item_ref, key, want)

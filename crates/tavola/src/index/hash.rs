@@ -15,16 +15,19 @@ use rapidhash::v3::RapidSecrets;
 const TAG_BITS: u32 = 24;
 const BUCKET_SHIFT: u32 = 44;
 
-/// Where a key belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hash {
-    pub(crate) shard: u32,
-    /// The home bucket.
-    pub(crate) home: u32,
-    pub(crate) tag: u32,
+const fn low_bits(count: u32) -> u64 {
+    (1 << count) - 1
 }
 
+/// Where a key belongs: tag, home bucket (from bit 24) and shard (from bit 32). One word, as what
+/// is put together of several waits for memory where it is handed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hash(u64);
+
 impl Hash {
+    /// No key's.
+    pub(crate) const NONE: Self = Self(0);
+
     #[inline(always)]
     pub(crate) fn of(region: &Region, key: &[u8]) -> Self {
         Self::with(region.secrets(), region.geometry(), key)
@@ -34,18 +37,38 @@ impl Hash {
     #[inline(always)]
     pub(crate) fn with(secrets: &RapidSecrets, geometry: &Geometry, key: &[u8]) -> Self {
         let h = rapidhash::v3::rapidhash_v3_inline::<true, false, false>(key, secrets);
-        Self {
-            // In two steps: with one shard the whole shift would be 64.
-            shard: (h >> 32 >> (32 - geometry.shards_log2)) as u32,
-            home: (h >> BUCKET_SHIFT) as u32 & 0xFF,
-            tag: h as u32 & ((1 << TAG_BITS) - 1),
-        }
+        // In two steps: with one shard the whole shift would be 64.
+        let shard = h >> 32 >> (32 - geometry.shards_log2);
+        let home = h >> BUCKET_SHIFT & 0xFF;
+        Self(h & low_bits(TAG_BITS) | home << TAG_BITS | shard << 32)
+    }
+
+    /// Of a key that stands in this shard.
+    pub(crate) fn in_shard(shard: u32, home: u32, tag: u32) -> Self {
+        let home = u64::from(home & 0xFF) << TAG_BITS;
+        Self(u64::from(tag) & low_bits(TAG_BITS) | home | u64::from(shard) << 32)
+    }
+
+    #[inline(always)]
+    pub(crate) fn shard(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The home bucket.
+    #[inline(always)]
+    pub(crate) fn home(self) -> u32 {
+        u32::from((self.0 >> TAG_BITS) as u8)
+    }
+
+    #[inline(always)]
+    pub(crate) fn tag(self) -> u32 {
+        (self.0 & low_bits(TAG_BITS)) as u32
     }
 
     /// The key's second bucket.
     #[inline(always)]
     pub(crate) fn away(self) -> u32 {
-        other_bucket(self.home, self.tag)
+        other_bucket(self.home(), self.tag())
     }
 }
 
@@ -81,13 +104,13 @@ mod tests {
         let geometry = Geometry::new(1 << 30, 5).unwrap();
         for (seed, key, h) in golden {
             let hash = Hash::with(&RapidSecrets::seed(seed), &geometry, key);
-            assert_eq!(u64::from(hash.shard), h >> 59);
-            assert_eq!(u64::from(hash.home), h >> 44 & 0xFF);
-            assert_eq!(u64::from(hash.tag), h & 0xFF_FFFF);
+            assert_eq!(u64::from(hash.shard()), h >> 59);
+            assert_eq!(u64::from(hash.home()), h >> 44 & 0xFF);
+            assert_eq!(u64::from(hash.tag()), h & 0xFF_FFFF);
         }
         let alice = Hash::with(&RapidSecrets::seed(42), &geometry, b"alice");
         assert_eq!(
-            (alice.shard, alice.home, alice.away(), alice.tag),
+            (alice.shard(), alice.home(), alice.away(), alice.tag()),
             (14, 197, 157, 0x63_657A)
         );
     }

@@ -27,6 +27,8 @@ mod ahead;
 mod by_uid;
 #[forbid(unsafe_code)]
 mod dir;
+#[forbid(unsafe_code)]
+mod find;
 #[allow(unsafe_code)]
 mod group;
 #[forbid(unsafe_code)]
@@ -42,11 +44,12 @@ mod shrink;
 #[forbid(unsafe_code)]
 mod split;
 
-pub(crate) use ahead::{Ahead, warm_both};
+pub(crate) use ahead::{Ahead, Way};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, word_by_uid};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix};
+pub(crate) use find::{Found, Spot, find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;
-pub(crate) use place::{ClearCursor, Found, Spot, clear_buckets, find, insert, remove, replace};
+pub(crate) use place::{ClearCursor, clear_buckets, insert, remove, replace};
 pub(crate) use read::{Value, read};
 pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step};

@@ -34,12 +34,12 @@ enum Look {
 pub(crate) fn peek(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
     let geometry = file.geometry();
     let hash = Hash::with(&RapidSecrets::seed(file.seed()), geometry, key);
-    let head_offset = geometry.shards_off + u64::from(hash.shard) * size_of::<ShardHead>() as u64;
+    let head_offset = geometry.shards_off + u64::from(hash.shard()) * size_of::<ShardHead>() as u64;
     let head = bytes(file, head_offset)?;
     let Some(segment) = segment(file, geometry, hash, &head)? else {
         return Some(false);
     };
-    let home_offset = segment + u64::from(hash.home) * LINE as u64;
+    let home_offset = segment + u64::from(hash.home()) * LINE as u64;
     let home = bytes(file, home_offset)?;
     // One call copies version, hint and slots in no promised order, and so layout word and
     // directory: the whole bucket is compared, and the segment looked up again.
@@ -51,11 +51,11 @@ pub(crate) fn peek(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<boo
         let is_there = self::segment(file, geometry, hash, &head_now)? == Some(segment);
         (is_unchanged && is_there).then_some(look != Look::Missing)
     };
-    let look = find(file, &home, key, hash.tag, out)?;
+    let look = find(file, &home, key, hash.tag(), out)?;
     if look == Look::Missing && u32_at(&home, 4) >> 28 != 0 {
         let offset = segment + u64::from(hash.away()) * LINE as u64;
         let away = bytes(file, offset)?;
-        let look = find(file, &away, key, hash.tag, out)?;
+        let look = find(file, &away, key, hash.tag(), out)?;
         if confirm(look, offset, &away)? {
             return Some(true);
         }
@@ -88,12 +88,12 @@ fn segment(
 ) -> Option<Option<u64>> {
     const INLINE: usize = core::mem::offset_of!(ShardHead, dir_inline);
     let depth = LayoutWord(u64_at(head, 0)).depth().min(geometry.dir_log2);
-    let mut index = hash.tag & ((1 << depth) - 1);
+    let mut index = hash.tag() & ((1 << depth) - 1);
     loop {
         let page = if index < DIR_INLINE {
             u32_at(head, INLINE + 4 * index as usize)
         } else {
-            let dir = (u64::from(hash.shard) << geometry.dir_log2) + u64::from(index);
+            let dir = (u64::from(hash.shard()) << geometry.dir_log2) + u64::from(index);
             u32::from_le_bytes(bytes(file, geometry.dirs_off + dir * 4)?)
         };
         if page != 0 {

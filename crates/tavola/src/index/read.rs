@@ -133,17 +133,17 @@ pub(super) enum Look {
 /// Whatever else there is begins anew in [`read_on`].
 #[inline(always)]
 pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
-    let head = region.shard(hash.shard);
+    let head = region.shard(hash.shard());
     let layout = layout_word(head);
-    let (_, page) = lookup_near(region, head, hash.shard, layout.depth(), hash.tag);
+    let (_, page) = lookup_near(region, head, hash.shard(), layout.depth(), hash.tag());
     if let Some(segment) = region.segment_seen(page) {
         let view = View {
             region,
             head,
             layout,
-            tag: hash.tag,
+            tag: hash.tag(),
         };
-        let home = &segment.buckets[hash.home as usize];
+        let home = &segment.buckets[hash.home() as usize];
         if let Some(found) = view.glance(home, key, want) {
             return Ok(found);
         }
@@ -155,10 +155,10 @@ pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want
 #[inline(never)]
 fn read_on(region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
     let hash = Hash::of(region, key);
-    let head = region.shard(hash.shard);
+    let head = region.shard(hash.shard());
     loop {
         let layout = layout_word(head);
-        let (_, page) = lookup(region, hash.shard, layout.depth(), hash.tag);
+        let (_, page) = lookup(region, hash.shard(), layout.depth(), hash.tag());
         let Some(segment) = region.segment_at(page) else {
             if is_unchanged(head, layout) {
                 return if page == 0 {
@@ -174,7 +174,7 @@ fn read_on(region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
             region,
             head,
             layout,
-            tag: hash.tag,
+            tag: hash.tag(),
         };
         match view.probe_both(segment, key, hash, want) {
             Probe::Hit => return Ok(true),
@@ -252,7 +252,7 @@ impl View<'_> {
     /// The home bucket, then the other one if some key is away from home.
     #[inline(always)]
     fn probe_both(self, segment: &Segment, key: &[u8], hash: Hash, want: &mut impl Want) -> Probe {
-        let home = &segment.buckets[hash.home as usize];
+        let home = &segment.buckets[hash.home() as usize];
         let mut bucket = home;
         let mut at_home = None;
         loop {

@@ -14,8 +14,9 @@
 //! nobody needs to be told in between.
 
 use super::dir::{depth_of, layout_word, publish_layout};
+use super::find::own_hint;
 use super::hash::Hash;
-use super::place::{make_room, own_hint, put, repoint};
+use super::place::{make_room, put, repoint};
 use crate::alloc::{
     Item, Step, Stop, choose_victim, discard_block, give, give_empty_chunk, has_empty_chunk,
     lose_empty_page, next_used, settle_uid, spare_victim, take_block,
@@ -123,13 +124,9 @@ fn copy_all(lock: &ShardLock<'_>, from: &Segment, into: &Segment) -> bool {
             let tag = slot_tag(word);
             let other = super::hash::other_bucket(b as u32, tag);
             let home = if bucket.is_away(i) { other } else { b as u32 };
-            let hash = Hash {
-                shard: lock.number,
-                home,
-                tag,
-            };
+            let hash = Hash::in_shard(lock.number, home, tag);
             if !put(into, hash, word) {
-                let room = make_room(lock, into, hash.home, 2);
+                let room = make_room(lock, into, hash.home(), 2);
                 if room.is_none() || !put(into, hash, word) {
                     return false;
                 }
@@ -290,7 +287,7 @@ fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> S
     };
     let new = take_block(lock, class)?;
     item.move_to(new);
-    if hash.shard == lock.number && repoint(lock, hash, old, new)? {
+    if hash.shard() == lock.number && repoint(lock, hash, old, new)? {
         settle_uid(lock, hint, new);
         discard_block(lock, old)?;
         return Ok(true);

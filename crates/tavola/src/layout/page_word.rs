@@ -120,6 +120,12 @@ impl PageWord {
         }
     }
 
+    /// Whether [`Self::decode`] says that it is a segment of this shard, in few steps.
+    #[inline(always)]
+    pub(crate) fn is_segment_of(word: u64, shard: u32) -> bool {
+        word & 0xF == SEGMENT && (word >> HIGH_SHIFT & SHARD_MASK) == u64::from(shard)
+    }
+
     /// The state of any word at all.
     #[inline]
     pub(crate) fn decode(word: u64) -> Self {

@@ -97,6 +97,7 @@ impl<'a> Held<'a> {
 
 impl<'a> Held<'a> {
     /// Takes the word if it is free.
+    #[inline(always)]
     fn try_acquire(word: &'a W32, me: u32, kind: u8) -> Option<Self> {
         let held = HELD.get();
         if held & (SHARD | POOL) != 0 || word.cas(0, me, Ordering::Acquire).is_err() {
@@ -206,7 +207,8 @@ impl<'a> ShardLock<'a> {
 }
 
 impl<'a> ShardLock<'a> {
-    /// Locks a shard if nobody holds it: for work that can as well be done another time.
+    /// Locks a shard if nobody holds it: for work that can be done another time, or another way.
+    #[inline(always)]
     pub(crate) fn try_acquire(region: &'a Region, number: u32, me: u32) -> Option<Self> {
         let head = region.shard(number);
         let held = Held::try_acquire(&head.lock, me, SHARD)?;
@@ -223,11 +225,14 @@ impl<'a> ShardLock<'a> {
     #[inline(always)]
     pub(crate) fn segment(&self, page: u32) -> Option<&'a Segment> {
         let segment = self.region.segment_at(page)?;
+        self.owns(page).then_some(segment)
+    }
+
+    /// Whether a page, which is below the frontier, is a segment of the shard's.
+    #[inline(always)]
+    pub(crate) fn owns(&self, page: u32) -> bool {
         let word = self.region.page_word(page).load(Ordering::Relaxed);
-        match PageWord::decode(word) {
-            PageWord::Segment { shard, .. } if shard == self.number => Some(segment),
-            _ => None,
-        }
+        PageWord::is_segment_of(word, self.number)
     }
 }
 

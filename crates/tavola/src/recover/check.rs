@@ -208,14 +208,14 @@ impl Pass<'_> {
             return Err("the chain of its item is broken");
         }
         let hash = Hash::of(region, &self.key);
-        if hash.shard != shard || hash.tag != slot_tag(word) {
+        if hash.shard() != shard || hash.tag() != slot_tag(word) {
             return Err("its key has another hash");
         }
-        if bucket != hash.home && bucket != other_bucket(hash.home, hash.tag) {
+        if bucket != hash.home() && bucket != other_bucket(hash.home(), hash.tag()) {
             return Err("its key belongs to another bucket");
         }
         let depth = LayoutWord(region.shard(shard).layout.load(Ordering::Relaxed)).depth();
-        if lookup(region, shard, depth, hash.tag).0 != index {
+        if lookup(region, shard, depth, hash.tag()).0 != index {
             return Err("its key belongs to another segment");
         }
         if !is_used(region, &block) {
@@ -231,7 +231,7 @@ impl Pass<'_> {
         self.large_pages += item.chain().count() as u64;
         self.report.keys += 1;
         self.report.bytes_reachable += u64::from(block.class.block);
-        Ok(hash.home)
+        Ok(hash.home())
     }
 
     fn totals(&mut self) {

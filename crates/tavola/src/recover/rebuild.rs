@@ -249,11 +249,11 @@ impl Walk<'_> {
             return Slot::Bad;
         }
         let hash = Hash::of(region, &self.key);
-        let in_place = bucket == hash.home || bucket == other_bucket(hash.home, hash.tag);
-        if hash.shard != shard || hash.tag != slot_tag(word) || !in_place {
+        let in_place = bucket == hash.home() || bucket == other_bucket(hash.home(), hash.tag());
+        if hash.shard() != shard || hash.tag() != slot_tag(word) || !in_place {
             return Slot::Bad;
         }
-        if lookup(region, shard, layout_of(self.lock).depth(), hash.tag).0 != index {
+        if lookup(region, shard, layout_of(self.lock).depth(), hash.tag()).0 != index {
             return Slot::Copy;
         }
         if !mark_block(region, &block) {
@@ -265,7 +265,7 @@ impl Walk<'_> {
         uids::claim(self.lock, &item);
         self.items += 1;
         self.payload += item.payload();
-        Slot::Good { home: hash.home }
+        Slot::Good { home: hash.home() }
     }
 }
 

@@ -113,6 +113,27 @@ impl Core {
         }
     }
 
+    /// The lock of a shard, if nobody holds it: for the first try of a step, made where it is
+    /// called and not through [`Self::locked`].
+    #[inline(always)]
+    pub(super) fn lock_at_once(&self, shard: u32, me: u32) -> Option<ShardLock<'_>> {
+        ShardLock::try_acquire(&self.region, shard, me)
+    }
+
+    /// What came of that step, when the lock is free again. `None`: it lacks something, which
+    /// [`Self::locked`] will fetch.
+    #[inline(always)]
+    pub(super) fn done_at_once<T>(&self, me: u32, outcome: Step<T>) -> Option<Result<T>> {
+        match outcome {
+            Ok(value) => {
+                self.count_write(me);
+                Some(Ok(value))
+            }
+            Err(Stop::Fail(error)) => Some(Err(error)),
+            Err(Stop::Need(_)) => None,
+        }
+    }
+
     /// Does a step under a shard's lock, fetching without the lock what it turns out to lack.
     #[inline(always)]
     pub(super) fn locked<T>(
@@ -236,7 +257,7 @@ impl Core {
     }
 
     #[inline(always)]
-    fn count_write(&self, me: u32) {
+    pub(super) fn count_write(&self, me: u32) {
         let writes = WRITES.get().wrapping_add(1);
         WRITES.set(writes);
         if writes.is_multiple_of(TEND_EVERY) {

@@ -42,7 +42,7 @@ impl Core {
         }
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
-        let counted = self.locked(hash.shard, me, |lock| {
+        let counted = self.locked(hash.shard(), me, |lock| {
             let found = match find(lock, hash, key)? {
                 Spot::Taken(found) => found,
                 spot => {

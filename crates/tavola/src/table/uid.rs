@@ -29,7 +29,7 @@ impl Core {
     #[cold]
     fn give_uid(&self, key: &[u8], hash: Hash) -> Result<Option<Hint>> {
         let me = self.writer()?;
-        self.locked(hash.shard, me, |lock| {
+        self.locked(hash.shard(), me, |lock| {
             let found = match find(lock, hash, key)? {
                 Spot::Free(_) => return Ok(None),
                 Spot::Taken(found) => found,

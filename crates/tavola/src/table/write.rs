@@ -13,7 +13,7 @@ use super::Table;
 use super::core::Core;
 use crate::alloc::{Chain, Step, corrupt, discard, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
-use crate::index::{Found, Hash, Spot, find, insert, remove, replace, warm_both};
+use crate::index::{Found, Hash, Spot, Way, find, find_along, insert, remove, replace};
 use crate::layout::{Fixed, Hint};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
@@ -101,31 +101,43 @@ impl Core {
         if self.needs_chain(key, value)? {
             return self.store_large(me, key, hash, value, when, naming);
         }
-        // On its way while the lock is taken.
-        warm_both(self.region(), hash);
-        self.locked(hash.shard, me, |lock| {
-            let spot = find(lock, hash, key)?;
-            if !when.holds(lock, &spot)? {
-                return Ok(None);
-            }
-            if let Spot::Taken(found) = &spot
-                && let Ok(word) = <[u8; 8]>::try_from(value)
-                && let Some(place) = found.word(lock, key)
-                && let Some(hint) = naming.kept(lock, found)?
+        let way = Way::warm_both(self.region(), hash);
+        // One word is mostly changed in place.
+        let word = <[u8; 8]>::try_from(value).ok().map(u64::from_ne_bytes);
+        if let Some(lock) = self.lock_at_once(hash.shard(), me) {
+            let spot = find_along(&lock, way, hash, key, word.is_none());
+            if let (Ok(Spot::Taken(found)), Some(word)) = (&spot, word)
+                && matches!(when, When::Always | When::Present)
+                && naming == Naming::Keep
+                && let Some(place) = found.word(&lock, key)
             {
-                change_in_place(lock, place, u64::from_ne_bytes(word));
-                return Ok(Some(hint));
+                change_in_place(&lock, place, word);
+                drop(lock);
+                self.count_write(me);
+                return Ok(Some(Hint::NONE));
             }
-            if naming == Naming::Give || spot.has_uid() {
-                return store_with_uid(lock, (hash, spot), (key, value), naming);
+            let outcome =
+                spot.and_then(|spot| store_at(&lock, hash, spot, (key, value), when, naming));
+            drop(lock);
+            if let Some(done) = self.done_at_once(me, outcome) {
+                return done;
             }
-            let new = New {
-                item_ref: write_small(lock, key, value, Hint::NONE)?,
-                payload: key.len() + value.len(),
-                hint: Hint::NONE,
-            };
-            publish(lock, hash, spot, new)?;
-            Ok(Some(Hint::NONE))
+        }
+        self.store_slowly(me, hash, (key, value), when, naming)
+    }
+
+    /// As [`Self::store_hashed`], of an item that is not large, however long it takes.
+    #[cold]
+    fn store_slowly(
+        &self,
+        me: u32,
+        hash: Hash,
+        pair: (&[u8], &[u8]),
+        when: When<'_>,
+        naming: Naming,
+    ) -> Result<Option<Hint>> {
+        self.locked(hash.shard(), me, |lock| {
+            store_at(lock, hash, find(lock, hash, pair.0)?, pair, when, naming)
         })
     }
 
@@ -151,7 +163,7 @@ impl Core {
         naming: Naming,
     ) -> Result<Option<Hint>> {
         let mut chain = Some(self.chain(me, key, value)?);
-        self.locked(hash.shard, me, |lock| {
+        self.locked(hash.shard(), me, |lock| {
             let spot = find(lock, hash, key)?;
             if !when.holds(lock, &spot)? {
                 return Ok(None);
@@ -181,9 +193,9 @@ impl Core {
     pub(super) fn delete(&self, key: &[u8], when: When<'_>) -> Result<bool> {
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
-        warm_both(self.region(), hash);
-        self.locked(hash.shard, me, |lock| {
-            let spot = find(lock, hash, key)?;
+        let way = Way::warm_both(self.region(), hash);
+        self.locked(hash.shard(), me, |lock| {
+            let spot = find_along(lock, way, hash, key, true)?;
             if !when.holds(lock, &spot)? {
                 return Ok(false);
             }
@@ -197,6 +209,39 @@ impl Core {
             Ok(true)
         })
     }
+}
+
+/// Stores an item that is not large, where its key is or would be.
+#[inline(never)]
+fn store_at(
+    lock: &ShardLock<'_>,
+    hash: Hash,
+    spot: Spot<'_>,
+    (key, value): (&[u8], &[u8]),
+    when: When<'_>,
+    naming: Naming,
+) -> Step<Option<Hint>> {
+    if !when.holds(lock, &spot)? {
+        return Ok(None);
+    }
+    if let Spot::Taken(found) = &spot
+        && let Ok(word) = <[u8; 8]>::try_from(value)
+        && let Some(place) = found.word(lock, key)
+        && let Some(hint) = naming.kept(lock, found)?
+    {
+        change_in_place(lock, place, u64::from_ne_bytes(word));
+        return Ok(Some(hint));
+    }
+    if naming == Naming::Give || spot.has_uid() {
+        return store_with_uid(lock, (hash, spot), (key, value), naming);
+    }
+    let new = New {
+        item_ref: write_small(lock, key, value, Hint::NONE)?,
+        payload: key.len() + value.len(),
+        hint: Hint::NONE,
+    };
+    publish(lock, hash, spot, new)?;
+    Ok(Some(Hint::NONE))
 }
 
 /// Stores an item that is not large, with a uid: by itself, so that the others stay as quick as

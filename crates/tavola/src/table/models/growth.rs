@@ -1,7 +1,7 @@
 //! Segments that split and merge, and a root that goes and comes, while keys are read.
 
 use super::{
-    Key, Table, Write, beside, explore, keys_between, keys_where, never_missing, set, table,
+    Key, Table, WORDS, Write, beside, explore, keys_between, keys_where, never_missing, set, table,
 };
 use super::{core, region, walk_meets, writer};
 use crate::index::Hash;
@@ -22,7 +22,7 @@ pub(super) fn segments(table: &Table) -> u32 {
 
 /// Two keys of each half of a split.
 fn of_both_halves(table: &Table, keys: &[Key]) -> Vec<Key> {
-    let is_low = |key: &&Key| Hash::of(region(table), *key).tag & 1 == 0;
+    let is_low = |key: &&Key| Hash::of(region(table), *key).tag() & 1 == 0;
     let low = keys.iter().filter(is_low).take(2);
     let high = keys.iter().filter(|key| !is_low(key)).take(2);
     low.chain(high).copied().collect()
@@ -67,7 +67,7 @@ fn a_split_loses_nothing_to_walks() {
 fn a_split_that_leaves_the_depth_loses_nothing() {
     let of_half = |half: u32, home: u32, other: u32, count: usize| {
         keys_where(count, move |hash| {
-            hash.home == home && hash.away() == other && hash.tag & 1 == half
+            hash.home() == home && hash.away() == other && hash.tag() & 1 == half
         })
     };
     let deep = [of_half(1, HOME, OTHER, 8), of_half(1, OTHER, HOME, 7)].concat();
@@ -179,6 +179,39 @@ fn splits_and_merges_beside_writers() {
             vec![tend(), rewrite, grow],
             vec![never_missing(watched)],
         );
+    });
+}
+
+#[test]
+fn what_is_written_goes_where_a_split_has_led_the_key() {
+    let keys = crowd();
+    explore(400, move || {
+        let (last, first) = keys.split_last().unwrap();
+        let table = table(|t| fill(t, first));
+        let count = keys.len() as u64;
+        let [low, _, high, _] = of_both_halves(&table, first)[..] else {
+            panic!("a half without two keys");
+        };
+        let split: Write = Box::new({
+            let last = *last;
+            move |t| set(t, &last, 1)
+        });
+        // Each of them looks for its segment before it has the lock.
+        let write: Write = Box::new(move |t| {
+            for key in [high, low] {
+                set(t, &key, WORDS);
+                set(t, &key, WORDS + 1);
+                assert!(t.remove(&key).unwrap());
+                assert!(t.add(&key, &super::value(WORDS + 2)).unwrap());
+            }
+        });
+        beside(&table, vec![split, write], vec![]);
+        super::quietly(|| {
+            assert_eq!(table.len().unwrap(), count);
+            for key in [high, low] {
+                assert_eq!(super::version(&table, &key), WORDS + 2);
+            }
+        });
     });
 }
 

@@ -181,7 +181,9 @@ fn walk_meets(keys: &[Key]) -> Look {
 
 /// The first keys with this home bucket and this other one.
 fn keys_between(home: u32, other: u32, count: usize) -> Vec<Key> {
-    keys_where(count, move |hash| hash.home == home && hash.away() == other)
+    keys_where(count, move |hash| {
+        hash.home() == home && hash.away() == other
+    })
 }
 
 /// The first keys whose hash is so.

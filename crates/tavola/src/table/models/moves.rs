@@ -50,7 +50,7 @@ impl Crowd {
         let away = &segment.buckets[hash.away() as usize];
         (0..SLOTS).any(|slot| {
             let word = away.slots[slot].load(Ordering::Relaxed);
-            word != 0 && slot_tag(word) == hash.tag
+            word != 0 && slot_tag(word) == hash.tag()
         })
     }
 
