@@ -126,11 +126,11 @@ pub(super) enum Look {
 
 /// Looks a key up and takes what is wanted of its item; false: the key is missing.
 ///
-/// Nearly every key that is there stands in its home bucket, in the first slot that fits, and its
-/// item is a plain one; nearly every key that is not there has no slot that fits and no other
-/// bucket. So much is done here, in few steps and without a call: two reads in a row overlap only
-/// as far as the processor looks ahead, and the rate halves from 130 instructions a read to 180.
-/// Whatever else there is begins anew in [`read_on`].
+/// Nearly every key that is there stands in the first slot that fits, and its item is a plain one;
+/// nearly every key that is not there has no slot that fits. So much is done here, in few steps
+/// and, at home, without a call: two reads in a row overlap only as far as the processor looks
+/// ahead, and the rate halves from 130 instructions a read to 180. Whatever else there is begins
+/// anew in [`read_on`].
 #[inline(always)]
 pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
     let head = region.shard(hash.shard());
@@ -143,8 +143,7 @@ pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want
             layout,
             tag: hash.tag(),
         };
-        let home = &segment.buckets[hash.home() as usize];
-        if let Some(found) = view.glance(home, key, want) {
+        if let Some(found) = view.glance(segment, hash, key, want) {
             return Ok(found);
         }
     }
@@ -204,22 +203,63 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether the key is there, where its home bucket and the first slot that fits can tell.
+    /// Whether the key is there, where the first slot that fits can tell.
     #[inline(always)]
-    fn glance(self, home: &Bucket, key: &[u8], want: &mut impl Want) -> Option<bool> {
+    fn glance(
+        self,
+        segment: &Segment,
+        hash: Hash,
+        key: &[u8],
+        want: &mut impl Want,
+    ) -> Option<bool> {
+        let home = &segment.buckets[hash.home() as usize];
         // Pairs with the release in `Bucket::bump`.
         let version = home.version.load(Ordering::Acquire);
-        let Some(slot) = matches(home, self.tag).next() else {
-            // Pairs with the release in `Bucket::hint_up`: the hint is read after the slots.
-            fence(Ordering::Acquire);
-            let is_missing = home.hint() == 0 && self.validate(home, version);
-            return is_missing.then_some(false);
-        };
+        if let Some(slot) = matches(home, self.tag).next() {
+            return self.take_slot(home, version, slot, key, want);
+        }
+        // Pairs with the release in `Bucket::hint_up`: the hint is read after the slots.
+        fence(Ordering::Acquire);
+        if home.hint() != 0 {
+            let away = &segment.buckets[hash.away() as usize];
+            return self.glance_away((home, version), away, key, want);
+        }
+        self.validate(home, version).then_some(false)
+    }
+
+    /// As [`Self::glance`], of a key that is not in its home bucket, which had that version: an
+    /// eighth of all.
+    #[inline(never)]
+    fn glance_away(
+        self,
+        (home, home_version): (&Bucket, u32),
+        away: &Bucket,
+        key: &[u8],
+        want: &mut impl Want,
+    ) -> Option<bool> {
+        // Pairs with the release in `Bucket::bump`.
+        let version = away.version.load(Ordering::Acquire);
+        match matches(away, self.tag).next() {
+            Some(slot) => self.take_slot(away, version, slot, key, want),
+            None => self.validate(home, home_version).then_some(false),
+        }
+    }
+
+    /// `Some(true)`: what is wanted of the item that a slot leads to was taken.
+    #[inline(always)]
+    fn take_slot(
+        self,
+        bucket: &Bucket,
+        version: u32,
+        slot: usize,
+        key: &[u8],
+        want: &mut impl Want,
+    ) -> Option<bool> {
         // Pairs with the release that published the item: its bytes are seen.
         // Its tag need not be looked at again: the whole key will be.
-        let item_ref = slot_ref(home.slots[slot].load(Ordering::Acquire));
+        let item_ref = slot_ref(bucket.slots[slot].load(Ordering::Acquire));
         let is_taken =
-            item_ref != 0 && self.take_short(item_ref, key, want) && self.validate(home, version);
+            item_ref != 0 && self.take_short(item_ref, key, want) && self.validate(bucket, version);
         is_taken.then_some(true)
     }
 

@@ -12,11 +12,12 @@
 //! found in one bucket until the segments fill up anew.
 
 use super::dir::{depth_of, layout_word, lookup, publish_layout};
+use super::group::with_bit;
 use super::hash::other_bucket;
 use super::place::{free_slot, move_key};
 use crate::alloc::{Need, Step, Stop, corrupt, take};
 use crate::error::Error;
-use crate::layout::{BUCKETS, DIR_INLINE, HINT_MAX, PageWord, SLOTS, Segment, slot_tag};
+use crate::layout::{BUCKETS, DIR_INLINE, HINT_MAX, PageWord, Segment, slot_tag};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
@@ -93,12 +94,10 @@ fn copy_half(old: &Segment, new: &Segment, bit: u32) {
     for (from, to) in old.buckets.iter().zip(&new.buckets) {
         let meta = from.meta.load(Ordering::Relaxed);
         let mut moved = 0;
-        for slot in 0..SLOTS {
+        for slot in with_bit(from, bit) {
             let word = from.slots[slot].load(Ordering::Relaxed);
-            if word != 0 && slot_tag(word) >> bit & 1 == 1 {
-                to.slots[slot].store(word, Ordering::Relaxed);
-                moved |= 0xF << (4 * slot);
-            }
+            to.slots[slot].store(word, Ordering::Relaxed);
+            moved |= 0xF << (4 * slot);
         }
         to.meta.store(meta & moved, Ordering::Relaxed);
     }
@@ -132,10 +131,10 @@ fn bring_home(lock: &ShardLock<'_>, segment: &Segment) {
 /// Calls `f` with bucket, slot and home bucket of each key that is away from home.
 fn for_each_away(segment: &Segment, mut f: impl FnMut(usize, usize, u32)) {
     for (b, bucket) in segment.buckets.iter().enumerate() {
-        for slot in 0..SLOTS {
+        for slot in bucket.away() {
             let word = bucket.slots[slot].load(Ordering::Relaxed);
             // An empty slot may say so after damage: no hint counts it.
-            if word != 0 && bucket.is_away(slot) {
+            if word != 0 {
                 f(b, slot, other_bucket(b as u32, slot_tag(word)));
             }
         }
@@ -155,13 +154,10 @@ fn clear_half(old: &Segment, bit: u32) {
     for (bucket, hint) in old.buckets.iter().zip(hints) {
         let mut kept = bucket.meta.load(Ordering::Relaxed) & !(0xF << 28);
         let mut cleared = false;
-        for slot in 0..SLOTS {
-            let word = bucket.slots[slot].load(Ordering::Relaxed);
-            if word != 0 && slot_tag(word) >> bit & 1 == 1 {
-                bucket.slots[slot].store(0, Ordering::Release);
-                kept &= !(0xF << (4 * slot));
-                cleared = true;
-            }
+        for slot in with_bit(bucket, bit) {
+            bucket.slots[slot].store(0, Ordering::Release);
+            kept &= !(0xF << (4 * slot));
+            cleared = true;
         }
         if cleared {
             bucket.bump();

@@ -23,6 +23,8 @@ const REF_BITS: u32 = 40;
 /// The ref of a slot.
 pub(crate) const REF_MASK: u64 = (1 << REF_BITS) - 1;
 const AWAY: u32 = 8;
+/// That bit of all slots.
+const AWAY_BITS: u32 = AWAY * 0x0111_1111;
 const HINT_SHIFT: u32 = 28;
 
 /// One cache line of the index.
@@ -80,6 +82,17 @@ impl Bucket {
     #[inline(always)]
     pub(crate) fn is_away(&self, i: usize) -> bool {
         self.meta.load(Ordering::Relaxed) & (AWAY << (4 * i)) != 0
+    }
+
+    /// The slots of which [`Self::is_away`] says so.
+    #[inline(always)]
+    pub(crate) fn away(&self) -> impl Iterator<Item = usize> + use<> {
+        let mut bits = self.meta.load(Ordering::Relaxed) & AWAY_BITS;
+        std::iter::from_fn(move || {
+            let slot = (bits != 0).then(|| bits.trailing_zeros() as usize / 4);
+            bits &= bits.wrapping_sub(1);
+            slot
+        })
     }
 
     /// Sets the four bits of slot `i` for a key newly put there. Under the shard's lock.

@@ -40,9 +40,10 @@ use portable as imp;
 ))]
 use sse2 as imp;
 
-use crate::layout::{Bucket, SLOTS};
+use crate::layout::{Bucket, SLOTS, slot_tag};
+use crate::sync::Ordering;
 
-/// The slots that may hold the tag, as bits.
+/// Some slots of a bucket, as bits.
 #[derive(Clone, Copy)]
 pub(super) struct Matches(u32);
 
@@ -58,6 +59,13 @@ impl Iterator for Matches {
         self.0 &= self.0 - 1;
         Some(slot as usize)
     }
+}
+
+/// Slots whose tag has this bit: no branch that half of the slots take.
+#[inline(always)]
+pub(super) fn with_bit(bucket: &Bucket, bit: u32) -> Matches {
+    let has = |slot: usize| slot_tag(bucket.slots[slot].load(Ordering::Relaxed)) >> bit & 1;
+    Matches((0..SLOTS).fold(0, |slots, slot| slots | has(slot) << slot))
 }
 
 /// Slots whose tag is `tag`; an empty slot looks like tag 0.
