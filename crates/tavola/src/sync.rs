@@ -102,6 +102,12 @@ pub(crate) fn fence(order: Ordering) {
     core::sync::atomic::fence(order);
 }
 
+/// A fence between what a thread does and what a signal handler finds that interrupts it.
+#[inline(always)]
+pub(crate) fn handler_fence() {
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
+}
+
 /// One turn of a spin loop.
 #[inline(always)]
 pub(crate) fn spin_hint() {

@@ -12,7 +12,7 @@ pub(super) fn layout_word(head: &ShardHead) -> LayoutWord {
 }
 
 /// Counts a change of the directory. Under the shard's lock, after the change (I4).
-pub(super) fn publish_layout(head: &ShardHead, depth: u32) {
+pub(crate) fn publish_layout(head: &ShardHead, depth: u32) {
     let word = LayoutWord(head.layout.load(Ordering::Relaxed)).changed(depth);
     head.layout.store(word.0, Ordering::Release);
 }

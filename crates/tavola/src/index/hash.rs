@@ -19,8 +19,8 @@ const fn low_bits(count: u32) -> u64 {
     (1 << count) - 1
 }
 
-/// Where a key belongs: tag, home bucket (from bit 24) and shard (from bit 32). One word, as what
-/// is put together of several waits for memory where it is handed on.
+/// Where a key belongs: tag, home bucket (from bit 24) and shard (from bit 32). One word, as three
+/// would go through memory when they are handed on, and be waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hash(u64);
 

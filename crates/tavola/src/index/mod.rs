@@ -46,7 +46,7 @@ mod split;
 
 pub(crate) use ahead::{Ahead, Way};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, word_by_uid};
-pub(crate) use dir::{depth_of, entries, lookup, next_prefix};
+pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use find::{Found, Spot, find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;

@@ -227,8 +227,8 @@ impl View<'_> {
         self.validate(home, version).then_some(false)
     }
 
-    /// As [`Self::glance`], of a key that is not in its home bucket, which had that version: an
-    /// eighth of all.
+    /// As [`Self::glance`], of a key that is not in its home bucket, which had that
+    /// version: a seventh of all, when segments are full.
     #[inline(never)]
     fn glance_away(
         self,

@@ -7,7 +7,7 @@
 
 use super::{GATE, HELD};
 use crate::error::{Error, Result};
-use crate::sync::{Ordering, W64};
+use crate::sync::{Ordering, W64, handler_fence};
 use crate::sys::process::generation;
 
 /// The gate; process memory.
@@ -25,12 +25,16 @@ impl Gate {
     pub(crate) fn try_enter(&self) -> Option<Inside<'_>> {
         let seen = self.0.load(Ordering::Relaxed);
         let mine = generation();
+        let held = HELD.get();
+        // Before the word: a handler that comes in between would wait for its own thread.
+        HELD.set(held | GATE);
+        handler_fence();
         // Pairs with the release in `drop`.
-        let entered = seen != mine && self.0.cas(seen, mine, Ordering::Acquire).is_ok();
-        entered.then(|| {
-            HELD.set(HELD.get() | GATE);
-            Inside(self)
-        })
+        if seen != mine && self.0.cas(seen, mine, Ordering::Acquire).is_ok() {
+            return Some(Inside(self));
+        }
+        HELD.set(held);
+        None
     }
 
     /// Passes the gate, waiting for who is inside.
@@ -52,8 +56,9 @@ impl Gate {
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        HELD.set(HELD.get() & !GATE);
         self.0.0.store(0, Ordering::Release);
+        handler_fence();
+        HELD.set(HELD.get() & !GATE);
     }
 }
 

@@ -29,7 +29,7 @@ use crate::layout::{PageWord, Segment, ShardHead};
 use crate::region::Region;
 #[cfg(feature = "shuttle")]
 use crate::sync::model;
-use crate::sync::{Ordering, W32, spin_hint};
+use crate::sync::{Ordering, W32, handler_fence, spin_hint};
 use crate::sys::futex;
 #[cfg(not(feature = "shuttle"))]
 use std::cell::Cell;
@@ -79,6 +79,7 @@ impl<'a> Held<'a> {
             return Err(Error::Reentrant);
         }
         HELD.set(held | kind);
+        handler_fence();
         // Pairs with the release in `drop`.
         let taken = match word.cas(0, me, Ordering::Acquire) {
             Ok(_) => Taken::Clean,
@@ -100,10 +101,17 @@ impl<'a> Held<'a> {
     #[inline(always)]
     fn try_acquire(word: &'a W32, me: u32, kind: u8) -> Option<Self> {
         let held = HELD.get();
-        if held & (SHARD | POOL) != 0 || word.cas(0, me, Ordering::Acquire).is_err() {
+        if held & (SHARD | POOL) != 0 {
             return None;
         }
+        // Before the word: a handler that comes in between would wait for its own thread.
         HELD.set(held | kind);
+        handler_fence();
+        // Pairs with the release in `drop`.
+        if word.cas(0, me, Ordering::Acquire).is_err() {
+            HELD.set(held);
+            return None;
+        }
         Some(Self {
             word,
             kind,
@@ -122,6 +130,7 @@ impl Drop for Held<'_> {
         } else if self.word.swap(0, Ordering::Release) & WAITERS != 0 {
             wake(self.word, 1);
         }
+        handler_fence();
         HELD.set(HELD.get() & !self.kind);
     }
 }

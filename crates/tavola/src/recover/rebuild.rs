@@ -13,7 +13,7 @@ use crate::alloc::{
     unmark_page,
 };
 use crate::error::Result;
-use crate::index::{Hash, entries, lookup, other_bucket};
+use crate::index::{Hash, entries, lookup, other_bucket, publish_layout};
 use crate::layout::{
     BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PageWord, SLOTS, Segment, slot_ref,
     slot_tag,
@@ -77,16 +77,21 @@ fn bump_all(lock: &ShardLock<'_>) {
                 .for_each(|bucket| bucket.bump());
         }
     }
-    let layout = layout_of(lock);
-    let depth = layout.depth().min(lock.region.geometry().dir_log2);
-    forget_deeper(lock, depth);
-    lock.head
-        .layout
-        .store(layout.changed(depth).0, Ordering::Release);
+    forget_deeper(lock, depth_of_layout(lock));
+    raise_layout(lock);
     uids::forget(lock);
     // A walk may have passed one of two copies of a key, and the other may be cleared.
     lock.head.moves.add_owned(1);
     fence(Ordering::Release);
+}
+
+fn depth_of_layout(lock: &ShardLock<'_>) -> u32 {
+    layout_of(lock).depth().min(lock.region.geometry().dir_log2)
+}
+
+/// I4: the directory has changed, or may have.
+fn raise_layout(lock: &ShardLock<'_>) {
+    publish_layout(lock.head, depth_of_layout(lock));
 }
 
 /// A split that died before it raised the depth left an entry that only a later split would show.
@@ -168,6 +173,7 @@ enum Slot {
 impl Walk<'_> {
     fn directory(&mut self) {
         let (region, shard) = (self.lock.region, self.lock.number);
+        let mut is_changed = false;
         // First the entries, so that lookups find only segments that are there.
         for (index, page) in entries(region, shard) {
             let is_new = is_segment(self.lock, page)
@@ -177,6 +183,7 @@ impl Walk<'_> {
                 );
             if !is_new {
                 region.dir_entry(shard, index).store(0, Ordering::Release);
+                is_changed = true;
                 self.lost += 1;
                 continue;
             }
@@ -188,6 +195,9 @@ impl Walk<'_> {
             if index > 0 {
                 self.lock.head.levels[index.ilog2() as usize].add_owned(1);
             }
+        }
+        if is_changed {
+            raise_layout(self.lock);
         }
         for (index, page) in entries(region, shard) {
             self.segment(index, region.segment(page));
