@@ -26,15 +26,19 @@ impl Gate {
         let seen = self.0.load(Ordering::Relaxed);
         let mine = generation();
         let held = HELD.get();
+        // A handler that passed while its thread is about to would take the note away.
+        if held & GATE != 0 || seen == mine {
+            return None;
+        }
         // Before the word: a handler that comes in between would wait for its own thread.
         HELD.set(held | GATE);
         handler_fence();
         // Pairs with the release in `drop`.
-        if seen != mine && self.0.cas(seen, mine, Ordering::Acquire).is_ok() {
-            return Some(Inside(self));
+        if self.0.cas(seen, mine, Ordering::Acquire).is_err() {
+            HELD.set(held);
+            return None;
         }
-        HELD.set(held);
-        None
+        Some(Inside(self))
     }
 
     /// Passes the gate, waiting for who is inside.
@@ -72,6 +76,8 @@ mod tests {
         let inside = gate.try_enter().unwrap();
         assert!(gate.try_enter().is_none());
         assert!(matches!(gate.enter(), Err(Error::Reentrant)));
+        // As a handler finds it whose thread is about to pass the gate of another table.
+        assert!(matches!(Gate::new().enter(), Err(Error::Reentrant)));
         drop(inside);
         drop(gate.enter().unwrap());
         assert!(gate.try_enter().is_some());

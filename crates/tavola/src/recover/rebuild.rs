@@ -60,11 +60,7 @@ fn state_of(region: &Region, page: u32) -> PageWord {
 }
 
 fn is_segment(lock: &ShardLock<'_>, page: u32) -> bool {
-    lock.region.is_page(page)
-        && matches!(
-            state_of(lock.region, page),
-            PageWord::Segment { shard, .. } if shard == lock.number
-        )
+    lock.region.is_page(page) && lock.owns(page)
 }
 
 fn bump_all(lock: &ShardLock<'_>) {

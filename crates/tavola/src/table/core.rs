@@ -113,17 +113,11 @@ impl Core {
         }
     }
 
-    /// The lock of a shard, if nobody holds it: for the first try of a step, made where it is
-    /// called and not through [`Self::locked`].
+    /// What came of the first try of a step, made where it is called and not through
+    /// [`Self::locked`], when the lock is free again. `None`: it lacks something, which that will
+    /// fetch.
     #[inline(always)]
-    pub(super) fn lock_at_once(&self, shard: u32, me: u32) -> Option<ShardLock<'_>> {
-        ShardLock::try_acquire(&self.region, shard, me)
-    }
-
-    /// What came of that step, when the lock is free again. `None`: it lacks something, which
-    /// [`Self::locked`] will fetch.
-    #[inline(always)]
-    pub(super) fn done_at_once<T>(&self, me: u32, outcome: Step<T>) -> Option<Result<T>> {
+    pub(super) fn after_first_try<T>(&self, me: u32, outcome: Step<T>) -> Option<Result<T>> {
         match outcome {
             Ok(value) => {
                 self.count_write(me);

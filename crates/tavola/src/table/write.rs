@@ -104,7 +104,7 @@ impl Core {
         let way = Way::warm_both(self.region(), hash);
         // One word is mostly changed in place.
         let word = <[u8; 8]>::try_from(value).ok().map(u64::from_ne_bytes);
-        if let Some(lock) = self.lock_at_once(hash.shard(), me) {
+        if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
             let spot = find_along(&lock, way, hash, key, word.is_none());
             if let (Ok(Spot::Taken(found)), Some(word)) = (&spot, word)
                 && matches!(when, When::Always | When::Present)
@@ -119,7 +119,7 @@ impl Core {
             let outcome =
                 spot.and_then(|spot| store_at(&lock, hash, spot, (key, value), when, naming));
             drop(lock);
-            if let Some(done) = self.done_at_once(me, outcome) {
+            if let Some(done) = self.after_first_try(me, outcome) {
                 return done;
             }
         }
