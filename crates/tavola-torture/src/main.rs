@@ -5,6 +5,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | `points` | kill points: every store of every operation, and of recovery |
+//! | `queues` | the same for queues, and a soak of their own |
 //! | `soak` | random operations, random kills and stops, histories checked |
 //! | `board` | counters and faults that all processes share |
 //! | `image`, `scratch` | files of tables, and where they lie meanwhile |
@@ -21,6 +22,8 @@ mod board;
 mod image;
 #[forbid(unsafe_code)]
 mod points;
+#[forbid(unsafe_code)]
+mod queues;
 #[forbid(unsafe_code)]
 mod scratch;
 #[forbid(unsafe_code)]
@@ -76,8 +79,10 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
     let soaks_only = args.only.as_deref() == Some("soak");
     if !soaks_only {
         points::run(&run)?;
+        queues::points(args, &board, &scratch)?;
     }
     if soaks_only || args.only.is_none() {
+        queues::soak(&board, &scratch, args.seed, queue_soak_ns(args))?;
         soak::run(args, &board, &scratch, until(args, began))?;
     }
     for fault in board.told() {
@@ -85,6 +90,11 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
     }
     println!("{} faults", board.faults());
     Ok(board.faults())
+}
+
+/// How long queues are soaked: a tenth of the time.
+fn queue_soak_ns(args: &Args) -> u64 {
+    args.seconds * 100_000_000
 }
 
 /// When the soak may end: when the time is over, and half of it was the soak's.

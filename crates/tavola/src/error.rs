@@ -94,6 +94,25 @@ pub enum Error {
     },
     /// A table of fixed lengths that was made without uids.
     NoUids,
+    /// Nothing of that name stands beside the table.
+    NotThere {
+        /// What was looked for.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Something of that name stands beside the table already.
+    AlreadyThere {
+        /// What was to be made.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// An element was pushed by who does not hold it.
+    NotHeld {
+        /// Its number.
+        element: u32,
+    },
     /// `incr` or `decr` on a value that is no decimal number below 2^64.
     NotACounter,
     /// A write began in a signal handler that had interrupted a write of the same thread.
@@ -198,6 +217,19 @@ impl Error {
                 f,
                 "the table was made for fixed lengths without uids; \
                  make it with the option uids to have them"
+            ),
+            Self::NotThere { what, name } => write!(
+                f,
+                "there is no {what} named {name:?}; make it, or check the name"
+            ),
+            Self::AlreadyThere { what, name } => write!(
+                f,
+                "there is a {what} named {name:?} already; open it, or choose another name"
+            ),
+            Self::NotHeld { element } => write!(
+                f,
+                "element {element} is not held by this process; \
+                 push what this process has popped, and once"
             ),
             Self::NotACounter => write!(
                 f,

@@ -16,7 +16,8 @@
 //! | `alloc` | page pool, slabs, items, chains of large items |
 //! | `index` | hashing, reading without locks, placing, splitting, shrinking |
 //! | `recover` | recovery after a death, check, repair |
-//! | `table` | the operations |
+//! | `queue` | rings of elements' numbers beside the table |
+//! | `table` | the operations, of queues too |
 //!
 //! How it stays correct while processes read, write and die is argued in `docs/concurrency.md`.
 
@@ -36,6 +37,8 @@ mod index;
 mod layout;
 mod lock;
 #[forbid(unsafe_code)]
+mod queue;
+#[forbid(unsafe_code)]
 mod recover;
 mod region;
 mod sync;
@@ -51,7 +54,8 @@ pub use region::names;
 #[cfg(feature = "torture")]
 pub use sync::killpoint;
 pub use table::{
-    CasOutcome, CasToken, ClassStats, Iter, Maintained, Options, Participant, Stats, Table,
+    CasOutcome, CasToken, ClassStats, Iter, Maintained, Options, Participant, Queue, QueueOptions,
+    QueuePool, Stats, Table, Watch,
 };
 
 #[cfg(doctest)]

@@ -205,6 +205,28 @@ pub(crate) unsafe fn copy_out(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
+/// As [`copy_in`], by whole words: where two threads of a careless caller meet, bytes mix, and no
+/// more.
+///
+/// # Safety
+/// `dst..dst + src.len()` lies in the region, and with it the words that cover it.
+pub(crate) unsafe fn copy_in_words(dst: *mut u8, src: &[u8]) {
+    hook::before_store(dst);
+    // SAFETY: the caller's promise.
+    unsafe { words::copy_in(dst, src) };
+    hook::after_store();
+}
+
+/// As [`copy_out`], by whole words.
+///
+/// # Safety
+/// As [`copy_out`]; the words that cover the range lie in the region, too.
+pub(crate) unsafe fn copy_out_words(src: *const u8, dst: *mut u8, len: usize) {
+    hook::before_load(src);
+    // SAFETY: the caller's promise.
+    unsafe { words::copy_out(src, dst, len) };
+}
+
 /// The longest copy that [`copy_out_short`] does.
 pub(crate) const SHORT: usize = 32;
 
@@ -332,7 +354,6 @@ mod hook {
 
 #[cfg(feature = "shuttle")]
 pub(crate) mod model;
-#[cfg(any(miri, tavola_checked))]
 mod words;
 
 /// Deaths at a chosen store (feature `torture`).

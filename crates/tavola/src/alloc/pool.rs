@@ -1,5 +1,6 @@
 //! The page pool: pages that no shard owns, backed by memory or not.
 
+use super::extent::{Extents, forget_extents_of, mend, undo_unraised};
 use super::{Need, Stop};
 use crate::error::{Error, Result};
 use crate::layout::{PAGE, PageWord};
@@ -17,8 +18,9 @@ pub(crate) const GRACE_S: u32 = 1;
 /// The pool keeps this part of the pages in use without giving them back.
 const KEEP_PART: u32 = 8;
 
-const FULL_SIZE: &str = "max_size is reached; remove something, or load it into a larger table";
-const FULL_FILES: &str =
+pub(super) const FULL_SIZE: &str =
+    "max_size is reached; remove something, or load it into a larger table";
+pub(super) const FULL_FILES: &str =
     "the file system has no room; remove something, or give the file system more";
 
 /// Locks the pool, rebuilding its lists when its last owner died.
@@ -32,6 +34,7 @@ pub(crate) fn lock(region: &Region, me: u32) -> Result<PoolLock<'_>> {
 
 /// The lists anew from the page words: what is in no list and no shard stays with its owner.
 fn rebuild(lock: &PoolLock<'_>) {
+    undo_unraised(lock);
     let pool = lock.region.pool();
     let words = [
         &pool.free_head,
@@ -85,7 +88,7 @@ fn push_free(lock: &PoolLock<'_>, page: u32, since: u32) {
     pool.free_count.add_owned(1);
 }
 
-fn push_hole(lock: &PoolLock<'_>, page: u32) {
+pub(super) fn push_hole(lock: &PoolLock<'_>, page: u32) {
     let pool = lock.region.pool();
     let next = list_head(lock, &pool.hole_head);
     lock.region
@@ -223,7 +226,7 @@ fn claim(region: &Region, me: u32) -> Result<(u32, u32)> {
 }
 
 /// The first page that was never used. It is the frontier's, unless that was damaged.
-fn unused_from(region: &Region) -> u32 {
+pub(super) fn unused_from(region: &Region) -> u32 {
     let backed = region.pool().backed_words.load(Ordering::Relaxed);
     let until = backed.min(region.geometry().max_pages);
     let mut page = region.frontier().max(region.geometry().first_page);
@@ -249,7 +252,7 @@ pub(crate) fn raise_frontier(region: &Region, me: u32) -> Result<()> {
 }
 
 /// Backs the next stretch of the page table itself.
-fn back_words(region: &Region, me: u32, backed: u32) -> Result<()> {
+pub(super) fn back_words(region: &Region, me: u32, backed: u32) -> Result<()> {
     let geometry = region.geometry();
     let backed = backed.clamp(geometry.first_page, geometry.max_pages);
     let until = backed
@@ -277,7 +280,10 @@ pub(crate) fn is_worth_giving_back(region: &Region) -> bool {
     let given_out = region
         .frontier()
         .saturating_sub(region.geometry().first_page);
-    let in_use = given_out.saturating_sub(free).saturating_sub(holes);
+    let beside = pool.extent_pages.load(Ordering::Relaxed);
+    let in_use = [free, holes, beside]
+        .into_iter()
+        .fold(given_out, u32::saturating_sub);
     free > in_use / KEEP_PART
 }
 
@@ -333,9 +339,15 @@ fn claim_old(region: &Region, me: u32) -> Result<Option<u32>> {
     Ok(Some(page))
 }
 
-/// Brings a dead participant's pages home: those it was backing or punching, and, every shard it
-/// had locked being recovered, those of large items it had not published.
-pub(crate) fn release_claims(region: &Region, me: u32, dead: u32) -> Result<()> {
+/// Brings a dead participant's pages home: those of an extent it was building, those it was backing
+/// or punching, and, every shard it had locked being recovered, those of large items it had not
+/// published.
+///
+/// False: there is so much of it that some is left for another time.
+pub(crate) fn release_claims(region: &Region, me: u32, dead: u32) -> Result<bool> {
+    if !forget_extents_of(region, me, dead)? {
+        return Ok(false);
+    }
     let lock = lock(region, me)?;
     let now = clock::monotonic_s() as u32;
     for page in region.geometry().first_page..region.frontier() {
@@ -345,7 +357,7 @@ pub(crate) fn release_claims(region: &Region, me: u32, dead: u32) -> Result<()> 
             _ => {}
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Repair: pages that are nobody's, by a word that says nothing or names an owner who is no more,
@@ -356,12 +368,15 @@ pub(crate) fn adopt_strays(
     is_stray: impl Fn(PageWord) -> bool,
 ) -> Result<()> {
     let lock = lock(region, me)?;
+    mend(&lock);
+    let extents = Extents::of(region, me);
     for page in region.geometry().first_page..region.frontier() {
         let state = PageWord::decode(region.page_word(page).load(Ordering::Relaxed));
         let stray = match state {
             PageWord::Claimed { owner } | PageWord::Build { owner, .. } => {
                 !is_alive(region, owner, me)
             }
+            PageWord::Extent { number } => !extents.has(number, page),
             other => is_stray(other),
         };
         if stray {

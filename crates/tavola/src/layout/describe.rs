@@ -14,6 +14,9 @@ const TOTAL: usize = count::<Superblock>()
     + count::<Bucket>()
     + count::<SlabPage>()
     + count::<UidPage>()
+    + count::<Extent>()
+    + count::<QueuePoolHead>()
+    + count::<QueueHead>()
     + 2;
 
 const fn count<T: Described>() -> usize {
@@ -38,7 +41,10 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<Participant>(all, at);
     let (all, at) = push::<Bucket>(all, at);
     let (all, at) = push::<SlabPage>(all, at);
-    let (mut all, at) = push::<UidPage>(all, at);
+    let (all, at) = push::<UidPage>(all, at);
+    let (all, at) = push::<Extent>(all, at);
+    let (all, at) = push::<QueuePoolHead>(all, at);
+    let (mut all, at) = push::<QueueHead>(all, at);
     all[at] = PAGE;
     all[at + 1] = CLASSES as u64;
     all
@@ -97,6 +103,21 @@ pub fn tables() -> String {
         "at most; the bitmap is as long as the class needs",
     );
     table::<UidPage>(&mut out, "Uid chunk head", "before the entries of a chunk");
+    table::<Extent>(
+        &mut out,
+        "Extent",
+        "16 in the superblock from offset 2048 on",
+    );
+    table::<QueuePoolHead>(
+        &mut out,
+        "Queue pool head",
+        "at the beginning of its extent",
+    );
+    table::<QueueHead>(
+        &mut out,
+        "Queue head",
+        "one a queue, behind the head of its pool",
+    );
     let _ = writeln!(out, "### Areas by `max_size`\n");
     let _ = writeln!(
         out,

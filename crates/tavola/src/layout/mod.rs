@@ -1,13 +1,13 @@
 //! The bytes of the region: what stands where, in which width, and what each state means.
 //!
 //! ```text
-//! 0            superblock            4 KiB: identity and geometry, then the page pool's heads
+//! 0            superblock            4 KiB: identity and geometry, the page pool's heads, extents
 //! shards_off   shard heads           1 KiB each: index root, lock word, counters, class heads
 //! parts_off    participants          64 B each
 //! table_off    page table            8 B a page
 //! dirs_off     directories           4 B an entry, the largest size of each reserved, sparse
 //! uids_off     uid directories       4 B a chunk, the largest size of each reserved, sparse
-//! first_page   pages                 16 KiB each: segments, slabs, pages of large items
+//! first_page   pages                 16 KiB each: segments, slabs, large items, extents
 //! ```
 //!
 //! Every structure is made of [`W32`](crate::sync::W32) and [`W64`](crate::sync::W64) words: fixed
@@ -17,9 +17,12 @@
 mod bucket;
 mod class;
 mod describe;
+mod extent;
 mod geometry;
 mod item;
+mod name;
 mod page_word;
+mod queue;
 mod shard;
 mod slab;
 mod superblock;
@@ -28,12 +31,17 @@ mod uid;
 pub(crate) use bucket::{BUCKETS, Bucket, HINT_MAX, SLOTS, Segment, slot_ref, slot_tag, slot_word};
 pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
 pub use describe::tables;
+pub(crate) use extent::{EXTENTS, Extent, ExtentName, ExtentState, QUEUE_POOL, Run};
 pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
 pub(crate) use item::{
     FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL,
     is_word, large_split,
 };
+pub(crate) use name::Name;
 pub(crate) use page_word::{FIRST_MASK, PageWord};
+pub(crate) use queue::{
+    Journal, MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueHead, QueueName, QueuePoolHead,
+};
 pub(crate) use shard::{ClassHead, DIR_INLINE, LayoutWord, ShardHead, UidLayout};
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{

@@ -3,7 +3,7 @@
 //!
 //! | state | written by | next state |
 //! |---|---|---|
-//! | `Unused` (0) | nobody: pages past the frontier | `Claimed` |
+//! | `Unused` (0) | nobody: pages past the frontier | `Claimed`, `Extent` |
 //! | `Claimed(owner)` | a participant that backs or punches the page | `Free`, `Hole` |
 //! | `Free(since, next)` | the pool's lock holder; backed | `Build`, `Slab`, `Segment`, `Claimed` |
 //! | `Hole(next)` | the pool's lock holder; not backed | `Claimed` |
@@ -12,6 +12,7 @@
 //! | `Slab(shard, class)` | the shard's lock holder | `Free` |
 //! | `Segment(shard)` | the shard's lock holder | `Free` |
 //! | `Uids(shard, chunk)` | the shard's lock holder | `Free` |
+//! | `Extent(number)` | the pool's lock holder, for whoever builds it | `Hole` if that one died |
 //!
 //! ```text
 //! Claimed   state 4 | - 29            | owner 31
@@ -22,6 +23,7 @@
 //! Slab      state 4 | class 8 | - 21  | shard 12
 //! Segment   state 4 | - 29            | shard 12 | mark 1
 //! Uids      state 4 | chunk 29        | shard 12
+//! Extent    state 4 | number 29       | -
 //! ```
 //!
 //! `first` are the low bits of the chain's first page: a damaged `next` does not lead from one
@@ -66,6 +68,9 @@ pub(crate) enum PageWord {
         shard: u32,
         chunk: u32,
     },
+    Extent {
+        number: u32,
+    },
     /// No state that is ever written.
     Damaged,
 }
@@ -88,6 +93,7 @@ const LARGE: u64 = 5;
 const SLAB: u64 = 6;
 const SEGMENT: u64 = 7;
 const UIDS: u64 = 8;
+const EXTENT: u64 = 9;
 
 fn pack(state: u64, low: u32, high: u32) -> u64 {
     debug_assert!(u64::from(low) <= NEXT_MASK && u64::from(high) <= HIGH_MASK);
@@ -116,6 +122,7 @@ impl PageWord {
             Self::Slab { shard, class } => pack(SLAB, class, shard),
             Self::Segment { shard, mark } => marked(pack(SEGMENT, 0, shard), mark),
             Self::Uids { shard, chunk } => pack(UIDS, chunk, shard),
+            Self::Extent { number } => pack(EXTENT, number, 0),
             Self::Damaged => unreachable!("a damaged word is only ever read"),
         }
     }
@@ -151,6 +158,7 @@ impl PageWord {
             },
             SEGMENT => Self::Segment { shard, mark },
             UIDS => Self::Uids { shard, chunk: next },
+            EXTENT => Self::Extent { number: next },
             _ => Self::Damaged,
         }
     }
@@ -205,6 +213,7 @@ mod tests {
                 shard: 4095,
                 chunk: top,
             },
+            PageWord::Extent { number: 15 },
         ] {
             assert_eq!(PageWord::decode(state.encode()), state);
         }

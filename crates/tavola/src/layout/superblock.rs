@@ -1,5 +1,6 @@
 //! The superblock: identity and geometry, written once; then the heads of the page pool.
 
+use super::extent::{EXTENTS, Extent};
 use super::{Fixed, Geometry, assert_layout};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W32, W64};
@@ -54,12 +55,14 @@ pub(crate) struct Superblock {
     unused: [W64; 111],
     /// The heads of the page pool.
     pub(crate) pool: Pool,
-    tail: [W64; 360],
+    tail: [W64; 104],
+    /// What stands beside the table.
+    pub(crate) extents: [Extent; EXTENTS],
 }
 assert_layout!(Superblock, size 4096, {
     magic: 0, endian: 8, format: 12, fingerprint: 16, max_size: 24, shards_log2: 32, dir_log2: 36,
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
-    reserved: 88, checksum: 120, unused: 128, pool: 1024, tail: 1216,
+    reserved: 88, checksum: 120, unused: 128, pool: 1024, tail: 1216, extents: 2048,
 });
 
 /// The page pool: pages no shard owns. All but `frontier` is derived from the page words.
@@ -79,7 +82,8 @@ pub(crate) struct Pool {
     pub(crate) backed_words: W32,
     /// First of the free pages that were set apart to be given back; 0: none.
     pub(crate) old_head: W32,
-    reserved_half: W32,
+    /// Pages of extents.
+    pub(crate) extent_pages: W32,
     reserved: [W64; 12],
     /// Pages from here on were never used. Only rises.
     pub(crate) frontier: W32,
@@ -88,7 +92,7 @@ pub(crate) struct Pool {
 }
 assert_layout!(Pool, size 192, {
     lock: 0, free_head: 4, free_count: 8, hole_head: 12, hole_count: 16, backed_words: 20,
-    old_head: 24, reserved_half: 28, reserved: 32, frontier: 128, reserved_word: 132,
+    old_head: 24, extent_pages: 28, reserved: 32, frontier: 128, reserved_word: 132,
     reserved_line: 136,
 });
 
@@ -241,7 +245,7 @@ pub(crate) const fn fingerprint() -> u64 {
 }
 
 /// FNV-1a over words: any single changed bit changes the result.
-const fn fold(words: &[u64]) -> u64 {
+pub(super) const fn fold(words: &[u64]) -> u64 {
     let mut sum = 0xCBF2_9CE4_8422_2325;
     let mut i = 0;
     while i < words.len() {

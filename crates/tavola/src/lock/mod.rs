@@ -1,4 +1,5 @@
-//! Lock words: one short lock a shard and one for the page pool, which outlive their owners.
+//! Lock words: one short lock a shard, one for the page pool, two a queue, which outlive their
+//! owners.
 //!
 //! | word | meaning | next |
 //! |---|---|---|
@@ -12,9 +13,11 @@
 //! whether the owner lives. Of several takers the compare and exchange lets one through. Who takes
 //! a lock over is told so and must recover what it guards before anything else.
 //!
-//! **L1** Lock order: a shard, then the pool; never two shards. **L2** Nothing is called out while
-//! one is held: no allocation of process memory, no callback, no I/O. **L3** A thread that holds
-//! one and comes here again (from a signal handler) is refused with [`Error::Reentrant`].
+//! **L1** Lock order: a shard, then the pool; never two shards. The end of a queue is locked beside
+//! nothing else, but for [`AllEnds`]: all of a pool, in their order, and without waiting for long.
+//! **L2** Nothing is called out while one is held: no callback, no I/O, and, but for checks, no
+//! allocation of process memory. **L3** A thread that holds one and comes here again (from a signal
+//! handler) is refused with [`Error::Reentrant`].
 
 mod gate;
 mod membership;
@@ -42,9 +45,26 @@ const SPINS: u32 = if cfg!(feature = "shuttle") { 2 } else { 40 };
 /// How long a waiter sleeps before it asks whether the owner lives.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(10);
 
+/// How often, and how long each time, all ends of a pool are waited for.
+const PAUSES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(1);
+
 const SHARD: u8 = 1;
 const POOL: u8 = 2;
 const GATE: u8 = 4;
+const POP: u8 = 8;
+const PUSH: u8 = 16;
+const NOTED: u8 = 0;
+
+/// The locks that a thread must not hold when it comes for one of this kind (L1, L3).
+const fn excluded_by(kind: u8) -> u8 {
+    match kind {
+        // One of several that are noted as one.
+        NOTED => 0,
+        POOL => POOL | POP | PUSH,
+        _ => SHARD | POOL | POP | PUSH,
+    }
+}
 
 #[cfg(not(feature = "shuttle"))]
 thread_local! {
@@ -74,8 +94,7 @@ impl<'a> Held<'a> {
     #[inline(always)]
     fn acquire(region: &Region, word: &'a W32, me: u32, kind: u8) -> Result<(Self, Taken)> {
         let held = HELD.get();
-        // A shard's lock comes first, the pool's second (L1).
-        if held & (if kind == SHARD { SHARD | POOL } else { POOL }) != 0 {
+        if held & excluded_by(kind) != 0 {
             return Err(Error::Reentrant);
         }
         HELD.set(held | kind);
@@ -101,7 +120,7 @@ impl<'a> Held<'a> {
     #[inline(always)]
     fn try_acquire(word: &'a W32, me: u32, kind: u8) -> Option<Self> {
         let held = HELD.get();
-        if held & (SHARD | POOL) != 0 {
+        if held & excluded_by(kind) != 0 {
             return None;
         }
         // Before the word: a handler that comes in between would wait for its own thread.
@@ -152,7 +171,7 @@ fn wait(region: &Region, word: &W32, me: u32) -> Taken {
         } else if seen & WAITERS != 0 || word.cas(seen, seen | WAITERS, Ordering::Relaxed).is_ok() {
             // Others may sleep as well; whoever gets the lock after a sleep says so.
             mine = me | WAITERS;
-            let end = sleep(word, seen | WAITERS);
+            let end = sleep(word, seen | WAITERS, PATIENCE);
             let owner = seen & !WAITERS;
             // Interrupted: a process with a fast timer would never see a wait to its end.
             if matches!(end, futex::WaitEnd::TimedOut | futex::WaitEnd::Interrupted)
@@ -165,8 +184,8 @@ fn wait(region: &Region, word: &W32, me: u32) -> Taken {
     }
 }
 
-/// Sleeps while the word is `expected`, at most [`PATIENCE`].
-fn sleep(word: &W32, expected: u32) -> futex::WaitEnd {
+/// Sleeps while the word is `expected`, at most for `limit`.
+pub(crate) fn sleep(word: &W32, expected: u32, limit: Duration) -> futex::WaitEnd {
     #[cfg(feature = "shuttle")]
     if model::is_on() {
         // Time runs out for those who wait for the dead, and for nobody else.
@@ -177,10 +196,11 @@ fn sleep(word: &W32, expected: u32) -> futex::WaitEnd {
         model::sleep(word, expected);
         return futex::WaitEnd::Woken;
     }
-    futex::wait(word.as_ptr(), expected, PATIENCE)
+    futex::wait(word.as_ptr(), expected, limit)
 }
 
-fn wake(word: &W32, count: u32) {
+/// Wakes up to `count` of those who sleep on the word.
+pub(crate) fn wake(word: &W32, count: u32) {
     #[cfg(feature = "shuttle")]
     model::wake(word, count);
     futex::wake(word.as_ptr(), count);
@@ -248,6 +268,8 @@ impl<'a> ShardLock<'a> {
 /// Proof that the page pool is locked.
 pub(crate) struct PoolLock<'a> {
     pub(crate) region: &'a Region,
+    /// The participant that holds it.
+    pub(crate) me: u32,
     _held: Held<'a>,
 }
 
@@ -258,10 +280,90 @@ impl<'a> PoolLock<'a> {
         Ok((
             Self {
                 region,
+                me,
                 _held: held,
             },
             taken,
         ))
+    }
+}
+
+/// An end of a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    Pop,
+    Push,
+}
+
+impl End {
+    #[inline(always)]
+    fn kind(self) -> u8 {
+        match self {
+            End::Pop => POP,
+            End::Push => PUSH,
+        }
+    }
+}
+
+/// Proof that an end of a queue is locked.
+pub(crate) struct EndLock<'a> {
+    _held: Held<'a>,
+}
+
+impl<'a> EndLock<'a> {
+    /// Locks an end if nobody holds it.
+    pub(crate) fn try_acquire(word: &'a W32, me: u32, end: End) -> Option<Self> {
+        let held = Held::try_acquire(word, me, end.kind())?;
+        Some(Self { _held: held })
+    }
+
+    /// Locks an end. After [`Taken::FromDead`] it must be settled before anything else.
+    #[inline(always)]
+    pub(crate) fn acquire(
+        region: &Region,
+        word: &'a W32,
+        me: u32,
+        end: End,
+    ) -> Result<(Self, Taken)> {
+        let (held, taken) = Held::acquire(region, word, me, end.kind())?;
+        Ok((Self { _held: held }, taken))
+    }
+}
+
+/// Proof that all ends of a pool's queues are locked.
+pub(crate) struct AllEnds<'a> {
+    // Dropped first: the note of this thread stays as long as it holds any.
+    _others: Vec<Held<'a>>,
+    _noted: Held<'a>,
+}
+
+impl<'a> AllEnds<'a> {
+    /// Locks all of them, waiting for some milliseconds in all; `None`: one stayed locked.
+    pub(crate) fn acquire(words: &[&'a W32], me: u32) -> Option<Self> {
+        let mut pauses = 0;
+        let mut get = |word: &'a W32, kind| {
+            loop {
+                if let Some(held) = Held::try_acquire(word, me, kind) {
+                    return Some(held);
+                }
+                if pauses == PAUSES {
+                    return None;
+                }
+                pauses += 1;
+                std::thread::sleep(PAUSE);
+            }
+        };
+        let (first, rest) = words.split_first()?;
+        // Declared first, so dropped last, also when one of the others is not to be had.
+        let noted = get(first, POP | PUSH)?;
+        let mut others = Vec::with_capacity(rest.len());
+        for word in rest {
+            others.push(get(word, NOTED)?);
+        }
+        Some(Self {
+            _others: others,
+            _noted: noted,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! `check`: reads everything and compares what is derived with what it is derived from.
 
 use super::uids;
-use crate::alloc::{Item, home_of, is_used, lock_pool};
+use crate::alloc::{Extents, Item, home_of, is_used, lock_pool};
 use crate::error::Result;
 use crate::index::{Hash, entries, lookup, other_bucket};
 use crate::layout::{
@@ -76,6 +76,8 @@ pub(crate) fn check(region: &Region, shard: u32, report: &mut CheckReport) {
 pub(crate) fn check_pool(region: &Region, me: Option<u32>, report: &mut CheckReport) -> Result<()> {
     let _lock = me.map(|me| lock_pool(region, me)).transpose()?;
     let me = me.unwrap_or(0);
+    let extents = Extents::of(region, me);
+    let mut extent_pages = 0;
     let (mut free, mut holes) = (0, 0);
     for page in region.geometry().first_page..region.frontier() {
         match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
@@ -85,12 +87,22 @@ pub(crate) fn check_pool(region: &Region, me: Option<u32>, report: &mut CheckRep
                 .expect(is_alive(region, owner, me), || {
                     format!("page {page} is in the hands of a participant that is no more")
                 }),
+            PageWord::Extent { number } => {
+                extent_pages += 1;
+                report.expect(extents.has(number, page), || {
+                    format!("page {page} is of extent {number}, which does not have it")
+                });
+            }
             PageWord::Unused | PageWord::Damaged => {
                 report.problem(|| format!("page {page} has a state that does not exist"));
             }
             _ => {}
         }
     }
+    let pages = extents.pages();
+    report.expect(extent_pages == pages, || {
+        format!("extents have {pages} pages, {extent_pages} are theirs")
+    });
     let pool = region.pool();
     let lists = [
         (

@@ -51,7 +51,7 @@ pub(crate) fn settle_estate(region: &Region, me: u32, of: u32) -> Result<bool> {
 }
 
 /// What a dead participant left: its locks, and the pages it had in hand. False: somebody may just
-/// be recovering what it published, and its pages must wait.
+/// be recovering what it published, and its pages must wait; or there are more of them.
 fn settle(region: &Region, me: u32, dead: u32) -> Result<bool> {
     // First the shards: what it had published then counts as the shard's, not as in its hands. A
     // shard that another holds may have been taken over from `dead`: once it is seen free, or
@@ -76,6 +76,5 @@ fn settle(region: &Region, me: u32, dead: u32) -> Result<bool> {
             return Ok(false);
         }
     }
-    release_claims(region, me, dead)?;
-    Ok(true)
+    release_claims(region, me, dead)
 }

@@ -19,8 +19,16 @@ use std::sync::Arc;
 /// Bytes of a superblock.
 const SUPERBLOCK: u64 = size_of::<Superblock>() as u64;
 
-/// Makes the table at `path`; `AlreadyExists` when something stands there.
-pub(crate) fn create(path: &Path, geometry: Geometry, mode: u32) -> Result<Region> {
+/// The file of a new table, which nobody sees yet; dropped, it is gone.
+pub(crate) struct Unnamed {
+    path: PathBuf,
+    /// Where the file system has no files without a name.
+    temporary: Option<PathBuf>,
+}
+
+/// Makes a table that gets the name `path` when it is published; `AlreadyExists` when something
+/// stands there.
+pub(crate) fn create(path: &Path, geometry: Geometry, mode: u32) -> Result<(Region, Unnamed)> {
     let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
     let dir = match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,
@@ -31,36 +39,43 @@ pub(crate) fn create(path: &Path, geometry: Geometry, mode: u32) -> Result<Regio
             path: path.to_path_buf(),
         });
     }
+    let mut made = Unnamed {
+        path: path.to_path_buf(),
+        temporary: None,
+    };
     let unnamed = sys::file::create_unnamed(dir, mode).map_err(failed("creating the table"))?;
-    let (fd, temporary) = match unnamed {
-        Some(fd) => (fd, None),
+    let fd = match unnamed {
+        Some(fd) => fd,
         None => {
             let name = temporary_name(path);
             let fd = sys::file::create_named(&name, mode).map_err(failed("creating the table"))?;
-            (fd, Some(name))
+            made.temporary = Some(name);
+            fd
         }
     };
-    let region = match write_whole(fd, path, geometry) {
-        Ok(region) => region,
-        Err(error) => {
-            if let Some(name) = temporary {
-                let _ = std::fs::remove_file(name);
-            }
-            return Err(error);
-        }
-    };
-    let fd = region.fd().expect("a created region has a file");
-    let published = match &temporary {
-        None => sys::file::publish_unnamed(fd, path),
-        Some(name) => sys::file::publish_named(name, path),
-    };
-    if let Err(source) = published {
-        if let Some(name) = temporary {
+    Ok((write_whole(fd, path, geometry)?, made))
+}
+
+impl Unnamed {
+    /// Gives the file its name; `AlreadyExists` when something stands there by now.
+    pub(crate) fn publish(mut self, region: &Region) -> Result<()> {
+        let fd = region.fd().expect("a created region has a file");
+        let published = match &self.temporary {
+            None => sys::file::publish_unnamed(fd, &self.path),
+            Some(name) => sys::file::publish_named(name, &self.path),
+        };
+        published.map_err(|source| told("naming the table", &self.path, source))?;
+        self.temporary = None;
+        Ok(())
+    }
+}
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        if let Some(name) = &self.temporary {
             let _ = std::fs::remove_file(name);
         }
-        return Err(told("naming the table", path, source));
     }
-    Ok(region)
 }
 
 fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry) -> Result<Region> {

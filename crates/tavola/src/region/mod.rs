@@ -13,6 +13,7 @@
 mod ahead;
 mod create;
 mod dirs;
+mod extents;
 mod name;
 
 pub(crate) use create::{Unmapped, create, open, told};
@@ -23,8 +24,8 @@ pub mod names {
 }
 
 use crate::layout::{
-    Fixed, Geometry, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, Segment, ShardHead,
-    SlabPage, Superblock, UNIT, UidPage,
+    Fixed, Geometry, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, QueueHead, QueuePoolHead,
+    Segment, ShardHead, SlabPage, Superblock, UNIT, UidPage,
 };
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
@@ -474,6 +475,10 @@ unsafe impl Words for Segment {}
 unsafe impl Words for SlabPage {}
 // SAFETY: as above.
 unsafe impl Words for UidPage {}
+// SAFETY: as above.
+unsafe impl Words for QueuePoolHead {}
+// SAFETY: as above.
+unsafe impl Words for QueueHead {}
 // SAFETY: a word.
 unsafe impl Words for W32 {}
 // SAFETY: a word.

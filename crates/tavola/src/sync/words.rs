@@ -1,5 +1,6 @@
-//! The copies as Miri and ThreadSanitizer want them: each access an atomic one, and of the size
-//! that all others at its place have. Miri knows no order between atomics of different sizes.
+//! Copies of which each access is an atomic one: those that users may let race, and all of them
+//! where Miri and ThreadSanitizer look on. An access has the size that all others at its place
+//! have: Miri knows no order between atomics of different sizes.
 //!
 //! A range is covered by aligned words. Its first and last word may hold bytes that do not belong
 //! to it; they belong to the same block or page, whose sizes are whole words.
@@ -62,6 +63,7 @@ pub(super) unsafe fn copy_out(src: *const u8, dst: *mut u8, len: usize) {
 
 /// # Safety
 /// As [`super::equals`].
+#[cfg(any(miri, tavola_checked))]
 pub(super) unsafe fn equals(src: *const u8, other: &[u8]) -> bool {
     // SAFETY: the caller's promise.
     unsafe { cover(src, other.len()) }.all(|(word, inside, at)| {

@@ -8,6 +8,7 @@
 compile_error!("tavola runs on 64-bit Linux only");
 
 pub(crate) mod clock;
+pub(crate) mod event;
 pub(crate) mod file;
 pub(crate) mod futex;
 pub(crate) mod map;

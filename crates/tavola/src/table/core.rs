@@ -330,6 +330,7 @@ impl Core {
             check(&self.region, shard, &mut report);
         }
         self.check_pages(me, &mut report)?;
+        self.check_queues(me, &mut report)?;
         Ok(report)
     }
 
@@ -359,9 +360,10 @@ impl Core {
             lost += recover(&self.lock(shard, me)?);
         }
         repair_pool(&self.region, me)?;
+        lost += self.repair_queues(me)?;
         let mut report = self.check()?;
         if lost > 0 {
-            report.problem(|| format!("{lost} damaged slots or segments were dropped"));
+            report.problem(|| format!("{lost} damaged slots, segments or elements were dropped"));
         }
         Ok(report)
     }

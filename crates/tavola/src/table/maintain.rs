@@ -5,7 +5,7 @@ use super::core::Core;
 use crate::alloc::{GRACE_S, give_back};
 use crate::error::Result;
 use crate::index::{ClearCursor, clear_buckets};
-use crate::layout::{PAGE, PageWord};
+use crate::layout::{ExtentState, PAGE, PageWord};
 use crate::sync::{Ordering, W64};
 use std::time::Duration;
 
@@ -142,13 +142,17 @@ impl Core {
         first >= region.geometry().first_page
             && (first..first + PAGES_OF_HUGE).all(|page| {
                 let word = region.page_word(page).load(Ordering::Relaxed);
-                matches!(
-                    PageWord::decode(word),
+                match PageWord::decode(word) {
                     PageWord::Slab { .. }
-                        | PageWord::Segment { .. }
-                        | PageWord::Large { .. }
-                        | PageWord::Uids { .. }
-                )
+                    | PageWord::Segment { .. }
+                    | PageWord::Large { .. }
+                    | PageWord::Uids { .. } => true,
+                    PageWord::Extent { number } => {
+                        let extent = region.extents().get(number as usize);
+                        extent.is_some_and(|extent| extent.state() == ExtentState::Live)
+                    }
+                    _ => false,
+                }
             })
     }
 }

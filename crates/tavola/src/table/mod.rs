@@ -10,6 +10,7 @@ mod maintain;
 #[cfg(test)]
 mod models;
 mod options;
+mod queues;
 mod read;
 mod stats;
 mod uid;
@@ -19,6 +20,7 @@ mod write;
 pub use iter::Iter;
 pub use maintain::Maintained;
 pub use options::Options;
+pub use queues::{Queue, QueueOptions, QueuePool, Watch};
 pub use stats::{ClassStats, Participant, Stats};
 pub use update::{CasOutcome, CasToken};
 

@@ -160,12 +160,23 @@ impl Options {
     /// # Crash
     /// The table appears whole or not at all.
     pub fn create(&self, name: impl AsRef<OsStr>) -> Result<Table> {
+        self.create_with(name, |_| Ok(()))
+    }
+
+    /// As [`Options::create`], with something put into it before others see it.
+    pub(super) fn create_with(
+        &self,
+        name: impl AsRef<OsStr>,
+        fill: impl FnOnce(&Core) -> Result<()>,
+    ) -> Result<Table> {
         let path = names::path_of(name)?;
         let geometry = self.geometry()?;
         region::make_directory(&path)?;
         region::check_directory(&path)?;
-        let region = region::create(&path, geometry, self.mode).map_err(no_directory)?;
+        let (region, unnamed) = region::create(&path, geometry, self.mode).map_err(no_directory)?;
         let core = Core::new(region, path.clone(), self.naming);
+        fill(&core)?;
+        unnamed.publish(core.region()).map_err(no_directory)?;
         self.table(Lazy::mapped(core, path))
     }
 

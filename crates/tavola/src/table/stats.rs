@@ -39,6 +39,8 @@ pub struct Stats {
     pub uid_bytes: u64,
     /// Pages of large items.
     pub large_bytes: u64,
+    /// Pages of the queue pools beside the table.
+    pub beside_bytes: u64,
     /// Pages in the pool that are still backed by memory.
     pub free_bytes: u64,
     /// Participants attached for writing, the dead ones' slots included.
@@ -131,6 +133,7 @@ impl Core {
                 PageWord::Slab { .. } => stats.slab_bytes += PAGE,
                 PageWord::Uids { .. } => stats.uid_bytes += PAGE,
                 PageWord::Large { .. } | PageWord::Build { .. } => stats.large_bytes += PAGE,
+                PageWord::Extent { .. } => stats.beside_bytes += PAGE,
                 PageWord::Free { .. } => stats.free_bytes += PAGE,
                 _ => {}
             }

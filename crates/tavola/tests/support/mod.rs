@@ -7,6 +7,7 @@ pub mod format;
 pub mod mount;
 pub mod part;
 pub mod process;
+pub mod queues;
 pub mod trial;
 
 use std::path::{Path, PathBuf};

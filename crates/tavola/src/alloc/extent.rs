@@ -1,0 +1,348 @@
+//! Extents: runs of pages beside the table, taken from the frontier in one piece.
+//!
+//! A page of an extent has the word `Extent(number)` from the frontier's rise on, and the entry of
+//! that number says who builds it or that it is there. What a builder leaves that dies goes back
+//! to the pool as holes ([`forget_extents_of`]). Entries and these words are changed under the
+//! pool's lock, but for the one store that publishes.
+
+use super::pool::{FULL_FILES, FULL_SIZE, back_words, lock, push_hole, unused_from};
+use crate::error::{Error, Result};
+use crate::layout::{EXTENTS, Extent, ExtentState, PAGE, PageWord, QUEUE_POOL, Run};
+use crate::lock::{PoolLock, is_alive};
+use crate::region::Region;
+use crate::sync::Ordering;
+
+/// Bytes that are backed by one call.
+const STEP: u64 = 16 << 20;
+/// Pages given back under one hold of the pool's lock, and by one call.
+const BATCH: u32 = 256;
+/// Such batches in one go: who settles an estate does it beside its own work.
+const BATCHES: u32 = 16;
+
+/// An extent that is being built; forgotten with all its pages unless it is published.
+pub(crate) struct Building<'a> {
+    region: &'a Region,
+    me: u32,
+    number: u32,
+    /// Its pages.
+    pub(crate) run: Run,
+    is_published: bool,
+}
+
+/// The number and the entry of the extent of that kind and name that is there.
+pub(crate) fn find_extent<'a>(
+    region: &'a Region,
+    kind: u32,
+    name: &[u8],
+) -> Option<(u32, &'a Extent)> {
+    let mut all = (0..).zip(region.extents());
+    // The state first: what it was before it was there says nothing.
+    all.find(|(_, e)| e.state() == ExtentState::Live && e.is(kind, name))
+}
+
+/// Whether a run read from shared memory is all that extent's.
+pub(crate) fn is_whole(region: &Region, number: u32, run: Run) -> bool {
+    let own = (PageWord::Extent { number }).encode();
+    let is_own = |page| region.page_word(page).load(Ordering::Relaxed) == own;
+    region.is_run(run) && (run.first..run.end()).all(is_own)
+}
+
+/// Takes pages for an extent, backed by memory. Call without any lock.
+///
+/// # Errors
+/// [`Error::AlreadyThere`]; [`Error::Full`] when no run of so many pages, no room in the file
+/// system or no number is left.
+pub(crate) fn build_extent<'a>(
+    region: &'a Region,
+    me: u32,
+    kind: u32,
+    name: &[u8],
+    bytes: u64,
+) -> Result<Building<'a>> {
+    let Ok(pages) = u32::try_from(bytes.div_ceil(PAGE)) else {
+        return Err(Error::Full { reason: FULL_SIZE });
+    };
+    let building = claim(region, me, kind, name, pages)?;
+    let (offset, len) = region.span_of(building.run);
+    for at in (0..len).step_by(STEP as usize) {
+        region
+            .allocate(offset + at, STEP.min(len - at))
+            .map_err(|_| Error::Full { reason: FULL_FILES })?;
+    }
+    Ok(building)
+}
+
+/// What a look for a place came to.
+enum Place {
+    At {
+        number: u32,
+        run: Run,
+    },
+    Taken,
+    NoNumber,
+    NoRun,
+    /// The page table is to be backed from there on.
+    Unbacked {
+        from: u32,
+    },
+}
+
+fn claim<'a>(
+    region: &'a Region,
+    me: u32,
+    kind: u32,
+    name: &[u8],
+    pages: u32,
+) -> Result<Building<'a>> {
+    let full = |reason| Err(Error::Full { reason });
+    loop {
+        let lock = lock(region, me)?;
+        match place(&lock, kind, name, pages) {
+            Place::At { number, run } => {
+                take(&lock, number, run, |extent| {
+                    extent.build(me, run, kind, name)
+                });
+                return Ok(Building {
+                    region,
+                    me,
+                    number,
+                    run,
+                    is_published: false,
+                });
+            }
+            Place::Unbacked { from } => {
+                drop(lock);
+                back_words(region, me, from)?;
+            }
+            Place::NoRun => return full(FULL_SIZE),
+            Place::NoNumber => {
+                return full("all 16 places beside the table are taken; use another table");
+            }
+            Place::Taken => {
+                drop(lock);
+                return Err(Error::AlreadyThere {
+                    what: "queue pool",
+                    name: String::from_utf8_lossy(name).into_owned(),
+                });
+            }
+        }
+    }
+}
+
+/// Looks for a number that nobody has and a run that was never used.
+fn place(lock: &PoolLock<'_>, kind: u32, name: &[u8], pages: u32) -> Place {
+    let region = lock.region;
+    let is_used = |extent: &Extent| extent.state() != ExtentState::Free;
+    let mut used = region.extents().iter().filter(|extent| is_used(extent));
+    if used.any(|extent| extent.is(kind, name)) {
+        return Place::Taken;
+    }
+    let Some((number, _)) = (0..)
+        .zip(region.extents())
+        .find(|(_, extent)| !is_used(extent))
+    else {
+        return Place::NoNumber;
+    };
+    let mut first = unused_from(region);
+    loop {
+        let run = Run { first, pages };
+        if run.end() > region.geometry().max_pages {
+            return Place::NoRun;
+        }
+        let backed = region.pool().backed_words.load(Ordering::Relaxed);
+        if run.end() > backed {
+            return Place::Unbacked { from: backed };
+        }
+        // The words past the frontier are 0, unless that was damaged.
+        let is_used = |page: &u32| region.page_word(*page).load(Ordering::Relaxed) != 0;
+        match (run.first..run.end()).rev().find(is_used) {
+            Some(page) => first = page + 1,
+            None => return Place::At { number, run },
+        }
+    }
+}
+
+/// Takes the pages. The entry first: who takes the lock over from us undoes what it tells.
+fn take(lock: &PoolLock<'_>, number: u32, run: Run, build: impl FnOnce(&Extent)) {
+    let region = lock.region;
+    build(&region.extents()[number as usize]);
+    let word = PageWord::Extent { number }.encode();
+    for page in run.first..run.end() {
+        region.page_word(page).store(word, Ordering::Relaxed);
+    }
+    region.pool().extent_pages.add_owned(run.pages);
+    region.pool().frontier.store(run.end(), Ordering::Release);
+}
+
+/// Taking the pool's lock over: an extent that begins at the frontier or behind it is one whose
+/// builder died before it raised that.
+pub(super) fn undo_unraised(lock: &PoolLock<'_>) {
+    let region = lock.region;
+    let most = region.pool().backed_words.load(Ordering::Relaxed);
+    let most = most.min(region.geometry().max_pages);
+    let mut pages = 0;
+    for (number, extent) in (0..).zip(region.extents()) {
+        let run = extent.run();
+        match extent.state() {
+            ExtentState::Building { owner }
+                if run.first >= region.frontier() && !is_alive(region, owner, lock.me) =>
+            {
+                for page in run.first..run.end().min(most) {
+                    let word = region.page_word(page);
+                    if word.load(Ordering::Relaxed) == (PageWord::Extent { number }).encode() {
+                        word.store(PageWord::Unused.encode(), Ordering::Relaxed);
+                    }
+                }
+                extent.forget();
+            }
+            ExtentState::Free | ExtentState::Damaged => {}
+            _ => pages += run.pages.min(region.geometry().max_pages),
+        }
+    }
+    region.pool().extent_pages.store(pages, Ordering::Relaxed);
+}
+
+impl Building<'_> {
+    /// Everything is in it: others find it from now on.
+    pub(crate) fn publish(mut self) {
+        self.region.extents()[self.number as usize].publish();
+        self.is_published = true;
+    }
+}
+
+impl Drop for Building<'_> {
+    fn drop(&mut self) {
+        if !self.is_published {
+            // Without the lock (a signal handler's write, refused) they wait for our end.
+            while let Ok(false) = forget(self.region, self.me, self.number, self.me) {}
+        }
+    }
+}
+
+/// Gives back what a dead participant was building. False: there is more of it.
+pub(super) fn forget_extents_of(region: &Region, me: u32, dead: u32) -> Result<bool> {
+    for number in 0..EXTENTS as u32 {
+        if !forget(region, me, number, dead)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Gives back pages of an extent that this participant builds. Several may do so at once: each page
+/// goes through one of their hands. False: there is more of it.
+fn forget(region: &Region, me: u32, number: u32, builder: u32) -> Result<bool> {
+    for _ in 0..BATCHES {
+        let batch = claim_from(region, me, number, builder)?;
+        let Some((first, count)) = batch else {
+            return Ok(true);
+        };
+        // Where the file system cannot do it, they are holes that memory stands behind.
+        let _ = region.punch(u64::from(first) * PAGE, u64::from(count) * PAGE);
+        let lock = lock(region, me)?;
+        (first..first + count).for_each(|page| push_hole(&lock, page));
+    }
+    Ok(false)
+}
+
+/// Takes some pages, side by side, that still are the extent's. `None`: there are none left, and
+/// the entry is free; or somebody else has it.
+fn claim_from(region: &Region, me: u32, number: u32, builder: u32) -> Result<Option<(u32, u32)>> {
+    let _lock = lock(region, me)?;
+    let extent = &region.extents()[number as usize];
+    if extent.state() != (ExtentState::Building { owner: builder }) {
+        return Ok(None);
+    }
+    let run = extent.run();
+    let own = (PageWord::Extent { number }).encode();
+    let is_own = |page: u32| region.page_word(page).load(Ordering::Relaxed) == own;
+    let pages = if region.is_run(run) {
+        run.first..run.end()
+    } else {
+        0..0
+    };
+    let Some(first) = pages.clone().find(|page| is_own(*page)) else {
+        extent.forget();
+        return Ok(None);
+    };
+    let mut end = first;
+    while end < pages.end && end - first < BATCH && is_own(end) {
+        let claimed = PageWord::Claimed { owner: me }.encode();
+        region.page_word(end).store(claimed, Ordering::Relaxed);
+        end += 1;
+    }
+    region.pool().extent_pages.sub_owned(end - first);
+    Ok(Some((first, end - first)))
+}
+
+/// Which extents a region has: what a check compares pages with. Taken under the pool's lock.
+pub(crate) struct Extents([Option<Run>; EXTENTS]);
+
+impl Extents {
+    /// Those that are there or being built by the living.
+    pub(crate) fn of(region: &Region, me: u32) -> Self {
+        Self(core::array::from_fn(|number| {
+            let extent = &region.extents()[number];
+            let is_there = match extent.state() {
+                ExtentState::Live => true,
+                ExtentState::Building { owner } => is_alive(region, owner, me),
+                ExtentState::Free | ExtentState::Damaged => false,
+            };
+            Some(extent.run()).filter(|run| is_there && region.is_run(*run))
+        }))
+    }
+
+    /// Whether that page is one of that extent.
+    pub(crate) fn has(&self, number: u32, page: u32) -> bool {
+        let run = self.0.get(number as usize).copied().flatten();
+        run.is_some_and(|run| run.contains(page))
+    }
+
+    /// Pages of all of them.
+    pub(crate) fn pages(&self) -> u64 {
+        let runs = self.0.iter().flatten();
+        runs.map(|run| u64::from(run.pages)).sum()
+    }
+}
+
+/// Repair: an entry that does not lead to its pages is made to, if these are side by side and begin
+/// with the head of a queue pool: processes that have the pool open go on with them. Other entries
+/// that say nothing sensible are free, their pages strays.
+pub(super) fn mend(lock: &PoolLock<'_>) {
+    let region = lock.region;
+    let mut found = [Run { first: 0, pages: 0 }; EXTENTS];
+    let mut are_scattered = [false; EXTENTS];
+    for page in region.geometry().first_page..region.frontier() {
+        let word = region.page_word(page).load(Ordering::Relaxed);
+        if let PageWord::Extent { number } = PageWord::decode(word)
+            && let Some(run) = found.get_mut(number as usize)
+        {
+            match run.pages {
+                0 => run.first = page,
+                _ => are_scattered[number as usize] |= run.end() != page,
+            }
+            run.pages += 1;
+        }
+    }
+    for ((extent, run), is_scattered) in region.extents().iter().zip(found).zip(are_scattered) {
+        let is_sound = match extent.state() {
+            ExtentState::Free => run.pages == 0,
+            ExtentState::Live => extent.run() == run,
+            ExtentState::Building { owner } => is_alive(region, owner, lock.me),
+            ExtentState::Damaged => false,
+        };
+        if is_sound {
+            continue;
+        }
+        match is_pool(region, run) && !is_scattered {
+            true => extent.restore(run, QUEUE_POOL),
+            false => extent.forget(),
+        }
+    }
+}
+
+fn is_pool(region: &Region, run: Run) -> bool {
+    let (base, len) = region.span_of(run);
+    let told = || region.queue_pool_head(base).verify();
+    region.is_run(run) && told().is_some_and(|pool| pool.len <= len)
+}

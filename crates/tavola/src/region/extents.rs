@@ -1,0 +1,56 @@
+//! What stands beside the table: extents, and the pools of queues in them.
+
+use super::Region;
+use crate::layout::{Extent, PAGE, QueueHead, QueuePoolHead, Run};
+use crate::sync::{W32, copy_in_words, copy_out_words};
+
+impl Region {
+    /// The entries of all extents, used or not.
+    pub(crate) fn extents(&self) -> &[Extent] {
+        &self.superblock().extents
+    }
+
+    /// Whether a run read from shared memory may be an extent's.
+    pub(crate) fn is_run(&self, run: Run) -> bool {
+        run.pages > 0 && run.first >= self.geometry.first_page && run.end() <= self.frontier()
+    }
+
+    /// Where a run of pages begins and how long it is, in bytes.
+    pub(crate) fn span_of(&self, run: Run) -> (u64, u64) {
+        (u64::from(run.first) * PAGE, u64::from(run.pages) * PAGE)
+    }
+
+    pub(crate) fn queue_pool_head(&self, offset: u64) -> &QueuePoolHead {
+        self.at(offset)
+    }
+
+    #[inline(always)]
+    pub(crate) fn queue_head(&self, offset: u64) -> &QueueHead {
+        self.at(offset)
+    }
+
+    /// Words side by side.
+    #[inline(always)]
+    pub(crate) fn words(&self, offset: u64, count: u32) -> &[W32] {
+        let start = self.bytes(offset, u64::from(count) * 4);
+        assert!(offset.is_multiple_of(4), "words at an odd place");
+        // SAFETY: inside the region, as `bytes` has checked, and aligned (I2; its base is aligned
+        // to a page); I1 and I3 as in `at`.
+        unsafe { core::slice::from_raw_parts(start.cast::<W32>(), count as usize) }
+    }
+
+    /// Copies out of what somebody holds.
+    pub(crate) fn copy_from(&self, offset: u64, out: &mut [u8]) {
+        let from = self.bytes(offset, out.len() as u64);
+        // SAFETY: inside the region, as `bytes` has checked, whose ends are ends of words; process
+        // memory does not overlap it.
+        unsafe { copy_out_words(from, out.as_mut_ptr(), out.len()) };
+    }
+
+    /// Copies into what this process holds.
+    pub(crate) fn copy_to(&self, offset: u64, bytes: &[u8]) {
+        let to = self.bytes(offset, bytes.len() as u64);
+        // SAFETY: inside the region, as `bytes` has checked, whose ends are ends of words.
+        unsafe { copy_in_words(to, bytes) };
+    }
+}

@@ -1,0 +1,249 @@
+//! A pool of queues, as a user holds it.
+
+use super::Queue;
+use super::options::ALONE;
+use crate::error::{Error, Result};
+use crate::layout::QueueGeometry;
+use crate::queue::{self, Ends};
+use crate::recover::CheckReport;
+use crate::table::core::Core;
+use crate::table::{Options, Table};
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Elements in shared memory, and queues of them.
+///
+/// What moves between queues are the numbers of elements, 32 bits each; their bytes stay where they
+/// are. Who popped an element holds it, and is the only one to touch its bytes, until it pushes it
+/// to any of the pool's queues. All processes and threads may push and pop everywhere. What is
+/// popped through a `QueuePool`, its clones and its queues is held by all threads that use these;
+/// one of them at a time touches an element or pushes it. A pool that is opened once more in the
+/// same process is another holder.
+///
+/// Made by [`QueueOptions`](crate::QueueOptions), in a file of its own or beside a table.
+///
+/// # Crash
+/// Of a push or pop under way, all or nothing is done. What a dead process held is told by
+/// [`QueuePool::lost`] and taken by [`QueuePool::reclaim`], and so is what was held when a pool was
+/// closed. A forked child holds nothing of its parent's.
+#[derive(Clone)]
+pub struct QueuePool {
+    pub(super) inner: Arc<Inner>,
+}
+
+/// One handle's view of a pool; queues share it.
+pub(super) struct Inner {
+    pub(super) core: Arc<Core>,
+    base: u64,
+    geometry: QueueGeometry,
+}
+
+impl Inner {
+    #[inline(always)]
+    pub(super) fn ends(&self, queue: u32) -> Ends<'_> {
+        Ends::of(self.core.region(), self.base, &self.geometry, queue)
+    }
+
+    /// Whether it is the same pool, by the same participant.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.core, &other.core) && self.base == other.base
+    }
+
+    fn name_of(&self, queue: u32) -> Vec<u8> {
+        self.ends(queue).head.name.get()
+    }
+}
+
+impl Table {
+    /// Opens a pool of queues beside this table.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`]; [`Error::Corrupt`].
+    pub fn queue_pool(&self, name: &str) -> Result<QueuePool> {
+        QueuePool::find(self, name)
+    }
+
+    /// The names of the pools beside this table.
+    ///
+    /// # Errors
+    /// Those of mapping the table.
+    pub fn queue_pools(&self) -> Result<Vec<String>> {
+        let all = queue::pools(self.core()?.region());
+        Ok(all
+            .map(|name| String::from_utf8_lossy(&name).into_owned())
+            .collect())
+    }
+}
+
+impl QueuePool {
+    /// Opens a pool that is there, in a file of its own.
+    ///
+    /// # Errors
+    /// As [`Options::open_existing`]; [`Error::NotThere`] when that file has none.
+    pub fn open(name: impl AsRef<OsStr>) -> Result<QueuePool> {
+        Self::find(&Options::new().open_existing(name)?, ALONE)
+    }
+
+    pub(super) fn find(table: &Table, name: &str) -> Result<QueuePool> {
+        let core = table.lazy.get()?;
+        match queue::open(core.region(), name.as_bytes())? {
+            Some((base, geometry)) => Ok(QueuePool {
+                inner: Arc::new(Inner {
+                    core: Arc::clone(core),
+                    base,
+                    geometry,
+                }),
+            }),
+            None => Err(Error::NotThere {
+                what: "queue pool",
+                name: name.to_owned(),
+            }),
+        }
+    }
+
+    /// One of its queues.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`].
+    pub fn queue(&self, name: &str) -> Result<Queue> {
+        let mut all = 0..self.inner.geometry.queues;
+        match all.find(|queue| self.inner.name_of(*queue) == name.as_bytes()) {
+            Some(number) => Ok(Queue::new(Arc::clone(&self.inner), number)),
+            None => Err(Error::NotThere {
+                what: "queue",
+                name: name.to_owned(),
+            }),
+        }
+    }
+
+    /// The names of its queues, the one that had all elements at the beginning first.
+    pub fn queues(&self) -> Vec<String> {
+        let all = 0..self.inner.geometry.queues;
+        all.map(|queue| String::from_utf8_lossy(&self.inner.name_of(queue)).into_owned())
+            .collect()
+    }
+
+    /// The file it is in.
+    pub fn path(&self) -> &Path {
+        self.inner.core.path()
+    }
+
+    /// How many elements it has.
+    pub fn elements(&self) -> u32 {
+        self.inner.geometry.elements
+    }
+
+    /// Bytes of an element.
+    pub fn element_bytes(&self) -> u32 {
+        self.inner.geometry.element_bytes
+    }
+
+    fn place(&self, element: u32) -> u64 {
+        let geometry = &self.inner.geometry;
+        assert!(
+            element < geometry.elements,
+            "the pool has no element {element}"
+        );
+        self.inner.base + geometry.elements_off + u64::from(element) * geometry.stride
+    }
+
+    /// The bytes of an element, aligned to 8, at the same place as long as the pool is open here.
+    /// Only who holds the element may read or write them, and of its threads one at a time; where
+    /// the pool is open read-only, writing ends the process.
+    ///
+    /// # Panics
+    /// When the pool has no such element.
+    pub fn as_ptr(&self, element: u32) -> *mut u8 {
+        let place = self.place(element);
+        let region = self.inner.core.region();
+        region.bytes(place, u64::from(self.inner.geometry.element_bytes))
+    }
+
+    /// Copies bytes of an element that this handle holds, from `at` on.
+    ///
+    /// # Errors
+    /// [`Error::NotHeld`]; else as [`Queue::push`].
+    ///
+    /// # Panics
+    /// When the element has no such bytes.
+    pub fn read(&self, element: u32, at: u32, out: &mut [u8]) -> Result<()> {
+        let place = self.held(element, at, out.len())?;
+        self.inner.core.region().copy_from(place, out);
+        Ok(())
+    }
+
+    /// Copies bytes into an element that this handle holds, from `at` on.
+    ///
+    /// # Errors
+    /// As [`QueuePool::read`].
+    ///
+    /// # Panics
+    /// As [`QueuePool::read`].
+    pub fn write(&self, element: u32, at: u32, bytes: &[u8]) -> Result<()> {
+        let place = self.held(element, at, bytes.len())?;
+        self.inner.core.region().copy_to(place, bytes);
+        Ok(())
+    }
+
+    fn held(&self, element: u32, at: u32, len: usize) -> Result<u64> {
+        let me = self.inner.core.writer()?;
+        if !self.inner.ends(0).is_held(me, element) {
+            return Err(Error::NotHeld { element });
+        }
+        let end = u64::from(at) + len as u64;
+        assert!(
+            end <= u64::from(self.element_bytes()),
+            "bytes beyond the end of an element"
+        );
+        Ok(self.place(element) + u64::from(at))
+    }
+
+    /// The elements that are held by processes which died or closed the pool.
+    ///
+    /// # Errors
+    /// As [`QueuePool::reclaim`].
+    ///
+    /// # Concurrency
+    /// As [`QueuePool::reclaim`].
+    pub fn lost(&self) -> Result<Vec<u32>> {
+        let (core, geometry) = (&self.inner.core, &self.inner.geometry);
+        queue::lost(core.region(), core.writer()?, self.inner.base, geometry)
+    }
+
+    /// Takes those elements: this process holds them now, and can look at them and push them. Each
+    /// goes to one, however many reclaim at once. Work that grows with the number of elements.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`]; [`Error::Reentrant`]; what attaching gives, see [`Table::set`].
+    ///
+    /// # Concurrency
+    /// Passes the locks of all queues once, and so waits for a process that is stopped in a push
+    /// or pop.
+    pub fn reclaim(&self) -> Result<Vec<u32>> {
+        let (core, geometry) = (&self.inner.core, &self.inner.geometry);
+        queue::reclaim(core.region(), core.writer()?, self.inner.base, geometry)
+    }
+
+    /// Checks the file that the pool is in; see [`Table::check`].
+    ///
+    /// # Errors
+    /// As [`Table::check`].
+    ///
+    /// # Concurrency
+    /// All queues stand still while they are looked at.
+    pub fn check(&self) -> Result<CheckReport> {
+        self.inner.core.check()
+    }
+}
+
+impl fmt::Debug for QueuePool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueuePool")
+            .field("path", &self.inner.core.path())
+            .field("elements", &self.elements())
+            .field("element_bytes", &self.element_bytes())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,252 @@
+//! One queue, as a user holds it.
+
+use super::Watch;
+use super::pool::Inner;
+use crate::error::Result;
+use crate::lock::{sleep, wake};
+use crate::queue::{Announced, RUN};
+use crate::sync::spin_hint;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a sleeper sleeps at most before it looks itself: one that pushes and is killed before
+/// it wakes others delays them by so much.
+const NAP: Duration = Duration::from_millis(50);
+/// Between two looks, where whoever pushes holds the lock and may be stopped.
+const PAUSE: Duration = Duration::from_millis(1);
+/// Looks at an empty queue before its waiter sleeps: some microseconds.
+const SPINS: u32 = 100;
+
+/// A queue of elements, first in, first out; from [`QueuePool::queue`](crate::QueuePool::queue).
+///
+/// # Concurrency
+/// Any number of threads and processes push and pop at once. Pushing takes a short lock, popping
+/// another; a process that dies or is stopped within delays those who need the same lock until its
+/// death is noticed (some 10 ms), or until it goes on, whatever their timeout. A look at an empty
+/// queue takes no lock.
+#[derive(Clone)]
+pub struct Queue {
+    pool: Arc<Inner>,
+    number: u32,
+}
+
+impl Queue {
+    pub(super) fn new(pool: Arc<Inner>, number: u32) -> Self {
+        Self { pool, number }
+    }
+
+    /// Adds an element that this process holds, and holds no more then.
+    ///
+    /// # Errors
+    /// [`Error::NotHeld`](crate::Error::NotHeld); [`Error::ReadOnly`](crate::Error::ReadOnly);
+    /// [`Error::Reentrant`](crate::Error::Reentrant) in a signal handler that interrupted a push,
+    /// pop or write of its thread; at a process's first write what attaching gives, see
+    /// [`Table::set`](crate::Table::set).
+    pub fn push(&self, element: u32) -> Result<()> {
+        self.push_many(&[element])
+    }
+
+    /// Adds elements in this order. Of each 1024, others see all or none.
+    ///
+    /// # Errors
+    /// As [`Queue::push`]; those of earlier stretches of 1024 are in the queue then, the others
+    /// are still held.
+    #[inline]
+    pub fn push_many(&self, elements: &[u32]) -> Result<()> {
+        let me = self.pool.core.writer()?;
+        let ends = self.pool.ends(self.number);
+        for run in elements.chunks(RUN) {
+            if ends.push(me, run)? {
+                wake(&ends.head.pushes, run.len() as u32);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the first element; `None`: the queue is empty.
+    ///
+    /// # Errors
+    /// As [`Queue::push`]; [`Error::Corrupt`](crate::Error::Corrupt).
+    pub fn pop(&self) -> Result<Option<u32>> {
+        let mut element = [0];
+        Ok((self.pop_many(&mut element)? == 1).then_some(element[0]))
+    }
+
+    /// Takes as many elements as there are and `out` has room for, at most 1024; says how many.
+    ///
+    /// # Errors
+    /// As [`Queue::pop`].
+    #[inline]
+    pub fn pop_many(&self, out: &mut [u32]) -> Result<usize> {
+        let me = self.pool.core.writer()?;
+        self.pool.ends(self.number).pop(me, out)
+    }
+
+    /// As [`Queue::pop`], waiting for an element if there is none, but no longer than `timeout`.
+    ///
+    /// # Errors
+    /// As [`Queue::pop`].
+    pub fn pop_wait(&self, timeout: Duration) -> Result<Option<u32>> {
+        let mut element = [0];
+        Ok((self.pop_many_wait(&mut element, timeout)? == 1).then_some(element[0]))
+    }
+
+    /// As [`Queue::pop_many`], waiting for the first element if there is none, but no longer than
+    /// `timeout`; 0 then.
+    ///
+    /// # Errors
+    /// As [`Queue::pop`].
+    pub fn pop_many_wait(&self, out: &mut [u32], timeout: Duration) -> Result<usize> {
+        let mut wait = Wait::new(timeout);
+        loop {
+            match self.pop_many(out)? {
+                0 if !out.is_empty() && self.wait(&mut wait)? => {}
+                count => {
+                    self.woken(&wait);
+                    return Ok(count);
+                }
+            }
+        }
+    }
+
+    /// Pops at most `most` elements, of 1024, and pushes them to another queue of the pool; says
+    /// how many.
+    ///
+    /// # Errors
+    /// As [`Queue::pop`].
+    ///
+    /// # Panics
+    /// When the other queue is of another pool, or of another handle of it.
+    ///
+    /// # Crash
+    /// In between, the elements are this process's, as if it had popped them.
+    pub fn pass(&self, to: &Queue, most: usize) -> Result<usize> {
+        assert!(
+            self.pool.is_same(&to.pool),
+            "elements are passed within one pool"
+        );
+        let mut run = [0; RUN];
+        let count = self.pop_many(&mut run[..most.min(RUN)])?;
+        to.push_many(&run[..count])?;
+        Ok(count)
+    }
+
+    /// As [`Queue::pass`], waiting for the first element if there is none, but no longer than
+    /// `timeout`.
+    ///
+    /// # Errors
+    /// As [`Queue::pop`].
+    ///
+    /// # Panics
+    /// As [`Queue::pass`].
+    pub fn pass_wait(&self, to: &Queue, most: usize, timeout: Duration) -> Result<usize> {
+        let mut wait = Wait::new(timeout);
+        loop {
+            match self.pass(to, most)? {
+                0 if most > 0 && self.wait(&mut wait)? => {}
+                count => {
+                    self.woken(&wait);
+                    return Ok(count);
+                }
+            }
+        }
+    }
+
+    /// How many elements it holds, in passing.
+    pub fn len(&self) -> usize {
+        self.pool.ends(self.number).len() as usize
+    }
+
+    /// Whether it holds none, in passing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A file descriptor that can be polled while the queue holds something; starts a thread.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) when there is no descriptor or no thread to be had;
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly).
+    pub fn watch(&self) -> Result<Watch> {
+        self.pool.core.writer()?;
+        Watch::start(self.clone())
+    }
+
+    pub(super) fn path(&self) -> &std::path::Path {
+        self.pool.core.path()
+    }
+
+    /// Waits a while for something to be there. False: the time is up.
+    pub(super) fn wait(&self, wait: &mut Wait) -> Result<bool> {
+        let me = self.pool.core.writer()?;
+        let ends = self.pool.ends(self.number);
+        let left = wait.left();
+        if left.is_zero() {
+            return Ok(false);
+        }
+        for _ in 0..SPINS {
+            if ends.len() != 0 {
+                return Ok(true);
+            }
+            spin_hint();
+        }
+        match ends.announce(me) {
+            Announced::There => {}
+            Announced::Until(pushes) => {
+                wait.has_slept = true;
+                sleep(&ends.head.pushes, pushes, left.min(NAP));
+            }
+            Announced::NotNow => std::thread::sleep(left.min(PAUSE)),
+        }
+        Ok(true)
+    }
+
+    /// At the end of a wait: wakes the next if there is more, or lets the next push do so.
+    pub(super) fn woken(&self, wait: &Wait) {
+        if let (true, Ok(me)) = (wait.has_slept, self.pool.core.writer()) {
+            let ends = self.pool.ends(self.number);
+            if ends.pass_on(me) {
+                wake(&ends.head.pushes, 1);
+            }
+        }
+    }
+
+    /// Ends the sleep of all that wait for something; they look, and sleep again.
+    pub(super) fn stir(&self) {
+        wake(&self.pool.ends(self.number).head.pushes, u32::MAX);
+    }
+}
+
+/// A wait with an end.
+pub(super) struct Wait {
+    /// `None`: later than any clock tells.
+    until: Option<Instant>,
+    /// Whether it came to sleeping.
+    has_slept: bool,
+}
+
+impl Wait {
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self {
+            until: Instant::now().checked_add(timeout),
+            has_slept: false,
+        }
+    }
+
+    fn left(&self) -> Duration {
+        match self.until {
+            Some(until) => until.saturating_duration_since(Instant::now()),
+            None => NAP,
+        }
+    }
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Queue")
+            .field("path", &self.path())
+            .field("number", &self.number)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,126 @@
+//! A queue as a file descriptor, for `poll` and `epoll`.
+
+use super::queue::{Queue, Wait};
+use crate::error::{Error, Result};
+use crate::sync::{Ordering, W32};
+use crate::sys::{event, process::generation};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// A descriptor that is readable while a queue holds something; from
+/// [`Queue::watch`](crate::Queue::watch).
+///
+/// When it is readable, clear it first ([`Watch::clear`], or read 8 bytes from the descriptor),
+/// then pop until the queue is empty, and poll again. It is an eventfd that does not block, raised
+/// by a thread of this watch and by nobody else; dropping the watch ends the thread.
+#[derive(Debug)]
+pub struct Watch {
+    shared: Arc<Shared>,
+    queue: Queue,
+    thread: Option<JoinHandle<()>>,
+    /// A forked child has the handle but not the thread.
+    generation: u64,
+}
+
+#[derive(Debug)]
+struct Shared {
+    event: OwnedFd,
+    stop: OwnedFd,
+    is_over: W32,
+}
+
+impl Watch {
+    pub(super) fn start(queue: Queue) -> Result<Self> {
+        let made = |source| failed(queue.path(), source);
+        let shared = Arc::new(Shared {
+            event: event::new().map_err(made)?,
+            stop: event::new().map_err(made)?,
+            is_over: W32::new(0),
+        });
+        let (theirs, watched) = (Arc::clone(&shared), queue.clone());
+        let thread = thread::Builder::new()
+            .name("tavola watch".to_owned())
+            .spawn(move || theirs.run(&watched))
+            .map_err(made)?;
+        Ok(Self {
+            shared,
+            queue,
+            thread: Some(thread),
+            generation: generation(),
+        })
+    }
+
+    /// Makes it unreadable until the queue is looked at again, which is at once if it still holds
+    /// something.
+    pub fn clear(&self) {
+        event::lower(self.shared.event.as_fd());
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> Error {
+    Error::Io {
+        op: "watching a queue",
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
+impl Shared {
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) != 0
+    }
+
+    fn run(&self, queue: &Queue) {
+        while !self.is_over() {
+            let mut wait = Wait::new(Duration::MAX);
+            while queue.is_empty() {
+                if self.is_over() {
+                    return;
+                }
+                // A queue that cannot be looked at any more is shown as one that holds something:
+                // its user's pop tells why.
+                if queue.wait(&mut wait).is_err() {
+                    break;
+                }
+            }
+            queue.woken(&wait);
+            event::raise(self.event.as_fd());
+            if event::wait_lowered(self.event.as_fd(), self.stop.as_fd()).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl AsFd for Watch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.shared.event.as_fd()
+    }
+}
+
+impl AsRawFd for Watch {
+    fn as_raw_fd(&self) -> RawFd {
+        self.shared.event.as_raw_fd()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let thread = self.thread.take();
+        if self.generation != generation() {
+            // The thread is our parent's.
+            std::mem::forget(thread);
+            return;
+        }
+        self.shared.is_over.store(1, Ordering::Relaxed);
+        event::raise(self.shared.stop.as_fd());
+        self.queue.stir();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Queues of elements: what goes in comes out once, in order, across threads, processes and
+//! handles; who waits is woken.
+
+mod support;
+
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+use support::part::{Actor, play, say};
+use support::process::alarm;
+use support::queues::{ELEMENTS, assert_whole, options, over_every_pool, three};
+use support::{Dir, Random, assert_clean};
+use tavola::{Error, QueueOptions, QueuePool, Table};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[test]
+fn what_is_pushed_is_popped_in_order() {
+    over_every_pool(|pool| {
+        let [free, todo, done] = three(pool);
+        assert_eq!((free.len(), todo.len(), done.len()), (1000, 0, 0));
+        assert_eq!(free.pop().unwrap(), Some(0));
+        let mut run = [0; 10];
+        assert_eq!(free.pop_many(&mut run).unwrap(), 10);
+        assert_eq!(run, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        todo.push_many(&[5, 1, 9]).unwrap();
+        todo.push(0).unwrap();
+        assert_eq!(todo.pass(&done, 3).unwrap(), 3);
+        assert_eq!((todo.len(), done.len()), (1, 3));
+        assert_eq!(done.pop_many(&mut run).unwrap(), 3);
+        assert_eq!(run[..3], [5, 1, 9]);
+        assert_eq!(done.pop().unwrap(), None);
+        assert!(done.is_empty());
+        assert_whole(pool, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    });
+}
+
+#[test]
+fn a_ring_goes_round_and_round() {
+    over_every_pool(|pool| {
+        let [free, todo, done] = three(pool);
+        let mut random = Random::new(7);
+        let turns = if cfg!(miri) { 20 } else { 3000 };
+        for _ in 0..turns {
+            let most = random.below(400) as usize;
+            free.pass(&todo, most).unwrap();
+            todo.pass(&done, random.below(400) as usize).unwrap();
+            done.pass(&free, random.below(400) as usize).unwrap();
+            assert_eq!(free.len() + todo.len() + done.len(), 1000);
+        }
+        assert!(pool.check().unwrap().is_clean());
+        assert_whole(pool, &[]);
+    });
+}
+
+#[test]
+fn only_what_is_held_is_pushed_and_once() {
+    over_every_pool(|pool| {
+        let [free, todo, _] = three(pool);
+        let not_held = |elements: &[u32]| match todo.push_many(elements) {
+            Err(Error::NotHeld { element }) => element,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(not_held(&[7]), 7);
+        assert_eq!(not_held(&[ELEMENTS]), ELEMENTS);
+        assert_eq!(not_held(&[u32::MAX]), u32::MAX);
+        let mut run = [0; 3];
+        free.pop_many(&mut run).unwrap();
+        // All or none.
+        assert_eq!(not_held(&[0, 1, 500]), 500);
+        assert_eq!(not_held(&[0, 1, 0]), 0);
+        assert_eq!(todo.len(), 0);
+        todo.push_many(&run).unwrap();
+        assert_eq!(not_held(&[1]), 1);
+        assert!(pool.check().unwrap().is_clean());
+        assert_whole(pool, &[]);
+    });
+}
+
+#[test]
+fn bytes_of_elements_stay_where_they_are() {
+    over_every_pool(|pool| {
+        let free = pool.queue("free").unwrap();
+        let (a, b) = (free.pop().unwrap().unwrap(), free.pop().unwrap().unwrap());
+        pool.write(a, 0, &[1; 24]).unwrap();
+        pool.write(b, 4, b"hello").unwrap();
+        assert_eq!(pool.as_ptr(b).addr() - pool.as_ptr(a).addr(), 24);
+        let mut bytes = [9; 5];
+        pool.read(b, 4, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"hello");
+        pool.read(a, 19, &mut bytes).unwrap();
+        assert_eq!(bytes, [1; 5]);
+        assert!(std::panic::catch_unwind(|| pool.write(a, 20, b"hello")).is_err());
+        assert!(std::panic::catch_unwind(|| pool.as_ptr(ELEMENTS)).is_err());
+        free.push_many(&[a, b]).unwrap();
+        for refused in [pool.read(a, 0, &mut bytes), pool.write(b, 0, &bytes)] {
+            assert!(matches!(refused, Err(Error::NotHeld { .. })));
+        }
+    });
+}
+
+#[test]
+fn names_and_numbers_out_of_bounds_are_refused() {
+    let dir = Dir::new();
+    let table = Table::options()
+        .max_size(4 << 20)
+        .create(dir.table("t"))
+        .unwrap();
+    let bad = |options: QueueOptions| match options.create_beside(&table, "p") {
+        Err(Error::BadOption { option, .. }) => option,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(bad(QueueOptions::new(0, 8)), "elements");
+    assert_eq!(bad(QueueOptions::new(1 << 31, 8)), "elements");
+    assert_eq!(bad(QueueOptions::new(1 << 30, 1 << 20)), "elements");
+    assert_eq!(bad(options().queues(Vec::<String>::new())), "queues");
+    assert_eq!(bad(options().queues(["a", "b", "a"])), "queues");
+    assert_eq!(bad(options().queues(["a".repeat(57)])), "queues");
+    for name in [String::new(), "n".repeat(97)] {
+        let refused = options().create_beside(&table, &name);
+        assert!(matches!(refused, Err(Error::BadName { .. })));
+    }
+    let too_much = QueueOptions::new(1 << 20, 64).create_beside(&table, "p");
+    assert!(matches!(too_much, Err(Error::Full { .. })), "{too_much:?}");
+    assert!(matches!(table.queue_pool("p"), Err(Error::NotThere { .. })));
+    let pool = options().create_beside(&table, &"n".repeat(96)).unwrap();
+    assert!(matches!(pool.queue("gone"), Err(Error::NotThere { .. })));
+    let again = options().create_beside(&table, &"n".repeat(96));
+    assert!(matches!(again, Err(Error::AlreadyThere { .. })));
+    assert_eq!(
+        options()
+            .open_beside(&table, &"n".repeat(96))
+            .unwrap()
+            .elements(),
+        ELEMENTS
+    );
+    // A table does not become a pool by the way.
+    assert!(matches!(
+        options().open(dir.table("t")),
+        Err(Error::NotThere { .. })
+    ));
+    let own = dir.table("own");
+    options().create(&own).unwrap();
+    assert!(matches!(
+        options().create(&own),
+        Err(Error::AlreadyExists { .. })
+    ));
+    assert!(matches!(
+        QueuePool::open(dir.table("t")),
+        Err(Error::NotThere { .. })
+    ));
+}
+
+#[test]
+fn a_table_has_room_for_sixteen_pools_and_keeps_them() {
+    let dir = Dir::new();
+    let path = dir.table("t");
+    let names: Vec<String> = (0..16).map(|number| format!("pool {number}")).collect();
+    {
+        let table = Table::options().max_size(8 << 20).create(&path).unwrap();
+        for name in &names {
+            options().create_beside(&table, name).unwrap();
+        }
+        let full = options().create_beside(&table, "one more");
+        assert!(matches!(full, Err(Error::Full { .. })), "{full:?}");
+    }
+    let table = Table::open(&path).unwrap();
+    assert_eq!(table.queue_pools().unwrap(), names);
+    assert!(table.stats().unwrap().beside_bytes >= 16 * 1000 * 24);
+    table.clear().unwrap();
+    table.compact().unwrap();
+    for name in &names {
+        assert_whole(&table.queue_pool(name).unwrap(), &[]);
+    }
+    assert_clean(&table);
+}
+
+#[test]
+fn a_pool_that_finds_no_room_leaves_nothing() {
+    let dir = Dir::new();
+    let table = Table::options()
+        .max_size(4 << 20)
+        .create(dir.table("t"))
+        .unwrap();
+    table.set(b"k", b"v").unwrap();
+    let before = table.stats().unwrap();
+    let full = QueueOptions::new(100_000, 100).create_beside(&table, "p");
+    assert!(matches!(full, Err(Error::Full { .. })));
+    let after = table.stats().unwrap();
+    assert_eq!(before.beside_bytes, after.beside_bytes);
+    assert!(after.resident_bytes <= before.resident_bytes + (64 << 10));
+    assert_clean(&table);
+    let full = QueueOptions::new(1000, 100).create(dir.table("t"));
+    assert!(matches!(full, Err(Error::AlreadyExists { .. })));
+    assert_eq!(table.get(b"k").unwrap().unwrap(), b"v");
+}
+
+#[test]
+fn who_reads_only_looks_and_touches_nothing() {
+    let dir = Dir::new();
+    let path = dir.table("own");
+    options().create(&path).unwrap();
+    let table = Table::open_read_only(&path).unwrap();
+    let pool = table.queue_pool("").unwrap();
+    let [free, todo, _] = three(&pool);
+    assert_eq!((free.len(), todo.len()), (1000, 0));
+    for refused in [free.pop().map(drop), free.push(1), pool.reclaim().map(drop)] {
+        assert!(matches!(refused, Err(Error::ReadOnly)));
+    }
+    assert!(table.check().unwrap().is_clean());
+}
+
+#[test]
+fn many_threads_push_and_pop() {
+    over_every_pool(|pool| {
+        let rounds = if cfg!(miri) { 10 } else { 2000 };
+        std::thread::scope(|scope| {
+            for seed in 1..5 {
+                let queues = three(pool);
+                scope.spawn(move || {
+                    let mut random = Random::new(seed);
+                    let mut held = Vec::new();
+                    let mut run = [0; 64];
+                    for _ in 0..rounds {
+                        let from = &queues[random.below(3) as usize];
+                        let count = from.pop_many(&mut run[..random.below(64) as usize]);
+                        held.extend(&run[..count.unwrap()]);
+                        let to = &queues[random.below(3) as usize];
+                        let split = held.len() - random.below(held.len() as u64 + 1) as usize;
+                        to.push_many(&held.split_off(split)).unwrap();
+                    }
+                    queues[0].push_many(&held).unwrap();
+                });
+            }
+        });
+        assert_whole(pool, &[]);
+    });
+}
+
+#[test]
+fn a_wait_ends_when_something_comes_or_the_time_is_up() {
+    over_every_pool(|pool| {
+        let [free, todo, done] = three(pool);
+        let begun = Instant::now();
+        let short = Duration::from_millis(30);
+        assert_eq!(todo.pop_wait(short).unwrap(), None);
+        assert!(begun.elapsed() >= short);
+        assert_eq!(todo.pass_wait(&done, 5, short).unwrap(), 0);
+        assert_eq!(free.pass_wait(&done, 5, Duration::MAX).unwrap(), 5);
+        std::thread::scope(|scope| {
+            let waits: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| todo.pop_wait(20 * SECOND).unwrap()))
+                .collect();
+            std::thread::sleep(short);
+            for _ in 0..2 {
+                assert_eq!(free.pass(&todo, 1).unwrap(), 1);
+            }
+            assert_eq!(free.pass(&todo, 2).unwrap(), 2);
+            let mut got: Vec<u32> = waits
+                .into_iter()
+                .map(|w| w.join().unwrap().unwrap())
+                .collect();
+            got.sort_unstable();
+            assert_eq!(got, [5, 6, 7, 8]);
+        });
+        assert!(begun.elapsed() < 10 * SECOND);
+    });
+}
+
+/// An actor: sends back what comes, until told to end.
+fn echo(args: &[String]) {
+    alarm(60);
+    let [_, todo, done] = three(&QueuePool::open(&args[0]).unwrap());
+    say("ready");
+    while todo.pass_wait(&done, 100, 20 * SECOND).unwrap() > 0 {}
+}
+
+#[test]
+#[cfg_attr(miri, ignore)]
+fn another_process_is_woken() {
+    play(&[("echo", echo)]);
+    let dir = Dir::new();
+    let path = dir.table("own");
+    let pool = options().create(&path).unwrap();
+    let path = path.to_str().unwrap();
+    let mut actor = Actor::start("another_process_is_woken", "echo", &[path]);
+    assert_eq!(actor.hear(), "ready");
+    let [free, todo, done] = three(&pool);
+    let begun = Instant::now();
+    for round in 0..200 {
+        assert_eq!(free.pass(&todo, 1 + round % 3).unwrap(), 1 + round % 3);
+        let mut left = 1 + round % 3;
+        while left > 0 {
+            let count = done.pass_wait(&free, left, 10 * SECOND).unwrap();
+            assert!(count > 0, "nothing came back in round {round}");
+            left -= count;
+        }
+    }
+    // None of them was a nap that ended by itself.
+    assert!(begun.elapsed() < 4 * SECOND, "{:?}", begun.elapsed());
+}
+
+fn is_readable(fd: &impl AsRawFd, ms: i32) -> bool {
+    let mut fd = libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one place, valid for the call.
+    unsafe { libc::poll(&raw mut fd, 1, ms) == 1 }
+}
+
+#[test]
+#[cfg_attr(miri, ignore)]
+fn a_watched_queue_is_readable_while_it_holds_something() {
+    over_every_pool(|pool| {
+        let [free, todo, _] = three(pool);
+        let watch = todo.watch().unwrap();
+        assert!(!is_readable(&watch, 20));
+        for _ in 0..20 {
+            free.pass(&todo, 2).unwrap();
+            assert!(is_readable(&watch, 10_000));
+            watch.clear();
+            // There is still something.
+            assert!(is_readable(&watch, 10_000));
+            watch.clear();
+            assert_eq!(todo.pass(&free, 5).unwrap(), 2);
+            // It may have been raised for what is gone now, but not again.
+            if is_readable(&watch, 20) {
+                watch.clear();
+            }
+            assert!(!is_readable(&watch, 20));
+        }
+        let begun = Instant::now();
+        drop(watch);
+        assert!(begun.elapsed() < SECOND);
+    });
+}
