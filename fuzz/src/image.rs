@@ -1,6 +1,7 @@
 //! The bytes of a table's file, as docs/format.md tells them: where its parts stand, and the
 //! superblock's checksum.
 
+use crate::change::Aim;
 use crate::lengths::Fixed;
 use std::ops::Range;
 
@@ -49,7 +50,22 @@ pub(crate) enum Area {
 #[derive(Clone)]
 pub(crate) struct Image {
     pub(crate) bytes: Vec<u8>,
-    first_page: usize,
+    pub(crate) first_page: usize,
+}
+
+impl Aim for Area {
+    fn place(self, whole: &Image, number: usize) -> usize {
+        whole.place(self, number)
+    }
+}
+
+/// The checksum of words, as superblocks and heads of pools have it.
+pub(crate) fn sum_of(words: impl IntoIterator<Item = u64>) -> u64 {
+    let step = |sum: u64, word: u64| {
+        let sum = (sum ^ word).wrapping_mul(0x0000_0100_0000_01B3);
+        sum ^ sum >> 29
+    };
+    words.into_iter().fold(0xCBF2_9CE4_8422_2325, step)
 }
 
 impl Image {
@@ -101,7 +117,7 @@ impl Image {
         SHARDS + self.shards() * SHARD
     }
 
-    fn page_words(&self) -> usize {
+    pub(crate) fn page_words(&self) -> usize {
         (self.participants() + PARTICIPANTS * PARTICIPANT).next_multiple_of(4096)
     }
 
@@ -168,18 +184,16 @@ impl Image {
 
     /// Makes the superblock's checksum right.
     pub(crate) fn seal(&mut self) {
-        let mut sum = 0xCBF2_9CE4_8422_2325u64;
         let mut at = 0;
-        for width in SUMMED {
-            let word = if width == 8 {
-                self.word64(at)
-            } else {
-                u64::from(self.word32(at))
+        let mut word_of = |width| {
+            let word = match width {
+                8 => self.word64(at),
+                _ => u64::from(self.word32(at)),
             };
-            sum = (sum ^ word).wrapping_mul(0x0000_0100_0000_01B3);
-            sum ^= sum >> 29;
             at += width;
-        }
+            word
+        };
+        let sum = sum_of(SUMMED.map(&mut word_of));
         assert_eq!(at, CHECKSUM);
         self.put(CHECKSUM, &sum.to_le_bytes());
     }
@@ -192,16 +206,26 @@ impl Image {
             .chain([POOL])
             .collect();
         for at in locks {
-            let owner = self.word32(at) & !(1 << 31);
-            let (slot, generation) = (owner as usize & 0xFFF, owner >> 12);
-            let last = self.word32(self.participants() + slot * PARTICIPANT);
-            let next = match last.wrapping_add(1) {
-                g if (1..(1 << 19) - 1).contains(&g) => g,
-                _ => 1,
-            };
-            if (1..PARTICIPANTS).contains(&slot) && generation == next {
+            if self.is_ours(self.word32(at)) {
                 self.put(at, &[0; 4]);
             }
         }
+    }
+
+    /// The participant that this process becomes if it takes that slot.
+    pub(crate) fn next_participant(&self, slot: usize) -> u32 {
+        let last = self.word32(self.participants() + slot * PARTICIPANT);
+        let generation = match last.wrapping_add(1) {
+            g if (1..(1 << 19) - 1).contains(&g) => g,
+            _ => 1,
+        };
+        slot as u32 | generation << 12
+    }
+
+    /// Whether a lock word names the participant this process would become.
+    pub(crate) fn is_ours(&self, lock: u32) -> bool {
+        let owner = lock & !(1 << 31);
+        let slot = owner as usize & 0xFFF;
+        (1..PARTICIPANTS).contains(&slot) && owner == self.next_participant(slot)
     }
 }

@@ -2,10 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod change;
 mod image;
 mod lengths;
+mod memory;
 mod op;
 pub mod ops;
+pub mod queues;
 pub mod region;
 mod template;
 mod watch;

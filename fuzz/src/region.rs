@@ -3,71 +3,20 @@
 
 mod damaged;
 
-use crate::image::{Area, Image};
+use crate::change::Change;
+use crate::image::Area;
 use crate::lengths::Lengths;
+use crate::memory::file;
 use crate::op::Op;
 use crate::template::{fixed_template, template, write_to};
 use crate::watch::within_limit;
 use arbitrary::{Arbitrary, Unstructured};
 use damaged::{Damaged, tolerate};
-use rustix::fs::MemfdFlags;
 use std::collections::HashSet;
-use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::path::PathBuf;
-use std::sync::OnceLock;
 use tavola::{Error, Table};
 
 const MOST_CHANGES: usize = 24;
 const MOST_OPS: usize = 40;
-
-/// One change of some bytes.
-#[derive(Arbitrary, Debug)]
-struct Change {
-    area: Area,
-    at: u32,
-    how: How,
-}
-
-#[derive(Arbitrary, Debug)]
-enum How {
-    Flip(u8),
-    Byte(u8),
-    Half(u32),
-    Word(u64),
-    /// Eight bytes of another place: words that mean something, where they do not belong.
-    From(Area, u32),
-}
-
-impl Change {
-    fn apply(&self, image: &mut Image, whole: &Image) {
-        let at = whole.place(self.area, self.at as usize);
-        match self.how {
-            How::Flip(bit) => {
-                let byte = image.word32(at) as u8 ^ 1 << (bit % 8);
-                image.put(at, &[byte]);
-            }
-            How::Byte(byte) => image.put(at, &[byte]),
-            How::Half(half) => image.put(at & !3, &half.to_le_bytes()),
-            How::Word(word) => image.put(at & !7, &word.to_le_bytes()),
-            How::From(area, from) => {
-                let from = whole.place(area, from as usize) & !7;
-                image.put(at & !7, &image.word64(from).to_le_bytes());
-            }
-        }
-    }
-}
-
-/// The file of memory that is damaged, and its path in this process.
-fn file() -> &'static (File, PathBuf) {
-    static FILE: OnceLock<(File, PathBuf)> = OnceLock::new();
-    FILE.get_or_init(|| {
-        let file = rustix::fs::memfd_create("tavola-fuzz", MemfdFlags::CLOEXEC);
-        let file = File::from(file.expect("a file of memory"));
-        let path = format!("/proc/self/fd/{}", file.as_raw_fd()).into();
-        (file, path)
-    })
-}
 
 /// Damages the table as the input says, uses it, repairs it and uses it again.
 ///
@@ -84,7 +33,7 @@ pub fn run(input: &[u8]) {
     };
     let mut image = template.image.clone();
     for _ in 0..count % MOST_CHANGES {
-        let Ok(change) = Change::arbitrary(&mut source) else {
+        let Ok(change) = Change::<Area>::arbitrary(&mut source) else {
             break;
         };
         change.apply(&mut image, &template.image);

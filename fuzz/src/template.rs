@@ -41,7 +41,7 @@ pub(crate) fn fixed_template(number: u8) -> &'static Template {
     TEMPLATES[number].get_or_init(|| build(Lengths(Some(fixed)), |path| fill_fixed(path, fixed)))
 }
 
-fn build(lengths: Lengths, fill: impl FnOnce(&Path) -> Vec<Hint>) -> Template {
+pub(crate) fn build(lengths: Lengths, fill: impl FnOnce(&Path) -> Vec<Hint>) -> Template {
     let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(DIR);
     let dir = dir.expect("a directory in shared memory");
     let path = dir.path().join("template");

@@ -8,21 +8,26 @@
 //! - [`open`]: what it costs to open an existing table, get one key, and close it.
 //! - [`iter`]: what it costs to walk over all records.
 //! - [`uid`]: the same keys asked for by key and by uid.
+//! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
 //!
 //! Below them: [`clock`] (one time for all processes), `bytes` (keys and values made from an
 //! index, and checked), `order` (a random visiting order that costs no memory), `latency`
-//! (histograms, and what the scheduler had to do with the slowest), `scratch` (the table).
+//! (histograms, and what the scheduler had to do with the slowest), `scratch` (the table),
+//! `member` and `duty` (a worker, as its leader sees it and as it sees its leader).
 #![forbid(unsafe_code)]
 
 mod bytes;
 pub mod clock;
+mod duty;
 mod error;
 pub mod iter;
 pub mod kv;
 mod latency;
+mod member;
 pub mod open;
 mod order;
+pub mod queue;
 pub mod scale;
 mod scratch;
 pub mod uid;

@@ -1,10 +1,10 @@
 //! The table a measurement runs on: nobody else's, and gone afterwards.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tavola::{Options, Table, names};
+use tavola::{Options, QueueOptions, QueuePool, Table, names};
 
 use crate::Result;
 
@@ -45,18 +45,19 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn create(place: &Place) -> Result<(Self, Table)> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let file = format!("bench-{}-{count}", std::process::id());
-        let name = match &place.dir {
-            Some(dir) => std::path::absolute(dir)
-                .map_err(crate::Error::io("finding the directory for the table"))?
-                .join(file)
-                .into_os_string(),
-            None => file.into(),
-        };
+        let name = fresh_name(place.dir.as_deref())?;
         let table = place.options().create(&name)?;
         Ok((Self { name, listed: true }, table))
+    }
+
+    /// A pool of queues instead, in a file of its own.
+    pub(crate) fn create_pool(
+        dir: Option<&Path>,
+        options: &QueueOptions,
+    ) -> Result<(Self, QueuePool)> {
+        let name = fresh_name(dir)?;
+        let pool = options.create(&name)?;
+        Ok((Self { name, listed: true }, pool))
     }
 
     pub(crate) fn name(&self) -> &OsStr {
@@ -68,6 +69,18 @@ impl Scratch {
     pub(crate) fn unlink(&mut self) -> Result<()> {
         self.listed = false;
         Ok(names::remove(&self.name)?)
+    }
+}
+
+fn fresh_name(dir: Option<&Path>) -> Result<OsString> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let file = format!("bench-{}-{count}", std::process::id());
+    match dir {
+        Some(dir) => std::path::absolute(dir)
+            .map_err(crate::Error::io("finding the directory for the table"))
+            .map(|dir| dir.join(file).into_os_string()),
+        None => Ok(file.into()),
     }
 }
 

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "bench/queues.rs"]
+mod queues;
+
 struct Desk {
     dir: TempDir,
 }

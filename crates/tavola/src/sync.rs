@@ -16,6 +16,9 @@
 pub(crate) use core::sync::atomic::Ordering;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
+/// A word that users read and write themselves, past the hooks.
+pub(crate) type UserWord = AtomicU64;
+
 /// A 32-bit word that other processes may write.
 #[repr(transparent)]
 #[derive(Debug)]

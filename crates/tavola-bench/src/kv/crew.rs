@@ -1,15 +1,12 @@
 //! The leader's side of its workers: starting them, telling, hearing, ending them.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-use serde::Serialize;
 
 use super::job::{Answer, Done, Job, Run, Setup};
 use super::{Config, Placement};
 use crate::clock::monotonic_ns;
+use crate::member::Member;
 use crate::{Error, Result};
 
 /// Between sending the job and the common start.
@@ -23,12 +20,6 @@ pub(super) struct Crew {
     procs: usize,
 }
 
-struct Member {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
-
 impl Crew {
     pub(super) fn start(config: &Config) -> Result<Self> {
         let procs = config.procs as usize;
@@ -37,7 +28,7 @@ impl Crew {
             procs,
         };
         for at in 0..procs + usize::from(config.hot_writer) {
-            crew.members.push(Member::start(config, at)?);
+            crew.members.push(start(config, at)?);
         }
         Ok(crew)
     }
@@ -124,31 +115,13 @@ impl Crew {
     }
 
     fn hear(&mut self, at: usize, phase: &str) -> Result<Answer> {
-        let member = &mut self.members[at];
-        let mut line = String::new();
-        let len = member
-            .output
-            .read_line(&mut line)
-            .map_err(Error::io("hearing a worker"))?;
-        if len == 0 {
-            let status = member
-                .child
-                .wait()
-                .map_err(Error::io("waiting for a worker"))?;
-            let what = format!("worker {at} ended in phase {phase}: {status}");
-            return Err(Error::Worker { what });
-        }
-        match serde_json::from_str(&line) {
-            Ok(Answer::Failed { wrong: true, what }) => Err(Error::WrongAnswer {
+        match self.members[at].hear(at, phase)? {
+            Answer::Failed { wrong: true, what } => Err(Error::WrongAnswer {
                 phase: phase.to_owned(),
                 what,
             }),
-            Ok(Answer::Failed { what, .. }) => Err(Error::Worker { what }),
-            Ok(answer) => Ok(answer),
-            Err(error) => Err(Error::Io {
-                doing: "understanding a worker",
-                source: error.into(),
-            }),
+            Answer::Failed { what, .. } => Err(Error::Worker { what }),
+            answer => Ok(answer),
         }
     }
 }
@@ -159,55 +132,19 @@ fn out_of_turn() -> Error {
     }
 }
 
-impl Member {
-    fn start(config: &Config, at: usize) -> Result<Self> {
-        let (program, args) = &config.worker;
-        let mut child = Command::new(program)
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(Error::io("starting a worker"))?;
-        let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().expect("the output is piped"));
-        let mut member = Self {
-            child,
-            input,
-            output,
-        };
-        member.send(&Setup {
-            leader_pid: std::process::id(),
-            part: (at as u32).min(config.procs - 1),
-            parts: config.procs,
-            keys: config.keys,
-            key_bytes: config.key_bytes,
-            value_bytes: config.value_bytes,
-            distribution: config.distribution,
-            cpu: cpu_of(config.placement, at),
-        })?;
-        Ok(member)
-    }
-
-    fn send(&mut self, message: &impl Serialize) -> Result<()> {
-        let mut line = serde_json::to_string(message).expect("messages have a JSON form");
-        line.push('\n');
-        let input = self
-            .input
-            .as_mut()
-            .expect("the input is open until the end");
-        input
-            .write_all(line.as_bytes())
-            .map_err(Error::io("telling a worker"))
-    }
-}
-
-impl Drop for Member {
-    /// Closing its input ends a worker that waits; one that still works is ended.
-    fn drop(&mut self) {
-        self.input = None;
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn start(config: &Config, at: usize) -> Result<Member> {
+    let mut member = Member::start(&config.worker)?;
+    member.send(&Setup {
+        leader_pid: std::process::id(),
+        part: (at as u32).min(config.procs - 1),
+        parts: config.procs,
+        keys: config.keys,
+        key_bytes: config.key_bytes,
+        value_bytes: config.value_bytes,
+        distribution: config.distribution,
+        cpu: cpu_of(config.placement, at),
+    })?;
+    Ok(member)
 }
 
 fn cpu_of(placement: Placement, at: usize) -> Option<usize> {

@@ -1,10 +1,7 @@
 //! A worker process: reads jobs from its input, does them, answers on its output.
 
-use std::io::{BufRead, Stdin, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
-use rustix::thread::{CpuSet, sched_setaffinity};
 use tavola::Table;
 
 use super::job::{Answer, Done, Job, Run, Setup};
@@ -12,6 +9,7 @@ use super::steps::{Feed, Get, Miss, Mix, Nothing, Step, Write, drive};
 use super::{Distribution, Phase};
 use crate::bytes::{Bytes, Expect, KeyWords};
 use crate::clock::{monotonic_ns, wait_until};
+use crate::duty::{Lines, answer, follow};
 use crate::latency::Latency;
 use crate::order::{Order, share};
 use crate::{Error, Result};
@@ -22,14 +20,11 @@ use crate::{Error, Result};
 ///
 /// None that the leader has not been told, save that it is gone.
 pub fn work() -> Result<()> {
-    let mut lines = Lines {
-        input: std::io::stdin(),
-        line: String::new(),
-    };
+    let mut lines = Lines::new();
     let Some(setup) = lines.next::<Setup>()? else {
         return Ok(());
     };
-    follow(&setup)?;
+    follow(setup.leader_pid, setup.cpu)?;
     let done = if setup.key_bytes == 8 && setup.value_bytes == 8 {
         Worker::<[u8; 8], [u8; 8]>::new(setup).serve(&mut lines)
     } else if setup.key_bytes == 8 {
@@ -46,59 +41,6 @@ pub fn work() -> Result<()> {
         return answer(&Answer::Failed { wrong, what });
     }
     Ok(())
-}
-
-/// Ties this process's life to the leader's, and puts it on its CPU.
-fn follow(setup: &Setup) -> Result<()> {
-    let io = |doing| {
-        move |error: rustix::io::Errno| Error::Io {
-            doing,
-            source: error.into(),
-        }
-    };
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(io("following the leader"))?;
-    if getppid() != Pid::from_raw(setup.leader_pid as i32) {
-        return Err(Error::Worker {
-            what: "its leader is gone".to_owned(),
-        });
-    }
-    if let Some(cpu) = setup.cpu {
-        let mut set = CpuSet::new();
-        set.set(cpu);
-        sched_setaffinity(None, &set).map_err(io("choosing the CPU"))?;
-    }
-    Ok(())
-}
-
-fn answer(answer: &Answer) -> Result<()> {
-    let mut line = serde_json::to_string(answer).expect("answers have a JSON form");
-    line.push('\n');
-    let sent = std::io::stdout().write_all(line.as_bytes());
-    sent.map_err(Error::io("answering the leader"))
-}
-
-struct Lines {
-    input: Stdin,
-    line: String,
-}
-
-impl Lines {
-    fn next<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>> {
-        self.line.clear();
-        let len = self.input.lock().read_line(&mut self.line);
-        if len.map_err(Error::io("hearing the leader"))? == 0 {
-            return Ok(None);
-        }
-        let parsed = serde_json::from_str(&self.line);
-        let source = match parsed {
-            Ok(value) => return Ok(Some(value)),
-            Err(error) => error.into(),
-        };
-        Err(Error::Io {
-            doing: "understanding the leader",
-            source,
-        })
-    }
 }
 
 struct Worker<K, V> {

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
-use tavola_bench::{Place, iter, kv, open, uid};
+use tavola_bench::{Place, iter, kv, open, queue, uid};
 
 use crate::error::CliError;
 use crate::output::Output;
 use crate::units;
 
 mod human;
+mod queues;
 mod scale;
 
 const EXAMPLES: &str = "\
@@ -22,6 +23,7 @@ Examples:
   tavola bench open                                 open, get one key, close
   tavola bench iter                                 walk over all records
   tavola bench uid                                  the same keys by key and by uid
+  tavola bench queue                                two processes hand each other elements
   tavola bench scale                                how rates hold up with more processes
 
 Each runs on a table of its own that nobody else can see and that is gone at the end, also
@@ -64,9 +66,12 @@ enum What {
     Open(OpenArgs),
     Iter(IterArgs),
     Uid(UidArgs),
+    Queue(queues::Args),
     Scale(scale::Args),
     #[command(hide = true)]
     Worker,
+    #[command(hide = true)]
+    Player,
 }
 
 /// Put, overwrite, mixed load, get and miss over many keys by many processes
@@ -259,8 +264,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
                 human::uid(&report)
             })?;
         }
+        What::Queue(args) => queues::run(args)?,
         What::Scale(args) => scale::run(args)?,
         What::Worker => kv::work().map_err(explain)?,
+        What::Player => queue::work().map_err(explain)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -292,7 +299,7 @@ impl KvArgs {
             ..self.place.into()
         };
         Ok(kv::Config {
-            worker: worker()?,
+            worker: worker("worker")?,
             place,
             keys: self.keys,
             procs: self.procs,
@@ -319,11 +326,11 @@ impl KvArgs {
 }
 
 /// How a worker is started: this program again, with a hidden subcommand.
-fn worker() -> Result<(PathBuf, Vec<OsString>), CliError> {
+fn worker(subcommand: &str) -> Result<(PathBuf, Vec<OsString>), CliError> {
     let program = std::env::current_exe().map_err(|source| {
         CliError::Sentence(format!("cannot find the program to start again ({source})"))
     })?;
-    Ok((program, vec!["bench".into(), "worker".into()]))
+    Ok((program, vec!["bench".into(), subcommand.into()]))
 }
 
 /// Runs a measurement and shows each of its lines as soon as it is known.

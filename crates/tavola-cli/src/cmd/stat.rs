@@ -89,6 +89,7 @@ fn summary(stats: &Stats) -> Vec<(&'static str, String)> {
         ("index", index),
         ("small items", size(stats.slab_bytes)),
         ("large items", size(stats.large_bytes)),
+        ("beside", size(stats.beside_bytes)),
         (
             "uids",
             format!("{} in {}", count(stats.uids), size(stats.uid_bytes)),
@@ -153,6 +154,7 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "index_bytes": stats.index_bytes,
         "slab_bytes": stats.slab_bytes,
         "large_bytes": stats.large_bytes,
+        "beside_bytes": stats.beside_bytes,
         "uids": stats.uids,
         "uid_bytes": stats.uid_bytes,
         "free_bytes": stats.free_bytes,

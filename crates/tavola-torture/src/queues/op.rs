@@ -59,9 +59,9 @@ impl Model {
                 return vec![self.clone(), between, next];
             }
             Op::Reclaim => {
-                let taken = std::mem::take(&mut next.lost);
+                let mut taken = std::mem::take(&mut next.lost);
+                taken.sort_unstable();
                 next.held.extend(taken);
-                // The dead ones' or the taker's, who is dead as well then: lost either way.
             }
             Op::PushWrong(..) | Op::Wait(_) | Op::Check | Op::Repair => {}
         }

@@ -6,7 +6,7 @@
 //! pool's lock, but for the one store that publishes.
 
 use super::pool::{FULL_FILES, FULL_SIZE, back_words, lock, push_hole, unused_from};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, corrupt};
 use crate::layout::{EXTENTS, Extent, ExtentState, PAGE, PageWord, QUEUE_POOL, Run};
 use crate::lock::{PoolLock, is_alive};
 use crate::region::Region;
@@ -79,6 +79,12 @@ enum Place {
         run: Run,
     },
     Taken,
+    /// Its builder is no more.
+    Abandoned {
+        number: u32,
+        builder: u32,
+    },
+    Damaged,
     NoNumber,
     NoRun,
     /// The page table is to be backed from there on.
@@ -114,6 +120,11 @@ fn claim<'a>(
                 drop(lock);
                 back_words(region, me, from)?;
             }
+            Place::Abandoned { number, builder } => {
+                drop(lock);
+                while !forget(region, me, number, builder)? {}
+            }
+            Place::Damaged => return corrupt("the entry of a queue pool"),
             Place::NoRun => return full(FULL_SIZE),
             Place::NoNumber => {
                 return full("all 16 places beside the table are taken; use another table");
@@ -132,15 +143,21 @@ fn claim<'a>(
 /// Looks for a number that nobody has and a run that was never used.
 fn place(lock: &PoolLock<'_>, kind: u32, name: &[u8], pages: u32) -> Place {
     let region = lock.region;
-    let is_used = |extent: &Extent| extent.state() != ExtentState::Free;
-    let mut used = region.extents().iter().filter(|extent| is_used(extent));
-    if used.any(|extent| extent.is(kind, name)) {
-        return Place::Taken;
+    let mut free = None;
+    for (number, extent) in (0..).zip(region.extents()) {
+        let is_it = extent.is(kind, name);
+        match extent.state() {
+            ExtentState::Free => free = free.or(Some(number)),
+            ExtentState::Building { owner } if !is_alive(region, owner, lock.me) => {
+                let builder = owner;
+                return Place::Abandoned { number, builder };
+            }
+            ExtentState::Damaged if is_it => return Place::Damaged,
+            _ if is_it => return Place::Taken,
+            _ => {}
+        }
     }
-    let Some((number, _)) = (0..)
-        .zip(region.extents())
-        .find(|(_, extent)| !is_used(extent))
-    else {
+    let Some(number) = free else {
         return Place::NoNumber;
     };
     let mut first = unused_from(region);
@@ -212,8 +229,9 @@ impl Building<'_> {
 
 impl Drop for Building<'_> {
     fn drop(&mut self) {
-        if !self.is_published {
-            // Without the lock (a signal handler's write, refused) they wait for our end.
+        // After a panic, and without the lock (a signal handler's write, refused), they wait for
+        // our end.
+        if !self.is_published && !std::thread::panicking() {
             while let Ok(false) = forget(self.region, self.me, self.number, self.me) {}
         }
     }
@@ -305,44 +323,68 @@ impl Extents {
     }
 }
 
-/// Repair: an entry that does not lead to its pages is made to, if these are side by side and begin
-/// with the head of a queue pool: processes that have the pool open go on with them. Other entries
-/// that say nothing sensible are free, their pages strays.
-pub(super) fn mend(lock: &PoolLock<'_>) {
+/// Repair. An entry that leads to the head of a queue pool of so many pages is right, and its pages
+/// are made so. Of another the pages are looked for by their words: if they are side by side and
+/// begin with such a head, the entry is made to lead there. So processes that have the pool open go
+/// on with it. What else says that it is there is free from now on, its pages strays. Says how many
+/// pools that were.
+pub(super) fn mend(lock: &PoolLock<'_>) -> u64 {
     let region = lock.region;
-    let mut found = [Run { first: 0, pages: 0 }; EXTENTS];
+    let found = runs_by_words(region);
+    let mut lost = 0;
+    for ((number, extent), found) in (0..).zip(region.extents()).zip(found) {
+        let run = extent.run();
+        match extent.state() {
+            ExtentState::Live if extent.kind() == QUEUE_POOL && is_pool(region, run) => {
+                let word = PageWord::Extent { number }.encode();
+                for page in run.first..run.end() {
+                    region.page_word(page).store(word, Ordering::Relaxed);
+                }
+            }
+            ExtentState::Building { owner } if is_alive(region, owner, lock.me) => {}
+            ExtentState::Free if found.is_none() => {}
+            state => match found.filter(|run| is_pool(region, *run)) {
+                Some(run) => extent.restore(run, QUEUE_POOL),
+                None => {
+                    lost += u64::from(!matches!(state, ExtentState::Building { .. }));
+                    extent.forget();
+                }
+            },
+        }
+    }
+    lost
+}
+
+/// The pages that say they are an extent's, for each, if they are side by side.
+fn runs_by_words(region: &Region) -> [Option<Run>; EXTENTS] {
+    let mut found = [None; EXTENTS];
     let mut are_scattered = [false; EXTENTS];
     for page in region.geometry().first_page..region.frontier() {
         let word = region.page_word(page).load(Ordering::Relaxed);
-        if let PageWord::Extent { number } = PageWord::decode(word)
-            && let Some(run) = found.get_mut(number as usize)
-        {
-            match run.pages {
-                0 => run.first = page,
-                _ => are_scattered[number as usize] |= run.end() != page,
-            }
-            run.pages += 1;
-        }
-    }
-    for ((extent, run), is_scattered) in region.extents().iter().zip(found).zip(are_scattered) {
-        let is_sound = match extent.state() {
-            ExtentState::Free => run.pages == 0,
-            ExtentState::Live => extent.run() == run,
-            ExtentState::Building { owner } => is_alive(region, owner, lock.me),
-            ExtentState::Damaged => false,
-        };
-        if is_sound {
+        let PageWord::Extent { number } = PageWord::decode(word) else {
             continue;
-        }
-        match is_pool(region, run) && !is_scattered {
-            true => extent.restore(run, QUEUE_POOL),
-            false => extent.forget(),
-        }
+        };
+        let number = number as usize;
+        let Some(run) = found.get_mut(number) else {
+            continue;
+        };
+        let new = Run {
+            first: page,
+            pages: 0,
+        };
+        let run: &mut Run = run.get_or_insert(new);
+        are_scattered[number] |= run.end() != page;
+        run.pages += 1;
     }
+    core::array::from_fn(|number| found[number].filter(|_| !are_scattered[number]))
 }
 
+/// Whether a run begins with the head of a queue pool that takes so many pages.
 fn is_pool(region: &Region, run: Run) -> bool {
-    let (base, len) = region.span_of(run);
-    let told = || region.queue_pool_head(base).verify();
-    region.is_run(run) && told().is_some_and(|pool| pool.len <= len)
+    if !region.is_run(run) {
+        return false;
+    }
+    let (base, _) = region.span_of(run);
+    let told = region.queue_pool_head(base).verify();
+    told.is_some_and(|pool| pool.len.div_ceil(PAGE) == u64::from(run.pages))
 }

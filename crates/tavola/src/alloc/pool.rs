@@ -236,19 +236,47 @@ pub(super) fn unused_from(region: &Region) -> u32 {
     page
 }
 
-/// Repair: raises a frontier that was damaged above all pages in use.
+/// Repair: raises a frontier that was damaged above all pages in use, and the count of page words
+/// that are backed with it.
 pub(crate) fn raise_frontier(region: &Region, me: u32) -> Result<()> {
+    let geometry = region.geometry();
+    let end = used_until(region);
+    while region.pool().backed_words.load(Ordering::Relaxed) < end.min(geometry.max_pages) {
+        back_words(
+            region,
+            me,
+            region.pool().backed_words.load(Ordering::Relaxed),
+        )?;
+    }
     let lock = lock(region, me)?;
-    let backed = region.pool().backed_words.load(Ordering::Relaxed);
-    let until = backed.min(region.geometry().max_pages);
-    let last = (region.frontier()..until)
-        .rev()
-        .find(|page| region.page_word(*page).load(Ordering::Relaxed) != 0);
-    if let Some(last) = last {
-        region.pool().frontier.store(last + 1, Ordering::Release);
+    if region.frontier() < end {
+        region.pool().frontier.store(end, Ordering::Release);
     }
     drop(lock);
     Ok(())
+}
+
+/// One past the last page that is in use. Pages are in use from the first on, so it ends at a
+/// stretch of words that are 0; they are read without the mapping, as they may not be backed.
+fn used_until(region: &Region) -> u32 {
+    let geometry = region.geometry();
+    let mut words = vec![0; crate::layout::WORDS_STEP as usize * 8];
+    let mut end = region.frontier().max(geometry.first_page);
+    for from in (geometry.first_page..geometry.max_pages).step_by(words.len() / 8) {
+        let count = (geometry.max_pages - from).min(crate::layout::WORDS_STEP);
+        let words = &mut words[..count as usize * 8];
+        let is_read = region.read(geometry.page_table_off + u64::from(from) * 8, words);
+        let last = words
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .rposition(|word| *word != [0; 8]);
+        match last {
+            Some(last) if is_read => end = end.max(from + last as u32 + 1),
+            _ => break,
+        }
+    }
+    end
 }
 
 /// Backs the next stretch of the page table itself.
@@ -361,14 +389,14 @@ pub(crate) fn release_claims(region: &Region, me: u32, dead: u32) -> Result<bool
 }
 
 /// Repair: pages that are nobody's, by a word that says nothing or names an owner who is no more,
-/// are holes from now on. `is_stray` judges the other states.
+/// are holes from now on. `is_stray` judges the other states. Says how many queue pools were lost.
 pub(crate) fn adopt_strays(
     region: &Region,
     me: u32,
     is_stray: impl Fn(PageWord) -> bool,
-) -> Result<()> {
+) -> Result<u64> {
     let lock = lock(region, me)?;
-    mend(&lock);
+    let lost = mend(&lock);
     let extents = Extents::of(region, me);
     for page in region.geometry().first_page..region.frontier() {
         let state = PageWord::decode(region.page_word(page).load(Ordering::Relaxed));
@@ -386,5 +414,5 @@ pub(crate) fn adopt_strays(
         }
     }
     rebuild(&lock);
-    Ok(())
+    Ok(lost)
 }

@@ -1,12 +1,11 @@
 //! Short names in shared memory.
 
-use crate::sync::{Ordering, W32, W64};
+use crate::sync::{Ordering, W64};
 
-/// A name of at most 8 bytes a word, little-endian, padded with zeroes.
+/// A name of at most 8 bytes a word, little-endian, padded with zeroes, of which it has none.
 #[repr(C)]
 pub(crate) struct Name<const WORDS: usize> {
-    len: W32,
-    reserved: W32,
+    reserved: W64,
     words: [W64; WORDS],
 }
 
@@ -14,37 +13,38 @@ impl<const WORDS: usize> Name<WORDS> {
     /// Bytes of the longest.
     pub(crate) const MOST: usize = WORDS * 8;
 
+    /// Whether it can stand here.
+    pub(crate) fn fits(name: &[u8]) -> bool {
+        name.len() <= Self::MOST && !name.contains(&0)
+    }
+
     /// # Panics
-    /// When the name is too long.
+    /// When the name does not fit.
     pub(crate) fn set(&self, name: &[u8]) {
-        assert!(name.len() <= Self::MOST, "a name too long for its place");
-        self.len.store(name.len() as u32, Ordering::Relaxed);
+        assert!(Self::fits(name), "a name that does not fit its place");
         for (at, word) in self.words.iter().enumerate() {
-            let mut bytes = [0; 8];
-            for (to, from) in bytes.iter_mut().zip(name.iter().skip(at * 8)) {
-                *to = *from;
-            }
-            word.store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+            word.store(Self::word(name, at), Ordering::Relaxed);
         }
     }
 
+    fn word(name: &[u8], at: usize) -> u64 {
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().zip(name.iter().skip(at * 8)) {
+            *to = *from;
+        }
+        u64::from_le_bytes(bytes)
+    }
+
     pub(crate) fn is(&self, name: &[u8]) -> bool {
-        let bytes = |word: &W64| word.load(Ordering::Relaxed).to_le_bytes();
-        self.len.load(Ordering::Relaxed) as usize == name.len()
-            && name.len() <= Self::MOST
-            && self
-                .words
-                .iter()
-                .flat_map(bytes)
-                .zip(name)
-                .all(|(a, b)| a == *b)
+        let mut all = self.words.iter().enumerate();
+        Self::fits(name)
+            && all.all(|(at, word)| word.load(Ordering::Relaxed) == Self::word(name, at))
     }
 
     pub(crate) fn get(&self) -> Vec<u8> {
         let words = self.words.iter().map(|word| word.load(Ordering::Relaxed));
-        let mut bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
-        bytes.truncate(self.len.load(Ordering::Relaxed) as usize);
-        bytes
+        let bytes = words.flat_map(u64::to_le_bytes);
+        bytes.take_while(|byte| *byte != 0).collect()
     }
 }
 
@@ -55,8 +55,7 @@ mod tests {
     #[test]
     fn a_name_of_every_length_comes_back() {
         let name = Name::<3> {
-            len: W32::new(0),
-            reserved: W32::new(0),
+            reserved: W64::new(0),
             words: [const { W64::new(u64::MAX) }; 3],
         };
         let letters: Vec<u8> = (b'a'..b'y').collect();
@@ -65,6 +64,7 @@ mod tests {
             assert_eq!(name.get(), &letters[..len]);
             assert!(name.is(&letters[..len]));
             assert!(!name.is(&letters[1..]) && !name.is(&[&letters[..len], b"z"].concat()));
+            assert!(!Name::<3>::fits(b"a\0b") && !name.is(&[&letters[..len], b"\0"].concat()));
         }
     }
 }

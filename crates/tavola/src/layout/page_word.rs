@@ -158,7 +158,7 @@ impl PageWord {
             },
             SEGMENT => Self::Segment { shard, mark },
             UIDS => Self::Uids { shard, chunk: next },
-            EXTENT => Self::Extent { number: next },
+            EXTENT if high == 0 => Self::Extent { number: next },
             _ => Self::Damaged,
         }
     }

@@ -45,6 +45,10 @@ const SPINS: u32 = if cfg!(feature = "shuttle") { 2 } else { 40 };
 /// How long a waiter sleeps before it asks whether the owner lives.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(10);
 
+/// The first nap of who waits for the end of a queue, and the longest.
+const NAP: Duration = Duration::from_micros(20);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
+
 /// How often, and how long each time, all ends of a pool are waited for.
 const PAUSES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(1);
@@ -305,16 +309,42 @@ impl End {
     }
 }
 
-/// Proof that an end of a queue is locked.
+/// Proof that an end of a queue is locked. Its word is a lock word without waiters: whoever waits
+/// naps and looks again, so that letting go is a plain store: a push or pop of one element is
+/// hardly more than the lock.
 pub(crate) struct EndLock<'a> {
-    _held: Held<'a>,
+    word: &'a W32,
+    was_panicking: bool,
+    // Dropped when the word is free.
+    _note: Note,
+}
+
+/// What a thread has noted that it holds.
+struct Note(u8);
+
+impl Drop for Note {
+    #[inline(always)]
+    fn drop(&mut self) {
+        handler_fence();
+        HELD.set(HELD.get() & !self.0);
+    }
 }
 
 impl<'a> EndLock<'a> {
     /// Locks an end if nobody holds it.
     pub(crate) fn try_acquire(word: &'a W32, me: u32, end: End) -> Option<Self> {
-        let held = Held::try_acquire(word, me, end.kind())?;
-        Some(Self { _held: held })
+        let held = HELD.get();
+        if held & excluded_by(end.kind()) != 0 {
+            return None;
+        }
+        HELD.set(held | end.kind());
+        handler_fence();
+        // Pairs with the release in `drop`.
+        if word.cas(0, me, Ordering::Acquire).is_err() {
+            HELD.set(held);
+            return None;
+        }
+        Some(Self::noted(word, end))
     }
 
     /// Locks an end. After [`Taken::FromDead`] it must be settled before anything else.
@@ -325,9 +355,78 @@ impl<'a> EndLock<'a> {
         me: u32,
         end: End,
     ) -> Result<(Self, Taken)> {
-        let (held, taken) = Held::acquire(region, word, me, end.kind())?;
-        Ok((Self { _held: held }, taken))
+        let held = HELD.get();
+        if held & excluded_by(end.kind()) != 0 {
+            return Err(Error::Reentrant);
+        }
+        HELD.set(held | end.kind());
+        handler_fence();
+        // Pairs with the release in `drop`.
+        let taken = match word.cas(0, me, Ordering::Acquire) {
+            Ok(_) => Taken::Clean,
+            Err(_) => wait_napping(region, word, me),
+        };
+        Ok((Self::noted(word, end), taken))
     }
+
+    #[inline(always)]
+    fn noted(word: &'a W32, end: End) -> Self {
+        Self {
+            word,
+            was_panicking: std::thread::panicking(),
+            _note: Note(end.kind()),
+        }
+    }
+}
+
+impl Drop for EndLock<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let is_over = !std::thread::panicking() || self.was_panicking;
+        // After a panic the next one takes over and settles, as after a death.
+        let word = if is_over { 0 } else { ABANDONED };
+        self.word.store(word, Ordering::Release);
+    }
+}
+
+/// Waits for an end: spins, then naps, each time longer. Whether the owner lives is asked as often
+/// as by those who sleep on a lock word.
+#[cold]
+fn wait_napping(region: &Region, word: &W32, me: u32) -> Taken {
+    let (mut spins, mut nap, mut napped) = (0, NAP, Duration::ZERO);
+    loop {
+        let seen = word.load(Ordering::Relaxed);
+        if seen == 0 {
+            // Pairs with the release in `drop`.
+            if word.cas(0, me, Ordering::Acquire).is_ok() {
+                return Taken::Clean;
+            }
+        } else if spins < SPINS {
+            spins += 1;
+            spin_hint();
+        } else {
+            if napped >= PATIENCE || is_over_at_once(seen) {
+                napped = Duration::ZERO;
+                let owner = seen & !WAITERS;
+                if !is_alive(region, owner, me) && word.cas(seen, me, Ordering::Acquire).is_ok() {
+                    return Taken::FromDead { owner };
+                }
+            }
+            #[cfg(feature = "shuttle")]
+            if model::is_on() {
+                spin_hint();
+                continue;
+            }
+            std::thread::sleep(nap);
+            napped += nap;
+            nap = (2 * nap).min(LONGEST_NAP);
+        }
+    }
+}
+
+/// In the models time runs out for those who wait for the dead, and for nobody else.
+fn is_over_at_once(seen: u32) -> bool {
+    seen & !WAITERS == ABANDONED
 }
 
 /// Proof that all ends of a pool's queues are locked.

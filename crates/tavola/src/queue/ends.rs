@@ -79,9 +79,9 @@ impl<'a> Ends<'a> {
                 word.store(dead, Ordering::Relaxed);
             }
         });
-        // It may have died before it woke those who wait for what it had pushed; who sleeps from
-        // now on sees it.
-        head.pushes.add_owned(1);
+        // It may have died before it woke those who wait for what it had pushed: the next push
+        // does.
+        head.sleepers.store(1, Ordering::Relaxed);
     }
 
     /// Q1: a pop that was not done has not begun; its elements stand in the queue.
@@ -236,11 +236,11 @@ impl<'a> Ends<'a> {
         Announced::Until(self.head.pushes.load(Ordering::Relaxed))
     }
 
-    /// After a sleep: others may sleep as well. True: there is more, and one of them is to be
-    /// woken. Where the lock is held, they find out at the end of their nap.
+    /// After a sleep: others may sleep as well. True: there is more, or may be, as somebody just
+    /// pushes; one of them is to be woken.
     pub(crate) fn pass_on(&self, me: u32) -> bool {
         let Some(_lock) = EndLock::try_acquire(&self.head.push_lock, me, End::Push) else {
-            return false;
+            return true;
         };
         let more = self.len() != 0;
         if more {

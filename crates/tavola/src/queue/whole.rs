@@ -51,7 +51,8 @@ impl Holders<'_> {
     }
 }
 
-/// The elements whose holders are no more, with these. Who died before all ends were passed has no
+/// The elements whose holders are no more, with these. All ends are passed twice: first, so that
+/// the words of what somebody was pushing who died name it; then because who was found dead has no
 /// part in any of them any more (Q3).
 fn lost_with_holders(
     region: &Region,
@@ -64,6 +65,7 @@ fn lost_with_holders(
         me,
         are_dead: HashMap::new(),
     };
+    pass_all_ends(region, me, base, pool)?;
     let words = owners(region, base, pool);
     for word in words {
         holders.is_dead(word.load(Ordering::Relaxed));

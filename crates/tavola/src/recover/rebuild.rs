@@ -337,7 +337,7 @@ impl Batch<'_> {
 }
 
 /// Repair: pages whose words make no sense go back to the pool.
-pub(crate) fn repair_pool(region: &Region, me: u32) -> Result<()> {
+pub(crate) fn repair_pool(region: &Region, me: u32) -> Result<u64> {
     let shards = region.geometry().shards();
     adopt_strays(region, me, |state| match state {
         PageWord::Damaged | PageWord::Unused => true,

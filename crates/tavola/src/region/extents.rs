@@ -2,7 +2,7 @@
 
 use super::Region;
 use crate::layout::{Extent, PAGE, QueueHead, QueuePoolHead, Run};
-use crate::sync::{W32, copy_in_words, copy_out_words};
+use crate::sync::{UserWord, W32, copy_in_words, copy_out_words};
 
 impl Region {
     /// The entries of all extents, used or not.
@@ -37,6 +37,15 @@ impl Region {
         // SAFETY: inside the region, as `bytes` has checked, and aligned (I2; its base is aligned
         // to a page); I1 and I3 as in `at`.
         unsafe { core::slice::from_raw_parts(start.cast::<W32>(), count as usize) }
+    }
+
+    /// Words side by side, for users.
+    #[inline]
+    pub(crate) fn user_words(&self, offset: u64, count: u32) -> &[UserWord] {
+        let start = self.bytes(offset, u64::from(count) * 8);
+        assert!(offset.is_multiple_of(8), "words at an odd place");
+        // SAFETY: as in `words`.
+        unsafe { core::slice::from_raw_parts(start.cast::<UserWord>(), count as usize) }
     }
 
     /// Copies out of what somebody holds.

@@ -359,11 +359,13 @@ impl Core {
         for shard in 0..self.region.geometry().shards() {
             lost += recover(&self.lock(shard, me)?);
         }
-        repair_pool(&self.region, me)?;
+        lost += repair_pool(&self.region, me)?;
         lost += self.repair_queues(me)?;
         let mut report = self.check()?;
         if lost > 0 {
-            report.problem(|| format!("{lost} damaged slots, segments or elements were dropped"));
+            report.problem(|| {
+                format!("{lost} damaged slots, segments, queue pools or elements were dropped")
+            });
         }
         Ok(report)
     }

@@ -66,7 +66,7 @@ fn comparison() -> impl TypedValueParser<Value = Comparison> {
 pub fn run(args: Args) -> Result<(), CliError> {
     let as_json = args.json;
     let config = Config {
-        worker: worker()?,
+        worker: worker("worker")?,
         place: args.place.into(),
         keys: args.keys,
         phases: args.phases,

@@ -20,17 +20,20 @@ use std::sync::{Arc, Mutex};
 const EVERY_STORE: u64 = 64;
 
 /// What a thread does that may die.
-type Work = Arc<dyn Fn(&Table) + Send + Sync>;
+pub(super) type Work = Arc<dyn Fn(&Table) + Send + Sync>;
 
 /// After which stores of how many a thread has died, over all schedules.
-struct Deaths {
-    stores: u64,
+pub(super) struct Deaths {
+    pub(super) stores: u64,
     seen: Mutex<BTreeSet<u64>>,
 }
 
 impl Deaths {
     /// Of a work that is done on a table filled so.
-    fn of(begin: impl Fn() -> Arc<Table> + Send + Sync + 'static, work: &Work) -> Arc<Self> {
+    pub(super) fn of(
+        begin: impl Fn() -> Arc<Table> + Send + Sync + 'static,
+        work: &Work,
+    ) -> Arc<Self> {
         let counted = Arc::new(Mutex::new(None));
         let (told, work) = (Arc::clone(&counted), Arc::clone(work));
         run_once(move || {
@@ -53,7 +56,7 @@ impl Deaths {
     }
 
     /// A writer that dies on its way.
-    fn meet(self: &Arc<Self>, work: &Work) -> Write {
+    pub(super) fn meet(self: &Arc<Self>, work: &Work) -> Write {
         let (deaths, work) = (Arc::clone(self), Arc::clone(work));
         Box::new(move |t| {
             let k = deaths.draw();
@@ -63,7 +66,7 @@ impl Deaths {
         })
     }
 
-    fn were_seen(&self) {
+    pub(super) fn were_seen(&self) {
         let seen = self.seen.lock().unwrap();
         let wanted = self.stores.min(EVERY_STORE) as usize;
         assert!(

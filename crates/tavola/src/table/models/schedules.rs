@@ -68,3 +68,8 @@ pub(super) fn open_up(region: &Region) {
     };
     ignore(region.bytes(first, pages), pages as usize);
 }
+
+/// Threads change in its pages, too, whichever the grain: models of what stands there only.
+pub(super) fn open_pages() {
+    ignore(std::ptr::null(), 0);
+}

@@ -146,11 +146,11 @@ impl QueueOptions {
     }
 
     fn check_name(&self, name: &str) -> Result<()> {
-        match name.len() {
-            len if (1..=ExtentName::MOST).contains(&len) => Ok(()),
-            _ => Err(Error::BadName {
+        match !name.is_empty() && ExtentName::fits(name.as_bytes()) {
+            true => Ok(()),
+            false => Err(Error::BadName {
                 name: name.to_owned(),
-                why: "a queue pool's has 1 to 96 bytes",
+                why: "a queue pool's has 1 to 96 bytes, none of them 0",
             }),
         }
     }
@@ -164,11 +164,11 @@ impl QueueOptions {
         if !(1..=MOST_QUEUES as usize).contains(&count) {
             return bad("queues", format!("{count} is not 1 to {MOST_QUEUES}"));
         }
-        let wrong = |name: &&String| name.is_empty() || name.len() > QueueName::MOST;
+        let wrong = |name: &&String| name.is_empty() || !QueueName::fits(name.as_bytes());
         if let Some(name) = self.queues.iter().find(wrong) {
             return bad(
                 "queues",
-                format!("the name {name:?} is not 1 to 56 bytes long"),
+                format!("the name {name:?} has not 1 to 56 bytes, none of them 0"),
             );
         }
         let mut seen = HashSet::new();
@@ -200,7 +200,7 @@ impl QueueOptions {
         })
     }
 
-    /// Makes it. One that somebody is just making is waited for, one whose maker died forgotten.
+    /// Makes it. One that somebody is just making is waited for.
     fn make(&self, table: &Table, name: &str) -> Result<QueuePool> {
         let geometry = self.geometry()?;
         let core = table.core()?;
@@ -212,7 +212,6 @@ impl QueueOptions {
             if !is_taken || queue::open(core.region(), name.as_bytes())?.is_some() {
                 break;
             }
-            core.reap()?;
             std::thread::sleep(PATIENCE);
             made = make();
         }

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::layout::QueueGeometry;
 use crate::queue::{self, Ends};
 use crate::recover::CheckReport;
+use crate::sync::UserWord;
 use crate::table::core::Core;
 use crate::table::{Options, Table};
 use std::ffi::OsStr;
@@ -140,6 +141,7 @@ impl QueuePool {
         self.inner.geometry.element_bytes
     }
 
+    #[inline]
     fn place(&self, element: u32) -> u64 {
         let geometry = &self.inner.geometry;
         assert!(
@@ -155,10 +157,24 @@ impl QueuePool {
     ///
     /// # Panics
     /// When the pool has no such element.
+    #[inline]
     pub fn as_ptr(&self, element: u32) -> *mut u8 {
         let place = self.place(element);
         let region = self.inner.core.region();
         region.bytes(place, u64::from(self.inner.geometry.element_bytes))
+    }
+
+    /// The words of an element (`AtomicU64`), at the same place as [`QueuePool::as_ptr`]: for work
+    /// in place without `unsafe`. The last is whole, whatever the bytes of an element. Relaxed
+    /// order will do: pushing and popping hand on what was written.
+    ///
+    /// # Panics
+    /// When the pool has no such element; by a signal, when it is open read-only and is written to.
+    #[inline]
+    pub fn words(&self, element: u32) -> &[UserWord] {
+        let count = self.inner.geometry.stride / 8;
+        let region = self.inner.core.region();
+        region.user_words(self.place(element), count as u32)
     }
 
     /// Copies bytes of an element that this handle holds, from `at` on.

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 /// it wakes others delays them by so much.
 const NAP: Duration = Duration::from_millis(50);
 /// Between two looks, where whoever pushes holds the lock and may be stopped.
-const PAUSE: Duration = Duration::from_millis(1);
+const PAUSE: Duration = Duration::from_millis(if cfg!(feature = "shuttle") { 0 } else { 1 });
 /// Looks at an empty queue before its waiter sleeps: some microseconds.
-const SPINS: u32 = 100;
+const SPINS: u32 = if cfg!(feature = "shuttle") { 1 } else { 100 };
 
 /// A queue of elements, first in, first out; from [`QueuePool::queue`](crate::QueuePool::queue).
 ///

@@ -1,0 +1,165 @@
+//! Pools of queues that are made while the table takes pages, by makers that die: a pool is there
+//! whole or not at all, and its pages are nobody else's.
+//!
+//! Who dies is another participant than the survivors, one that was never attached: who takes its
+//! lock over finds it dead.
+
+use super::deaths::{Deaths, Work};
+use super::{Table, Write, beside, explore, is_whole, quietly, region, table, writer};
+use crate::alloc::{build_extent, release_claims};
+use crate::layout::{Extent, ExtentState, PAGE, QUEUE_POOL, QueueGeometry};
+use crate::queue::create;
+use crate::sync::model::outlives;
+use crate::{Error, QueueOptions};
+use std::sync::Arc;
+
+/// Of a pool, which has two pages.
+const ELEMENTS: u32 = 3;
+const BYTES: u32 = 6000;
+/// Participants that die.
+const FIRST: u32 = 7 | 1 << 12;
+const SECOND: u32 = 8 | 1 << 12;
+const LONG_GONE: u32 = 9 | 1 << 12;
+
+/// Makes the pool, unless another is at it: that one is not waited for, as no time passes here.
+fn make_as(table: &Table, participant: u32) {
+    let geometry = QueueGeometry::new(ELEMENTS, BYTES, 1).expect("a small pool");
+    match create(region(table), participant, b"pool", &geometry, &["free"]) {
+        Ok(()) | Err(Error::AlreadyThere { .. }) => {}
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn makes() -> Write {
+    Box::new(|t| make_as(t, writer(t)))
+}
+
+fn large(version: u8) -> Vec<u8> {
+    vec![version; 40_000]
+}
+
+/// Takes pages for values that are not small, and gives some back.
+fn writes() -> Write {
+    Box::new(|t| {
+        for (key, version) in [(b"one", 1), (b"two", 1), (b"two", 2)] {
+            t.set(key, &large(version)).expect("room");
+        }
+    })
+}
+
+fn settle(table: &Table, dead: u32) {
+    let all = release_claims(region(table), writer(table), dead);
+    assert!(all.expect("no error"), "more than one go");
+}
+
+/// In the end the pool is there, or can be made, and the values are whole.
+fn all_is_there(table: &Table) {
+    let pool = match table.queue_pool("pool") {
+        Err(Error::NotThere { .. }) => {
+            QueueOptions::new(ELEMENTS, BYTES).create_beside(table, "pool")
+        }
+        there => there,
+    };
+    let pool = pool.expect("a whole pool");
+    let free = pool.queue("free").expect("its queue");
+    let all: Vec<u32> = std::iter::from_fn(|| free.pop().expect("no damage")).collect();
+    assert_eq!(all, [0, 1, 2]);
+    for element in all {
+        pool.write(element, 0, &[9; BYTES as usize])
+            .expect("it is held");
+    }
+    for (key, version) in [(b"one", 1), (b"two", 2)] {
+        assert_eq!(table.get(key).expect("no damage"), Some(large(version)));
+    }
+    is_whole(table);
+    let is_used = |extent: &&Extent| extent.state() != ExtentState::Free;
+    assert_eq!(region(table).extents().iter().filter(is_used).count(), 1);
+}
+
+/// Takes the pages of a pool, and is no more.
+fn leave_half(table: &Table, participant: u32, name: &[u8]) {
+    let building = build_extent(region(table), participant, QUEUE_POOL, name, 2 * PAGE);
+    std::mem::forget(building.expect("room"));
+}
+
+/// A table whose first place for a pool was used before.
+fn begin() -> Arc<Table> {
+    table(|t| {
+        leave_half(t, LONG_GONE, b"old");
+        settle(t, LONG_GONE);
+    })
+}
+
+/// Lets a maker die while the table is written to, and perhaps another is at it.
+fn dying(others: fn() -> Vec<Write>) {
+    let work: Work = Arc::new(|t| make_as(t, FIRST));
+    let deaths = Deaths::of(begin, &work);
+    let seen = Arc::clone(&deaths);
+    explore(400, move || {
+        let table = begin();
+        let die = seen.meet(&work);
+        let all = others().into_iter().chain([Box::new(move |t: &Table| {
+            die(t);
+            settle(t, FIRST);
+        }) as Write]);
+        beside(&table, all.collect(), Vec::new());
+        quietly(|| all_is_there(&table));
+    });
+    deaths.were_seen();
+}
+
+#[test]
+fn a_maker_dies() {
+    dying(|| vec![writes()]);
+}
+
+#[test]
+fn a_maker_dies_beside_another() {
+    dying(|| vec![makes(), writes()]);
+}
+
+/// Of two that die, the second may be just undoing what the first had not finished.
+#[test]
+fn two_makers_die() {
+    let first: Work = Arc::new(|t| leave_half(t, FIRST, b"pool"));
+    let second: Work = Arc::new(|t| make_as(t, SECOND));
+    let in_first = Deaths::of(begin, &first);
+    let half_way = {
+        // The last store raises the frontier.
+        let (work, last) = (Arc::clone(&first), in_first.stores - 1);
+        move || {
+            let table = begin();
+            assert_eq!(outlives(last, || work(&table)), None);
+            table
+        }
+    };
+    let in_second = Deaths::of(half_way, &second);
+    let seen = Arc::clone(&in_second);
+    explore(600, move || {
+        let table = begin();
+        in_first.meet(&first)(&table);
+        let die = seen.meet(&second);
+        let die: Write = Box::new(move |t| {
+            die(t);
+            settle(t, FIRST);
+            settle(t, SECOND);
+        });
+        beside(&table, vec![die, writes()], Vec::new());
+        quietly(|| all_is_there(&table));
+    });
+    in_second.were_seen();
+}
+
+/// Two threads may settle an estate at once, and then a pool is made in its place.
+#[test]
+fn what_a_dead_maker_left_goes_back_once() {
+    for settlers in 1..3 {
+        explore(700, move || {
+            let table = table(|t| leave_half(t, FIRST, b"pool"));
+            let settles = (0..settlers).map(|_| Box::new(|t: &Table| settle(t, FIRST)) as Write);
+            let others: [Write; 2] = [makes(), writes()];
+            beside(&table, settles.chain(others).collect(), Vec::new());
+            quietly(|| all_is_there(&table));
+        });
+    }
+}
