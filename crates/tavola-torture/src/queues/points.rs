@@ -27,6 +27,9 @@ struct Case {
     lead: usize,
 }
 
+/// A case's name, what its file went through, what leads up to what is meant, what is meant.
+type Steps<'a> = (&'static str, &'a [Op], &'a [Op], &'a [Op]);
+
 struct Points<'a> {
     board: &'a Board,
     path: PathBuf,
@@ -54,8 +57,7 @@ pub(super) fn run(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> 
 
 fn cases(scratch: &Scratch) -> Outcome<Vec<Case>> {
     use Op::{Check, Pass, Pop, Push, PushWrong, Reclaim, Repair, Wait};
-    // What the file went through, what leads up to what is meant, what is meant.
-    let all: [(&str, &[Op], &[Op], &[Op]); 13] = [
+    let all: [Steps; 13] = [
         ("queue: push", &[], &[Pop(0, 3)], &[Push(1, 1)]),
         (
             "queue: push many",
