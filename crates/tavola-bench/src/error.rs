@@ -47,6 +47,17 @@ impl Error {
     pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, source }
     }
+
+    /// What a worker told when it failed; `wrong`: by an answer of the table's.
+    pub(crate) fn told(wrong: bool, phase: &str, what: String) -> Self {
+        match wrong {
+            true => Self::WrongAnswer {
+                phase: phase.to_owned(),
+                what,
+            },
+            false => Self::Worker { what },
+        }
+    }
 }
 
 impl fmt::Display for Error {

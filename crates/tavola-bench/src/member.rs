@@ -10,6 +10,13 @@ use serde::de::DeserializeOwned;
 
 use crate::{Error, Result};
 
+/// A member answered, but not what it was asked.
+pub(crate) fn out_of_turn() -> Error {
+    Error::Worker {
+        what: "it answered something else than was asked".to_owned(),
+    }
+}
+
 /// Reads one JSON value a line, and answers so.
 pub(crate) struct Member {
     child: Child,

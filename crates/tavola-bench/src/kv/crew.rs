@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::job::{Answer, Done, Job, Run, Setup};
 use super::{Config, Placement};
 use crate::clock::monotonic_ns;
-use crate::member::Member;
+use crate::member::{Member, out_of_turn};
 use crate::{Error, Result};
 
 /// Between sending the job and the common start.
@@ -116,19 +116,9 @@ impl Crew {
 
     fn hear(&mut self, at: usize, phase: &str) -> Result<Answer> {
         match self.members[at].hear(at, phase)? {
-            Answer::Failed { wrong: true, what } => Err(Error::WrongAnswer {
-                phase: phase.to_owned(),
-                what,
-            }),
-            Answer::Failed { what, .. } => Err(Error::Worker { what }),
+            Answer::Failed { wrong, what } => Err(Error::told(wrong, phase, what)),
             answer => Ok(answer),
         }
-    }
-}
-
-fn out_of_turn() -> Error {
-    Error::Worker {
-        what: "it answered something else than was asked".to_owned(),
     }
 }
 

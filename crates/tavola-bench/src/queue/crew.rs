@@ -12,7 +12,7 @@ use super::ways::pool;
 use super::{Config, Peer};
 use crate::clock::monotonic_ns;
 use crate::kv::Placement;
-use crate::member::Member;
+use crate::member::{Member, out_of_turn};
 use crate::scratch::Scratch;
 use crate::{Error, Result};
 
@@ -135,19 +135,9 @@ impl Players {
 
     fn hear(&mut self, at: usize) -> Result<Answer> {
         match self.0[at].hear(at, "queue")? {
-            Answer::Failed { wrong: true, what } => Err(Error::WrongAnswer {
-                phase: "queue".to_owned(),
-                what,
-            }),
-            Answer::Failed { what, .. } => Err(Error::Worker { what }),
+            Answer::Failed { wrong, what } => Err(Error::told(wrong, "queue", what)),
             answer => Ok(answer),
         }
-    }
-}
-
-fn out_of_turn() -> Error {
-    Error::Worker {
-        what: "it answered something else than was asked".to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@
 use super::pool::{FULL_FILES, FULL_SIZE, back_words, lock, push_hole, unused_from};
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{EXTENTS, Extent, ExtentState, PAGE, PageWord, QUEUE_POOL, Run};
-use crate::lock::{PoolLock, is_alive};
+use crate::lock::{ABANDONED, PoolLock, is_alive};
 use crate::region::Region;
 use crate::sync::Ordering;
 
@@ -191,19 +191,20 @@ fn take(lock: &PoolLock<'_>, number: u32, run: Run, build: impl FnOnce(&Extent))
     region.pool().frontier.store(run.end(), Ordering::Release);
 }
 
-/// Taking the pool's lock over: an extent that begins at the frontier or behind it is one whose
-/// builder died before it raised that.
-pub(super) fn undo_unraised(lock: &PoolLock<'_>) {
+/// An extent that begins at the frontier or behind it is one whose builder died before it raised
+/// that: the one from whom the pool's lock was taken over, or another that is no more.
+pub(super) fn undo_unraised(lock: &PoolLock<'_>, from: Option<u32>) {
     let region = lock.region;
     let most = region.pool().backed_words.load(Ordering::Relaxed);
     let most = most.min(region.geometry().max_pages);
+    let is_over = |builder| {
+        from == Some(builder) || from == Some(ABANDONED) || !is_alive(region, builder, lock.me)
+    };
     let mut pages = 0;
     for (number, extent) in (0..).zip(region.extents()) {
         let run = extent.run();
         match extent.state() {
-            ExtentState::Building { owner }
-                if run.first >= region.frontier() && !is_alive(region, owner, lock.me) =>
-            {
+            ExtentState::Building { owner } if run.first >= region.frontier() && is_over(owner) => {
                 for page in run.first..run.end().min(most) {
                     let word = region.page_word(page);
                     if word.load(Ordering::Relaxed) == (PageWord::Extent { number }).encode() {

@@ -26,7 +26,8 @@ pub(super) const FULL_FILES: &str =
 /// Locks the pool, rebuilding its lists when its last owner died.
 pub(crate) fn lock(region: &Region, me: u32) -> Result<PoolLock<'_>> {
     let (lock, taken) = PoolLock::acquire(region, me)?;
-    if taken != Taken::Clean {
+    if let Taken::FromDead { owner } = taken {
+        undo_unraised(&lock, Some(owner));
         rebuild(&lock);
     }
     Ok(lock)
@@ -34,7 +35,7 @@ pub(crate) fn lock(region: &Region, me: u32) -> Result<PoolLock<'_>> {
 
 /// The lists anew from the page words: what is in no list and no shard stays with its owner.
 fn rebuild(lock: &PoolLock<'_>) {
-    undo_unraised(lock);
+    undo_unraised(lock, None);
     let pool = lock.region.pool();
     let words = [
         &pool.free_head,

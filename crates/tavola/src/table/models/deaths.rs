@@ -48,6 +48,20 @@ impl Deaths {
         })
     }
 
+    /// What is there when a work has come to all but its last store.
+    pub(super) fn half_way(
+        &self,
+        begin: fn() -> Arc<Table>,
+        work: &Work,
+    ) -> impl Fn() -> Arc<Table> + Send + Sync + use<> {
+        let (work, last) = (Arc::clone(work), self.stores - 1);
+        move || {
+            let table = begin();
+            assert_eq!(outlives(last, || work(&table)), None);
+            table
+        }
+    }
+
     /// A store to die after: in the second half of all, or of that half, and so on, as often as in
     /// the first. What is published is published late.
     fn draw(&self) -> u64 {

@@ -21,18 +21,18 @@ const FIRST: u32 = 7;
 const SECOND: u32 = 8;
 
 /// The participant of a slot in its first generation.
-fn id(slot: u32) -> u32 {
+pub(super) fn id(slot: u32) -> u32 {
     slot | 1 << 12
 }
 
-fn attach(table: &Table, slot: u32) {
+pub(super) fn attach(table: &Table, slot: u32) {
     let p = region(table).participant(slot);
     p.generation.store(1, Ordering::Relaxed);
     p.state.store(1, Ordering::Relaxed);
 }
 
 /// It is dead from now on.
-fn leave(table: &Table, slot: u32) {
+pub(super) fn leave(table: &Table, slot: u32) {
     region(table)
         .participant(slot)
         .state
@@ -238,15 +238,7 @@ fn dying_twice(
 ) {
     let (first, second): (Work, Work) = (Arc::new(first), Arc::new(second));
     let in_first = Deaths::of(begin, &first);
-    let half_way = {
-        let (work, last) = (Arc::clone(&first), in_first.stores - 1);
-        move || {
-            let table = begin();
-            assert_eq!(outlives(last, || work(&table)), None);
-            table
-        }
-    };
-    let in_second = Deaths::of(half_way, &second);
+    let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
     let seen = Arc::clone(&in_second);
     explore(400, move || {
         let (table, held) = (begin(), Held::default());

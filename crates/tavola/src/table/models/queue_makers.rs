@@ -1,25 +1,24 @@
 //! Pools of queues that are made while the table takes pages, by makers that die: a pool is there
 //! whole or not at all, and its pages are nobody else's.
 //!
-//! Who dies is another participant than the survivors, one that was never attached: who takes its
-//! lock over finds it dead.
+//! Who dies is another participant than the survivors. It is attached until it is dead.
 
 use super::deaths::{Deaths, Work};
+use super::queue_deaths::{attach, id, leave};
 use super::{Table, Write, beside, explore, is_whole, quietly, region, table, writer};
 use crate::alloc::{build_extent, release_claims};
 use crate::layout::{Extent, ExtentState, PAGE, QUEUE_POOL, QueueGeometry};
 use crate::queue::create;
-use crate::sync::model::outlives;
 use crate::{Error, QueueOptions};
 use std::sync::Arc;
 
 /// Of a pool, which has two pages.
 const ELEMENTS: u32 = 3;
 const BYTES: u32 = 6000;
-/// Participants that die.
-const FIRST: u32 = 7 | 1 << 12;
-const SECOND: u32 = 8 | 1 << 12;
-const LONG_GONE: u32 = 9 | 1 << 12;
+/// The slots of those who die.
+const FIRST: u32 = 7;
+const SECOND: u32 = 8;
+const LONG_GONE: u32 = 9;
 
 /// Makes the pool, unless another is at it: that one is not waited for, as no time passes here.
 fn make_as(table: &Table, participant: u32) {
@@ -48,7 +47,8 @@ fn writes() -> Write {
 }
 
 fn settle(table: &Table, dead: u32) {
-    let all = release_claims(region(table), writer(table), dead);
+    leave(table, dead);
+    let all = release_claims(region(table), writer(table), id(dead));
     assert!(all.expect("no error"), "more than one go");
 }
 
@@ -77,8 +77,8 @@ fn all_is_there(table: &Table) {
 }
 
 /// Takes the pages of a pool, and is no more.
-fn leave_half(table: &Table, participant: u32, name: &[u8]) {
-    let building = build_extent(region(table), participant, QUEUE_POOL, name, 2 * PAGE);
+fn leave_half(table: &Table, slot: u32, name: &[u8]) {
+    let building = build_extent(region(table), id(slot), QUEUE_POOL, name, 2 * PAGE);
     std::mem::forget(building.expect("room"));
 }
 
@@ -87,12 +87,14 @@ fn begin() -> Arc<Table> {
     table(|t| {
         leave_half(t, LONG_GONE, b"old");
         settle(t, LONG_GONE);
+        attach(t, FIRST);
+        attach(t, SECOND);
     })
 }
 
 /// Lets a maker die while the table is written to, and perhaps another is at it.
 fn dying(others: fn() -> Vec<Write>) {
-    let work: Work = Arc::new(|t| make_as(t, FIRST));
+    let work: Work = Arc::new(|t| make_as(t, id(FIRST)));
     let deaths = Deaths::of(begin, &work);
     let seen = Arc::clone(&deaths);
     explore(400, move || {
@@ -122,22 +124,15 @@ fn a_maker_dies_beside_another() {
 #[test]
 fn two_makers_die() {
     let first: Work = Arc::new(|t| leave_half(t, FIRST, b"pool"));
-    let second: Work = Arc::new(|t| make_as(t, SECOND));
+    let second: Work = Arc::new(|t| make_as(t, id(SECOND)));
     let in_first = Deaths::of(begin, &first);
-    let half_way = {
-        // The last store raises the frontier.
-        let (work, last) = (Arc::clone(&first), in_first.stores - 1);
-        move || {
-            let table = begin();
-            assert_eq!(outlives(last, || work(&table)), None);
-            table
-        }
-    };
-    let in_second = Deaths::of(half_way, &second);
+    // The last store raises the frontier.
+    let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
     let seen = Arc::clone(&in_second);
     explore(600, move || {
         let table = begin();
         in_first.meet(&first)(&table);
+        leave(&table, FIRST);
         let die = seen.meet(&second);
         let die: Write = Box::new(move |t| {
             die(t);
