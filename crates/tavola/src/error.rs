@@ -113,6 +113,8 @@ pub enum Error {
         /// Its number.
         element: u32,
     },
+    /// The log has a drain already.
+    AlreadyDrained,
     /// `incr` or `decr` on a value that is no decimal number below 2^64.
     NotACounter,
     /// A write began in a signal handler that had interrupted a write of the same thread.
@@ -230,6 +232,10 @@ impl Error {
                 f,
                 "element {element} is not held by this process; \
                  push what this process has popped, and once"
+            ),
+            Self::AlreadyDrained => write!(
+                f,
+                "the log is drained already; end that drain, or follow the log without draining it"
             ),
             Self::NotACounter => write!(
                 f,

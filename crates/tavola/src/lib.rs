@@ -17,7 +17,8 @@
 //! | `index` | hashing, reading without locks, placing, splitting, shrinking |
 //! | `recover` | recovery after a death, check, repair |
 //! | `queue` | rings of elements' numbers beside the table |
-//! | `table` | the operations, of queues too |
+//! | `log` | sheets of lines beside the table |
+//! | `table` | the operations, of queues and logs too |
 //!
 //! How it stays correct while processes read, write and die is argued in `docs/concurrency.md`.
 
@@ -37,6 +38,8 @@ mod index;
 mod layout;
 mod lock;
 #[forbid(unsafe_code)]
+mod log;
+#[forbid(unsafe_code)]
 mod queue;
 #[forbid(unsafe_code)]
 mod recover;
@@ -54,8 +57,9 @@ pub use region::names;
 #[cfg(feature = "torture")]
 pub use sync::killpoint;
 pub use table::{
-    CasOutcome, CasToken, ClassStats, Iter, Maintained, Options, Participant, Queue, QueueOptions,
-    QueuePool, Stats, Table, Watch,
+    CasOutcome, CasToken, ClassStats, Iter, Level, Log, LogDrain, LogLine, LogOptions, LogReader,
+    LogSink, LogText, Maintained, Options, Overload, Participant, Queue, QueueOptions, QueuePool,
+    Stats, Table, Watch,
 };
 
 #[cfg(doctest)]

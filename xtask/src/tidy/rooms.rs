@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 const CORE: &str = "crates/tavola/src/";
 
 /// The rooms, lowest first.
-const ROOMS: [&str; 11] = [
+const ROOMS: [&str; 12] = [
     "sync", "error", "sys", "layout", "region", "lock", "alloc", "index", "recover", "queue",
-    "table",
+    "log", "table",
 ];
 
 /// Files that may use one room above them: path, room, reason.

@@ -7,7 +7,7 @@
 
 use super::pool::{FULL_FILES, FULL_SIZE, back_words, lock, push_hole, unused_from};
 use crate::error::{Error, Result, corrupt};
-use crate::layout::{EXTENTS, Extent, ExtentState, PAGE, PageWord, QUEUE_POOL, Run};
+use crate::layout::{EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageWord, Run};
 use crate::lock::{ABANDONED, PoolLock, is_alive};
 use crate::region::Region;
 use crate::sync::Ordering;
@@ -29,22 +29,34 @@ pub(crate) struct Building<'a> {
     is_published: bool,
 }
 
-/// The number and the entry of the extent of that kind and name that is there.
-pub(crate) fn find_extent<'a>(
-    region: &'a Region,
-    kind: u32,
+/// Where the extent of that kind and name begins and how long it is, in bytes; `None`: there is
+/// none.
+pub(crate) fn find_extent(
+    region: &Region,
+    kind: ExtentKind,
     name: &[u8],
-) -> Option<(u32, &'a Extent)> {
+) -> Result<Option<(u64, u64)>> {
     let mut all = (0..).zip(region.extents());
     // The state first: what it was before it was there says nothing.
-    all.find(|(_, e)| e.state() == ExtentState::Live && e.is(kind, name))
-}
-
-/// Whether a run read from shared memory is all that extent's.
-pub(crate) fn is_whole(region: &Region, number: u32, run: Run) -> bool {
+    let found = all.find(|(_, e)| e.state() == ExtentState::Live && e.is(kind, name));
+    let Some((number, extent)) = found else {
+        return Ok(None);
+    };
+    let run = extent.run();
     let own = (PageWord::Extent { number }).encode();
     let is_own = |page| region.page_word(page).load(Ordering::Relaxed) == own;
-    region.is_run(run) && (run.first..run.end()).all(is_own)
+    if !region.is_run(run) || !(run.first..run.end()).all(is_own) {
+        return corrupt("the place of what stands beside the table");
+    }
+    Ok(Some(region.span_of(run)))
+}
+
+/// The names of all extents of that kind that are there.
+pub(crate) fn extent_names(region: &Region, kind: ExtentKind) -> Vec<Vec<u8>> {
+    let all = region.extents().iter();
+    all.filter(|e| e.state() == ExtentState::Live && e.kind() == Some(kind))
+        .map(|e| e.name.get())
+        .collect()
 }
 
 /// Takes pages for an extent, backed by memory. Call without any lock.
@@ -55,7 +67,7 @@ pub(crate) fn is_whole(region: &Region, number: u32, run: Run) -> bool {
 pub(crate) fn build_extent<'a>(
     region: &'a Region,
     me: u32,
-    kind: u32,
+    kind: ExtentKind,
     name: &[u8],
     bytes: u64,
 ) -> Result<Building<'a>> {
@@ -96,7 +108,7 @@ enum Place {
 fn claim<'a>(
     region: &'a Region,
     me: u32,
-    kind: u32,
+    kind: ExtentKind,
     name: &[u8],
     pages: u32,
 ) -> Result<Building<'a>> {
@@ -124,7 +136,7 @@ fn claim<'a>(
                 drop(lock);
                 while !forget(region, me, number, builder)? {}
             }
-            Place::Damaged => return corrupt("the entry of a queue pool"),
+            Place::Damaged => return corrupt("the entry of what stands beside the table"),
             Place::NoRun => return full(FULL_SIZE),
             Place::NoNumber => {
                 return full("all 16 places beside the table are taken; use another table");
@@ -132,7 +144,7 @@ fn claim<'a>(
             Place::Taken => {
                 drop(lock);
                 return Err(Error::AlreadyThere {
-                    what: "queue pool",
+                    what: kind.what(),
                     name: String::from_utf8_lossy(name).into_owned(),
                 });
             }
@@ -141,7 +153,7 @@ fn claim<'a>(
 }
 
 /// Looks for a number that nobody has and a run that was never used.
-fn place(lock: &PoolLock<'_>, kind: u32, name: &[u8], pages: u32) -> Place {
+fn place(lock: &PoolLock<'_>, kind: ExtentKind, name: &[u8], pages: u32) -> Place {
     let region = lock.region;
     let mut free = None;
     for (number, extent) in (0..).zip(region.extents()) {
@@ -324,11 +336,11 @@ impl Extents {
     }
 }
 
-/// Repair. An entry that leads to the head of a queue pool of so many pages is right, and its pages
-/// are made so. Of another the pages are looked for by their words: if they are side by side and
-/// begin with such a head, the entry is made to lead there. So processes that have the pool open go
-/// on with it. What else says that it is there is free from now on, its pages strays. Says how many
-/// pools that were.
+/// Repair. An entry that leads to the head of what it says it is, of so many pages, is right, and
+/// its pages are made so. Of another the pages are looked for by their words: if they are side by
+/// side and begin with such a head, the entry is made to lead there. So processes that have it open
+/// go on with it. What else says that it is there is free from now on, its pages strays. Says how
+/// many that were.
 pub(super) fn mend(lock: &PoolLock<'_>) -> u64 {
     let region = lock.region;
     let found = runs_by_words(region);
@@ -336,7 +348,7 @@ pub(super) fn mend(lock: &PoolLock<'_>) -> u64 {
     for ((number, extent), found) in (0..).zip(region.extents()).zip(found) {
         let run = extent.run();
         match extent.state() {
-            ExtentState::Live if extent.kind() == QUEUE_POOL && is_pool(region, run) => {
+            ExtentState::Live if kind_of(region, run).is_some_and(|k| extent.kind() == Some(k)) => {
                 let word = PageWord::Extent { number }.encode();
                 for page in run.first..run.end() {
                     region.page_word(page).store(word, Ordering::Relaxed);
@@ -344,8 +356,8 @@ pub(super) fn mend(lock: &PoolLock<'_>) -> u64 {
             }
             ExtentState::Building { owner } if is_alive(region, owner, lock.me) => {}
             ExtentState::Free if found.is_none() => {}
-            state => match found.filter(|run| is_pool(region, *run)) {
-                Some(run) => extent.restore(run, QUEUE_POOL),
+            state => match found.and_then(|run| Some((run, kind_of(region, run)?))) {
+                Some((run, kind)) => extent.restore(run, kind),
                 None => {
                     lost += u64::from(!matches!(state, ExtentState::Building { .. }));
                     extent.forget();
@@ -380,12 +392,17 @@ fn runs_by_words(region: &Region) -> [Option<Run>; EXTENTS] {
     core::array::from_fn(|number| found[number].filter(|_| !are_scattered[number]))
 }
 
-/// Whether a run begins with the head of a queue pool that takes so many pages.
-fn is_pool(region: &Region, run: Run) -> bool {
+/// What a run is by the head it begins with, if that takes so many pages.
+fn kind_of(region: &Region, run: Run) -> Option<ExtentKind> {
     if !region.is_run(run) {
-        return false;
+        return None;
     }
     let (base, _) = region.span_of(run);
-    let told = region.queue_pool_head(base).verify();
-    told.is_some_and(|pool| pool.len.div_ceil(PAGE) == u64::from(run.pages))
+    ExtentKind::ALL.into_iter().find(|kind| {
+        let told = match kind {
+            ExtentKind::QueuePool => region.queue_pool_head(base).verify().map(|pool| pool.len),
+            ExtentKind::Log => region.log_head(base).verify().map(|log| log.len),
+        };
+        told.is_some_and(|len| len.div_ceil(PAGE) == u64::from(run.pages))
+    })
 }

@@ -23,7 +23,7 @@ mod write;
 
 pub(crate) use chain::{Chain, settle_pages};
 pub(crate) use decimal::decimal_u64;
-pub(crate) use extent::{Extents, build_extent, find_extent, is_whole};
+pub(crate) use extent::{Extents, build_extent, extent_names, find_extent};
 pub(crate) use item::Item;
 pub(crate) use pool::{
     GRACE_S, adopt_strays, give, give_back, is_worth_giving_back, lock as lock_pool, provision,

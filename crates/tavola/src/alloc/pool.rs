@@ -390,7 +390,7 @@ pub(crate) fn release_claims(region: &Region, me: u32, dead: u32) -> Result<bool
 }
 
 /// Repair: pages that are nobody's, by a word that says nothing or names an owner who is no more,
-/// are holes from now on. `is_stray` judges the other states. Says how many queue pools were lost.
+/// are holes from now on. `is_stray` judges the other states. Says how many extents were lost.
 pub(crate) fn adopt_strays(
     region: &Region,
     me: u32,

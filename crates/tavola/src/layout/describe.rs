@@ -17,6 +17,8 @@ const TOTAL: usize = count::<Superblock>()
     + count::<Extent>()
     + count::<QueuePoolHead>()
     + count::<QueueHead>()
+    + count::<LogHead>()
+    + count::<SheetHead>()
     + 2;
 
 const fn count<T: Described>() -> usize {
@@ -44,7 +46,9 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<UidPage>(all, at);
     let (all, at) = push::<Extent>(all, at);
     let (all, at) = push::<QueuePoolHead>(all, at);
-    let (mut all, at) = push::<QueueHead>(all, at);
+    let (all, at) = push::<QueueHead>(all, at);
+    let (all, at) = push::<LogHead>(all, at);
+    let (mut all, at) = push::<SheetHead>(all, at);
     all[at] = PAGE;
     all[at + 1] = CLASSES as u64;
     all
@@ -117,6 +121,12 @@ pub fn tables() -> String {
         &mut out,
         "Queue head",
         "one a queue, behind the head of its pool",
+    );
+    table::<LogHead>(&mut out, "Log head", "at the beginning of its extent");
+    table::<SheetHead>(
+        &mut out,
+        "Sheet head",
+        "one a sheet, behind the head of its log",
     );
     let _ = writeln!(out, "### Areas by `max_size`\n");
     let _ = writeln!(

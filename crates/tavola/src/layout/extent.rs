@@ -1,4 +1,4 @@
-//! Extents: runs of pages that something beside the table has whole, a pool of queues for one.
+//! Extents: runs of pages that something beside the table has whole, a pool of queues or a log.
 //!
 //! | state | written by | next state |
 //! |---|---|---|
@@ -16,8 +16,32 @@ pub(crate) const EXTENTS: usize = 16;
 /// What it is called: 96 bytes at most.
 pub(crate) type ExtentName = Name<12>;
 
-/// The kind of an extent that is a pool of queues.
-pub(crate) const QUEUE_POOL: u32 = 1;
+/// What an extent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExtentKind {
+    QueuePool,
+    Log,
+}
+
+impl ExtentKind {
+    pub(crate) const ALL: [Self; 2] = [Self::QueuePool, Self::Log];
+
+    /// As it stands in an entry.
+    fn code(self) -> u32 {
+        match self {
+            Self::QueuePool => 1,
+            Self::Log => 2,
+        }
+    }
+
+    /// What it is called in errors.
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Self::QueuePool => "queue pool",
+            Self::Log => "log",
+        }
+    }
+}
 
 const FREE: u32 = 0;
 const BUILDING: u32 = 1;
@@ -34,7 +58,7 @@ pub(crate) struct Extent {
     first_page: W32,
     /// Its pages.
     pages: W32,
-    /// What it is: [`QUEUE_POOL`].
+    /// What it is: an [`ExtentKind`].
     kind: W32,
     reserved: W32,
     pub(crate) name: ExtentName,
@@ -86,13 +110,15 @@ impl Extent {
         }
     }
 
-    pub(crate) fn kind(&self) -> u32 {
-        self.kind.load(Ordering::Relaxed)
+    /// `None`: the word was damaged, or nothing was ever here.
+    pub(crate) fn kind(&self) -> Option<ExtentKind> {
+        let code = self.kind.load(Ordering::Relaxed);
+        ExtentKind::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
     /// Whether it has that kind and that name.
-    pub(crate) fn is(&self, kind: u32, name: &[u8]) -> bool {
-        self.kind.load(Ordering::Relaxed) == kind && self.name.is(name)
+    pub(crate) fn is(&self, kind: ExtentKind, name: &[u8]) -> bool {
+        self.kind() == Some(kind) && self.name.is(name)
     }
 
     pub(crate) fn run(&self) -> Run {
@@ -103,12 +129,12 @@ impl Extent {
     }
 
     /// Begins an extent. The pool's lock is held.
-    pub(crate) fn build(&self, owner: u32, run: Run, kind: u32, name: &[u8]) {
+    pub(crate) fn build(&self, owner: u32, run: Run, kind: ExtentKind, name: &[u8]) {
         let order = Ordering::Relaxed;
         self.owner.store(owner, order);
         self.first_page.store(run.first, order);
         self.pages.store(run.pages, order);
-        self.kind.store(kind, order);
+        self.kind.store(kind.code(), order);
         self.name.set(name);
         // The state last: whoever finds us dead before finds nothing.
         self.state.store(BUILDING, Ordering::Release);
@@ -120,10 +146,10 @@ impl Extent {
     }
 
     /// What it is was found out without it; its name stays.
-    pub(crate) fn restore(&self, run: Run, kind: u32) {
+    pub(crate) fn restore(&self, run: Run, kind: ExtentKind) {
         self.first_page.store(run.first, Ordering::Relaxed);
         self.pages.store(run.pages, Ordering::Relaxed);
-        self.kind.store(kind, Ordering::Relaxed);
+        self.kind.store(kind.code(), Ordering::Relaxed);
         self.publish();
     }
 

@@ -20,6 +20,7 @@ mod describe;
 mod extent;
 mod geometry;
 mod item;
+mod log;
 mod name;
 mod page_word;
 mod queue;
@@ -31,11 +32,15 @@ mod uid;
 pub(crate) use bucket::{BUCKETS, Bucket, HINT_MAX, SLOTS, Segment, slot_ref, slot_tag, slot_word};
 pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
 pub use describe::tables;
-pub(crate) use extent::{EXTENTS, Extent, ExtentName, ExtentState, QUEUE_POOL, Run};
+pub(crate) use extent::{EXTENTS, Extent, ExtentKind, ExtentName, ExtentState, Run};
 pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
 pub(crate) use item::{
     FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL,
     is_word, large_split,
+};
+pub(crate) use log::{
+    BLOCK, DROP_NEWEST, DROP_OLDEST, Drained, FEWEST_SHEETS, LEVELS, LINE_HEAD, LineHead,
+    LogGeometry, LogHead, MOST_SHEETS, MOST_TEXT, SHEET, SHEET_WORDS, SheetHead, SheetState,
 };
 pub(crate) use name::Name;
 pub(crate) use page_word::{FIRST_MASK, PageWord};

@@ -21,5 +21,5 @@ mod pool;
 mod whole;
 
 pub(crate) use ends::{Announced, Ends, RUN};
-pub(crate) use pool::{create, open, pools};
+pub(crate) use pool::{create, open};
 pub(crate) use whole::{check, lost, reclaim, repair};

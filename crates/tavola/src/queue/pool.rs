@@ -1,9 +1,9 @@
 //! Making a pool of queues, and finding one.
 
 use super::Ends;
-use crate::alloc::{build_extent, find_extent, is_whole};
+use crate::alloc::{build_extent, find_extent};
 use crate::error::{Result, corrupt};
-use crate::layout::{ExtentState, QUEUE_POOL, QueueGeometry};
+use crate::layout::{ExtentKind, QueueGeometry};
 use crate::region::Region;
 use crate::sync::Ordering;
 
@@ -15,7 +15,7 @@ pub(crate) fn create(
     geometry: &QueueGeometry,
     queues: &[impl AsRef<[u8]>],
 ) -> Result<()> {
-    let building = build_extent(region, me, QUEUE_POOL, name, geometry.len)?;
+    let building = build_extent(region, me, ExtentKind::QueuePool, name, geometry.len)?;
     let (base, _) = region.span_of(building.run);
     for (queue, name) in (0..).zip(queues) {
         let ends = Ends::of(region, base, geometry, queue);
@@ -36,24 +36,11 @@ pub(crate) fn create(
 
 /// Where a pool begins, and its geometry; `None`: there is none of that name.
 pub(crate) fn open(region: &Region, name: &[u8]) -> Result<Option<(u64, QueueGeometry)>> {
-    let Some((number, extent)) = find_extent(region, QUEUE_POOL, name) else {
+    let Some((base, len)) = find_extent(region, ExtentKind::QueuePool, name)? else {
         return Ok(None);
     };
-    let run = extent.run();
-    if !is_whole(region, number, run) {
-        return corrupt("the place of a queue pool");
-    }
-    let (base, len) = region.span_of(run);
     match region.queue_pool_head(base).verify() {
         Some(geometry) if geometry.len <= len => Ok(Some((base, geometry))),
         _ => corrupt("the head of a queue pool"),
     }
-}
-
-/// The names of all pools that are there.
-pub(crate) fn pools(region: &Region) -> impl Iterator<Item = Vec<u8>> + '_ {
-    let there = region.extents().iter();
-    there
-        .filter(|e| e.state() == ExtentState::Live && e.kind() == QUEUE_POOL)
-        .map(|e| e.name.get())
 }

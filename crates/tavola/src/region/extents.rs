@@ -1,7 +1,7 @@
-//! What stands beside the table: extents, and the pools of queues in them.
+//! What stands beside the table: extents, and the pools of queues and the logs in them.
 
 use super::Region;
-use crate::layout::{Extent, PAGE, QueueHead, QueuePoolHead, Run};
+use crate::layout::{Extent, LogHead, PAGE, QueueHead, QueuePoolHead, Run, SheetHead};
 use crate::sync::{UserWord, W32, copy_in_words, copy_out_words};
 
 impl Region {
@@ -29,6 +29,16 @@ impl Region {
         self.at(offset)
     }
 
+    #[inline(always)]
+    pub(crate) fn log_head(&self, offset: u64) -> &LogHead {
+        self.at(offset)
+    }
+
+    #[inline(always)]
+    pub(crate) fn sheet_head(&self, offset: u64) -> &SheetHead {
+        self.at(offset)
+    }
+
     /// Words side by side.
     #[inline(always)]
     pub(crate) fn words(&self, offset: u64, count: u32) -> &[W32] {
@@ -46,6 +56,21 @@ impl Region {
         assert!(offset.is_multiple_of(8), "words at an odd place");
         // SAFETY: as in `words`.
         unsafe { core::slice::from_raw_parts(start.cast::<UserWord>(), count as usize) }
+    }
+
+    /// Copies out; what may change meanwhile, the caller validates.
+    pub(crate) fn copy_out(&self, offset: u64, out: &mut [u8]) {
+        let from = self.bytes(offset, out.len() as u64);
+        // SAFETY: inside the region, as `bytes` has checked; process memory does not overlap it.
+        unsafe { crate::sync::copy_out(from, out.as_mut_ptr(), out.len()) };
+    }
+
+    /// Copies into what only this thread writes.
+    #[inline]
+    pub(crate) fn copy_in(&self, offset: u64, bytes: &[u8]) {
+        let to = self.bytes(offset, bytes.len() as u64);
+        // SAFETY: inside the region, as `bytes` has checked.
+        unsafe { crate::sync::copy_in(to, bytes) };
     }
 
     /// Copies out of what somebody holds.

@@ -24,8 +24,8 @@ pub mod names {
 }
 
 use crate::layout::{
-    Fixed, Geometry, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, QueueHead, QueuePoolHead,
-    Segment, ShardHead, SlabPage, Superblock, UNIT, UidPage,
+    Fixed, Geometry, LogHead, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, QueueHead,
+    QueuePoolHead, Segment, ShardHead, SheetHead, SlabPage, Superblock, UNIT, UidPage,
 };
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
@@ -372,9 +372,7 @@ impl Region {
                 sys::file::read_at(fd.as_fd(), out, offset).is_ok_and(|count| count == out.len())
             }
             Backing::Heap { .. } => {
-                let from = self.bytes(offset, out.len() as u64);
-                // SAFETY: `from` was checked for this length; process memory does not overlap it.
-                unsafe { crate::sync::copy_out(from, out.as_mut_ptr(), out.len()) };
+                self.copy_out(offset, out);
                 true
             }
         }
@@ -479,6 +477,10 @@ unsafe impl Words for UidPage {}
 unsafe impl Words for QueuePoolHead {}
 // SAFETY: as above.
 unsafe impl Words for QueueHead {}
+// SAFETY: as above.
+unsafe impl Words for LogHead {}
+// SAFETY: as above.
+unsafe impl Words for SheetHead {}
 // SAFETY: a word.
 unsafe impl Words for W32 {}
 // SAFETY: a word.

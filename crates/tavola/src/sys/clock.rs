@@ -1,4 +1,4 @@
-//! The two clocks stored in tables, in whole seconds. Neither enters the kernel (vDSO).
+//! The two clocks stored in tables. Neither enters the kernel (vDSO).
 
 /// Seconds since the machine started, time asleep included.
 ///
@@ -13,7 +13,18 @@ pub(crate) fn unix_s() -> u64 {
     seconds(libc::CLOCK_REALTIME)
 }
 
+/// Nanoseconds since 1970-01-01 UTC, of the same clock.
+pub(crate) fn unix_ns() -> u64 {
+    let now = read(libc::CLOCK_REALTIME);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}
+
 fn seconds(clock: libc::clockid_t) -> u64 {
+    u64::try_from(read(clock).tv_sec).unwrap_or(0)
+}
+
+fn read(clock: libc::clockid_t) -> libc::timespec {
     let mut now = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
@@ -21,7 +32,7 @@ fn seconds(clock: libc::clockid_t) -> u64 {
     // SAFETY: `now` is a valid place for one timespec. Both clocks exist on every supported
     // kernel, so the call cannot fail; were it to, `now` would stay at zero.
     unsafe { libc::clock_gettime(clock, &raw mut now) };
-    u64::try_from(now.tv_sec).unwrap_or(0)
+    now
 }
 
 #[cfg(all(test, not(miri)))]
@@ -38,5 +49,6 @@ mod tests {
             .unwrap()
             .as_secs();
         assert!((std_now..std_now + 5).contains(&unix_s()));
+        assert!((std_now..std_now + 5).contains(&(unix_ns() / 1_000_000_000)));
     }
 }

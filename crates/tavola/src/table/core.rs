@@ -15,7 +15,7 @@ use crate::recover::{
     settle_estate,
 };
 use crate::region::Region;
-use crate::sync::{Ordering, W32};
+use crate::sync::{Ordering, W32, W64};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +56,12 @@ pub(super) struct Core {
     pub(super) naming: Naming,
     /// The slot at which the dead are looked for next.
     looked: W32,
+    /// Tells it from all others that there ever were in this process.
+    pub(super) number: u64,
 }
+
+/// The number of the next.
+static NEXT: W64 = W64::new(1);
 
 impl Core {
     pub(super) fn new(region: Region, path: PathBuf, naming: Naming) -> Self {
@@ -67,6 +72,7 @@ impl Core {
             collapsed: Collapsed::new(),
             naming,
             looked: W32::new(0),
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
         }
     }
 
@@ -89,6 +95,11 @@ impl Core {
             Some(id) => Ok(id),
             None => self.attach(),
         }
+    }
+
+    /// Whether this process is that participant.
+    pub(super) fn is_participant(&self, id: u32) -> bool {
+        self.membership.current() == Some(id)
     }
 
     #[cold]
@@ -330,7 +341,7 @@ impl Core {
             check(&self.region, shard, &mut report);
         }
         self.check_pages(me, &mut report)?;
-        self.check_queues(me, &mut report)?;
+        self.check_beside(me, &mut report)?;
         Ok(report)
     }
 
@@ -360,11 +371,13 @@ impl Core {
             lost += recover(&self.lock(shard, me)?);
         }
         lost += repair_pool(&self.region, me)?;
-        lost += self.repair_queues(me)?;
+        lost += self.repair_beside(me)?;
         let mut report = self.check()?;
         if lost > 0 {
             report.problem(|| {
-                format!("{lost} damaged slots, segments, queue pools or elements were dropped")
+                format!(
+                    "{lost} damaged slots, segments, queue pools, elements or lines were dropped"
+                )
             });
         }
         Ok(report)

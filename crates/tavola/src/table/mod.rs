@@ -2,10 +2,12 @@
 
 mod background;
 mod batch;
+mod beside;
 mod core;
 mod counter;
 mod iter;
 mod lazy;
+mod logs;
 mod maintain;
 #[cfg(test)]
 mod models;
@@ -18,6 +20,7 @@ mod update;
 mod write;
 
 pub use iter::Iter;
+pub use logs::{Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogText, Overload};
 pub use maintain::Maintained;
 pub use options::Options;
 pub use queues::{Queue, QueueOptions, QueuePool, Watch};

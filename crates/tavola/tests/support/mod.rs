@@ -4,6 +4,7 @@
 
 pub mod damage;
 pub mod format;
+pub mod logs;
 pub mod mount;
 pub mod part;
 pub mod process;

@@ -77,6 +77,13 @@ pub(crate) fn renew(fd: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
     retry(|| unsafe { libc::dup3(fresh.as_raw_fd(), fd.as_raw_fd(), libc::O_CLOEXEC) }).map(drop)
 }
 
+/// Writes to standard error by one call, without a lock or a buffer that others may hold; what it
+/// does not take is lost.
+pub(crate) fn to_standard_error(bytes: &[u8]) {
+    // SAFETY: the bytes are valid for the call.
+    unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
+}
+
 /// Size, memory in use and identity of an open file.
 #[allow(clippy::unnecessary_cast)] // The fields' types differ between targets.
 pub(crate) fn len_and_blocks(fd: BorrowedFd<'_>) -> io::Result<FileInfo> {

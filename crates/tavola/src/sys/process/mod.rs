@@ -109,6 +109,13 @@ pub(crate) fn command_line(pid: u32) -> Option<String> {
     Some(shown.trim().to_owned())
 }
 
+/// The number of this thread.
+pub(crate) fn thread_id() -> u32 {
+    // SAFETY: always succeeds and passes no memory.
+    let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+    u32::try_from(tid).unwrap_or(0)
+}
+
 /// The user that files made by this process belong to.
 pub(crate) fn effective_uid() -> u32 {
     // SAFETY: always succeeds and passes no memory.

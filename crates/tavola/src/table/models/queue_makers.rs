@@ -7,7 +7,7 @@ use super::deaths::{Deaths, Work};
 use super::queue_deaths::{attach, id, leave};
 use super::{Table, Write, beside, explore, is_whole, quietly, region, table, writer};
 use crate::alloc::{build_extent, release_claims};
-use crate::layout::{Extent, ExtentState, PAGE, QUEUE_POOL, QueueGeometry};
+use crate::layout::{Extent, ExtentKind, ExtentState, PAGE, QueueGeometry};
 use crate::queue::create;
 use crate::{Error, QueueOptions};
 use std::sync::Arc;
@@ -78,7 +78,13 @@ fn all_is_there(table: &Table) {
 
 /// Takes the pages of a pool, and is no more.
 fn leave_half(table: &Table, slot: u32, name: &[u8]) {
-    let building = build_extent(region(table), id(slot), QUEUE_POOL, name, 2 * PAGE);
+    let building = build_extent(
+        region(table),
+        id(slot),
+        ExtentKind::QueuePool,
+        name,
+        2 * PAGE,
+    );
     std::mem::forget(building.expect("room"));
 }
 

@@ -2,21 +2,13 @@
 
 use super::QueuePool;
 use crate::error::{Error, Result};
-use crate::layout::{
-    ExtentName, Geometry, MAX_SIZE, MIN_SIZE, MOST_ELEMENTS, MOST_QUEUES, PAGE, QueueGeometry,
-    QueueName,
-};
-use crate::lock::PATIENCE;
+use crate::layout::{MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueName};
 use crate::queue;
-use crate::table::{Options, Table};
+use crate::table::Table;
+use crate::table::beside::{self, Beside};
+use crate::table::core::Core;
 use std::collections::HashSet;
 use std::ffi::OsStr;
-
-/// How often a pool that another process is making is looked for, [`PATIENCE`] apart: half a
-/// minute.
-const TRIES: u32 = 3000;
-/// The name of the pool in a file of its own.
-pub(super) const ALONE: &str = "";
 
 /// What a pool of queues is made with.
 ///
@@ -74,43 +66,21 @@ impl QueueOptions {
     ///
     /// # Errors
     /// [`Error::NotThere`] when there is a table of that name which is no pool's; else as
-    /// [`Options::open`] and [`QueueOptions::create`].
+    /// [`Options::open`](crate::Options::open) and [`QueueOptions::create`].
     pub fn open(&self, name: impl AsRef<OsStr>) -> Result<QueuePool> {
-        let name = name.as_ref();
-        for _ in 0..TRIES {
-            match QueuePool::open(name) {
-                Err(Error::NotFound { .. }) => {}
-                outcome => return outcome,
-            }
-            match self.create(name) {
-                Err(Error::AlreadyExists { .. }) => {}
-                outcome => return outcome,
-            }
-        }
-        QueuePool::open(name)
+        beside::open(self, name.as_ref())
     }
 
     /// Makes a pool in a file of its own, which is a table as well, without room for keys.
     ///
     /// # Errors
     /// [`Error::AlreadyExists`]; [`Error::BadOption`]; [`Error::Full`] when the file system has no
-    /// room for all elements; else as [`Options::create`].
+    /// room for all elements; else as [`Options::create`](crate::Options::create).
     ///
     /// # Crash
     /// The pool appears whole or not at all.
     pub fn create(&self, name: impl AsRef<OsStr>) -> Result<QueuePool> {
-        let geometry = self.geometry()?;
-        let table = self.file(&geometry)?.create_with(name, |core| {
-            let queues = &self.queues;
-            queue::create(
-                core.region(),
-                core.writer()?,
-                ALONE.as_bytes(),
-                &geometry,
-                queues,
-            )
-        })?;
-        QueuePool::find(&table, ALONE)
+        beside::create(self, name.as_ref())
     }
 
     /// Opens a pool beside a table, in its file and within its `max_size`, making it when it is not
@@ -119,15 +89,7 @@ impl QueueOptions {
     /// # Errors
     /// As [`QueueOptions::create_beside`].
     pub fn open_beside(&self, table: &Table, name: &str) -> Result<QueuePool> {
-        self.check_name(name)?;
-        match QueuePool::find(table, name) {
-            Err(Error::NotThere { .. }) => {}
-            outcome => return outcome,
-        }
-        match self.make(table, name) {
-            Err(Error::AlreadyThere { .. }) => QueuePool::find(table, name),
-            outcome => outcome,
-        }
+        beside::open_beside(self, table, name)
     }
 
     /// Makes a pool beside a table.
@@ -141,18 +103,7 @@ impl QueueOptions {
     /// The pool appears whole or not at all. The memory of one whose maker died goes back to the
     /// table; for pools, its stretch of pages is used up.
     pub fn create_beside(&self, table: &Table, name: &str) -> Result<QueuePool> {
-        self.check_name(name)?;
-        self.make(table, name)
-    }
-
-    fn check_name(&self, name: &str) -> Result<()> {
-        match !name.is_empty() && ExtentName::fits(name.as_bytes()) {
-            true => Ok(()),
-            false => Err(Error::BadName {
-                name: name.to_owned(),
-                why: "a queue pool's has 1 to 96 bytes, none of them 0",
-            }),
-        }
+        beside::create_beside(self, table, name)
     }
 
     fn geometry(&self) -> Result<QueueGeometry> {
@@ -180,42 +131,26 @@ impl QueueOptions {
             None => bad("elements", "they take more than 8 TiB".to_owned()),
         }
     }
+}
 
-    /// A file with room for it and nothing else.
-    fn file(&self, pool: &QueueGeometry) -> Result<Options> {
-        let pages = pool.len.div_ceil(PAGE);
-        // What else stands in the file is far less than the elements, or than 2 MiB.
-        let mut size = (pages * PAGE + MIN_SIZE).max(MIN_SIZE);
-        while size <= MAX_SIZE {
-            if let Some(geometry) = Geometry::new(size, 0)
-                && u64::from(geometry.max_pages - geometry.first_page) >= pages
-            {
-                return Ok(Options::new().max_size(size).shards(1).mode(self.mode));
-            }
-            size += (size / 256).next_multiple_of(PAGE);
-        }
-        Err(Error::BadOption {
-            option: "elements",
-            why: "they take more than 8 TiB".to_owned(),
-        })
+impl Beside for QueueOptions {
+    type Made = QueuePool;
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.geometry()?.len)
     }
 
-    /// Makes it. One that somebody is just making is waited for.
-    fn make(&self, table: &Table, name: &str) -> Result<QueuePool> {
-        let geometry = self.geometry()?;
-        let core = table.core()?;
-        let me = core.writer()?;
-        let make = || queue::create(core.region(), me, name.as_bytes(), &geometry, &self.queues);
-        let mut made = make();
-        for _ in 0..TRIES {
-            let is_taken = matches!(made, Err(Error::AlreadyThere { .. }));
-            if !is_taken || queue::open(core.region(), name.as_bytes())?.is_some() {
-                break;
-            }
-            std::thread::sleep(PATIENCE);
-            made = make();
-        }
-        made.and_then(|()| QueuePool::find(table, name))
+    fn mode(&self) -> u32 {
+        self.mode
+    }
+
+    fn build(&self, core: &Core, name: &str) -> Result<()> {
+        let (geometry, me) = (self.geometry()?, core.writer()?);
+        queue::create(core.region(), me, name.as_bytes(), &geometry, &self.queues)
+    }
+
+    fn find(table: &Table, name: &str) -> Result<QueuePool> {
+        QueuePool::find(table, name)
     }
 }
 
@@ -224,13 +159,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_room_for_its_pool_and_not_much_more() {
-        for (elements, bytes) in [(1, 0), (1000, 64), (100_000, 64), (1 << 20, 4096)] {
-            let options = QueueOptions::new(elements, bytes);
-            let pool = options.geometry().unwrap();
-            let size = options.file(&pool).unwrap();
-            assert!(format!("{size:?}").contains("shards: Some(1)"));
-        }
+    fn a_pool_that_would_not_fit_anywhere_is_refused() {
+        assert!(QueueOptions::new(1 << 30, 64).geometry().is_ok());
         assert!(QueueOptions::new(1 << 30, 1 << 20).geometry().is_err());
     }
 }

@@ -1,14 +1,13 @@
 //! A pool of queues, as a user holds it.
 
-use super::Queue;
-use super::options::ALONE;
+use super::{Queue, QueueOptions};
 use crate::error::{Error, Result};
-use crate::layout::QueueGeometry;
+use crate::layout::{ExtentKind, QueueGeometry};
 use crate::queue::{self, Ends};
 use crate::recover::CheckReport;
 use crate::sync::UserWord;
 use crate::table::core::Core;
-use crate::table::{Options, Table};
+use crate::table::{Table, beside};
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
@@ -71,10 +70,7 @@ impl Table {
     /// # Errors
     /// Those of mapping the table.
     pub fn queue_pools(&self) -> Result<Vec<String>> {
-        let all = queue::pools(self.core()?.region());
-        Ok(all
-            .map(|name| String::from_utf8_lossy(&name).into_owned())
-            .collect())
+        Ok(self.core()?.names_beside(ExtentKind::QueuePool))
     }
 }
 
@@ -82,9 +78,10 @@ impl QueuePool {
     /// Opens a pool that is there, in a file of its own.
     ///
     /// # Errors
-    /// As [`Options::open_existing`]; [`Error::NotThere`] when that file has none.
+    /// As [`Options::open_existing`](crate::Options::open_existing); [`Error::NotThere`] when that
+    /// file has none.
     pub fn open(name: impl AsRef<OsStr>) -> Result<QueuePool> {
-        Self::find(&Options::new().open_existing(name)?, ALONE)
+        beside::open_existing::<QueueOptions>(name.as_ref())
     }
 
     pub(super) fn find(table: &Table, name: &str) -> Result<QueuePool> {

@@ -1,0 +1,353 @@
+//! A log, in an extent: sheets on which threads write lines, one thread a sheet at a time.
+//!
+//! ```text
+//! 0          head                192 B: numbers, the drain, where the next sheet is taken
+//! heads      sheet heads          64 B each
+//! sheets     sheets            16 KiB each: lines one behind the other, from the first word on
+//! ```
+//!
+//! A line is three words and its text, padded to whole words:
+//!
+//! | word | bits | what |
+//! |---|---|---|
+//! | 0 | 0-15 | bytes of the text |
+//! | 0 | 16-23 | level: 1 error, 2 warning, 3 information, 4 debug, 5 trace |
+//! | 0 | 24 | the line was shown on standard error: no drain is to write it |
+//! | 0 | 32-63 | bytes of the text that had no room |
+//! | 1 | 0-63 | nanoseconds since 1970 |
+//! | 2 | 0-31, 32-63 | process, thread |
+//!
+//! Who owns a sheet is told by its `owner`; how far it is written by its `state`, one word, so that
+//! a line is there by one store:
+//!
+//! | bits of `state` | what | changed by |
+//! |---|---|---|
+//! | 0-11 | words that are written | the owner |
+//! | 12-23 | words up to the last line that a drain is to write | the owner |
+//! | 24 | a line is being written | the owner |
+//! | 32-63 | sequence: how often the sheet was begun anew | the owner |
+//!
+//! `drained` holds the words that a drain has dealt with, tagged with the sequence they are of. It
+//! is changed by compare and exchange, by the drain and by who begins the sheet anew.
+
+use super::{MAX_SIZE, PAGE, assert_layout};
+use crate::sync::{Ordering, W32, W64};
+
+/// Bytes of a sheet.
+pub(crate) const SHEET: u64 = PAGE;
+/// Words of a sheet.
+pub(crate) const SHEET_WORDS: u32 = (SHEET / 8) as u32;
+/// Words of a line before its text.
+pub(crate) const LINE_HEAD: u32 = 3;
+/// Bytes of the longest text.
+pub(crate) const MOST_TEXT: usize = ((SHEET_WORDS - LINE_HEAD) * 8) as usize;
+/// Levels that lines have.
+pub(crate) const LEVELS: core::ops::RangeInclusive<u8> = 1..=5;
+/// The fewest sheets and the most of a log.
+pub(crate) const FEWEST_SHEETS: u32 = 4;
+pub(crate) const MOST_SHEETS: u32 = 1 << 20;
+
+/// What happens to a line when no sheet can be begun anew but by dropping lines that await a drain:
+/// the oldest are dropped, or this one, or its writer waits.
+pub(crate) const DROP_OLDEST: u32 = 0;
+pub(crate) const DROP_NEWEST: u32 = 1;
+pub(crate) const BLOCK: u32 = 2;
+
+/// `TavolaLG`.
+const MAGIC: u64 = u64::from_le_bytes(*b"TavolaLG");
+
+/// What stands at the beginning of a log.
+#[repr(C, align(64))]
+pub(crate) struct LogHead {
+    /// `TavolaLG`.
+    magic: W64,
+    /// Sheets.
+    sheets: W32,
+    /// [`DROP_OLDEST`], [`DROP_NEWEST`] or [`BLOCK`].
+    policy: W32,
+    /// Of the words before it.
+    checksum: W64,
+    unused: [W64; 5],
+    /// The participant that drains it; 0: nobody.
+    pub(crate) drain: W32,
+    /// 1: the drain may sleep on `calls`.
+    pub(crate) is_idle: W32,
+    /// Rises before the drain is woken.
+    pub(crate) calls: W32,
+    /// Rises when a drain has dealt with lines.
+    pub(crate) passes: W32,
+    /// 1: writers may sleep on `passes`.
+    pub(crate) sleepers: W32,
+    reserved: W32,
+    /// Lines dropped, as a drain last told.
+    pub(crate) told: W64,
+    unused_drain: [W64; 4],
+    /// Sheets ever tried: the next to try.
+    pub(crate) next: W64,
+    /// Lines that were neither kept for a drain nor shown.
+    pub(crate) dropped: W64,
+    unused_next: [W64; 6],
+}
+assert_layout!(LogHead, size 192, {
+    magic: 0, sheets: 8, policy: 12, checksum: 16, unused: 24,
+    drain: 64, is_idle: 68, calls: 72, passes: 76, sleepers: 80, reserved: 84, told: 88,
+    unused_drain: 96, next: 128, dropped: 136, unused_next: 144,
+});
+
+/// One sheet.
+#[repr(C, align(64))]
+pub(crate) struct SheetHead {
+    /// The participant one of whose threads writes on it; 0: nobody.
+    pub(crate) owner: W32,
+    reserved: W32,
+    /// [`SheetState`].
+    pub(crate) state: W64,
+    /// [`Drained`].
+    pub(crate) drained: W64,
+    /// Of its last line, or when it was begun: the next line's time is no earlier.
+    pub(crate) time: W64,
+    unused: [W64; 4],
+}
+assert_layout!(SheetHead, size 64, {
+    owner: 0, reserved: 4, state: 8, drained: 16, time: 24, unused: 32,
+});
+
+/// How far a sheet is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SheetState {
+    pub(crate) sequence: u32,
+    /// Words that are written.
+    pub(crate) used: u32,
+    /// Words up to the last line that a drain is to write.
+    pub(crate) awaited: u32,
+    pub(crate) is_writing: bool,
+}
+
+impl SheetState {
+    pub(crate) fn encode(self) -> u64 {
+        u64::from(self.used)
+            | u64::from(self.awaited) << 12
+            | u64::from(self.is_writing) << 24
+            | u64::from(self.sequence) << 32
+    }
+
+    /// Whatever the word says, both numbers of words lie within the sheet.
+    pub(crate) fn decode(word: u64) -> Self {
+        let used = (word as u32 & 0xfff).min(SHEET_WORDS);
+        Self {
+            used,
+            awaited: ((word >> 12) as u32 & 0xfff).min(used),
+            is_writing: word >> 24 & 1 == 1,
+            sequence: (word >> 32) as u32,
+        }
+    }
+}
+
+/// Up to where a drain has dealt with a sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Drained {
+    pub(crate) sequence: u32,
+    pub(crate) words: u32,
+}
+
+impl Drained {
+    pub(crate) fn encode(self) -> u64 {
+        u64::from(self.words) | u64::from(self.sequence) << 32
+    }
+
+    /// What the word says of a sheet in that state: nothing, if it is of an earlier sequence.
+    pub(crate) fn decode(word: u64, state: SheetState) -> Self {
+        let of_now = (word >> 32) as u32 == state.sequence;
+        Self {
+            sequence: state.sequence,
+            words: if of_now { word as u32 } else { 0 }.min(state.used),
+        }
+    }
+}
+
+/// The first words of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineHead {
+    /// Bytes of the text.
+    pub(crate) len: u32,
+    pub(crate) level: u8,
+    pub(crate) is_shown: bool,
+    /// Bytes that had no room.
+    pub(crate) cut: u32,
+    pub(crate) time: u64,
+    pub(crate) pid: u32,
+    pub(crate) tid: u32,
+}
+
+impl LineHead {
+    pub(crate) fn encode(self) -> [u64; LINE_HEAD as usize] {
+        let first = u64::from(self.len)
+            | u64::from(self.level) << 16
+            | u64::from(self.is_shown) << 24
+            | u64::from(self.cut) << 32;
+        let who = u64::from(self.pid) | u64::from(self.tid) << 32;
+        [first, self.time, who]
+    }
+
+    pub(crate) fn decode(words: [u64; LINE_HEAD as usize]) -> Self {
+        let [first, time, who] = words;
+        Self {
+            len: first as u32 & 0xffff,
+            level: (first >> 16) as u8,
+            is_shown: first >> 24 & 1 == 1,
+            cut: (first >> 32) as u32,
+            time,
+            pid: who as u32,
+            tid: (who >> 32) as u32,
+        }
+    }
+
+    /// Words of the whole line.
+    pub(crate) fn words(self) -> u32 {
+        LINE_HEAD + self.len.div_ceil(8)
+    }
+}
+
+/// Offsets in a log, all from one number; part of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogGeometry {
+    pub(crate) sheets: u32,
+    pub(crate) policy: u32,
+    pub(crate) sheets_off: u64,
+    /// Bytes of it all.
+    pub(crate) len: u64,
+}
+
+impl LogGeometry {
+    /// Of no log.
+    pub(crate) const NONE: Self = Self {
+        sheets: 0,
+        policy: 0,
+        sheets_off: 0,
+        len: 0,
+    };
+
+    /// `None` when no log can be made so.
+    pub(crate) fn new(sheets: u32, policy: u32) -> Option<Self> {
+        if !(FEWEST_SHEETS..=MOST_SHEETS).contains(&sheets) || policy > BLOCK {
+            return None;
+        }
+        let heads = size_of::<LogHead>() as u64 + u64::from(sheets) * 64;
+        let sheets_off = heads.next_multiple_of(SHEET);
+        let len = sheets_off + u64::from(sheets) * SHEET;
+        (len < MAX_SIZE).then_some(Self {
+            sheets,
+            policy,
+            sheets_off,
+            len,
+        })
+    }
+
+    /// Where the head of a sheet stands.
+    pub(crate) fn head_off(&self, sheet: u32) -> u64 {
+        size_of::<LogHead>() as u64 + u64::from(sheet) * size_of::<SheetHead>() as u64
+    }
+
+    /// Where a sheet stands.
+    pub(crate) fn sheet_off(&self, sheet: u32) -> u64 {
+        self.sheets_off + u64::from(sheet) * SHEET
+    }
+}
+
+impl LogHead {
+    /// Everything but the sheets; the checksum last.
+    pub(crate) fn init(&self, geometry: &LogGeometry) {
+        let order = Ordering::Relaxed;
+        for word in [
+            &self.drain,
+            &self.is_idle,
+            &self.calls,
+            &self.passes,
+            &self.sleepers,
+        ] {
+            word.store(0, order);
+        }
+        for word in [&self.told, &self.next, &self.dropped] {
+            word.store(0, order);
+        }
+        self.sheets.store(geometry.sheets, order);
+        self.policy.store(geometry.policy, order);
+        self.magic.store(MAGIC, order);
+        self.checksum.store(self.sum(), order);
+    }
+
+    /// The geometry it tells; `None`: it was damaged.
+    pub(crate) fn verify(&self) -> Option<LogGeometry> {
+        let order = Ordering::Relaxed;
+        let is_whole = self.magic.load(order) == MAGIC && self.checksum.load(order) == self.sum();
+        let (sheets, policy) = (self.sheets.load(order), self.policy.load(order));
+        LogGeometry::new(sheets, policy).filter(|_| is_whole)
+    }
+
+    fn sum(&self) -> u64 {
+        let numbers = [&self.sheets, &self.policy].map(|word| word.load(Ordering::Relaxed));
+        let [sheets, policy] = numbers.map(u64::from);
+        super::superblock::fold(&[MAGIC, sheets, policy])
+    }
+}
+
+impl SheetHead {
+    pub(crate) fn init(&self) {
+        self.owner.store(0, Ordering::Relaxed);
+        for word in [&self.state, &self.drained, &self.time] {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn state(&self) -> SheetState {
+        // Pairs with the release of whoever wrote the line: what the state counts is there.
+        SheetState::decode(self.state.load(Ordering::Acquire))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_and_damaged_ones_stay_within_the_sheet() {
+        let state = SheetState {
+            sequence: u32::MAX,
+            used: SHEET_WORDS,
+            awaited: 17,
+            is_writing: true,
+        };
+        assert_eq!(SheetState::decode(state.encode()), state);
+        let damaged = SheetState::decode(u64::MAX);
+        assert!(damaged.used <= SHEET_WORDS && damaged.awaited <= damaged.used);
+        let drained = Drained {
+            sequence: u32::MAX,
+            words: 9,
+        };
+        assert_eq!(Drained::decode(drained.encode(), state), drained);
+        let earlier = Drained::decode(drained.encode(), SheetState::default());
+        assert_eq!(earlier.words, 0);
+        let line = LineHead {
+            len: MOST_TEXT as u32,
+            level: 5,
+            is_shown: true,
+            cut: u32::MAX,
+            time: u64::MAX,
+            pid: 1,
+            tid: u32::MAX,
+        };
+        assert_eq!(LineHead::decode(line.encode()), line);
+        assert_eq!(line.words(), SHEET_WORDS);
+    }
+
+    #[test]
+    fn sheets_begin_behind_their_heads() {
+        for sheets in [FEWEST_SHEETS, 256, MOST_SHEETS] {
+            let g = LogGeometry::new(sheets, 0).unwrap();
+            assert!(g.head_off(sheets) <= g.sheets_off && g.sheet_off(sheets) == g.len);
+        }
+        assert!(LogGeometry::new(FEWEST_SHEETS - 1, 0).is_none());
+        assert!(LogGeometry::new(MOST_SHEETS + 1, 0).is_none());
+        assert!(LogGeometry::new(FEWEST_SHEETS, BLOCK + 1).is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! The drain: who lines are kept for.
+
+use super::Ring;
+use super::read::{Read, Reader};
+use crate::layout;
+use crate::lock::{is_alive, sleep, wake};
+use crate::sync::Ordering;
+use std::time::Duration;
+
+/// How long an idle drain sleeps at most before it looks itself.
+const NAP: Duration = Duration::from_millis(10);
+
+/// Makes the participant the drain, if there is none that lives; `Err`: who is.
+pub(crate) fn begin_drain(ring: &Ring<'_>, me: u32) -> Result<(), u32> {
+    let word = &ring.head.drain;
+    loop {
+        let drain = word.load(Ordering::Relaxed);
+        if drain == me || drain != 0 && is_alive(ring.region, drain, me) {
+            return Err(drain);
+        }
+        if word.cas(drain, me, Ordering::Relaxed).is_ok() {
+            return Ok(());
+        }
+    }
+}
+
+/// There is no drain any more; writers that wait for one learn of it.
+pub(crate) fn end_drain(ring: &Ring<'_>, drain: u32) {
+    if ring.head.drain.cas(drain, 0, Ordering::Relaxed).is_ok() {
+        ring.head.passes.fetch_add(1, Ordering::Release);
+        wake(&ring.head.passes, u32::MAX);
+    }
+}
+
+/// Whether there is a drain; one that has died is none from now on.
+pub(crate) fn is_drained(ring: &Ring<'_>, me: u32) -> bool {
+    let drain = ring.head.drain.load(Ordering::Relaxed);
+    if drain != 0 && !is_alive(ring.region, drain, me) {
+        end_drain(ring, drain);
+        return false;
+    }
+    drain != 0
+}
+
+/// What a drain keeps from pass to pass.
+#[derive(Default)]
+pub(crate) struct Drained {
+    pub(crate) reader: Reader,
+    /// `drained` of the sheets that were read, as it was.
+    words: Vec<u64>,
+}
+
+impl Drained {
+    /// Finds the lines that are due; all, if `until` is not told.
+    pub(crate) fn collect(&mut self, ring: &Ring<'_>, now: u64, until: Option<u64>) {
+        let until = until.unwrap_or_else(|| self.reader.settled(ring, now));
+        self.words.clear();
+        self.words.resize(ring.geometry.sheets as usize, 0);
+        let words = &mut self.words;
+        self.reader.collect(ring, (now, until), |sheet, state| {
+            let word = ring.sheet(sheet).drained.load(Ordering::Relaxed);
+            words[sheet as usize] = word;
+            layout::Drained::decode(word, state).words
+        });
+        self.reader.found.retain(|found| !found.head.is_shown);
+    }
+
+    /// G4: what was found is written out.
+    pub(crate) fn finish(&mut self, ring: &Ring<'_>) {
+        for read in &self.reader.read {
+            self.deal_with(ring, read);
+        }
+        if self.reader.read.is_empty() {
+            return;
+        }
+        // Pairs with the acquire in `put_on_next`.
+        ring.head.passes.fetch_add(1, Ordering::Release);
+        if ring.head.sleepers.load(Ordering::Relaxed) != 0 {
+            ring.head.sleepers.store(0, Ordering::Relaxed);
+            wake(&ring.head.passes, u32::MAX);
+        }
+    }
+
+    fn deal_with(&self, ring: &Ring<'_>, read: &Read) {
+        let behind = layout::Drained {
+            sequence: read.state.sequence,
+            words: read.words,
+        };
+        let word = self.words[read.sheet as usize];
+        let drained = &ring.sheet(read.sheet).drained;
+        // Pairs with that of `begin_anew`: one of us deals with these lines.
+        let is_ours = drained.cas(word, behind.encode(), Ordering::AcqRel).is_ok();
+        if !is_ours {
+            ring.take_back(read.awaited);
+        }
+    }
+}
+
+impl Ring<'_> {
+    /// Lines that were dropped since a drain asked last.
+    pub(crate) fn newly_dropped(&self) -> u64 {
+        let dropped = self.head.dropped.load(Ordering::Relaxed);
+        let told = self.head.told.load(Ordering::Relaxed);
+        let new = dropped.saturating_sub(told);
+        if new > 0 {
+            self.head.told.store(dropped, Ordering::Relaxed);
+        }
+        new
+    }
+
+    /// Sleeps until a sheet was taken, or for a nap.
+    pub(crate) fn idle(&self, limit: Duration) {
+        let calls = self.head.calls.load(Ordering::Relaxed);
+        self.head.is_idle.store(1, Ordering::Relaxed);
+        sleep(&self.head.calls, calls, limit.min(NAP));
+        self.head.is_idle.store(0, Ordering::Relaxed);
+    }
+
+    /// Sleeps until a drain has dealt with something since `passes`, or for a nap.
+    pub(crate) fn wait_for_drain(&self, passes: u32) {
+        self.head.sleepers.store(1, Ordering::Relaxed);
+        sleep(&self.head.passes, passes, NAP);
+    }
+}

@@ -1,0 +1,149 @@
+//! Writing a line.
+
+use super::Ring;
+use super::sheets::Taken;
+use crate::layout::{LINE_HEAD, LineHead, MOST_TEXT, SHEET_WORDS, SheetState};
+use crate::sync::Ordering;
+use crate::sys::clock::unix_ns;
+
+/// What a thread has of a log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hand {
+    /// The sheet it writes on.
+    pub(super) sheet: Option<u32>,
+    /// `passes` when there was no sheet for it: before that rises there is none.
+    full_at: Option<u32>,
+}
+
+impl Hand {
+    /// Of who has not written yet.
+    pub(crate) const EMPTY: Self = Self {
+        sheet: None,
+        full_at: None,
+    };
+}
+
+/// A line to be written.
+pub(crate) struct Line<'a> {
+    pub(crate) level: u8,
+    /// No drain is to write it.
+    pub(crate) is_shown: bool,
+    pub(crate) pid: u32,
+    pub(crate) tid: u32,
+    /// What has no room on a sheet of its own is cut.
+    pub(crate) text: &'a [u8],
+}
+
+impl Line<'_> {
+    fn head(&self) -> LineHead {
+        let len = self.text.len().min(MOST_TEXT);
+        LineHead {
+            len: len as u32,
+            level: self.level,
+            is_shown: self.is_shown,
+            cut: u32::try_from(self.text.len() - len).unwrap_or(u32::MAX),
+            time: 0,
+            pid: self.pid,
+            tid: self.tid,
+        }
+    }
+}
+
+/// What became of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// It is there, with this time.
+    Written { time: u64 },
+    /// All sheets have lines that a drain is to write.
+    NotDrained,
+    /// Every sheet is in the hand of a living thread.
+    NoSheet,
+}
+
+impl Ring<'_> {
+    /// Writes a line on the thread's sheet, or on the next.
+    #[inline]
+    pub(crate) fn put(&self, me: u32, hand: &mut Hand, line: &Line<'_>) -> Put {
+        if let Some(sheet) = hand.sheet
+            && let Some(time) = self.write(sheet, line)
+        {
+            return Put::Written { time };
+        }
+        self.put_on_next(me, hand, line)
+    }
+
+    #[cold]
+    fn put_on_next(&self, me: u32, hand: &mut Hand, line: &Line<'_>) -> Put {
+        let is_first = hand.sheet.is_none();
+        self.give_up(me, hand);
+        // Pairs with the release in `pass`: what the drain has dealt with is seen after it.
+        let passes = self.head.passes.load(Ordering::Acquire);
+        if hand.full_at == Some(passes) {
+            return Put::NotDrained;
+        }
+        match self.take(me, line.head().words(), is_first) {
+            Taken::Sheet(sheet) => {
+                *hand = Hand {
+                    sheet: Some(sheet),
+                    full_at: None,
+                };
+                self.call_drain();
+                match self.write(sheet, line) {
+                    Some(time) => Put::Written { time },
+                    None => Put::NoSheet,
+                }
+            }
+            Taken::NotDrained => {
+                hand.full_at = Some(passes);
+                self.call_drain();
+                Put::NotDrained
+            }
+            Taken::AllInHand => Put::NoSheet,
+        }
+    }
+
+    /// Lets others have the sheet.
+    pub(crate) fn give_up(&self, me: u32, hand: &mut Hand) {
+        if let Some(sheet) = hand.sheet.take() {
+            self.release(me, sheet);
+        }
+    }
+
+    /// G2: the state last. `None`: there is no room.
+    #[inline]
+    fn write(&self, sheet: u32, line: &Line<'_>) -> Option<u64> {
+        let head = self.sheet(sheet);
+        let state = SheetState::decode(head.state.load(Ordering::Relaxed));
+        let mut told = line.head();
+        let words = told.words();
+        if state.used + words > SHEET_WORDS {
+            return None;
+        }
+        // Before the time: a drain that does not see this, later, knows of no earlier line to come.
+        let writing = SheetState {
+            is_writing: true,
+            ..state
+        };
+        head.state.store(writing.encode(), Ordering::Relaxed);
+        let text = &line.text[..told.len as usize];
+        let place = self.place(sheet, state.used);
+        self.region.copy_in(place + u64::from(LINE_HEAD) * 8, text);
+        told.time = unix_ns();
+        for (at, word) in (0..).zip(told.encode()) {
+            self.region
+                .word(place + at * 8)
+                .store(word, Ordering::Relaxed);
+        }
+        head.time.store(told.time, Ordering::Relaxed);
+        let used = state.used + words;
+        let written = SheetState {
+            used,
+            awaited: if line.is_shown { state.awaited } else { used },
+            is_writing: false,
+            sequence: state.sequence,
+        };
+        // Pairs with the acquire in `state`.
+        head.state.store(written.encode(), Ordering::Release);
+        Some(told.time)
+    }
+}

@@ -1,0 +1,196 @@
+//! What stands beside a table, or in a file of its own, is made and opened in one way.
+
+use super::core::Core;
+use super::{Options, Table};
+use crate::alloc::extent_names;
+use crate::error::{Error, Result};
+use crate::layout::{ExtentKind, ExtentName, Geometry, MAX_SIZE, MIN_SIZE, PAGE};
+use crate::lock::PATIENCE;
+use crate::log::{self, Ring};
+use crate::queue;
+use crate::recover::CheckReport;
+use std::ffi::OsStr;
+
+/// How often what another process is making is looked for, [`PATIENCE`] apart: half a minute.
+const TRIES: u32 = 3000;
+/// The name of what has a file of its own.
+pub(super) const ALONE: &str = "";
+
+/// Options with which something is made that stands in an extent.
+pub(super) trait Beside {
+    /// As its users hold it.
+    type Made;
+
+    /// Bytes of its extent.
+    fn len(&self) -> Result<u64>;
+
+    /// The mode of its file, if it has one of its own.
+    fn mode(&self) -> u32;
+
+    /// Makes it.
+    fn build(&self, core: &Core, name: &str) -> Result<()>;
+
+    /// Opens it; [`Error::NotThere`] if it is not there.
+    fn find(table: &Table, name: &str) -> Result<Self::Made>;
+}
+
+/// Opens it in a file of its own.
+pub(super) fn open_existing<B: Beside>(name: &OsStr) -> Result<B::Made> {
+    B::find(&Options::new().open_existing(name)?, ALONE)
+}
+
+/// Opens it in a file of its own, making it when it is not there.
+pub(super) fn open<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
+    for _ in 0..TRIES {
+        match open_existing::<B>(name) {
+            Err(Error::NotFound { .. }) => {}
+            outcome => return outcome,
+        }
+        match create(options, name) {
+            Err(Error::AlreadyExists { .. }) => {}
+            outcome => return outcome,
+        }
+    }
+    open_existing::<B>(name)
+}
+
+/// Makes it in a file of its own, which is a table as well, without room for keys.
+pub(super) fn create<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
+    let file = file(options.len()?)?.mode(options.mode());
+    let table = file.create_with(name, |core| options.build(core, ALONE))?;
+    B::find(&table, ALONE)
+}
+
+/// Opens it beside a table, making it when it is not there.
+pub(super) fn open_beside<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
+    check_name(name)?;
+    match B::find(table, name) {
+        Err(Error::NotThere { .. }) => {}
+        outcome => return outcome,
+    }
+    match make(options, table, name) {
+        Err(Error::AlreadyThere { .. }) => B::find(table, name),
+        outcome => outcome,
+    }
+}
+
+/// Makes it beside a table.
+pub(super) fn create_beside<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
+    check_name(name)?;
+    make(options, table, name)
+}
+
+fn check_name(name: &str) -> Result<()> {
+    match !name.is_empty() && ExtentName::fits(name.as_bytes()) {
+        true => Ok(()),
+        false => Err(Error::BadName {
+            name: name.to_owned(),
+            why: "what stands beside a table has one of 1 to 96 bytes, none of them 0",
+        }),
+    }
+}
+
+/// Makes it. One that somebody is just making is waited for.
+fn make<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
+    let core = table.core()?;
+    let mut made = options.build(core, name);
+    for _ in 0..TRIES {
+        let is_taken = matches!(made, Err(Error::AlreadyThere { .. }));
+        if !is_taken || !matches!(B::find(table, name), Err(Error::NotThere { .. })) {
+            break;
+        }
+        std::thread::sleep(PATIENCE);
+        made = options.build(core, name);
+    }
+    made.and_then(|()| B::find(table, name))
+}
+
+/// A file with room for an extent of so many bytes and nothing else.
+fn file(len: u64) -> Result<Options> {
+    let pages = len.div_ceil(PAGE);
+    // What else stands in the file is far less than these, or than 2 MiB.
+    let mut size = (pages * PAGE + MIN_SIZE).max(MIN_SIZE);
+    while size <= MAX_SIZE {
+        if let Some(geometry) = Geometry::new(size, 0)
+            && u64::from(geometry.max_pages - geometry.first_page) >= pages
+        {
+            return Ok(Options::new().max_size(size).shards(1));
+        }
+        size += (size / 256).next_multiple_of(PAGE);
+    }
+    Err(Error::BadOption {
+        option: "size",
+        why: format!("a file for {len} bytes has more than 8 TiB"),
+    })
+}
+
+impl Core {
+    /// The names of all of a kind.
+    pub(super) fn names_beside(&self, kind: ExtentKind) -> Vec<String> {
+        let names = extent_names(self.region(), kind).into_iter();
+        names.map(|name| printable(&name)).collect()
+    }
+
+    pub(super) fn check_beside(&self, me: Option<u32>, report: &mut CheckReport) -> Result<()> {
+        let region = self.region();
+        for name in extent_names(region, ExtentKind::QueuePool) {
+            let told = printable(&name);
+            match queue::open(region, &name) {
+                Ok(Some((base, pool))) => queue::check(region, me, &told, (base, &pool), report)?,
+                Ok(None) => {}
+                Err(error) => report.problem(|| format!("queue pool {told:?}: {error}")),
+            }
+        }
+        for name in extent_names(region, ExtentKind::Log) {
+            let told = printable(&name);
+            match log::open(region, &name) {
+                Ok(Some((base, log))) => log::check(&Ring::of(region, base, &log), &told, report),
+                Ok(None) => {}
+                Err(error) => report.problem(|| format!("log {told:?}: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says how many numbers of elements were dropped, and sheets cut.
+    pub(super) fn repair_beside(&self, me: u32) -> Result<u64> {
+        let (region, mut gone) = (self.region(), 0);
+        // What cannot be opened is told by the check that follows, and what is locked all the time.
+        for name in extent_names(region, ExtentKind::QueuePool) {
+            if let Some((base, pool)) = unless_damaged(queue::open(region, &name))? {
+                gone += queue::repair(region, me, base, &pool)?.unwrap_or(0);
+            }
+        }
+        for name in extent_names(region, ExtentKind::Log) {
+            if let Some((base, log)) = unless_damaged(log::open(region, &name))? {
+                gone += log::repair(&Ring::of(region, base, &log), me);
+            }
+        }
+        Ok(gone)
+    }
+}
+
+fn printable(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+fn unless_damaged<T>(opened: Result<Option<T>>) -> Result<Option<T>> {
+    match opened {
+        Err(Error::Corrupt { .. }) => Ok(None),
+        outcome => outcome,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_room_for_what_is_in_it_and_not_much_more() {
+        for pages in [1, 5, 1000, 1 << 20] {
+            let size = file(pages * PAGE).unwrap();
+            assert!(format!("{size:?}").contains("shards: Some(1)"));
+        }
+        assert!(file(MAX_SIZE).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! Writing a log's lines out.
+
+use super::{Log, LogLine};
+use crate::error::{Error, Result};
+use crate::log::{Drained, begin_drain, end_drain};
+use crate::sync::Ordering;
+use crate::sys::{clock::unix_ns, process::thread_id};
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where a drain writes lines, and a reader.
+pub trait LogSink {
+    /// Takes a line.
+    ///
+    /// # Errors
+    /// Those of writing; the line comes again then.
+    fn line(&mut self, line: &LogLine<'_>) -> io::Result<()>;
+
+    /// Is told that so many lines were dropped since it was told last.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn dropped(&mut self, lines: u64) -> io::Result<()>;
+
+    /// Writes out what it has taken: when this returns, the lines are the sink's.
+    ///
+    /// # Errors
+    /// Those of writing; the lines come again then.
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+/// The one who writes a log's lines out; from [`Log::drain`]. Dropping it ends the drain.
+///
+/// # Concurrency
+/// Lines come in the order of their times. One that its writer, held up between reading the clock
+/// and the end of the line, finishes a tenth of a second later may come after later ones, and so
+/// may lines around the moment at which the clock of the machine is set back.
+///
+/// # Crash
+/// Lines are forgotten once they are written out. If a drain dies in between, the next begins with
+/// the lines that the dead one wrote last.
+pub struct LogDrain {
+    log: Log,
+    me: u32,
+    state: Drained,
+}
+
+impl LogDrain {
+    pub(super) fn begin(log: &Log) -> Result<Self> {
+        let me = log.inner.core.writer()?;
+        match begin_drain(&log.inner.ring(), me) {
+            Ok(()) => Ok(Self {
+                log: log.clone(),
+                me,
+                state: Drained::default(),
+            }),
+            Err(_) => Err(Error::AlreadyDrained),
+        }
+    }
+
+    /// Writes out the lines that are due: those of the last millisecond may not be. Says how many.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with what the sink says; the lines come again then. [`Error::AlreadyDrained`]
+    /// in a forked child.
+    pub fn pass(&mut self, sink: &mut impl LogSink) -> Result<usize> {
+        self.write_out(sink, None)
+    }
+
+    /// Writes out all lines that are there; for the end, when the writers have ended.
+    ///
+    /// # Errors
+    /// As [`LogDrain::pass`].
+    pub fn finish(&mut self, sink: &mut impl LogSink) -> Result<usize> {
+        self.write_out(sink, Some(u64::MAX))
+    }
+
+    /// Sleeps for a while, 10 ms at most, unless much is written.
+    pub fn wait(&self, limit: Duration) {
+        self.log.inner.ring().idle(limit);
+    }
+
+    fn write_out(&mut self, sink: &mut impl LogSink, until: Option<u64>) -> Result<usize> {
+        let inner = Arc::clone(&self.log.inner);
+        inner.drainer.store(thread_id(), Ordering::Relaxed);
+        let outcome = self.hand_over(sink, until);
+        inner.drainer.store(0, Ordering::Relaxed);
+        outcome
+    }
+
+    fn hand_over(&mut self, sink: &mut impl LogSink, until: Option<u64>) -> Result<usize> {
+        let inner = &self.log.inner;
+        if !inner.core.is_participant(self.me) {
+            return Err(Error::AlreadyDrained);
+        }
+        let ring = inner.ring();
+        self.state.collect(&ring, unix_ns(), until);
+        let failed = |source| Error::Io {
+            op: "writing lines out",
+            path: inner.core.path().to_path_buf(),
+            source,
+        };
+        let reader = &self.state.reader;
+        for found in &reader.found {
+            let line = LogLine::new(found.head, reader.text(found));
+            sink.line(&line).map_err(failed)?;
+        }
+        let lines = reader.found.len();
+        let dropped = ring.newly_dropped();
+        if dropped > 0 {
+            sink.dropped(dropped).map_err(failed)?;
+        }
+        if lines > 0 || dropped > 0 {
+            sink.flush().map_err(failed)?;
+        }
+        self.state.finish(&ring);
+        Ok(lines)
+    }
+}
+
+impl Drop for LogDrain {
+    fn drop(&mut self) {
+        let inner = &self.log.inner;
+        if inner.core.is_participant(self.me) {
+            end_drain(&inner.ring(), self.me);
+        }
+    }
+}
+
+impl fmt::Debug for LogDrain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LogDrain").field(&self.log).finish()
+    }
+}

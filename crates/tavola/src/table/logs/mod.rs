@@ -1,0 +1,16 @@
+//! [`Log`]: lines that all processes write into one ring, and who reads them.
+
+mod drain;
+mod hands;
+mod line;
+mod options;
+mod reader;
+mod ring;
+mod text;
+
+pub use drain::{LogDrain, LogSink};
+pub use line::{Level, LogLine};
+pub use options::{LogOptions, Overload};
+pub use reader::LogReader;
+pub use ring::Log;
+pub use text::LogText;

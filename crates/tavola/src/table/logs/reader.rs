@@ -1,0 +1,81 @@
+//! Reading a log beside its drain.
+
+use super::{Log, LogLine};
+use crate::log::Reader;
+use crate::sys::clock::unix_ns;
+use std::fmt;
+
+/// Reads a log's lines, those that were drained, too; from [`Log::reader`].
+pub struct LogReader {
+    log: Log,
+    reader: Reader,
+    /// Of each sheet, its sequence and the words that were read.
+    read: Vec<(u32, u32)>,
+    missed: u64,
+}
+
+impl LogReader {
+    pub(super) fn new(log: &Log) -> Self {
+        let sheets = log.inner.ring().geometry.sheets;
+        Self {
+            log: log.clone(),
+            reader: Reader::default(),
+            read: vec![(0, 0); sheets as usize],
+            missed: 0,
+        }
+    }
+
+    /// The lines that are there and were not given before, in the order of their times.
+    ///
+    /// # Concurrency
+    /// Lines that are just being written may be missing here and come the next time, after later
+    /// ones; [`LogReader::follow`] waits for them.
+    pub fn lines(&mut self) -> impl Iterator<Item = LogLine<'_>> {
+        self.collect(Some(u64::MAX))
+    }
+
+    /// As [`LogReader::lines`], without those of the last millisecond, or as long as a writer is
+    /// held up in the middle of a line: so the order holds from call to call, as of a drain.
+    pub fn follow(&mut self) -> impl Iterator<Item = LogLine<'_>> {
+        self.collect(None)
+    }
+
+    /// Passes over all lines that are there.
+    pub fn skip(&mut self) {
+        self.collect(Some(u64::MAX)).for_each(drop);
+    }
+
+    fn collect(&mut self, until: Option<u64>) -> impl Iterator<Item = LogLine<'_>> {
+        let ring = self.log.inner.ring();
+        let now = unix_ns();
+        let until = until.unwrap_or_else(|| self.reader.settled(&ring, now));
+        let (read, missed) = (&mut self.read, &mut self.missed);
+        self.reader.collect(&ring, (now, until), |sheet, state| {
+            let (sequence, words) = &mut read[sheet as usize];
+            let turns = state.sequence.wrapping_sub(*sequence);
+            if turns != 0 {
+                *missed += u64::from(turns - 1);
+                (*sequence, *words) = (state.sequence, 0);
+            }
+            *words
+        });
+        for done in &self.reader.read {
+            self.read[done.sheet as usize] = (done.state.sequence, done.words);
+        }
+        let reader = &self.reader;
+        let found = reader.found.iter();
+        found.map(|found| LogLine::new(found.head, reader.text(found)))
+    }
+
+    /// Pieces of the log, 16 KiB each, that were overwritten between two calls without having been
+    /// seen at all.
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+}
+
+impl fmt::Debug for LogReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LogReader").field(&self.log).finish()
+    }
+}
