@@ -145,6 +145,11 @@ impl Merged {
         self.max_less_wait_ns = self.max_less_wait_ns.max(other.max_less_wait_ns);
     }
 
+    /// How many calls were timed.
+    pub(crate) fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
     pub(crate) fn percentiles(&self) -> Percentiles {
         let at = |quantile| self.histogram.value_at_quantile(quantile).min(self.max_ns);
         Percentiles {
@@ -170,6 +175,7 @@ mod tests {
             (1..=5000).for_each(|ns| latency.record(ns * 2 + part));
             merged.add(&latency.summary());
         }
+        assert_eq!(merged.count(), 10_000);
         let found = merged.percentiles();
         assert_eq!(found.max_ns, 10_001);
         assert!(found.p50_ns.abs_diff(5_000) <= 100, "{found:?}");

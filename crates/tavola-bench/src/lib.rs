@@ -9,6 +9,7 @@
 //! - [`iter`]: what it costs to walk over all records.
 //! - [`uid`]: the same keys asked for by key and by uid.
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
+//! - [`log`]: lines that processes log, until they are in a file, and its peers.
 //! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
 //!
 //! Below them: [`clock`] (one time for all processes), `bytes` (keys and values made from an
@@ -24,6 +25,7 @@ mod error;
 pub mod iter;
 pub mod kv;
 mod latency;
+pub mod log;
 mod member;
 pub mod open;
 mod order;

@@ -1,12 +1,14 @@
-//! The table a measurement runs on: nobody else's, and gone afterwards.
+//! The table a measurement runs on, and files beside it: nobody else's, and gone afterwards.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tavola::{Options, QueueOptions, QueuePool, Table, names};
+use tavola::{Log, LogOptions, Options, QueueOptions, QueuePool, Table, names};
 
-use crate::Result;
+use crate::{Error, Result};
 
 /// Where scratch tables are made, and how.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +62,13 @@ impl Scratch {
         Ok((Self { name, listed: true }, pool))
     }
 
+    /// A log instead, in a file of its own.
+    pub(crate) fn create_log(dir: Option<&Path>, options: &LogOptions) -> Result<(Self, Log)> {
+        let name = fresh_name(dir)?;
+        let log = options.create(&name)?;
+        Ok((Self { name, listed: true }, log))
+    }
+
     pub(crate) fn name(&self) -> &OsStr {
         &self.name
     }
@@ -72,13 +81,30 @@ impl Scratch {
     }
 }
 
+/// A file to append to, without a name: gone as soon as nobody has it open.
+pub(crate) fn nameless_file(dir: Option<&Path>) -> Result<File> {
+    let doing = "making a file for the lines";
+    if dir.is_none() {
+        // As the library makes it.
+        let mut tables = DirBuilder::new();
+        let made = tables.mode(0o700).recursive(true);
+        made.create(names::directory()).map_err(Error::io(doing))?;
+    }
+    let path = names::path_of(fresh_name(dir)?)?;
+    let mut options = OpenOptions::new();
+    let file = options.read(true).append(true).create_new(true).open(&path);
+    let file = file.map_err(Error::io(doing))?;
+    std::fs::remove_file(&path).map_err(Error::io(doing))?;
+    Ok(file)
+}
+
 fn fresh_name(dir: Option<&Path>) -> Result<OsString> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let file = format!("bench-{}-{count}", std::process::id());
     match dir {
         Some(dir) => std::path::absolute(dir)
-            .map_err(crate::Error::io("finding the directory for the table"))
+            .map_err(Error::io("finding the directory for the table"))
             .map(|dir| dir.join(file).into_os_string()),
         None => Ok(file.into()),
     }

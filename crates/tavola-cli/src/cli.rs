@@ -56,6 +56,7 @@ pub enum Command {
     Dump(cmd::dump::Args),
     Load(cmd::load::Args),
     Drop(cmd::drop::Args),
+    Log(cmd::log::Args),
     Doctor(cmd::doctor::Args),
     Tour(cmd::tour::Args),
     Bench(cmd::bench::Args),
@@ -82,6 +83,7 @@ impl Command {
             Command::Dump(args) => cmd::dump::run(args),
             Command::Load(args) => cmd::load::run(args),
             Command::Drop(args) => cmd::drop::run(args),
+            Command::Log(args) => cmd::log::run(args),
             Command::Doctor(args) => cmd::doctor::run(args),
             Command::Tour(args) => cmd::tour::run(args),
             Command::Bench(args) => cmd::bench::run(args),
@@ -92,13 +94,14 @@ impl Command {
 }
 
 /// The overview: every command belongs to exactly one group.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Keys and values",
         &["get", "set", "add", "del", "incr", "decr"],
     ),
     ("Tables", &["create", "ls", "stat", "drop"]),
     ("In and out", &["dump", "load"]),
+    ("Lines", &["log"]),
     ("Care", &["check", "compact", "maintain", "doctor"]),
     ("See for yourself", &["tour", "bench", "completions", "man"]),
 ];

@@ -6,6 +6,7 @@
 //! - [`output`], [`units`], [`progress`]: bytes, JSON, sizes and bars on their way out.
 //! - [`stream`]: the three formats of `dump` and `load`.
 //! - [`health`]: what `doctor` looks at.
+//! - [`interrupt`]: Ctrl-C ends a command in good order.
 //! - [`error`]: everything that can go wrong, as sentences.
 //!
 //! Exit codes: 0 found or done, 1 missing (or something needs attention), 2 error.
@@ -17,6 +18,7 @@ mod cli;
 mod cmd;
 mod error;
 mod health;
+mod interrupt;
 mod output;
 mod progress;
 mod stream;

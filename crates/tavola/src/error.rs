@@ -115,6 +115,11 @@ pub enum Error {
     },
     /// The log has a drain already.
     AlreadyDrained,
+    /// Lines of a log could not be written out; they are still the log's.
+    Sink {
+        /// What the sink says.
+        source: io::Error,
+    },
     /// `incr` or `decr` on a value that is no decimal number below 2^64.
     NotACounter,
     /// A write began in a signal handler that had interrupted a write of the same thread.
@@ -237,6 +242,9 @@ impl Error {
                 f,
                 "the log is drained already; end that drain, or follow the log without draining it"
             ),
+            Self::Sink { source } => {
+                write!(f, "lines of the log could not be written out ({source})")
+            }
             Self::NotACounter => write!(
                 f,
                 "the value is not a decimal number below 2^64; set it to one, or remove it first"
@@ -254,7 +262,9 @@ impl Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Permission { source, .. } | Self::Io { source, .. } => Some(source),
+            Self::Permission { source, .. } | Self::Io { source, .. } | Self::Sink { source } => {
+                Some(source)
+            }
             _ => None,
         }
     }

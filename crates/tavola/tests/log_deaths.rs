@@ -92,12 +92,14 @@ fn a_dead_drain_blocks_nobody_and_another_goes_on() {
         let mut drain = log.drain().unwrap();
         drain.finish(&mut kept).unwrap();
         let lines = kept.lines.len() as u64;
+        let all = SHEETS as u64 * 8 * 3;
         match overload {
-            // Those that found no room were to be shown.
-            Overload::Block => assert_eq!(kept.dropped, 0),
-            Overload::DropNewest | Overload::DropOldest => {
-                assert!(lines + kept.dropped <= SHEETS as u64 * 8 * 3 + 1);
+            // The first may have been the dead one's. What found no room nobody saw.
+            Overload::Block | Overload::DropNewest => {
+                assert!((all..=all + 1).contains(&(lines + kept.dropped)));
             }
+            // Those that nobody drains are not counted.
+            Overload::DropOldest => assert!(lines + kept.dropped <= all + 1),
         }
         assert!(lines >= (SHEETS as u64 - 1) * 8, "{lines} lines");
     }

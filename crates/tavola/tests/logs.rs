@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use support::logs::{Kept, SHEET, SHEETS, over_every_log, quiet, small, texts};
 use support::process::alarm;
 use support::{Dir, Random, assert_clean};
-use tavola::{Error, Level, Log, LogOptions, LogText, Overload, Table};
+use tavola::{Error, Level, Log, LogLine, LogOptions, LogSink, LogText, Overload, Table};
 
 const SECOND: Duration = Duration::from_secs(1);
 const ALL: [Overload; 3] = [Overload::DropOldest, Overload::DropNewest, Overload::Block];
@@ -83,7 +83,7 @@ fn a_drain_writes_each_line_once_and_a_sink_that_fails_gets_it_again() {
         for line in ["a", "b", "c"] {
             log.line(Level::Info, line).unwrap();
         }
-        assert!(matches!(drain.finish(&mut kept), Err(Error::Io { .. })));
+        assert!(matches!(drain.finish(&mut kept), Err(Error::Sink { .. })));
         kept.lines.clear();
         assert_eq!(drain.finish(&mut kept).unwrap(), 3);
         assert_eq!(kept.texts(), ["a", "b", "c"]);
@@ -230,6 +230,89 @@ fn threads_that_end_leave_their_room_to_others() {
         // All stand on one sheet.
         assert_eq!(log.reader().lines().count(), turns);
     });
+}
+
+#[test]
+fn handles_come_and_go_and_leave_no_sheet_in_hand() {
+    let table = Table::options().max_size(16 << 20).private().unwrap();
+    let log = quiet(small(Overload::Block).create_beside(&table, "log").unwrap());
+    let mut drain = log.drain().unwrap();
+    for number in 0..5 * SHEETS {
+        let again = table.log("log").unwrap();
+        again.line(Level::Info, number.to_string()).unwrap();
+    }
+    let mut kept = Kept::default();
+    assert_eq!(drain.finish(&mut kept).unwrap(), 5 * SHEETS);
+}
+
+#[test]
+fn a_line_that_no_drain_is_to_write_and_nobody_sees_is_counted() {
+    for overload in [Overload::Block, Overload::DropNewest] {
+        over_every_log(overload, |log| {
+            let mut kept = Kept::default();
+            let drain = log.drain().unwrap();
+            for number in 0..SHEETS {
+                log.line(Level::Info, text(number, SHEET)).unwrap();
+            }
+            drop(drain);
+            log.line(Level::Info, "no room").unwrap();
+            assert_eq!(log.dropped(), 1);
+            let mut drain = log.drain().unwrap();
+            assert_eq!(drain.finish(&mut kept).unwrap(), SHEETS);
+            assert_eq!(kept.dropped, 1);
+        });
+    }
+}
+
+#[test]
+fn a_sink_may_write_to_the_log_it_drains() {
+    struct Loud<'a>(&'a Log);
+    impl LogSink for Loud<'_> {
+        fn line(&mut self, line: &LogLine<'_>) -> std::io::Result<()> {
+            let is_old = line.text.starts_with(b"0");
+            is_old.then(|| self.0.line(Level::Info, text(1, SHEET)).unwrap());
+            Ok(())
+        }
+        fn dropped(&mut self, _: u64) -> std::io::Result<()> {
+            Ok(())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    alarm(60);
+    over_every_log(Overload::Block, |log| {
+        let mut drain = log.drain().unwrap();
+        for _ in 0..SHEETS {
+            log.line(Level::Info, text(0, SHEET)).unwrap();
+        }
+        assert_eq!(drain.finish(&mut Loud(log)).unwrap(), SHEETS);
+        assert_eq!(log.dropped(), SHEETS as u64);
+    });
+    alarm(0);
+}
+
+#[test]
+fn first_lines_do_not_go_over_the_newest() {
+    for sheets in 4..9 {
+        let table = Table::options().max_size(16 << 20).private().unwrap();
+        let options = LogOptions::new().bytes(sheets * SHEET as u64);
+        let log = quiet(options.create_beside(&table, "log").unwrap());
+        let mut drain = log.drain().unwrap();
+        for number in 0..3 {
+            let log = log.clone();
+            let line = move || log.line(Level::Info, text(number, SHEET / 2)).unwrap();
+            thread::spawn(line).join().unwrap();
+        }
+        let mut kept = Kept::default();
+        assert_eq!(drain.finish(&mut kept).unwrap(), 3, "of {sheets} sheets");
+        let log = log.clone();
+        for number in 3..6 {
+            log.line(Level::Info, text(number, SHEET / 2)).unwrap();
+        }
+        assert_eq!(drain.finish(&mut kept).unwrap(), 3, "of {sheets} sheets");
+        assert_eq!(kept.dropped, 0);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::tree::{File, Finding, Tree};
 
 /// Which crates of the workspace a crate may use.
-const DIRECTION: [(&str, &[&str]); 11] = [
+const DIRECTION: [(&str, &[&str]); 12] = [
     ("tavola", &[]),
     ("tavola-proto", &[]),
     ("tavola-capi", &["tavola"]),
@@ -11,6 +11,7 @@ const DIRECTION: [(&str, &[&str]); 11] = [
     ("tavola-server", &["tavola", "tavola-proto"]),
     ("tavola-bench", &["tavola", "tavola-client"]),
     ("tavola-torture", &["tavola"]),
+    ("tavola-tracing", &["tavola"]),
     (
         "tavola-cli",
         &["tavola", "tavola-bench", "tavola-client", "tavola-server"],

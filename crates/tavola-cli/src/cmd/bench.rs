@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
-use tavola_bench::{Place, iter, kv, open, queue, uid};
+use tavola_bench::{Place, iter, kv, log, open, queue, uid};
 
 use crate::error::CliError;
 use crate::output::Output;
 use crate::units;
 
 mod human;
+mod logs;
 mod queues;
 mod scale;
 
@@ -24,6 +25,7 @@ Examples:
   tavola bench iter                                 walk over all records
   tavola bench uid                                  the same keys by key and by uid
   tavola bench queue                                two processes hand each other elements
+  tavola bench log                                  processes log lines
   tavola bench scale                                how rates hold up with more processes
 
 Each runs on a table of its own that nobody else can see and that is gone at the end, also
@@ -67,11 +69,14 @@ enum What {
     Iter(IterArgs),
     Uid(UidArgs),
     Queue(queues::Args),
+    Log(logs::Args),
     Scale(scale::Args),
     #[command(hide = true)]
     Worker,
     #[command(hide = true)]
     Player,
+    #[command(hide = true)]
+    Logger,
 }
 
 /// Put, overwrite, mixed load, get and miss over many keys by many processes
@@ -265,9 +270,11 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             })?;
         }
         What::Queue(args) => queues::run(args)?,
+        What::Log(args) => logs::run(args)?,
         What::Scale(args) => scale::run(args)?,
         What::Worker => kv::work().map_err(explain)?,
         What::Player => queue::work().map_err(explain)?,
+        What::Logger => log::work().map_err(explain)?,
     }
     Ok(ExitCode::SUCCESS)
 }

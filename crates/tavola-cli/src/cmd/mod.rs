@@ -16,6 +16,7 @@ pub mod dump;
 pub mod get;
 pub mod incr;
 pub mod load;
+pub mod log;
 pub mod ls;
 pub mod maintain;
 pub mod man;

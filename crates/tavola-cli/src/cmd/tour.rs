@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::Subcommand;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tavola::{Table, names};
 
 use crate::error::CliError;
+use crate::interrupt;
 use crate::units::{count, counted, size};
 
 mod journal;
@@ -94,7 +94,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         let sentence = "a kill needs at least 2 processes, so that one survives; or --kills 0";
         return Err(CliError::Sentence(sentence.to_owned()));
     }
-    let interrupted = heed_signals()?;
+    let interrupted = interrupt::heed()?;
     let screen = Screen::new(args.procs as usize);
     let records = Records::load();
     let table = fresh_table(&args.table)?;
@@ -142,18 +142,6 @@ enum Ending {
     /// All was shown, and something was found amiss.
     Failed,
     Interrupted,
-}
-
-/// Ctrl-C ends the tour in good order; a second one ends it at once.
-fn heed_signals() -> Result<Arc<AtomicBool>, CliError> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let again = Arc::clone(&interrupted);
-        signal_hook::flag::register_conditional_shutdown(signal, 130, again)
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))
-            .map_err(|source| CliError::Sentence(format!("cannot heed signals ({source})")))?;
-    }
-    Ok(interrupted)
 }
 
 /// Makes the table, in place of one that an earlier tour left.

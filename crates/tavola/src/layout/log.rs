@@ -76,12 +76,9 @@ pub(crate) struct LogHead {
     pub(crate) calls: W32,
     /// Rises when a drain has dealt with lines.
     pub(crate) passes: W32,
-    /// 1: writers may sleep on `passes`.
-    pub(crate) sleepers: W32,
-    reserved: W32,
     /// Lines dropped, as a drain last told.
     pub(crate) told: W64,
-    unused_drain: [W64; 4],
+    unused_drain: [W64; 5],
     /// Sheets ever tried: the next to try.
     pub(crate) next: W64,
     /// Lines that were neither kept for a drain nor shown.
@@ -90,8 +87,8 @@ pub(crate) struct LogHead {
 }
 assert_layout!(LogHead, size 192, {
     magic: 0, sheets: 8, policy: 12, checksum: 16, unused: 24,
-    drain: 64, is_idle: 68, calls: 72, passes: 76, sleepers: 80, reserved: 84, told: 88,
-    unused_drain: 96, next: 128, dropped: 136, unused_next: 144,
+    drain: 64, is_idle: 68, calls: 72, passes: 76, told: 80,
+    unused_drain: 88, next: 128, dropped: 136, unused_next: 144,
 });
 
 /// One sheet.
@@ -258,13 +255,7 @@ impl LogHead {
     /// Everything but the sheets; the checksum last.
     pub(crate) fn init(&self, geometry: &LogGeometry) {
         let order = Ordering::Relaxed;
-        for word in [
-            &self.drain,
-            &self.is_idle,
-            &self.calls,
-            &self.passes,
-            &self.sleepers,
-        ] {
+        for word in [&self.drain, &self.is_idle, &self.calls, &self.passes] {
             word.store(0, order);
         }
         for word in [&self.told, &self.next, &self.dropped] {

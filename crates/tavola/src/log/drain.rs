@@ -2,7 +2,7 @@
 
 use super::Ring;
 use super::read::{Read, Reader};
-use crate::layout;
+use crate::layout::{self, BLOCK};
 use crate::lock::{is_alive, sleep, wake};
 use crate::sync::Ordering;
 use std::time::Duration;
@@ -65,7 +65,7 @@ impl Drained {
         self.reader.found.retain(|found| !found.head.is_shown);
     }
 
-    /// G4: what was found is written out.
+    /// G4: what was found is written out. Writers that wait for it go on.
     pub(crate) fn finish(&mut self, ring: &Ring<'_>) {
         for read in &self.reader.read {
             self.deal_with(ring, read);
@@ -75,8 +75,7 @@ impl Drained {
         }
         // Pairs with the acquire in `put_on_next`.
         ring.head.passes.fetch_add(1, Ordering::Release);
-        if ring.head.sleepers.load(Ordering::Relaxed) != 0 {
-            ring.head.sleepers.store(0, Ordering::Relaxed);
+        if ring.geometry.policy == BLOCK {
             wake(&ring.head.passes, u32::MAX);
         }
     }
@@ -97,15 +96,16 @@ impl Drained {
 }
 
 impl Ring<'_> {
-    /// Lines that were dropped since a drain asked last.
-    pub(crate) fn newly_dropped(&self) -> u64 {
+    /// Lines that were dropped and not told of, and what is to be noted when they are
+    /// ([`Self::note_told`]). Some of them may be taken back (G4): fewer are told later.
+    pub(crate) fn newly_dropped(&self) -> (u64, u64) {
         let dropped = self.head.dropped.load(Ordering::Relaxed);
         let told = self.head.told.load(Ordering::Relaxed);
-        let new = dropped.saturating_sub(told);
-        if new > 0 {
-            self.head.told.store(dropped, Ordering::Relaxed);
-        }
-        new
+        (dropped.saturating_sub(told), dropped.max(told))
+    }
+
+    pub(crate) fn note_told(&self, told: u64) {
+        self.head.told.store(told, Ordering::Relaxed);
     }
 
     /// Sleeps until a sheet was taken, or for a nap.
@@ -118,7 +118,6 @@ impl Ring<'_> {
 
     /// Sleeps until a drain has dealt with something since `passes`, or for a nap.
     pub(crate) fn wait_for_drain(&self, passes: u32) {
-        self.head.sleepers.store(1, Ordering::Relaxed);
         sleep(&self.head.passes, passes, NAP);
     }
 }

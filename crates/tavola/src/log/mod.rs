@@ -19,7 +19,7 @@
 //! dropped, and only by who counted them as dropped and moved `drained` behind them. The drain
 //! moves it behind the lines it has written out; if it comes too late, it takes their number back.
 //! So each line that awaited a drain is written out or counted, and a death in between has it
-//! counted though it was written, or written twice.
+//! counted though it was written, counted twice, or written twice.
 
 mod drain;
 mod read;

@@ -34,6 +34,9 @@ pub(crate) struct Read {
     pub(crate) awaited: u64,
 }
 
+/// State and time of a sheet.
+type Pending = (SheetState, u64);
+
 /// Copies of the lines of all sheets.
 #[derive(Default)]
 pub(crate) struct Reader {
@@ -42,8 +45,8 @@ pub(crate) struct Reader {
     len: usize,
     pub(crate) found: Vec<Found>,
     pub(crate) read: Vec<Read>,
-    /// Sheets on which a line is being written: their state, and since when it is that.
-    held_up: HashMap<u32, (SheetState, Instant)>,
+    /// Sheets on which a line is being written: state and time, and since when they are that.
+    held_up: HashMap<u32, (Pending, Instant)>,
 }
 
 impl Reader {
@@ -63,13 +66,14 @@ impl Reader {
             if !state.is_writing {
                 continue;
             }
+            let pending = (state, head.time.load(Ordering::Relaxed));
             let since = match self.held_up.get(&sheet) {
-                Some((same, since)) if *same == state => *since,
+                Some((same, since)) if *same == pending => *since,
                 _ => looked,
             };
-            still.insert(sheet, (state, since));
+            still.insert(sheet, (pending, since));
             if looked.duration_since(since) < HELD_UP {
-                settled = settled.min(head.time.load(Ordering::Relaxed));
+                settled = settled.min(pending.1);
             }
         }
         self.held_up = still;
@@ -158,6 +162,13 @@ impl Reader {
                 awaited,
             });
         }
+    }
+}
+
+impl Ring<'_> {
+    /// How often each sheet was begun anew.
+    pub(crate) fn sequences(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.geometry.sheets).map(|sheet| self.sheet(sheet).state().sequence)
     }
 }
 

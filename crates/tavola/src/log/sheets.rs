@@ -1,14 +1,14 @@
 //! Taking sheets, and beginning them anew.
 
 use super::Ring;
-use crate::layout::{DROP_OLDEST, Drained, LINE_HEAD, LineHead, SHEET_WORDS, SheetState};
+use crate::layout::{DROP_OLDEST, Drained, LEVELS, LineHead, SHEET_WORDS, SheetState};
 use crate::lock::{is_alive, wake};
 use crate::sync::{Ordering, fence};
 use crate::sys::clock::unix_ns;
 
 /// Sheets that a thread looks at for its first line: one that was given up with room, so that
 /// processes which write a line and end do not use up a sheet each.
-const RECENT: u32 = 8;
+const RECENT: u64 = 8;
 
 /// What became of the wish for a sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,25 +55,23 @@ impl Ring<'_> {
             alive: 0,
             asks: 2,
         };
-        if is_first {
-            for back in 1..=RECENT.min(self.geometry.sheets) {
-                let sheet = self.number(next.wrapping_sub(u64::from(back)));
-                if self.own(sheet, &mut owners) {
-                    if self.state_of(sheet).used + words <= SHEET_WORDS {
-                        return Taken::Sheet(sheet);
-                    }
-                    self.release(me, sheet);
-                }
-            }
+        if is_first && let Some(sheet) = self.go_on(me, words, next, &mut owners) {
+            return Taken::Sheet(sheet);
         }
         // In the first round the dead are asked about in passing, in the second all of them.
         let mut is_any_free = false;
         for asks in [2, u32::MAX] {
             owners.asks = asks;
-            for _ in 0..self.geometry.sheets {
-                let sheet = self.number(self.head.next.fetch_add(1, Ordering::Relaxed));
-                if self.own(sheet, &mut owners) {
+            let first = self.head.next.fetch_add(1, Ordering::Relaxed);
+            for turn in 0..u64::from(self.geometry.sheets) {
+                let turn = first.wrapping_add(turn);
+                let sheet = self.number(turn);
+                // A look before it is owned: others are not to find it in a hand meanwhile.
+                if !self.is_dealt_with(sheet) {
+                    is_any_free |= self.sheet(sheet).owner.load(Ordering::Relaxed) == 0;
+                } else if self.own(sheet, &mut owners) {
                     if self.begin_anew(sheet) {
+                        self.go_on_behind(turn);
                         return Taken::Sheet(sheet);
                     }
                     is_any_free = true;
@@ -84,6 +82,63 @@ impl Ring<'_> {
         match is_any_free {
             true => Taken::NotDrained,
             false => Taken::AllInHand,
+        }
+    }
+
+    /// A sheet among those that were begun last, with room, in no living thread's hand.
+    fn go_on(&self, me: u32, words: u32, next: u64, owners: &mut Owners) -> Option<u32> {
+        let recent = RECENT.min(u64::from(self.geometry.sheets) / 2).min(next);
+        for back in 1..=recent {
+            let sheet = self.number(next - back);
+            if !self.own(sheet, owners) {
+                continue;
+            }
+            let (head, state) = (self.sheet(sheet), self.state_of(sheet));
+            if state.used + words <= SHEET_WORDS && self.is_whole(sheet, state.used) {
+                // What a dead owner left half-written is not under way.
+                let idle = SheetState {
+                    is_writing: false,
+                    ..state
+                };
+                head.state.store(idle.encode(), Ordering::Relaxed);
+                head.time.store(unix_ns(), Ordering::Relaxed);
+                return Some(sheet);
+            }
+            self.release(me, sheet);
+        }
+        None
+    }
+
+    /// Whether a sheet that this thread owns is lines, up to that word.
+    fn is_whole(&self, sheet: u32, until: u32) -> bool {
+        let mut at = 0;
+        while at < until {
+            match self.line_at(sheet, at) {
+                Some(line) => at += line.words(),
+                None => return false,
+            }
+        }
+        at == until
+    }
+
+    fn line_at(&self, sheet: u32, at: u32) -> Option<LineHead> {
+        let word = self.region.word(self.place(sheet, at));
+        let line = LineHead::decode([word.load(Ordering::Relaxed), 0, 0]);
+        LEVELS.contains(&line.level).then_some(line)
+    }
+
+    /// Whether a sheet may be begun anew, as far as its lines are concerned.
+    fn is_dealt_with(&self, sheet: u32) -> bool {
+        let (head, state) = (self.sheet(sheet), self.state_of(sheet));
+        let drained = Drained::decode(head.drained.load(Ordering::Relaxed), state);
+        self.geometry.policy == DROP_OLDEST || drained.words >= state.awaited
+    }
+
+    /// The next to take a sheet begins there; where threads race it is some other.
+    fn go_on_behind(&self, turn: u64) {
+        let next = turn.wrapping_add(1);
+        if self.head.next.load(Ordering::Relaxed) < next {
+            self.head.next.store(next, Ordering::Relaxed);
         }
     }
 
@@ -159,9 +214,9 @@ impl Ring<'_> {
     /// Lines between two words of a sheet that a drain is to write. Nobody changes them now.
     fn awaiting(&self, sheet: u32, from: u32, until: u32) -> u64 {
         let (mut at, mut lines) = (from, 0);
-        while at + LINE_HEAD <= until {
-            let word = self.region.word(self.place(sheet, at));
-            let line = LineHead::decode([word.load(Ordering::Relaxed), 0, 0]);
+        while at < until
+            && let Some(line) = self.line_at(sheet, at)
+        {
             lines += u64::from(!line.is_shown);
             at += line.words();
         }

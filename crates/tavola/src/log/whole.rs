@@ -2,7 +2,7 @@
 
 use super::Ring;
 use super::read::{Reader, line_at};
-use crate::layout::SheetState;
+use crate::layout::{Drained, SheetState};
 use crate::lock::is_alive;
 use crate::recover::CheckReport;
 use crate::sync::Ordering;
@@ -31,7 +31,8 @@ pub(crate) fn check(ring: &Ring<'_>, name: &str, report: &mut CheckReport) {
     }
 }
 
-/// Cuts damaged sheets where the damage begins, unless somebody writes on them. Says how many.
+/// Cuts damaged sheets where the damage begins, unless somebody writes on them. Says how many. To
+/// readers they are begun anew (G3), with the lines that are whole.
 pub(crate) fn repair(ring: &Ring<'_>, me: u32) -> u64 {
     let (mut reader, mut cut) = (Reader::default(), 0);
     for sheet in 0..ring.geometry.sheets {
@@ -43,12 +44,21 @@ pub(crate) fn repair(ring: &Ring<'_>, me: u32) -> u64 {
         }
         let state = head.state();
         if let Some(at) = damage(ring, &mut reader, sheet, state) {
+            let word = head.drained.load(Ordering::Relaxed);
+            let drained = Drained::decode(word, state);
             let whole = SheetState {
+                sequence: state.sequence.wrapping_add(1),
                 used: at,
                 awaited: state.awaited.min(at),
-                ..state
+                is_writing: false,
             };
+            let behind = Drained {
+                sequence: whole.sequence,
+                words: drained.words.min(at),
+            };
+            // A drain that comes in between writes these lines once more.
             head.state.store(whole.encode(), Ordering::Release);
+            head.drained.store(behind.encode(), Ordering::Release);
             cut += 1;
         }
         ring.release(me, sheet);

@@ -6,6 +6,9 @@ use crate::layout::{LINE_HEAD, LineHead, MOST_TEXT, SHEET_WORDS, SheetState};
 use crate::sync::Ordering;
 use crate::sys::clock::unix_ns;
 
+/// A clock's steps are shorter.
+const CLOCK_NS: u64 = 1_000_000;
+
 /// What a thread has of a log.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hand {
@@ -13,6 +16,8 @@ pub(crate) struct Hand {
     pub(super) sheet: Option<u32>,
     /// `passes` when there was no sheet for it: before that rises there is none.
     full_at: Option<u32>,
+    /// When it wrote last.
+    time: u64,
 }
 
 impl Hand {
@@ -20,7 +25,17 @@ impl Hand {
     pub(crate) const EMPTY: Self = Self {
         sheet: None,
         full_at: None,
+        time: 0,
     };
+
+    /// The time of the next line: later than that of the last, which the clock may not have left
+    /// yet, unless it was set back.
+    fn now(&mut self) -> u64 {
+        let now = unix_ns();
+        let is_same = now <= self.time && self.time - now < CLOCK_NS;
+        self.time = if is_same { self.time + 1 } else { now };
+        self.time
+    }
 }
 
 /// A line to be written.
@@ -65,7 +80,7 @@ impl Ring<'_> {
     #[inline]
     pub(crate) fn put(&self, me: u32, hand: &mut Hand, line: &Line<'_>) -> Put {
         if let Some(sheet) = hand.sheet
-            && let Some(time) = self.write(sheet, line)
+            && let Some(time) = self.write(sheet, hand, line)
         {
             return Put::Written { time };
         }
@@ -83,12 +98,9 @@ impl Ring<'_> {
         }
         match self.take(me, line.head().words(), is_first) {
             Taken::Sheet(sheet) => {
-                *hand = Hand {
-                    sheet: Some(sheet),
-                    full_at: None,
-                };
+                (hand.sheet, hand.full_at) = (Some(sheet), None);
                 self.call_drain();
-                match self.write(sheet, line) {
+                match self.write(sheet, hand, line) {
                     Some(time) => Put::Written { time },
                     None => Put::NoSheet,
                 }
@@ -111,7 +123,7 @@ impl Ring<'_> {
 
     /// G2: the state last. `None`: there is no room.
     #[inline]
-    fn write(&self, sheet: u32, line: &Line<'_>) -> Option<u64> {
+    fn write(&self, sheet: u32, hand: &mut Hand, line: &Line<'_>) -> Option<u64> {
         let head = self.sheet(sheet);
         let state = SheetState::decode(head.state.load(Ordering::Relaxed));
         let mut told = line.head();
@@ -128,7 +140,7 @@ impl Ring<'_> {
         let text = &line.text[..told.len as usize];
         let place = self.place(sheet, state.used);
         self.region.copy_in(place + u64::from(LINE_HEAD) * 8, text);
-        told.time = unix_ns();
+        told.time = hand.now();
         for (at, word) in (0..).zip(told.encode()) {
             self.region
                 .word(place + at * 8)

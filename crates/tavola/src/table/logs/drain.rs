@@ -63,8 +63,7 @@ impl LogDrain {
     /// Writes out the lines that are due: those of the last millisecond may not be. Says how many.
     ///
     /// # Errors
-    /// [`Error::Io`] with what the sink says; the lines come again then. [`Error::AlreadyDrained`]
-    /// in a forked child.
+    /// [`Error::Sink`]; the lines come again then. [`Error::AlreadyDrained`] in a forked child.
     pub fn pass(&mut self, sink: &mut impl LogSink) -> Result<usize> {
         self.write_out(sink, None)
     }
@@ -97,25 +96,23 @@ impl LogDrain {
         }
         let ring = inner.ring();
         self.state.collect(&ring, unix_ns(), until);
-        let failed = |source| Error::Io {
-            op: "writing lines out",
-            path: inner.core.path().to_path_buf(),
-            source,
-        };
+        let failed = |source| Error::Sink { source };
         let reader = &self.state.reader;
         for found in &reader.found {
             let line = LogLine::new(found.head, reader.text(found));
             sink.line(&line).map_err(failed)?;
         }
         let lines = reader.found.len();
-        let dropped = ring.newly_dropped();
-        if dropped > 0 {
-            sink.dropped(dropped).map_err(failed)?;
-        }
-        if lines > 0 || dropped > 0 {
+        if lines > 0 {
             sink.flush().map_err(failed)?;
         }
         self.state.finish(&ring);
+        let (dropped, told) = ring.newly_dropped();
+        if dropped > 0 {
+            sink.dropped(dropped).map_err(failed)?;
+            sink.flush().map_err(failed)?;
+            ring.note_told(told);
+        }
         Ok(lines)
     }
 }

@@ -16,11 +16,11 @@ pub struct LogReader {
 
 impl LogReader {
     pub(super) fn new(log: &Log) -> Self {
-        let sheets = log.inner.ring().geometry.sheets;
+        let ring = log.inner.ring();
         Self {
             log: log.clone(),
             reader: Reader::default(),
-            read: vec![(0, 0); sheets as usize],
+            read: ring.sequences().map(|sequence| (sequence, 0)).collect(),
             missed: 0,
         }
     }

@@ -76,6 +76,10 @@ impl Inner {
         self.place.ring(&self.core)
     }
 
+    fn is_quiet(&self) -> bool {
+        self.is_quiet.load(Ordering::Relaxed) != 0
+    }
+
     /// Whether a line is to be shown, as there is no drain.
     #[inline]
     fn is_shown(&self, ring: &Ring<'_>) -> bool {
@@ -94,7 +98,7 @@ impl Inner {
     /// Shows a line on standard error, by one system call.
     #[cold]
     fn show(&self, level: Level, text: &[u8], (me, time): (u32, u64)) {
-        if self.is_quiet.load(Ordering::Relaxed) != 0 {
+        if self.is_quiet() {
             return;
         }
         let who = Writer::of(me);
@@ -226,25 +230,34 @@ impl Log {
                 }
                 return Ok(());
             }
-            if is_shown {
+            if is_shown && !inner.is_quiet() {
                 inner.show(level, text, (me, sys::clock::unix_ns()));
                 return Ok(());
             }
-            if let Some(outcome) = self.not_written(&ring, me, put, passes) {
+            let is_drained = is_drained(&ring, me);
+            if !is_drained && !is_shown {
+                // Once more, as one that nobody drains.
+                continue;
+            }
+            if let Some(outcome) = self.not_written(&ring, put, is_drained, passes) {
                 return outcome;
             }
         }
     }
 
-    /// `None`: to be tried again.
+    /// A line that is neither in the log nor shown. `None`: to be tried again.
     #[cold]
-    fn not_written(&self, ring: &Ring<'_>, me: u32, put: Put, passes: u32) -> Option<Result<()>> {
-        if !is_drained(ring, me) {
-            return None;
-        }
+    fn not_written(
+        &self,
+        ring: &Ring<'_>,
+        put: Put,
+        is_drained: bool,
+        passes: u32,
+    ) -> Option<Result<()>> {
         // A sink that writes to the log it is the sink of would wait for itself.
         let is_drainer = self.inner.drainer.load(Ordering::Relaxed) == sys::process::thread_id();
-        if put == Put::NotDrained && self.overload() == Overload::Block && !is_drainer {
+        let is_to_wait = self.overload() == Overload::Block && is_drained && !is_drainer;
+        if put == Put::NotDrained && is_to_wait {
             ring.wait_for_drain(passes);
             return None;
         }
@@ -259,6 +272,10 @@ impl Log {
 
     /// Whether lines are shown on standard error while there is no drain, as they are when this is
     /// not called. For this handle and its clones.
+    ///
+    /// Lines that find no room, as a drain that has ended left others behind that are not to be
+    /// dropped ([`Overload`]), are only shown; if they are not to be shown, they are dropped and
+    /// counted.
     pub fn show_on_stderr(&self, shown: bool) {
         self.inner
             .is_quiet

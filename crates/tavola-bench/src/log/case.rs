@@ -1,0 +1,144 @@
+//! The ways, one after the other, as often as is asked for; what is reported are medians.
+
+use serde::Serialize;
+
+use super::game::{self, Score};
+use super::{Config, Way};
+use crate::Result;
+use crate::clock::reading_ns;
+use crate::latency::{Merged, Percentiles};
+
+/// One line of the result.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Line {
+    /// A way, over all repetitions.
+    Case(Case),
+    /// A way that was not measured.
+    LeftOut(LeftOut),
+}
+
+/// A way; figures are medians over the repetitions, each by itself, and the latencies of all.
+#[derive(Clone, Debug, Serialize)]
+pub struct Case {
+    /// Always `log`.
+    pub phase: &'static str,
+    /// How lines were logged.
+    pub way: Way,
+    /// Processes that logged.
+    pub procs: u32,
+    /// Threads of each that logged.
+    pub threads: u32,
+    /// Lines of all.
+    pub lines: u64,
+    /// Bytes of a line's text.
+    pub text_bytes: usize,
+    /// Bytes of the log in shared memory, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_bytes: Option<u64>,
+    /// Mean nanoseconds of a line, in its writer's own time.
+    pub writer_ns: f64,
+    /// Of calls that were timed singly; each contains one reading of the clock.
+    #[serde(flatten)]
+    pub latency: Percentiles,
+    /// How many calls these are.
+    pub timed: u64,
+    /// What one reading of the clock costs.
+    pub timer_ns: f64,
+    /// Million lines a second, all writers together, from the start to the end of the last.
+    pub writer_mlps: f64,
+    /// Million lines a second that came to their file, from the start until the last was there;
+    /// absent where there is no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_mlps: Option<f64>,
+    /// Lines that were counted at their place at the end.
+    pub kept: u64,
+    /// The others: dropped, or overwritten where only the last are kept.
+    pub dropped: u64,
+    /// `writer_ns` of each repetition, in the order they were made.
+    pub runs_writer_ns: Vec<f64>,
+    /// `all_mlps` of each repetition.
+    pub runs_all_mlps: Vec<f64>,
+}
+
+/// A way that was not measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOut {
+    /// Always `log`.
+    pub phase: &'static str,
+    /// The way.
+    pub way: Way,
+    /// Why, and how to have it.
+    pub left_out: &'static str,
+}
+
+/// Runs it; `emit` is given each line as soon as the last repetition of its way has run.
+///
+/// # Errors
+///
+/// Whatever the log or the system refuses, whatever `emit` returns, and lines that are not there
+/// as they were logged.
+pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<()> {
+    config.check()?;
+    let (out, there): (Vec<Way>, Vec<Way>) =
+        config.ways().partition(|way| way.left_out().is_some());
+    for way in out {
+        let left_out = way.left_out().unwrap_or_default();
+        let phase = "log";
+        emit(&Line::LeftOut(LeftOut {
+            phase,
+            way,
+            left_out,
+        }))?;
+    }
+    let mut scores: Vec<Vec<Score>> = there.iter().map(|_| Vec::new()).collect();
+    for turn in 1..=config.repeat {
+        for (&way, scores) in there.iter().zip(&mut scores) {
+            scores.push(game::play(config, way)?);
+            if turn == config.repeat {
+                emit(&Line::Case(case(config, way, scores)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn case(config: &Config, way: Way, scores: &[Score]) -> Case {
+    let of = |figure: &dyn Fn(&Score) -> f64| scores.iter().map(figure).collect::<Vec<f64>>();
+    let lines = config.all();
+    let mut latency = Merged::new();
+    scores.iter().for_each(|score| latency.join(&score.latency));
+    let rates = scores.iter().filter_map(|score| {
+        let seconds = score.all_seconds?;
+        Some(score.kept as f64 / seconds / 1e6)
+    });
+    let runs_all_mlps: Vec<f64> = rates.collect();
+    let runs_writer_ns = of(&|score| score.writer_ns);
+    let kept = median(&of(&|score| score.kept as f64)).unwrap_or_default() as u64;
+    let writer_mlps = of(&|score| lines as f64 / score.writer_seconds / 1e6);
+    Case {
+        phase: "log",
+        way,
+        procs: config.procs,
+        threads: config.threads,
+        lines,
+        text_bytes: config.text_bytes,
+        log_bytes: way.has_log().then_some(config.log_bytes),
+        writer_ns: median(&runs_writer_ns).unwrap_or_default(),
+        latency: latency.percentiles(),
+        timed: latency.count(),
+        timer_ns: reading_ns(),
+        writer_mlps: median(&writer_mlps).unwrap_or_default(),
+        all_mlps: median(&runs_all_mlps),
+        kept,
+        dropped: lines - kept,
+        runs_writer_ns,
+        runs_all_mlps,
+    }
+}
+
+fn median(figures: &[f64]) -> Option<f64> {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
+}

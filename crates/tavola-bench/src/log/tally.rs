@@ -1,0 +1,207 @@
+//! Counting lines at the place where they end, and comparing them with what was written.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek};
+
+use super::texts::{KINDS, Known};
+use crate::{Error, Result};
+
+/// How a drain's line begins that tells of dropped ones; no other does.
+const DROPPED: &[u8] = b"-- ";
+/// What every way prints before a text.
+const LEVEL: &[u8] = b" INFO ";
+
+/// How often each text was found.
+pub(super) struct Tally {
+    known: Known,
+    /// Of each writer.
+    counts: Vec<[u64; KINDS as usize]>,
+    pub(super) total: u64,
+}
+
+impl Tally {
+    pub(super) fn new(writers: u32, text_bytes: usize) -> Self {
+        Self {
+            known: Known::new(writers, text_bytes),
+            counts: vec![[0; KINDS as usize]; writers as usize],
+            total: 0,
+        }
+    }
+
+    /// Counts a text.
+    pub(super) fn add(&mut self, text: &[u8]) -> Result<()> {
+        let Some((writer, kind)) = self.known.told_by(text) else {
+            let text = String::from_utf8_lossy(text);
+            return wrong(format!("nobody wrote the text {text:?}"));
+        };
+        self.counts[writer as usize][kind as usize] += 1;
+        self.total += 1;
+        Ok(())
+    }
+
+    /// Counts the lines of a file.
+    pub(super) fn add_file(&mut self, mut file: &File) -> Result<()> {
+        let doing = "reading the lines";
+        file.rewind().map_err(Error::io(doing))?;
+        let mut reader = BufReader::with_capacity(256 << 10, file);
+        let mut line = Vec::new();
+        while reader
+            .read_until(b'\n', &mut line)
+            .map_err(Error::io(doing))?
+            != 0
+        {
+            if !line.starts_with(DROPPED) {
+                let text = self.text(&line)?;
+                self.add(text)?;
+            }
+            line.clear();
+        }
+        Ok(())
+    }
+
+    fn text<'a>(&self, line: &'a [u8]) -> Result<&'a [u8]> {
+        let split = line.strip_suffix(b"\n").and_then(|line| {
+            let head = line.len().checked_sub(self.known.bytes())?;
+            Some(line.split_at(head))
+        });
+        match split {
+            Some((head, text)) if head.windows(LEVEL.len()).any(|part| part == LEVEL) => Ok(text),
+            _ => {
+                let line = String::from_utf8_lossy(line);
+                wrong(format!("nobody wrote the line {line:?}"))
+            }
+        }
+    }
+
+    /// Each writer's lines are all there.
+    pub(super) fn check_all(&self, share: u64) -> Result<()> {
+        self.compare(share, |_| 0, |found, written| found == written)
+    }
+
+    /// Each writer's last lines are there, however many, and no others.
+    pub(super) fn check_last(&self, share: u64) -> Result<()> {
+        let found = |writer: usize| self.counts[writer].iter().sum::<u64>();
+        self.compare(
+            share,
+            |writer| share.saturating_sub(found(writer)),
+            |found, written| found == written,
+        )
+    }
+
+    /// No line is there more often than it was written, and the others were dropped.
+    pub(super) fn check_rest(&self, share: u64, dropped: u64) -> Result<()> {
+        self.compare(share, |_| 0, |found, written| found <= written)?;
+        let written = share * self.counts.len() as u64;
+        if self.total + dropped == written {
+            return Ok(());
+        }
+        let found = self.total;
+        wrong(format!(
+            "{written} lines were written, {found} are there and {dropped} were dropped"
+        ))
+    }
+
+    /// Compares with what each writer wrote from a line on.
+    fn compare(
+        &self,
+        share: u64,
+        from: impl Fn(usize) -> u64,
+        fits: impl Fn(u64, u64) -> bool,
+    ) -> Result<()> {
+        for (writer, counts) in self.counts.iter().enumerate() {
+            for (kind, &found) in (0..).zip(counts) {
+                let written = up_to(share, kind) - up_to(from(writer), kind);
+                if !fits(found, written) {
+                    return wrong(format!(
+                        "text {kind} of writer {writer} is there {found} times, not {written}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many of the first so many lines have this text.
+fn up_to(lines: u64, kind: u64) -> u64 {
+    (lines + KINDS - 1 - kind) / KINDS
+}
+
+fn wrong<T>(what: String) -> Result<T> {
+    Err(Error::WrongAnswer {
+        phase: "log".to_owned(),
+        what,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::ops::Range;
+
+    use super::*;
+    use crate::log::texts::Texts;
+
+    const SHARE: u64 = 1000;
+
+    /// Of two writers, the first with those lines and the second with all.
+    fn tally(lines: impl IntoIterator<Item = u64>) -> Tally {
+        let mut tally = Tally::new(2, 20);
+        let [first, second] = [0, 1].map(|writer| Texts::new(writer, 20));
+        for line in lines {
+            tally.add(first.of(line).as_bytes()).unwrap();
+        }
+        for line in 0..SHARE {
+            tally.add(second.of(line).as_bytes()).unwrap();
+        }
+        tally
+    }
+
+    #[test]
+    fn a_line_that_is_lost_or_there_twice_is_noticed() {
+        tally(0..SHARE).check_all(SHARE).unwrap();
+        for lost in [0, 255, 256, SHARE - 1] {
+            let some = tally((0..SHARE).filter(|&line| line != lost));
+            assert!(some.check_all(SHARE).is_err(), "{lost}");
+            some.check_rest(SHARE, 1).unwrap();
+            assert!(some.check_rest(SHARE, 0).is_err() && some.check_rest(SHARE, 2).is_err());
+            let twice = tally((0..SHARE).chain([lost]));
+            assert!(twice.check_all(SHARE).is_err(), "{lost}");
+            assert!(twice.check_rest(SHARE, 0).is_err(), "{lost}");
+        }
+    }
+
+    #[test]
+    fn a_flight_recorder_keeps_the_last() {
+        let check = |lines: Range<u64>| tally(lines).check_last(SHARE);
+        for from in [0, 1, 700, SHARE - 1, SHARE] {
+            check(from..SHARE).unwrap();
+        }
+        assert!(check(700..SHARE - 1).is_err());
+        assert!(tally((0..300).chain(400..SHARE)).check_last(SHARE).is_err());
+        assert!(tally((0..SHARE).chain(0..1)).check_last(SHARE).is_err());
+    }
+
+    #[test]
+    fn lines_of_a_file_are_whole_and_known() {
+        let read = |text: String| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+            let mut tally = Tally::new(1, 10);
+            tally.add_file(&file).map(|()| tally.total)
+        };
+        let good = "2026-11-22T10:31:05.123456Z  INFO 7/7 000 255 ab\n";
+        assert_eq!(read(good.repeat(3)).unwrap(), 3);
+        let mark = "-- 12 lines were dropped here --\n";
+        assert_eq!(read(format!("{good}{mark}{good}")).unwrap(), 2);
+        for wrong in [
+            "\n",
+            "x\n",
+            "000 255 ab\n",
+            &good[..40],
+            &good.replace("ab", "ac"),
+        ] {
+            assert!(read(format!("{good}{wrong}")).is_err(), "{wrong}");
+        }
+    }
+}

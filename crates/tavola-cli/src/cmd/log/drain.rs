@@ -1,0 +1,85 @@
+//! `tavola log drain`: writes the lines out, to standard output or to a file that is rotated.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tavola::{Error, Log, LogOptions, LogSink};
+
+use super::LogArg;
+use super::lines::Form;
+use super::rotate::Rotated;
+use crate::error::CliError;
+use crate::{interrupt, units};
+
+/// Lines found in a pass, from which on the next begins at once.
+const MANY: usize = 1000;
+
+/// Write lines out in the order of their times, until Ctrl-C
+///
+/// Makes the log when it is not there. A log has one drain at a time. If it is killed, lines
+/// wait for the next, which begins with those that were written out last; if it ends, all
+/// lines have been written out.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    log: LogArg,
+    /// Append to a file instead of standard output
+    #[arg(long, short, value_name = "PATH")]
+    file: Option<PathBuf>,
+    /// Begin a new file when this one is larger: PATH becomes PATH.1, that PATH.2, ...
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, requires = "file")]
+    rotate: Option<u64>,
+    /// So many old files stay
+    #[arg(long, value_name = "COUNT", default_value_t = 5, requires = "rotate")]
+    keep: u32,
+    /// End when all lines that are there are written out
+    #[arg(long)]
+    once: bool,
+    #[command(flatten)]
+    form: Form,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let interrupted = interrupt::heed()?;
+    let log = match args.once {
+        true => args.log.open_existing()?,
+        false => args.log.open_or_create(&LogOptions::new())?,
+    };
+    match &args.file {
+        None => drain(&args, &log, io::stdout(), &interrupted, CliError::Output)?,
+        Some(path) => {
+            let failed = |source| CliError::Write {
+                path: path.clone(),
+                source,
+            };
+            let file = Rotated::open(path, args.rotate, args.keep).map_err(failed)?;
+            drain(&args, &log, file, &interrupted, failed)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn drain(
+    args: &Args,
+    log: &Log,
+    out: impl Write,
+    interrupted: &AtomicBool,
+    failed: impl Fn(io::Error) -> CliError,
+) -> Result<(), CliError> {
+    let mut sink = args.form.to(out);
+    let mut drain = log.drain()?;
+    let told = |error| match error {
+        Error::Sink { source } => failed(source),
+        other => CliError::Table(other),
+    };
+    while !args.once && !interrupted.load(Ordering::Relaxed) {
+        if drain.pass(&mut sink).map_err(told)? < MANY {
+            drain.wait(Duration::MAX);
+        }
+    }
+    drain.finish(&mut sink).map_err(told)?;
+    sink.flush().map_err(failed)
+}

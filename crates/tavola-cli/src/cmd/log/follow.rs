@@ -1,0 +1,56 @@
+//! `tavola log follow`: lines as they come, beside the drain if there is one.
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use tavola::LogSink;
+
+use super::LogArg;
+use super::lines::Form;
+use crate::error::CliError;
+use crate::interrupt;
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Show lines as they come, until Ctrl-C
+///
+/// Takes no line from a drain, and needs no right to write. On standard error it says when it
+/// was too slow to see all lines.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    log: LogArg,
+    /// Begin with so many lines that are there
+    #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 10)]
+    lines: usize,
+    #[command(flatten)]
+    form: Form,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let interrupted = interrupt::heed()?;
+    let mut reader = args.log.open_to_read()?.reader();
+    let mut out = args.form.to(io::stdout().lock());
+    let mut missed = 0;
+    let mut most = args.lines;
+    while !interrupted.load(Ordering::Relaxed) {
+        let lines: Vec<_> = reader.follow().collect();
+        let shown = lines.iter().filter(|line| args.form.shows(line));
+        let shown: Vec<_> = shown.collect();
+        for line in &shown[shown.len().saturating_sub(most)..] {
+            out.line(line).map_err(CliError::Output)?;
+        }
+        out.flush().map_err(CliError::Output)?;
+        most = usize::MAX;
+        if reader.missed() > missed {
+            missed = reader.missed();
+            eprintln!("tavola: lines came faster than they were shown; some were not seen");
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,198 @@
+//! The ways of `tavola bench log`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use tavola::{Level, LogOptions};
+
+use super::{Desk, number};
+
+const WAYS: [&str; 8] = [
+    "tavola-flight",
+    "tavola-block",
+    "tavola-drop",
+    "write",
+    "syslog",
+    "tracing-appender",
+    "tracing-buffered",
+    "tracing",
+];
+
+/// The lines of a small measurement that must succeed and leave nothing behind.
+fn ways(desk: &Desk, args: &[&str]) -> Vec<Value> {
+    desk.lines(&[&["log", "--json"], args].concat())
+}
+
+fn check_way(line: &Value) {
+    assert_eq!(line["phase"], "log");
+    let (lines, kept) = (number(line, "lines"), number(line, "kept"));
+    assert_eq!(lines, kept + number(line, "dropped"), "{line}");
+    assert!(kept > 0.0, "{line}");
+    let percentiles = ["p50_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"];
+    let values: Vec<f64> = percentiles.iter().map(|name| number(line, name)).collect();
+    assert!(values[0] > 0.0 && values.is_sorted(), "{line}");
+    let writers = number(line, "procs") * number(line, "threads");
+    let turns = line["runs_writer_ns"].as_array().unwrap().len() as f64;
+    let timed = (lines / writers / 61.0).floor() * writers * turns;
+    assert_eq!(number(line, "timed"), timed, "{line}");
+    assert!(number(line, "timer_ns") > 0.0, "{line}");
+    // The writers' own time is no more than that from the common start to the end of the last.
+    let most_mlps = 1e3 / number(line, "writer_ns") * writers;
+    let mlps = number(line, "writer_mlps");
+    assert!(mlps > 0.0 && mlps <= most_mlps * 1.001, "{line}");
+    match line["way"].as_str().unwrap() {
+        "tavola-flight" => assert!(line.get("all_mlps").is_none(), "{line}"),
+        way => {
+            let all = number(line, "all_mlps");
+            assert!(all > 0.0 && all <= mlps * 1.001, "{line}");
+            assert!(way == "tavola-drop" || kept == lines, "{line}");
+        }
+    }
+}
+
+#[test]
+fn each_way_has_a_line_or_tells_why_it_was_left_out() {
+    let lines = ways(&Desk::new(), &["--lines", "20K", "--repeat", "1"]);
+    for way in WAYS {
+        let its = lines.iter().filter(|line| line["way"] == way);
+        let its: Vec<&Value> = its.collect();
+        assert_eq!(its.len(), 1, "{way}");
+        if !cfg!(feature = "peers") && way.starts_with("tracing") {
+            let why = its[0]["left_out"].as_str().unwrap();
+            assert!(why.contains("--features peers"), "{way}: {why}");
+            continue;
+        }
+        check_way(its[0]);
+        assert_eq!(number(its[0], "lines"), 20_000.0);
+        assert_eq!(number(its[0], "text_bytes"), 72.0);
+        let has_log = its[0].get("log_bytes").is_some();
+        assert_eq!(has_log, way.starts_with("tavola"), "{way}");
+    }
+    assert_eq!(lines.len(), WAYS.len());
+}
+
+#[test]
+fn several_processes_and_threads_log_texts_of_other_lengths() {
+    let desk = Desk::new();
+    for (procs, threads, bytes) in [("2", "1", "8"), ("2", "2", "333"), ("1", "3", "16360")] {
+        let crew = ["--procs", procs, "--threads", threads];
+        let sizes = ["--text-bytes", bytes, "--lines", "4001", "--repeat", "1"];
+        let lines = ways(&desk, &[&crew[..], &sizes].concat());
+        let measured = lines.iter().filter(|line| line.get("left_out").is_none());
+        let measured: Vec<&Value> = measured.collect();
+        assert!(measured.len() >= 5, "{lines:?}");
+        for line in measured {
+            check_way(line);
+            let writers = number(line, "procs") * number(line, "threads");
+            let share = (4001.0 / writers).ceil();
+            assert_eq!(number(line, "lines"), share * writers, "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_small_log_makes_writers_wait_or_drops_and_a_recorder_keeps_what_it_has_room_for() {
+    let desk = Desk::new();
+    let only = ["--ways", "tavola-drop,tavola-block,tavola-flight"];
+    let few = ["--lines", "20K", "--log-bytes", "64K", "--cpu", "0"];
+    let lines = ways(&desk, &[&only[..], &few].concat());
+    let order: Vec<&Value> = lines.iter().map(|line| &line["way"]).collect();
+    assert_eq!(order, ["tavola-flight", "tavola-block", "tavola-drop"]);
+    for line in &lines {
+        check_way(line);
+        assert_eq!(number(line, "log_bytes"), 65_536.0);
+        let runs = line["runs_writer_ns"].as_array().unwrap().iter();
+        let mut runs: Vec<f64> = runs.map(|run| run.as_f64().unwrap()).collect();
+        runs.sort_by(f64::total_cmp);
+        assert_eq!((runs.len(), number(line, "writer_ns")), (3, runs[1]));
+    }
+    let room = 65_536.0 / 72.0;
+    let kept = number(&lines[0], "kept");
+    assert!(kept <= room && kept >= room / 4.0, "{}", lines[0]);
+}
+
+#[test]
+fn people_get_a_table_of_ways() {
+    let desk = Desk::new();
+    let args = [
+        "log",
+        "--lines",
+        "3K",
+        "--procs",
+        "2",
+        "--threads",
+        "2",
+        "--cpu",
+        "0",
+    ];
+    let output = desk.run(&[&["bench"], &args[..]].concat());
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for word in [
+        "3,000 lines of 72 B by 2 processes of 2 threads, all on CPU 0",
+        "ns a line",
+        "M/s all told",
+        "(least–most)",
+    ]
+    .into_iter()
+    .chain(WAYS)
+    {
+        assert!(text.contains(word), "no {word} in\n{text}");
+    }
+    let is_left_out = text.contains("left out: built without it");
+    assert_eq!(is_left_out, !cfg!(feature = "peers"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_logged_is_refused() {
+    let desk = Desk::new();
+    for wrong in [
+        ["--lines", "0"],
+        ["--lines", "9G"],
+        ["--text-bytes", "7"],
+        ["--text-bytes", "16361"],
+        ["--procs", "0"],
+        ["--threads", "0"],
+        ["--threads", "257"],
+        ["--procs", "4294967295"],
+        ["--ways", "pigeon"],
+        ["--repeat", "0"],
+        ["--log-bytes", "48K"],
+    ] {
+        let output = desk.run(&[&["bench", "log"], &wrong[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(!output.stderr.is_empty(), "{wrong:?}");
+    }
+    assert_eq!(desk.tables(), 0);
+}
+
+/// Speaks the leader's part to a drain, and writes the lines itself.
+#[test]
+fn a_drain_writes_lines_to_the_file_until_the_writers_have_ended() {
+    let desk = Desk::new();
+    let (path, file) = (desk.dir.path().join("log"), desk.dir.path().join("file"));
+    std::fs::write(&file, "").unwrap();
+    let log = LogOptions::new().open(&path).unwrap();
+    let mut drain = desk.command(&["bench", "logger"]);
+    let drain = drain.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = drain.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    let setup = json!({
+        "leader_pid": std::process::id(), "cpu": null,
+        "plan": {"share": 2, "text_bytes": 8, "threads": 1},
+        "task": {"Drain": {"log": path, "file": file}},
+    });
+    writeln!(input, "{setup}").unwrap();
+    assert_eq!(answers.next().unwrap().unwrap(), r#""Ready""#);
+    log.line(Level::Info, "000 000 ").unwrap();
+    log.line(Level::Info, "000 001 ").unwrap();
+    writeln!(input, "{{}}").unwrap();
+    let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+    assert_eq!(number(&answer["Carried"], "lines"), 2.0, "{answer}");
+    assert!(child.wait().unwrap().success());
+    let text = std::fs::read_to_string(&file).unwrap();
+    let ends: Vec<&str> = text.lines().map(|line| &line[line.len() - 8..]).collect();
+    assert_eq!(ends, ["000 000 ", "000 001 "], "{text}");
+}
