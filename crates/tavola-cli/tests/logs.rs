@@ -95,7 +95,8 @@ fn a_drain_writes_to_files_and_ends_in_good_order() {
     let path = shell.file("out", "");
     let file = path.to_str().expect("a name");
     shell.run(["log", "create", "events"]).ok();
-    let drain = shell.spawn(["log", "drain", "events", "--file", file, "--rotate", "1K"]);
+    let rotated = ["--rotate", "1K", "--keep", "100"];
+    let drain = shell.spawn([&["log", "drain", "events", "--file", file], &rotated[..]].concat());
     wait_until(|| {
         let ran = shell.run(["log", "write", "events", "hello"]);
         assert_eq!(ran.code, 0);
@@ -110,7 +111,7 @@ fn a_drain_writes_to_files_and_ends_in_good_order() {
     let ended = drain.wait_with_output().expect("it ends");
     assert!(ended.status.success(), "{ended:?}");
     let mut all = String::new();
-    for old in (1..=5).rev() {
+    for old in (1..=100).rev() {
         let name = format!("{file}.{old}");
         all += &std::fs::read_to_string(name).unwrap_or_default();
     }

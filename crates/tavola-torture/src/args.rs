@@ -10,7 +10,8 @@ tavola-torture: kills processes that use a table, and checks what is left
   --kills N     at least so many random kills in the soak (10000)
   --lanes N     processes that take kill points side by side (16 for each CPU)
   --seed N      of random choices (drawn from the clock)
-  --only TEXT   only kill-point cases with this in their name; `soak`: only the soak
+  --only TEXT   only kill-point cases with this in their name; `soak`: only the soaks;
+                `log soak`: only that of logs, so long in all
   --point K     only this point of those cases, as told in a fault
   --finder J    and of the recovery from it only this point
   --keep DIR    keeps the file a survivor found when it found a fault

@@ -6,7 +6,9 @@
 //! |---|---|
 //! | `points` | kill points: every store of every operation, and of recovery |
 //! | `queues` | the same for queues, and a soak of their own |
+//! | `logs` | the same for logs, and a soak of their own |
 //! | `soak` | random operations, random kills and stops, histories checked |
+//! | `child` | children that die at a store, or say what they find |
 //! | `board` | counters and faults that all processes share |
 //! | `image`, `scratch` | files of tables, and where they lie meanwhile |
 //! | `value` | values that verify themselves |
@@ -19,7 +21,11 @@ mod args;
 #[forbid(unsafe_code)]
 mod board;
 #[forbid(unsafe_code)]
+mod child;
+#[forbid(unsafe_code)]
 mod image;
+#[forbid(unsafe_code)]
+mod logs;
 #[forbid(unsafe_code)]
 mod points;
 #[forbid(unsafe_code)]
@@ -76,13 +82,18 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         board: &board,
         scratch: &scratch,
     };
-    let soaks_only = args.only.as_deref() == Some("soak");
-    if !soaks_only {
+    let only = args.only.as_deref();
+    let soaks_only = only == Some("soak");
+    if only == Some("log soak") {
+        logs::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
+    } else if !soaks_only {
         points::run(&run)?;
         queues::points(args, &board, &scratch)?;
+        logs::points(args, &board, &scratch)?;
     }
-    if soaks_only || args.only.is_none() {
-        queues::soak(&board, &scratch, args.seed, queue_soak_ns(args))?;
+    if soaks_only || only.is_none() {
+        queues::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
+        logs::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         soak::run(args, &board, &scratch, until(args, began))?;
     }
     for fault in board.told() {
@@ -92,8 +103,8 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
     Ok(board.faults())
 }
 
-/// How long queues are soaked: a tenth of the time.
-fn queue_soak_ns(args: &Args) -> u64 {
+/// How long queues are soaked, and logs: a tenth of the time each.
+fn small_soak_ns(args: &Args) -> u64 {
     args.seconds * 100_000_000
 }
 

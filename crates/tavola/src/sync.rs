@@ -53,26 +53,26 @@ macro_rules! word {
             #[inline(always)]
             pub(crate) fn swap(&self, value: $int, order: Ordering) -> $int {
                 hook::before_store(self.as_ptr());
-                self.0.swap(value, order)
+                hook::after_exchange(self.0.swap(value, order))
             }
 
             #[inline(always)]
             pub(crate) fn fetch_add(&self, value: $int, order: Ordering) -> $int {
                 hook::before_store(self.as_ptr());
-                self.0.fetch_add(value, order)
+                hook::after_exchange(self.0.fetch_add(value, order))
             }
 
             #[inline(always)]
             pub(crate) fn fetch_or(&self, value: $int, order: Ordering) -> $int {
                 hook::before_store(self.as_ptr());
-                self.0.fetch_or(value, order)
+                hook::after_exchange(self.0.fetch_or(value, order))
             }
 
             /// Compare and exchange; `Err` holds what was found.
             #[inline(always)]
             pub(crate) fn cas(&self, old: $int, new: $int, ok: Ordering) -> Result<$int, $int> {
                 hook::before_store(self.as_ptr());
-                self.0.compare_exchange(old, new, ok, Ordering::Relaxed)
+                hook::after_exchange(self.0.compare_exchange(old, new, ok, Ordering::Relaxed))
             }
 
             /// For words that one lock holder at a time writes: no locked instruction.
@@ -346,6 +346,13 @@ mod hook {
     pub(super) fn after_store() {
         #[cfg(feature = "shuttle")]
         super::model::stored();
+    }
+
+    #[inline(always)]
+    pub(super) fn after_exchange<T>(found: T) -> T {
+        #[cfg(feature = "shuttle")]
+        super::model::exchanged();
+        found
     }
 
     #[inline(always)]

@@ -84,6 +84,10 @@ impl LogArg {
 
     /// For a command that makes the log when it is not there.
     fn open_or_create(&self, options: &LogOptions) -> Result<Log, CliError> {
+        match self.open_existing() {
+            Err(CliError::Table(Error::NotFound { .. } | Error::NotThere { .. })) => {}
+            outcome => return outcome,
+        }
         Ok(match self.log.is_empty() {
             true => options.open(&self.name)?,
             false => options.open_beside(&Table::open(&self.name)?, &self.log)?,

@@ -13,26 +13,13 @@ mod points;
 mod soak;
 
 use crate::args::Args;
-use crate::board::{Board, Count};
+use crate::board::Board;
+use crate::child::{Died, Found, Outcome, child, failed, told};
 use crate::scratch::Scratch;
-use crate::system::{Ended, alarm, fork, now_ns, wait};
-use std::error::Error;
-use tavola::{Queue, QueueOptions, QueuePool, killpoint};
-
-/// Seconds after which a process that still runs counts as hung.
-const HUNG_S: u32 = 30;
+use tavola::{Queue, QueueOptions, QueuePool};
 
 /// Queues of a case's pool.
 const NAMES: [&str; 3] = ["free", "todo", "done"];
-
-type Outcome<T> = Result<T, Box<dyn Error>>;
-
-/// What a child found out; the words are a fault.
-type Found<T> = Result<T, String>;
-
-fn failed(error: tavola::Error) -> String {
-    error.to_string()
-}
 
 fn options(elements: u32) -> QueueOptions {
     QueueOptions::new(elements, 8).queues(NAMES)
@@ -70,45 +57,6 @@ fn whole(pool: &QueuePool) -> Found<()> {
         true => Ok(()),
         false => Err(format!("the pool is not whole: {:?}", report.problems)),
     }
-}
-
-/// Whether a child that was to die did.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Died {
-    Yes,
-    No,
-}
-
-/// Runs a child; what it says, and any end but a death by plan, is a fault.
-fn child(board: &Board, case: &str, who: &str, work: impl FnOnce() -> Found<()>) -> Outcome<Died> {
-    let pid = fork(|| {
-        alarm(HUNG_S);
-        match work() {
-            Ok(()) => 0,
-            Err(why) => {
-                killpoint::die_at(0);
-                board.fault(&format!("{case}: {who}: {why}"));
-                1
-            }
-        }
-    })?;
-    match wait(pid)? {
-        ended if ended.was_killed() => {
-            board.add(Count::Killed, 1);
-            return Ok(Died::Yes);
-        }
-        Ended::Exited(0 | 1) => {}
-        ended => board.fault(&format!("{case}: {who}: {ended:?}")),
-    }
-    Ok(Died::No)
-}
-
-/// Prints what a case came to.
-fn told(case: &str, points: u64, finders: u64, began: u64) {
-    println!(
-        "  {case:<46} {points} points, all killed at; {finders} finders killed, {:.1} s",
-        (now_ns() - began) as f64 / 1e9
-    );
 }
 
 /// Kills at every point, of finders at every one or a sample.

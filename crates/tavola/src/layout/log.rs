@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | 0 | 0-15 | bytes of the text |
 //! | 0 | 16-23 | level: 1 error, 2 warning, 3 information, 4 debug, 5 trace |
-//! | 0 | 24 | the line was shown on standard error: no drain is to write it |
+//! | 0 | 24 | there was no drain when it was written: none is to write it |
 //! | 0 | 32-63 | bytes of the text that had no room |
 //! | 1 | 0-63 | nanoseconds since 1970 |
 //! | 2 | 0-31, 32-63 | process, thread |
@@ -81,7 +81,7 @@ pub(crate) struct LogHead {
     unused_drain: [W64; 5],
     /// Sheets ever tried: the next to try.
     pub(crate) next: W64,
-    /// Lines that were neither kept for a drain nor shown.
+    /// Lines that awaited a drain and were overwritten, or that had no room and were not shown.
     pub(crate) dropped: W64,
     unused_next: [W64; 6],
 }
@@ -101,7 +101,8 @@ pub(crate) struct SheetHead {
     pub(crate) state: W64,
     /// [`Drained`].
     pub(crate) drained: W64,
-    /// Of its last line, or when it was begun: the next line's time is no earlier.
+    /// Of its last line, or when it was begun: the next line's time is no earlier, unless the clock
+    /// is set back.
     pub(crate) time: W64,
     unused: [W64; 4],
 }

@@ -19,6 +19,8 @@ pub(crate) fn begin_drain(ring: &Ring<'_>, me: u32) -> Result<(), u32> {
             return Err(drain);
         }
         if word.cas(drain, me, Ordering::Relaxed).is_ok() {
+            // The last may have died before it said what it had dealt with.
+            call_writers(ring);
             return Ok(());
         }
     }
@@ -27,7 +29,14 @@ pub(crate) fn begin_drain(ring: &Ring<'_>, me: u32) -> Result<(), u32> {
 /// There is no drain any more; writers that wait for one learn of it.
 pub(crate) fn end_drain(ring: &Ring<'_>, drain: u32) {
     if ring.head.drain.cas(drain, 0, Ordering::Relaxed).is_ok() {
-        ring.head.passes.fetch_add(1, Ordering::Release);
+        call_writers(ring);
+    }
+}
+
+/// Who found no sheet, and those that wait, look again. Pairs with the acquire in `put_on_next`.
+fn call_writers(ring: &Ring<'_>) {
+    ring.head.passes.fetch_add(1, Ordering::Release);
+    if ring.geometry.policy == BLOCK {
         wake(&ring.head.passes, u32::MAX);
     }
 }
@@ -51,7 +60,8 @@ pub(crate) struct Drained {
 }
 
 impl Drained {
-    /// Finds the lines that are due; all, if `until` is not told.
+    /// Finds the lines with times up to `until`, or, if that is not told, those before which none
+    /// is to come.
     pub(crate) fn collect(&mut self, ring: &Ring<'_>, now: u64, until: Option<u64>) {
         let until = until.unwrap_or_else(|| self.reader.settled(ring, now));
         self.words.clear();
@@ -60,7 +70,12 @@ impl Drained {
         self.reader.collect(ring, (now, until), |sheet, state| {
             let word = ring.sheet(sheet).drained.load(Ordering::Relaxed);
             words[sheet as usize] = word;
-            layout::Drained::decode(word, state).words
+            let drained = layout::Drained::decode(word, state).words;
+            // What comes behind the last line that awaits a drain is no business of ours.
+            match drained < state.awaited {
+                true => drained,
+                false => state.used,
+            }
         });
         self.reader.found.retain(|found| !found.head.is_shown);
     }
@@ -73,11 +88,7 @@ impl Drained {
         if self.reader.read.is_empty() {
             return;
         }
-        // Pairs with the acquire in `put_on_next`.
-        ring.head.passes.fetch_add(1, Ordering::Release);
-        if ring.geometry.policy == BLOCK {
-            wake(&ring.head.passes, u32::MAX);
-        }
+        call_writers(ring);
     }
 
     fn deal_with(&self, ring: &Ring<'_>, read: &Read) {

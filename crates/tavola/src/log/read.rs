@@ -17,7 +17,7 @@ const FUTURE_NS: u64 = 1_000_000_000;
 /// A line that was found.
 pub(crate) struct Found {
     pub(crate) head: LineHead,
-    /// Not before that of the line before it on its sheet.
+    /// Its time; not before that of the line before it on its sheet, unless the clock was set back.
     order: u64,
     /// Where its text stands in the reader's bytes.
     at: usize,
@@ -142,7 +142,11 @@ impl Reader {
                 at = state.used;
                 break;
             };
-            order = order.max(head.time);
+            order = match head.time.saturating_add(FUTURE_NS) < order {
+                // The clock was set back.
+                true => head.time,
+                false => order.max(head.time),
+            };
             if !is_due(order) {
                 break;
             }
@@ -166,9 +170,9 @@ impl Reader {
 }
 
 impl Ring<'_> {
-    /// How often each sheet was begun anew.
-    pub(crate) fn sequences(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.geometry.sheets).map(|sheet| self.sheet(sheet).state().sequence)
+    /// How far each sheet is written.
+    pub(crate) fn states(&self) -> impl Iterator<Item = SheetState> + '_ {
+        (0..self.geometry.sheets).map(|sheet| self.sheet(sheet).state())
     }
 }
 

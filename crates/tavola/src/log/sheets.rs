@@ -20,6 +20,11 @@ pub(super) enum Taken {
     AllInHand,
 }
 
+/// Sheets among which the one with the oldest lines is begun anew.
+const CHOICE: u32 = 8;
+/// Sheets that are looked at for one without lines that await a drain, where such may be dropped.
+const LOOKS: u32 = 64;
+
 /// Which owners are known to live: asking the system takes microseconds.
 struct Owners {
     me: u32,
@@ -46,61 +51,161 @@ impl Owners {
     }
 }
 
+/// One way of looking for a sheet.
+#[derive(Clone, Copy)]
+struct Look {
+    /// Owners that may be asked about.
+    asks: u32,
+    may_drop: bool,
+    sheets: u32,
+}
+
+/// What a look came to.
+enum Seen {
+    /// This thread's now.
+    Owned {
+        turn: u64,
+        is_next: bool,
+    },
+    /// Another was faster.
+    Outrun,
+    /// None; some of those in no living hand await a drain.
+    Waiting,
+    None,
+}
+
 impl Ring<'_> {
     /// Takes a sheet with room for so many words.
     pub(super) fn take(&self, me: u32, words: u32, is_first: bool) -> Taken {
-        let next = self.head.next.load(Ordering::Relaxed);
-        let mut owners = Owners {
-            me,
-            alive: 0,
-            asks: 2,
-        };
-        if is_first && let Some(sheet) = self.go_on(me, words, next, &mut owners) {
+        if is_first && let Some(sheet) = self.go_on(me, words) {
             return Taken::Sheet(sheet);
         }
-        // In the first round the dead are asked about in passing, in the second all of them.
-        let mut is_any_free = false;
-        for asks in [2, u32::MAX] {
-            owners.asks = asks;
-            let first = self.head.next.fetch_add(1, Ordering::Relaxed);
-            for turn in 0..u64::from(self.geometry.sheets) {
-                let turn = first.wrapping_add(turn);
-                let sheet = self.number(turn);
-                // A look before it is owned: others are not to find it in a hand meanwhile.
-                if !self.is_dealt_with(sheet) {
-                    is_any_free |= self.sheet(sheet).owner.load(Ordering::Relaxed) == 0;
-                } else if self.own(sheet, &mut owners) {
-                    if self.begin_anew(sheet) {
-                        self.go_on_behind(turn);
-                        return Taken::Sheet(sheet);
+        let all = self.geometry.sheets;
+        let may_drop = self.geometry.policy == DROP_OLDEST;
+        let look = |asks, may_drop, sheets| Look {
+            asks,
+            may_drop,
+            sheets,
+        };
+        // Without dropping lines, if it can be; the dead are asked about in passing. Then at last
+        // about each.
+        let looks = [
+            look(2, false, if may_drop { all.min(LOOKS) } else { all }),
+            look(2, may_drop, all),
+            look(u32::MAX, may_drop, all),
+        ];
+        let mut is_any_waiting = false;
+        for look in looks {
+            loop {
+                match self.look(me, look) {
+                    Seen::Owned { turn, is_next } => {
+                        let sheet = self.number(turn);
+                        if self.begin_anew(sheet) {
+                            if is_next {
+                                self.go_on_behind(turn);
+                            }
+                            return Taken::Sheet(sheet);
+                        }
+                        // Its last owner wrote a line meanwhile.
+                        self.release(me, sheet);
                     }
-                    is_any_free = true;
-                    self.release(me, sheet);
+                    Seen::Outrun => {}
+                    Seen::Waiting => {
+                        is_any_waiting = true;
+                        break;
+                    }
+                    Seen::None => break,
                 }
             }
         }
-        match is_any_free {
+        match is_any_waiting {
             true => Taken::NotDrained,
             false => Taken::AllInHand,
         }
     }
 
-    /// A sheet among those that were begun last, with room, in no living thread's hand.
-    fn go_on(&self, me: u32, words: u32, next: u64, owners: &mut Owners) -> Option<u32> {
-        let recent = RECENT.min(u64::from(self.geometry.sheets) / 2).min(next);
-        for back in 1..=recent {
-            let sheet = self.number(next - back);
-            if !self.own(sheet, owners) {
+    /// Looks for sheets in no living hand, from the next on, and owns the one whose last line is
+    /// oldest of the first few.
+    fn look(&self, me: u32, look: Look) -> Seen {
+        let mut owners = Owners {
+            me,
+            alive: 0,
+            asks: look.asks,
+        };
+        let next = self.head.next.load(Ordering::Relaxed);
+        let (mut first, mut choices, mut is_any_waiting) = (None, 0, false);
+        let mut best: Option<(u64, u64, u32)> = None;
+        for turn in (0..u64::from(look.sheets)).map(|more| next.wrapping_add(more)) {
+            let sheet = self.number(turn);
+            let head = self.sheet(sheet);
+            let owner = head.owner.load(Ordering::Relaxed);
+            if !owners.is_gone(self, owner) {
                 continue;
             }
-            let (head, state) = (self.sheet(sheet), self.state_of(sheet));
+            if !look.may_drop && !self.is_dealt_with(sheet) {
+                is_any_waiting = true;
+                continue;
+            }
+            first = first.or(Some(turn));
+            let time = head.time.load(Ordering::Relaxed);
+            if best.is_none_or(|(oldest, ..)| time < oldest) {
+                best = Some((time, turn, owner));
+            }
+            choices += 1;
+            if choices == CHOICE {
+                break;
+            }
+        }
+        match best {
+            None if is_any_waiting => Seen::Waiting,
+            None => Seen::None,
+            Some((_, turn, owner)) if self.own(me, self.number(turn), owner) => Seen::Owned {
+                turn,
+                is_next: first == Some(turn),
+            },
+            Some(_) => Seen::Outrun,
+        }
+    }
+
+    fn number(&self, turn: u64) -> u32 {
+        (turn % u64::from(self.geometry.sheets)) as u32
+    }
+
+    fn state_of(&self, sheet: u32) -> SheetState {
+        SheetState::decode(self.sheet(sheet).state.load(Ordering::Relaxed))
+    }
+
+    /// G1: makes a sheet this thread's, if it still is that owner's, who is nobody or no more.
+    pub(super) fn own(&self, me: u32, sheet: u32, owner: u32) -> bool {
+        // Pairs with the release in `release`: what the last owner wrote is ours to go on with.
+        let word = &self.sheet(sheet).owner;
+        word.cas(owner, me, Ordering::Acquire).is_ok()
+    }
+
+    /// A sheet among those that were begun last, with room, in no living thread's hand.
+    fn go_on(&self, me: u32, words: u32) -> Option<u32> {
+        let mut owners = Owners {
+            me,
+            alive: 0,
+            asks: 2,
+        };
+        let next = self.head.next.load(Ordering::Relaxed);
+        let recent = RECENT.min(u64::from(self.geometry.sheets) / 2).min(next);
+        for sheet in (1..=recent).map(|back| self.number(next - back)) {
+            let head = self.sheet(sheet);
+            let owner = head.owner.load(Ordering::Relaxed);
+            if !owners.is_gone(self, owner) || !self.own(me, sheet, owner) {
+                continue;
+            }
+            let state = self.state_of(sheet);
             if state.used + words <= SHEET_WORDS && self.is_whole(sheet, state.used) {
                 // What a dead owner left half-written is not under way.
                 let idle = SheetState {
                     is_writing: false,
                     ..state
                 };
-                head.state.store(idle.encode(), Ordering::Relaxed);
+                // Release, as of each line: who sees this state sees the lines it counts.
+                head.state.store(idle.encode(), Ordering::Release);
                 head.time.store(unix_ns(), Ordering::Relaxed);
                 return Some(sheet);
             }
@@ -113,7 +218,7 @@ impl Ring<'_> {
     fn is_whole(&self, sheet: u32, until: u32) -> bool {
         let mut at = 0;
         while at < until {
-            match self.line_at(sheet, at) {
+            match self.line_at(sheet, at, until) {
                 Some(line) => at += line.words(),
                 None => return false,
             }
@@ -121,41 +226,26 @@ impl Ring<'_> {
         at == until
     }
 
-    fn line_at(&self, sheet: u32, at: u32) -> Option<LineHead> {
+    /// The head of the line at a word, if it ends before `until`.
+    fn line_at(&self, sheet: u32, at: u32, until: u32) -> Option<LineHead> {
         let word = self.region.word(self.place(sheet, at));
         let line = LineHead::decode([word.load(Ordering::Relaxed), 0, 0]);
-        LEVELS.contains(&line.level).then_some(line)
+        (LEVELS.contains(&line.level) && at + line.words() <= until).then_some(line)
     }
 
     /// Whether a sheet may be begun anew, as far as its lines are concerned.
     fn is_dealt_with(&self, sheet: u32) -> bool {
         let (head, state) = (self.sheet(sheet), self.state_of(sheet));
         let drained = Drained::decode(head.drained.load(Ordering::Relaxed), state);
-        self.geometry.policy == DROP_OLDEST || drained.words >= state.awaited
+        drained.words >= state.awaited
     }
 
-    /// The next to take a sheet begins there; where threads race it is some other.
+    /// The next to take a sheet begins there, unless somebody is further.
     fn go_on_behind(&self, turn: u64) {
-        let next = turn.wrapping_add(1);
-        if self.head.next.load(Ordering::Relaxed) < next {
-            self.head.next.store(next, Ordering::Relaxed);
+        let next = self.head.next.load(Ordering::Relaxed);
+        if next <= turn {
+            let _ = self.head.next.cas(next, turn + 1, Ordering::Relaxed);
         }
-    }
-
-    fn number(&self, turn: u64) -> u32 {
-        (turn % u64::from(self.geometry.sheets)) as u32
-    }
-
-    fn state_of(&self, sheet: u32) -> SheetState {
-        SheetState::decode(self.sheet(sheet).state.load(Ordering::Relaxed))
-    }
-
-    /// G1: makes a sheet this thread's, if nobody has it who lives.
-    fn own(&self, sheet: u32, owners: &mut Owners) -> bool {
-        let word = &self.sheet(sheet).owner;
-        let owner = word.load(Ordering::Relaxed);
-        // Pairs with the release in `release`: what the last owner wrote is ours to go on with.
-        owners.is_gone(self, owner) && word.cas(owner, owners.me, Ordering::Acquire).is_ok()
     }
 
     /// Lets others have a sheet.
@@ -169,16 +259,25 @@ impl Ring<'_> {
 
     /// Clears a sheet that this thread owns; false: its lines await a drain (G4).
     fn begin_anew(&self, sheet: u32) -> bool {
-        let head = self.sheet(sheet);
         let state = self.state_of(sheet);
+        let may_drop = self.geometry.policy == DROP_OLDEST;
+        if !may_drop && !self.is_dealt_with(sheet) {
+            return false;
+        }
+        self.drop_awaiting(sheet, state);
+        self.sheet(sheet).time.store(unix_ns(), Ordering::Relaxed);
+        self.renew(sheet, state, 0);
+        true
+    }
+
+    /// G4: the lines of a sheet that this thread owns await no drain any more; they are counted.
+    pub(super) fn drop_awaiting(&self, sheet: u32, state: SheetState) {
+        let word = &self.sheet(sheet).drained;
         loop {
-            let word = head.drained.load(Ordering::Relaxed);
-            let drained = Drained::decode(word, state);
+            let found = word.load(Ordering::Relaxed);
+            let drained = Drained::decode(found, state);
             if drained.words >= state.awaited {
-                break;
-            }
-            if self.geometry.policy != DROP_OLDEST {
-                return false;
+                return;
             }
             let lines = self.awaiting(sheet, drained.words, state.used);
             self.head.dropped.fetch_add(lines, Ordering::Relaxed);
@@ -187,21 +286,28 @@ impl Ring<'_> {
                 ..drained
             };
             // Pairs with the drain's: one of us deals with these lines.
-            match head.drained.cas(word, behind.encode(), Ordering::AcqRel) {
-                Ok(_) => break,
+            match word.cas(found, behind.encode(), Ordering::AcqRel) {
+                Ok(_) => return,
                 Err(_) => self.take_back(lines),
             }
         }
+    }
+
+    /// Gives a sheet that this thread owns the next sequence, with so many words, which no drain
+    /// is to write.
+    pub(super) fn renew(&self, sheet: u32, state: SheetState, used: u32) {
         let new = SheetState {
             sequence: state.sequence.wrapping_add(1),
-            ..SheetState::default()
+            used,
+            awaited: 0,
+            is_writing: false,
         };
-        head.time.store(unix_ns(), Ordering::Relaxed);
-        head.state.store(new.encode(), Ordering::Release);
-        // G3. Pairs with the acquire fence in `collect`: who sees a word that is written from now
-        // on sees the new sequence.
+        self.sheet(sheet)
+            .state
+            .store(new.encode(), Ordering::Release);
+        // G3. Pairs with the acquire fence in `copy`: who sees a word that is written from now on
+        // sees the new sequence.
         fence(Ordering::Release);
-        true
     }
 
     /// These lines were not dropped after all.
@@ -215,7 +321,7 @@ impl Ring<'_> {
     fn awaiting(&self, sheet: u32, from: u32, until: u32) -> u64 {
         let (mut at, mut lines) = (from, 0);
         while at < until
-            && let Some(line) = self.line_at(sheet, at)
+            && let Some(line) = self.line_at(sheet, at, until)
         {
             lines += u64::from(!line.is_shown);
             at += line.words();

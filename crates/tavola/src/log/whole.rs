@@ -32,33 +32,27 @@ pub(crate) fn check(ring: &Ring<'_>, name: &str, report: &mut CheckReport) {
 }
 
 /// Cuts damaged sheets where the damage begins, unless somebody writes on them. Says how many. To
-/// readers they are begun anew (G3), with the lines that are whole.
+/// readers they are begun anew (G3), with the lines that are whole; those that awaited a drain are
+/// counted as dropped.
 pub(crate) fn repair(ring: &Ring<'_>, me: u32) -> u64 {
     let (mut reader, mut cut) = (Reader::default(), 0);
     for sheet in 0..ring.geometry.sheets {
         let head = ring.sheet(sheet);
         let owner = head.owner.load(Ordering::Relaxed);
         let is_free = owner == 0 || !is_alive(ring.region, owner, me);
-        if !is_free || head.owner.cas(owner, me, Ordering::Acquire).is_err() {
+        if !is_free || !ring.own(me, sheet, owner) {
             continue;
         }
         let state = head.state();
         if let Some(at) = damage(ring, &mut reader, sheet, state) {
-            let word = head.drained.load(Ordering::Relaxed);
-            let drained = Drained::decode(word, state);
-            let whole = SheetState {
-                sequence: state.sequence.wrapping_add(1),
-                used: at,
-                awaited: state.awaited.min(at),
-                is_writing: false,
+            ring.drop_awaiting(sheet, state);
+            ring.renew(sheet, state, at);
+            // No line of it awaits a drain, nor will those that are there when others come.
+            let dealt_with = Drained {
+                sequence: head.state().sequence,
+                words: at,
             };
-            let behind = Drained {
-                sequence: whole.sequence,
-                words: drained.words.min(at),
-            };
-            // A drain that comes in between writes these lines once more.
-            head.state.store(whole.encode(), Ordering::Release);
-            head.drained.store(behind.encode(), Ordering::Release);
+            head.drained.store(dealt_with.encode(), Ordering::Relaxed);
             cut += 1;
         }
         ring.release(me, sheet);

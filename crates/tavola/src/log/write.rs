@@ -2,7 +2,7 @@
 
 use super::Ring;
 use super::sheets::Taken;
-use crate::layout::{LINE_HEAD, LineHead, MOST_TEXT, SHEET_WORDS, SheetState};
+use crate::layout::{DROP_OLDEST, LINE_HEAD, LineHead, MOST_TEXT, SHEET_WORDS, SheetState};
 use crate::sync::Ordering;
 use crate::sys::clock::unix_ns;
 
@@ -14,7 +14,7 @@ const CLOCK_NS: u64 = 1_000_000;
 pub(crate) struct Hand {
     /// The sheet it writes on.
     pub(super) sheet: Option<u32>,
-    /// `passes` when there was no sheet for it: before that rises there is none.
+    /// `passes` when there was no sheet for it; before that rises it is not worth a look.
     full_at: Option<u32>,
     /// When it wrote last.
     time: u64,
@@ -90,8 +90,10 @@ impl Ring<'_> {
     #[cold]
     fn put_on_next(&self, me: u32, hand: &mut Hand, line: &Line<'_>) -> Put {
         let is_first = hand.sheet.is_none();
-        self.give_up(me, hand);
-        // Pairs with the release in `pass`: what the drain has dealt with is seen after it.
+        if !is_first {
+            self.give_up(me, hand);
+        }
+        // Pairs with the releases in `finish` and `give_up`: there may be a sheet after them.
         let passes = self.head.passes.load(Ordering::Acquire);
         if hand.full_at == Some(passes) {
             return Put::NotDrained;
@@ -118,6 +120,10 @@ impl Ring<'_> {
     pub(crate) fn give_up(&self, me: u32, hand: &mut Hand) {
         if let Some(sheet) = hand.sheet.take() {
             self.release(me, sheet);
+            if self.geometry.policy != DROP_OLDEST {
+                // Who found all sheets full looks again.
+                self.head.passes.fetch_add(1, Ordering::Release);
+            }
         }
     }
 
@@ -136,7 +142,8 @@ impl Ring<'_> {
             is_writing: true,
             ..state
         };
-        head.state.store(writing.encode(), Ordering::Relaxed);
+        // Release, as of each line: who sees this state sees the lines it counts.
+        head.state.store(writing.encode(), Ordering::Release);
         let text = &line.text[..told.len as usize];
         let place = self.place(sheet, state.used);
         self.region.copy_in(place + u64::from(LINE_HEAD) * 8, text);

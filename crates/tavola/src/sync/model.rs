@@ -22,6 +22,8 @@ struct Sleeper {
 // The checker's threads all run on the system thread of their test, so these are one set a test.
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// Whether an exchange is a store to die after.
+    static EXCHANGES: Cell<bool> = const { Cell::new(false) };
     /// Bytes whose accesses are no scheduling points: from, to.
     static IGNORED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
     static SLEEPERS: RefCell<Vec<Sleeper>> = const { RefCell::new(Vec::new()) };
@@ -66,6 +68,13 @@ pub(super) fn stored() {
     });
     if was_last == Some(true) {
         std::panic::resume_unwind(Box::new(Death));
+    }
+}
+
+/// After an exchange: as after a store, where models ask for it ([`with_exchanges`]).
+pub(super) fn exchanged() {
+    if EXCHANGES.get() {
+        stored();
     }
 }
 
@@ -132,6 +141,15 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     let outcome = work();
     QUIET.set(false);
     outcome
+}
+
+/// Lets threads die after exchanges, too, while `work` runs. Only models without locks may: one
+/// that an exchange has just taken has no guard yet to abandon it, and would be held for ever.
+#[cfg(test)]
+pub(crate) fn with_exchanges(work: impl FnOnce()) {
+    EXCHANGES.set(true);
+    work();
+    EXCHANGES.set(false);
 }
 
 /// Takes the scheduling points away from `len` bytes: what happens elsewhere is seen the more

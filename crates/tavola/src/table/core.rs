@@ -376,7 +376,8 @@ impl Core {
         if lost > 0 {
             report.problem(|| {
                 format!(
-                    "{lost} damaged slots, segments, queue pools, elements or lines were dropped"
+                    "{lost} damaged slots, segments, queue pools, logs, elements or ends of \
+                     sheets were dropped"
                 )
             });
         }

@@ -79,3 +79,8 @@ pub fn texts(reader: &mut LogReader) -> Vec<String> {
         .map(|line| String::from_utf8(line.text.to_vec()).unwrap())
         .collect()
 }
+
+/// A line of so many bytes with head and padding, that begins with a number.
+pub fn text(number: usize, bytes: usize) -> String {
+    format!("{number:0width$}", width = bytes - 24)
+}

@@ -20,8 +20,8 @@ const MANY: usize = 1000;
 /// Write lines out in the order of their times, until Ctrl-C
 ///
 /// Makes the log when it is not there. A log has one drain at a time. If it is killed, lines
-/// wait for the next, which begins with those that were written out last; if it ends, all
-/// lines have been written out.
+/// wait for the next, which begins with those that were written out last; if it ends by
+/// itself or by Ctrl-C, what had been written by then has been written out.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

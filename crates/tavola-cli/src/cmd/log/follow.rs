@@ -36,16 +36,16 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let mut reader = args.log.open_to_read()?.reader();
     let mut out = args.form.to(io::stdout().lock());
     let mut missed = 0;
-    let mut most = args.lines;
+    let there = reader.lines().filter(|line| args.form.shows(line));
+    let there: Vec<_> = there.collect();
+    for line in &there[there.len().saturating_sub(args.lines)..] {
+        out.line(line).map_err(CliError::Output)?;
+    }
     while !interrupted.load(Ordering::Relaxed) {
-        let lines: Vec<_> = reader.follow().collect();
-        let shown = lines.iter().filter(|line| args.form.shows(line));
-        let shown: Vec<_> = shown.collect();
-        for line in &shown[shown.len().saturating_sub(most)..] {
-            out.line(line).map_err(CliError::Output)?;
+        for line in reader.follow() {
+            out.line(&line).map_err(CliError::Output)?;
         }
         out.flush().map_err(CliError::Output)?;
-        most = usize::MAX;
         if reader.missed() > missed {
             missed = reader.missed();
             eprintln!("tavola: lines came faster than they were shown; some were not seen");

@@ -3,11 +3,10 @@
 use super::{Log, LogLine};
 use crate::error::{Error, Result};
 use crate::log::{Drained, begin_drain, end_drain};
-use crate::sync::Ordering;
-use crate::sys::{clock::unix_ns, process::thread_id};
+use crate::sys::clock::unix_ns;
+use std::cell::Cell;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Where a drain writes lines, and a reader.
@@ -34,6 +33,9 @@ pub trait LogSink {
 /// The one who writes a log's lines out; from [`Log::drain`]. Dropping it ends the drain.
 ///
 /// # Concurrency
+/// A pass copies what has not been written out, so it may take as much memory as the log has, and
+/// 56 bytes a line; it looks at each of the log's pieces of 16 KiB.
+///
 /// Lines come in the order of their times. One that its writer, held up between reading the clock
 /// and the end of the line, finishes a tenth of a second later may come after later ones, and so
 /// may lines around the moment at which the clock of the machine is set back.
@@ -64,7 +66,7 @@ impl LogDrain {
     ///
     /// # Errors
     /// [`Error::Sink`]; the lines come again then. [`Error::AlreadyDrained`] in a forked child.
-    pub fn pass(&mut self, sink: &mut impl LogSink) -> Result<usize> {
+    pub fn pass(&mut self, sink: &mut (impl LogSink + ?Sized)) -> Result<usize> {
         self.write_out(sink, None)
     }
 
@@ -72,7 +74,7 @@ impl LogDrain {
     ///
     /// # Errors
     /// As [`LogDrain::pass`].
-    pub fn finish(&mut self, sink: &mut impl LogSink) -> Result<usize> {
+    pub fn finish(&mut self, sink: &mut (impl LogSink + ?Sized)) -> Result<usize> {
         self.write_out(sink, Some(u64::MAX))
     }
 
@@ -81,15 +83,20 @@ impl LogDrain {
         self.log.inner.ring().idle(limit);
     }
 
-    fn write_out(&mut self, sink: &mut impl LogSink, until: Option<u64>) -> Result<usize> {
-        let inner = Arc::clone(&self.log.inner);
-        inner.drainer.store(thread_id(), Ordering::Relaxed);
-        let outcome = self.hand_over(sink, until);
-        inner.drainer.store(0, Ordering::Relaxed);
-        outcome
+    fn write_out(
+        &mut self,
+        sink: &mut (impl LogSink + ?Sized),
+        until: Option<u64>,
+    ) -> Result<usize> {
+        let _within = Within::begin();
+        self.hand_over(sink, until)
     }
 
-    fn hand_over(&mut self, sink: &mut impl LogSink, until: Option<u64>) -> Result<usize> {
+    fn hand_over(
+        &mut self,
+        sink: &mut (impl LogSink + ?Sized),
+        until: Option<u64>,
+    ) -> Result<usize> {
         let inner = &self.log.inner;
         if !inner.core.is_participant(self.me) {
             return Err(Error::AlreadyDrained);
@@ -114,6 +121,31 @@ impl LogDrain {
             ring.note_told(told);
         }
         Ok(lines)
+    }
+}
+
+thread_local! {
+    static IS_DRAINING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is in the middle of a pass: it is its sink that writes a line.
+pub(super) fn is_draining() -> bool {
+    IS_DRAINING.try_with(Cell::get).unwrap_or(false)
+}
+
+/// As long as it lives, this thread is in the middle of a pass.
+struct Within;
+
+impl Within {
+    fn begin() -> Self {
+        let _ = IS_DRAINING.try_with(|is| is.set(true));
+        Self
+    }
+}
+
+impl Drop for Within {
+    fn drop(&mut self) {
+        let _ = IS_DRAINING.try_with(|is| is.set(false));
     }
 }
 

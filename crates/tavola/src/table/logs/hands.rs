@@ -142,7 +142,8 @@ pub(super) fn with<T>(
         }
         handler_fence();
         let held = mine.of(core, place, me);
-        let mut hand = held.hand.get();
+        // Empty, should this not come back.
+        let mut hand = held.hand.replace(Hand::EMPTY);
         let outcome = act(&mut hand, held.writer.get());
         held.hand.set(hand);
         handler_fence();

@@ -95,7 +95,8 @@ pub struct LogLine<'a> {
     pub tid: u32,
     /// How much it matters.
     pub level: Level,
-    /// Whether it was shown on its writer's standard error, as there was no drain.
+    /// Whether there was no drain when it was written: no drain writes it out. It was shown on its
+    /// writer's standard error, unless that was not wanted.
     pub is_shown: bool,
     /// What was written; any bytes.
     pub text: &'a [u8],
@@ -124,7 +125,7 @@ impl<'a> LogLine<'a> {
 
 impl fmt::Display for LogLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut bytes = Vec::with_capacity(64 + self.text.len());
+        let mut bytes = Vec::<u8>::with_capacity(64 + self.text.len());
         Printer::default().print(self, &mut bytes);
         // The line's end is its user's.
         bytes.pop();

@@ -1,6 +1,7 @@
 //! Reading a log beside its drain.
 
 use super::{Log, LogLine};
+use crate::layout::SheetState;
 use crate::log::Reader;
 use crate::sys::clock::unix_ns;
 use std::fmt;
@@ -9,9 +10,17 @@ use std::fmt;
 pub struct LogReader {
     log: Log,
     reader: Reader,
-    /// Of each sheet, its sequence and the words that were read.
-    read: Vec<(u32, u32)>,
+    sheets: Vec<Known>,
     missed: u64,
+}
+
+/// What a reader knows of a sheet.
+struct Known {
+    sequence: u32,
+    /// Words that were there.
+    seen: u32,
+    /// Of these, words that were read.
+    read: u32,
 }
 
 impl LogReader {
@@ -20,7 +29,7 @@ impl LogReader {
         Self {
             log: log.clone(),
             reader: Reader::default(),
-            read: ring.sequences().map(|sequence| (sequence, 0)).collect(),
+            sheets: ring.states().map(Known::of).collect(),
             missed: 0,
         }
     }
@@ -49,28 +58,40 @@ impl LogReader {
         let ring = self.log.inner.ring();
         let now = unix_ns();
         let until = until.unwrap_or_else(|| self.reader.settled(&ring, now));
-        let (read, missed) = (&mut self.read, &mut self.missed);
+        let (sheets, missed) = (&mut self.sheets, &mut self.missed);
         self.reader.collect(&ring, (now, until), |sheet, state| {
-            let (sequence, words) = &mut read[sheet as usize];
-            let turns = state.sequence.wrapping_sub(*sequence);
+            let known = &mut sheets[sheet as usize];
+            let turns = state.sequence.wrapping_sub(known.sequence);
             if turns != 0 {
-                *missed += u64::from(turns - 1);
-                (*sequence, *words) = (state.sequence, 0);
+                *missed += u64::from(turns - 1) + u64::from(known.read < known.seen);
+                *known = Known::of(state);
             }
-            *words
+            known.seen = state.used;
+            known.read
         });
         for done in &self.reader.read {
-            self.read[done.sheet as usize] = (done.state.sequence, done.words);
+            self.sheets[done.sheet as usize].read = done.words;
         }
         let reader = &self.reader;
         let found = reader.found.iter();
         found.map(|found| LogLine::new(found.head, reader.text(found)))
     }
 
-    /// Pieces of the log, 16 KiB each, that were overwritten between two calls without having been
-    /// seen at all.
+    /// Pieces of the log, 16 KiB each, that were overwritten before all of them was read; at least,
+    /// as what was written to a piece after it was looked at is not known.
     pub fn missed(&self) -> u64 {
         self.missed
+    }
+}
+
+impl Known {
+    /// Nothing of it was read.
+    fn of(state: SheetState) -> Self {
+        Self {
+            sequence: state.sequence,
+            seen: state.used,
+            read: 0,
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! A log, as a user holds it.
 
+use super::drain::is_draining;
 use super::hands::{self, Writer};
-use super::text::Printer;
+use super::text::{Pieces, Printer};
 use super::{Level, LogDrain, LogLine, LogOptions, LogReader, Overload};
 use crate::error::{Error, Result};
 use crate::layout::{ExtentKind, LogGeometry, SHEET};
@@ -29,7 +30,7 @@ const LOOK_EVERY_NS: u64 = 1_000_000_000;
 ///
 /// # Concurrency
 /// All processes and threads write at once. A signal handler may write a line, too, if its thread
-/// has written one before.
+/// has written one to this log before, and none to four others since.
 ///
 /// # Crash
 /// A line is there when [`Log::line`] returns, whatever becomes of its writer then; of a line under
@@ -66,8 +67,6 @@ pub(super) struct Inner {
     is_quiet: W32,
     /// When the drain was last seen alive, or nearly.
     looked: W64,
-    /// The thread that is just writing lines out by this handle.
-    pub(super) drainer: W32,
 }
 
 impl Inner {
@@ -95,7 +94,7 @@ impl Inner {
         }
     }
 
-    /// Shows a line on standard error, by one system call.
+    /// Shows a line on standard error.
     #[cold]
     fn show(&self, level: Level, text: &[u8], (me, time): (u32, u64)) {
         if self.is_quiet() {
@@ -111,9 +110,44 @@ impl Inner {
             text,
             cut: 0,
         };
-        let mut bytes = Vec::with_capacity(64 + text.len());
-        Printer::default().print(&line, &mut bytes);
-        sys::file::to_standard_error(&bytes);
+        let mut shown = Shown::new();
+        Printer::default().print(&line, &mut shown);
+        shown.write_out();
+    }
+}
+
+/// A line on its way to standard error: by one system call, unless it is very long, and without
+/// the heap, as a signal handler may have interrupted it.
+struct Shown {
+    bytes: [u8; 2048],
+    len: usize,
+}
+
+impl Shown {
+    fn new() -> Self {
+        Self {
+            bytes: [0; 2048],
+            len: 0,
+        }
+    }
+
+    fn write_out(&mut self) {
+        sys::file::to_standard_error(&self.bytes[..self.len]);
+        self.len = 0;
+    }
+}
+
+impl Pieces for Shown {
+    fn put(&mut self, mut piece: &[u8]) {
+        while !piece.is_empty() {
+            if self.len == self.bytes.len() {
+                self.write_out();
+            }
+            let count = piece.len().min(self.bytes.len() - self.len);
+            self.bytes[self.len..self.len + count].copy_from_slice(&piece[..count]);
+            self.len += count;
+            piece = &piece[count..];
+        }
     }
 }
 
@@ -154,7 +188,6 @@ impl Log {
                     place: Place { base, geometry },
                     is_quiet: W32::new(0),
                     looked: W64::new(0),
-                    drainer: W32::new(0),
                 }),
             }),
             None => Err(Error::NotThere {
@@ -166,8 +199,9 @@ impl Log {
 
     /// Writes a line. Its text is any bytes; beyond 16,360 they are cut, and the line says so.
     ///
-    /// With [`Overload::Block`] it waits for the drain if it has to; a signal handler should not do
-    /// so in the thread that drains.
+    /// With [`Overload::Block`] it waits for the drain if it has to. So the thread that drains
+    /// should not write to the log between two passes, nor in a signal handler; what a sink writes
+    /// during a pass is dropped, and counted, if there is no room.
     ///
     /// # Errors
     /// [`Error::ReadOnly`]; [`Error::Full`] when living threads have every piece of the log in
@@ -255,8 +289,7 @@ impl Log {
         passes: u32,
     ) -> Option<Result<()>> {
         // A sink that writes to the log it is the sink of would wait for itself.
-        let is_drainer = self.inner.drainer.load(Ordering::Relaxed) == sys::process::thread_id();
-        let is_to_wait = self.overload() == Overload::Block && is_drained && !is_drainer;
+        let is_to_wait = self.overload() == Overload::Block && is_drained && !is_draining();
         if put == Put::NotDrained && is_to_wait {
             ring.wait_for_drain(passes);
             return None;

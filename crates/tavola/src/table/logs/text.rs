@@ -3,54 +3,96 @@
 use super::LogLine;
 use super::drain::LogSink;
 use super::line::Level;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 /// Bytes that are written out at once, about.
 const CHUNK: usize = 256 * 1024;
 
-/// Prints lines, reckoning what is the same as in the line before only once.
+/// Where a printed line goes, piece by piece.
+pub(super) trait Pieces {
+    fn put(&mut self, piece: &[u8]);
+}
+
+impl Pieces for Vec<u8> {
+    #[inline]
+    fn put(&mut self, piece: &[u8]) {
+        self.extend_from_slice(piece);
+    }
+}
+
+/// A piece of a line that stays the same for some lines, on no heap.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl Kept {
+    fn set(&mut self, text: fmt::Arguments<'_>) {
+        self.len = 0;
+        let _ = self.write_fmt(text);
+    }
+
+    fn get(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl fmt::Write for Kept {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = self.bytes[self.len..]
+            .get_mut(..text.len())
+            .ok_or(fmt::Error)?;
+        room.copy_from_slice(text.as_bytes());
+        self.len += text.len();
+        Ok(())
+    }
+}
+
+/// Prints lines, reckoning what is the same as in the line before only once. Takes nothing from the
+/// heap: signal handlers print, too.
 #[derive(Default)]
 pub(super) struct Printer {
     second: u64,
-    /// `2026-11-22T10:31:05`.
-    date: Vec<u8>,
+    /// `2026-11-22T10:31:05Z`.
+    date: Kept,
     of: (u32, u32),
     /// `4711/4712 `.
-    who: Vec<u8>,
+    who: Kept,
 }
 
 impl Printer {
     /// Appends a line with its end.
-    pub(super) fn print(&mut self, line: &LogLine<'_>, out: &mut Vec<u8>) {
+    pub(super) fn print(&mut self, line: &LogLine<'_>, out: &mut impl Pieces) {
         let (second, rest) = (line.unix_ns / 1_000_000_000, line.unix_ns % 1_000_000_000);
-        if self.second != second || self.date.is_empty() {
+        if self.second != second || self.date.len == 0 {
             self.second = second;
-            let whole = line.time();
-            self.date = humantime::format_rfc3339_seconds(whole)
-                .to_string()
-                .into_bytes();
-            self.date.pop();
+            let whole = humantime::format_rfc3339_seconds(line.time());
+            self.date.set(format_args!("{whole}"));
         }
-        out.extend_from_slice(&self.date);
-        out.push(b'.');
-        out.extend_from_slice(&digits((rest / 1000) as u32));
-        out.extend_from_slice(match line.level {
+        out.put(self.date.get().strip_suffix(b"Z").unwrap_or_default());
+        out.put(b".");
+        out.put(&digits((rest / 1000) as u32));
+        out.put(match line.level {
             Level::Error => b"Z ERROR ",
             Level::Warn => b"Z  WARN ",
             Level::Info => b"Z  INFO ",
             Level::Debug => b"Z DEBUG ",
             Level::Trace => b"Z TRACE ",
         });
-        if self.of != (line.pid, line.tid) || self.who.is_empty() {
+        if self.of != (line.pid, line.tid) || self.who.len == 0 {
             self.of = (line.pid, line.tid);
-            self.who = format!("{}/{} ", line.pid, line.tid).into_bytes();
+            self.who.set(format_args!("{}/{} ", line.pid, line.tid));
         }
-        out.extend_from_slice(&self.who);
+        out.put(self.who.get());
         escape(line.text, out);
         if line.cut > 0 {
-            out.extend_from_slice(format!(" [{} bytes cut]", line.cut).as_bytes());
+            let mut cut = Kept::default();
+            cut.set(format_args!(" [{} bytes cut]", line.cut));
+            out.put(cut.get());
         }
-        out.push(b'\n');
+        out.put(b"\n");
     }
 }
 
@@ -64,21 +106,25 @@ fn digits(mut number: u32) -> [u8; 6] {
 }
 
 /// A text stays on its line and cannot steer a terminal.
-fn escape(text: &[u8], out: &mut Vec<u8>) {
+fn escape(text: &[u8], out: &mut impl Pieces) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut rest = text;
     // Looked at as a whole, without a branch a byte: as a rule there is none.
     while rest.iter().fold(false, |any, byte| any | is_control(*byte))
         && let Some(at) = rest.iter().position(|byte| is_control(*byte))
     {
-        out.extend_from_slice(&rest[..at]);
+        out.put(&rest[..at]);
         match rest[at] {
-            b'\t' => out.push(b'\t'),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            control => out.extend_from_slice(format!("\\x{control:02x}").as_bytes()),
+            b'\t' => out.put(b"\t"),
+            b'\n' => out.put(b"\\n"),
+            control => {
+                let [high, low] = [control >> 4, control & 15].map(|digit| HEX[digit as usize]);
+                out.put(&[b'\\', b'x', high, low]);
+            }
         }
         rest = &rest[at + 1..];
     }
-    out.extend_from_slice(rest);
+    out.put(rest);
 }
 
 fn is_control(byte: u8) -> bool {
@@ -119,7 +165,10 @@ impl<W: Write> LogSink for LogText<W> {
     }
 
     fn dropped(&mut self, lines: u64) -> io::Result<()> {
-        writeln!(self.bytes, "-- {lines} lines were dropped here --")
+        writeln!(
+            &mut self.bytes as &mut dyn Write,
+            "-- {lines} lines were dropped --"
+        )
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -11,6 +11,12 @@ mod changes;
 mod deaths;
 mod growth;
 mod locks;
+#[cfg(feature = "shuttle")]
+mod log_deaths;
+#[cfg(feature = "shuttle")]
+mod log_drains;
+mod log_story;
+mod logs;
 mod moves;
 #[cfg(feature = "shuttle")]
 mod queue_deaths;
@@ -30,10 +36,10 @@ use crate::index::Hash;
 use crate::region::Region;
 use crate::sync::{Ordering, W32};
 #[cfg(feature = "shuttle")]
-use schedules::{explore, open_pages, open_up, quietly, run_once, thread};
+use schedules::{explore, open_but, open_pages, open_up, quietly, run_once, thread};
 use std::sync::Arc;
 #[cfg(not(feature = "shuttle"))]
-use threads::{explore, open_pages, open_up, quietly, thread};
+use threads::{explore, open_but, open_pages, open_up, quietly, thread};
 
 /// Numbers of keys that the models seek, tried first: Miri would take long to try a million others.
 #[rustfmt::skip]

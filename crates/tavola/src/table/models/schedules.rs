@@ -11,6 +11,7 @@ use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 pub(super) use shuttle::thread;
 use shuttle::{Config, FailurePersistence, Runner};
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Depths of PCT schedules: such a schedule changes threads once less, and where one waits.
@@ -72,4 +73,14 @@ pub(super) fn open_up(region: &Region) {
 /// Threads change in its pages, too, whichever the grain: models of what stands there only.
 pub(super) fn open_pages() {
     ignore(std::ptr::null(), 0);
+}
+
+/// Threads change in its pages, too, but not in these bytes of them.
+pub(super) fn open_but(region: &Region, fine: Range<u64>, coarse: Range<u64>) {
+    let closed = match GRAIN.get() {
+        Grain::Fine => fine,
+        Grain::Coarse => coarse,
+    };
+    let len = closed.end - closed.start;
+    ignore(region.bytes(closed.start, len), len as usize);
 }

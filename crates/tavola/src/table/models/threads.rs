@@ -1,6 +1,7 @@
 //! Models with threads of the system, under Miri, ThreadSanitizer and plainly.
 
 use crate::region::Region;
+use std::ops::Range;
 pub(super) use std::thread;
 
 /// Of so many schedules of the checker one is run here.
@@ -16,6 +17,8 @@ pub(super) fn explore(schedules: usize, model: impl Fn() + Send + Sync + 'static
 pub(super) fn open_up(_: &Region) {}
 
 pub(super) fn open_pages() {}
+
+pub(super) fn open_but(_: &Region, _: Range<u64>, _: Range<u64>) {}
 
 pub(super) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     work()

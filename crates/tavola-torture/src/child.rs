@@ -1,0 +1,62 @@
+//! Children that are to die at a store, or to say what they find.
+
+use crate::board::{Board, Count};
+use crate::system::{Ended, alarm, fork, now_ns, wait};
+use std::error::Error;
+use tavola::killpoint;
+
+/// Seconds after which a process that still runs counts as hung.
+const HUNG_S: u32 = 30;
+
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// What a child found out; the words are a fault.
+pub(crate) type Found<T> = Result<T, String>;
+
+pub(crate) fn failed(error: tavola::Error) -> String {
+    error.to_string()
+}
+
+/// Whether a child that was to die did.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Died {
+    Yes,
+    No,
+}
+
+/// Runs a child; what it says, and any end but a death by plan, is a fault.
+pub(crate) fn child(
+    board: &Board,
+    case: &str,
+    who: &str,
+    work: impl FnOnce() -> Found<()>,
+) -> Outcome<Died> {
+    let pid = fork(|| {
+        alarm(HUNG_S);
+        match work() {
+            Ok(()) => 0,
+            Err(why) => {
+                killpoint::die_at(0);
+                board.fault(&format!("{case}: {who}: {why}"));
+                1
+            }
+        }
+    })?;
+    match wait(pid)? {
+        ended if ended.was_killed() => {
+            board.add(Count::Killed, 1);
+            return Ok(Died::Yes);
+        }
+        Ended::Exited(0 | 1) => {}
+        ended => board.fault(&format!("{case}: {who}: {ended:?}")),
+    }
+    Ok(Died::No)
+}
+
+/// Prints what a case came to.
+pub(crate) fn told(case: &str, points: u64, finders: u64, began: u64) {
+    println!(
+        "  {case:<46} {points} points, all killed at; {finders} finders killed, {:.1} s",
+        (now_ns() - began) as f64 / 1e9
+    );
+}

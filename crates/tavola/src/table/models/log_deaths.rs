@@ -1,0 +1,222 @@
+//! Logs whose writers and drains die: who is left goes on, on all sheets, and no line that was
+//! written is lost.
+//!
+//! Who dies is another participant than the survivors. It is attached until it is dead.
+
+use super::deaths::{Deaths, Work};
+use super::log_story::{LONG, SHORT, Told, excess, filled, log_line, on_log, pass};
+use super::log_story::{reads, write_out, writes};
+use super::queue_deaths::{attach, id, leave};
+use super::{Look, Table, Write, beside, explore, quietly, writer};
+use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST, FEWEST_SHEETS};
+use crate::lock::wake;
+use crate::log::{Drained, Hand, Put, Ring, begin_drain, end_drain};
+use crate::sync::Ordering;
+use crate::sync::model::with_exchanges;
+use std::sync::Arc;
+
+/// The slot of who dies.
+pub(super) const FIRST: u32 = 7;
+/// The most lines that a sheet has here.
+const LINES: u64 = 4;
+
+/// What the one does who dies.
+pub(super) type Act = fn(&Ring<'_>, &Told);
+
+/// A drain begins anew with what the one before it wrote last.
+pub(super) fn becomes_drain(ring: &Ring<'_>, me: u32, told: &Told) -> bool {
+    let is_drain = begin_drain(ring, me).is_ok();
+    if is_drain {
+        let mut story = told.lock().unwrap();
+        let left = std::mem::take(&mut story.unfinished);
+        story.left.extend(left);
+        story.last = 0;
+    }
+    is_drain
+}
+
+/// Is the drain for a pass, if nobody else is who lives.
+pub(super) fn drains_by_turns(told: &Told) -> Look {
+    let told = Arc::clone(told);
+    let mut state = Drained::default();
+    Box::new(move |t| {
+        on_log(t, |ring| {
+            let is_it = ring.head.drain.load(Ordering::Relaxed) == writer(t);
+            if is_it || becomes_drain(ring, writer(t), &told) {
+                pass(ring, &mut state, None, &told);
+            }
+        });
+    })
+}
+
+/// Writes a line; what is not written is not counted.
+fn put(ring: &Ring<'_>, hand: &mut Hand, number: u32, len: usize, told: &Told) {
+    told.lock().unwrap().under_way.insert(number);
+    let put = log_line(number, len, |line| ring.put(id(FIRST), hand, line));
+    let mut story = told.lock().unwrap();
+    story.under_way.remove(&number);
+    if let Put::Written { .. } = put {
+        story.sure.insert(number);
+    }
+}
+
+fn puts_what_fits(ring: &Ring<'_>, told: &Told) {
+    let mut hand = Hand::EMPTY;
+    for number in 700..703 {
+        put(ring, &mut hand, number, SHORT, told);
+    }
+    ring.give_up(id(FIRST), &mut hand);
+}
+
+/// The first line does not fit on the sheet in hand.
+fn puts_on_the_next(ring: &Ring<'_>, told: &Told) {
+    let mut hand = Hand::EMPTY;
+    quietly(|| {
+        for number in 700..702 {
+            put(ring, &mut hand, number, LONG, told);
+        }
+    });
+    for number in 702..704 {
+        put(ring, &mut hand, number, SHORT, told);
+    }
+    ring.give_up(id(FIRST), &mut hand);
+}
+
+/// A log with so many full sheets that were drained, and such that were not.
+pub(super) fn begin((policy, drained, full): (u32, u32, u32), told: &Told) -> Arc<Table> {
+    let table = filled(policy, drained, told);
+    quietly(|| attach(&table, FIRST));
+    on_log(&table, |ring| {
+        let mut hand = Hand::EMPTY;
+        quietly(|| pass(ring, &mut Drained::default(), Some(u64::MAX), told));
+        for number in 150..150 + full * 2 {
+            quietly(|| put(ring, &mut hand, number, LONG, told));
+        }
+        quietly(|| ring.give_up(id(FIRST), &mut hand));
+        quietly(|| end_drain(ring, writer(&table)));
+        assert!(quietly(|| becomes_drain(ring, writer(&table), told)));
+    });
+    table
+}
+
+fn work_of(act: Act, told: &Told) -> Work {
+    let told = Arc::clone(told);
+    Arc::new(move |t| on_log(t, |ring| act(ring, &told)))
+}
+
+/// In the end every sheet can be had, those of the dead, too.
+pub(super) fn all_sheets_serve(table: &Table, told: &Told) {
+    on_log(table, |ring| {
+        let mut hands = [Hand::EMPTY; FEWEST_SHEETS as usize];
+        quietly(|| pass(ring, &mut Drained::default(), Some(u64::MAX), told));
+        for (number, hand) in (1000..).zip(&mut hands) {
+            let me = writer(table);
+            let put = quietly(|| log_line(number, LONG, |line| ring.put(me, hand, line)));
+            assert!(matches!(put, Put::Written { .. }), "{put:?}");
+        }
+    });
+}
+
+/// Who goes on beside one who dies.
+pub(super) fn others(told: &Told) -> Vec<Look> {
+    vec![drains_by_turns(told), reads(), naps_end()]
+}
+
+/// What the others do beside one who dies, and what holds in the end.
+pub(super) fn others_go_on(
+    table: &Arc<Table>,
+    told: &Told,
+    dies: Write,
+    looks: Vec<Look>,
+    bound: u64,
+) {
+    let dies: Write = Box::new(move |t| {
+        dies(t);
+        leave(t, FIRST);
+    });
+    let goes_on = writes(2, &[LONG, LONG, LONG], told);
+    beside(table, vec![dies, goes_on], looks);
+    let more = excess(table, told);
+    let left = told.lock().unwrap().left.clone();
+    assert!(more <= bound + left.len() as u64, "{more} too many");
+    for (number, times) in &told.lock().unwrap().drained {
+        let most = 1 + u32::from(left.contains(number));
+        assert!(*times <= most, "{number} was drained {times} times");
+    }
+    all_sheets_serve(table, told);
+}
+
+/// Lets one die in `act`; the death may count so many lines that are written out.
+pub(super) fn dying(
+    schedules: usize,
+    begin: impl Fn(&Told) -> Arc<Table> + Copy + Send + Sync + 'static,
+    act: Act,
+    looks: fn(&Told) -> Vec<Look>,
+    bound: u64,
+) {
+    with_exchanges(|| {
+        let unheard = Told::default();
+        let deaths = Deaths::of(move || begin(&Told::default()), &work_of(act, &unheard));
+        let seen = Arc::clone(&deaths);
+        explore(schedules, move || {
+            let told = Told::default();
+            let table = begin(&told);
+            let dies = seen.meet(&work_of(act, &told));
+            others_go_on(&table, &told, dies, looks(&told), bound);
+        });
+        deaths.were_seen();
+    });
+}
+
+/// Time passes for who waits for a drain that has died.
+fn naps_end() -> Look {
+    Box::new(|t| on_log(t, |ring| wake(&ring.head.passes, u32::MAX)))
+}
+
+#[test]
+fn in_lines_that_fit() {
+    let log = |told: &Told| begin((DROP_OLDEST, 0, 2), told);
+    dying(200, log, puts_what_fits, others, LINES);
+}
+
+#[test]
+fn in_dropping_the_oldest() {
+    let log = |told: &Told| begin((DROP_OLDEST, 0, 3), told);
+    dying(200, log, puts_on_the_next, others, LINES);
+}
+
+#[test]
+fn in_looking_for_a_drained_sheet() {
+    for policy in [DROP_NEWEST, BLOCK] {
+        let log = move |told: &Told| begin((policy, 1, 2), told);
+        dying(100, log, puts_on_the_next, others, 0);
+    }
+}
+
+/// A drain dies when it has become one, when it has written lines out, and after a pass.
+#[test]
+fn a_drain_dies_and_another_goes_on() {
+    for policy in [DROP_OLDEST, DROP_NEWEST, BLOCK] {
+        for stage in 0..3 {
+            explore(30, move || {
+                let told = Told::default();
+                let table = begin((policy, 0, 3), &told);
+                on_log(&table, |ring| quietly(|| end_drain(ring, writer(&table))));
+                let heard = Arc::clone(&told);
+                let dies: Write = Box::new(move |t| {
+                    let mut state = Drained::default();
+                    on_log(t, |ring| {
+                        if becomes_drain(ring, id(FIRST), &heard) {
+                            match stage {
+                                0 => {}
+                                1 => write_out(ring, &mut state, None, &heard),
+                                _ => pass(ring, &mut state, None, &heard),
+                            }
+                        }
+                    });
+                });
+                others_go_on(&table, &told, dies, others(&told), 0);
+            });
+        }
+    }
+}
