@@ -10,7 +10,7 @@ export PREFIX DESTDIR MAKE
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test check torture torture-short shuttle miri tsan asan valgrind \
-	fuzz fuzz-short bench bench-100m install uninstall clean
+	fuzz fuzz-short bench bench-100m bench-c install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -21,15 +21,16 @@ run: ## build the command and take the tour: several processes, real data, one o
 	@scripts/setup build
 	cargo run --release $(LOCKED) --package tavola-cli -- tour
 
-build: ## the command, optimised
+build: ## the command and the library for C, optimised
 	@scripts/setup build
-	cargo build --release $(LOCKED) --package tavola-cli
+	cargo build --release $(LOCKED) --package tavola-cli --package tavola-capi
+	cargo xtask man $(or $(CARGO_TARGET_DIR),target)/release/man3
 
 test: ## all tests but the long ones
-	@scripts/setup build
+	@scripts/setup test
 	scripts/test --workspace
 
-check: ## format, lints, tidy, docs, layout tables, other C libraries and processors
+check: ## format, lints, tidy, docs, layout tables, the header for C, other C libraries and processors
 	@scripts/setup check
 	scripts/check
 
@@ -78,7 +79,13 @@ bench-100m: ## 100 million keys in one table, with headers and of fixed lengths:
 	@scripts/setup build
 	scripts/bench-100m
 
-install: ## the command, man pages and completions: PREFIX=/usr/local DESTDIR=
+bench-c: ## what a call through the library for C costs beside the same call in Rust
+	@scripts/setup build
+	cargo build --release $(LOCKED) --package tavola-capi
+	cargo run --release $(LOCKED) --package tavola-capi --example overhead -- \
+		$(or $(CARGO_TARGET_DIR),target)/release/libtavola.so
+
+install: ## the command, the library for C, man pages and completions: PREFIX=/usr/local DESTDIR=
 	scripts/install install
 
 uninstall: ## remove what install put there

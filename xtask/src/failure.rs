@@ -24,6 +24,12 @@ pub(crate) enum Failure {
         files: usize,
     },
     Layout(crate::layout::Fault),
+    /// What cbindgen said.
+    Header(String),
+    StaleHeader {
+        path: &'static str,
+        line: usize,
+    },
 }
 
 impl fmt::Display for Failure {
@@ -45,6 +51,11 @@ impl fmt::Display for Failure {
                 )
             }
             Self::Layout(fault) => fault.fmt(f),
+            Self::Header(why) => write!(f, "the header cannot be made: {why}"),
+            Self::StaleHeader { path, line } => write!(
+                f,
+                "{path}:{line} differs from the code; run `cargo xtask header`, read what changed"
+            ),
         }
     }
 }

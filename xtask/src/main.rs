@@ -3,17 +3,21 @@
 //! - `tidy` holds the rules of the house style that a machine can hold.
 //! - `layout` writes the byte tables of `docs/format.md` from the layout in the code; with
 //!   `--check` it only compares.
+//! - `header` writes the header of the C interface from its crate; with `--check` it only compares.
+//! - `man` writes the man pages of that header into a directory.
 #![forbid(unsafe_code)]
 
 mod failure;
+mod header;
 mod layout;
+mod man;
 mod tidy;
 
 use failure::Failure;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask tidy | layout [--check]";
+const USAGE: &str = "usage: cargo xtask tidy | layout [--check] | header [--check] | man DIR";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +26,9 @@ fn main() -> ExitCode {
         ["tidy"] => root().and_then(|root| tidy::run(&root)),
         ["layout"] => root().and_then(|root| layout::write(&root)),
         ["layout", "--check"] => root().and_then(|root| layout::check(&root)),
+        ["header"] => root().and_then(|root| header::write(&root)),
+        ["header", "--check"] => root().and_then(|root| header::check(&root)),
+        ["man", directory] => root().and_then(|root| man::write(&root, Path::new(directory))),
         _ => Err(Failure::Usage(USAGE)),
     };
     match outcome {

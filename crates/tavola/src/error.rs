@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// What every call of the crate returns.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a call did not do what it was asked. A missing key is no error: it is `Ok(None)`.
 #[non_exhaustive]

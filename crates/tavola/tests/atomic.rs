@@ -54,6 +54,24 @@ fn processes_count_exactly() {
     assert_clean(&table);
 }
 
+#[test]
+fn an_update_that_fails_leaves_the_key_as_it_is() {
+    over_every_table(options(), |table| {
+        table.set(b"k", b"old").unwrap();
+        let fail = |old: Option<&[u8]>| match old {
+            Some(b"old") => Err("as it is".into()),
+            Some(_) => Ok(None),
+            None => Ok(Some(b"new".to_vec())),
+        };
+        let update = |key: &[u8]| table.try_update::<Box<dyn std::error::Error>>(key, fail);
+        assert_eq!(update(b"k").unwrap_err().to_string(), "as it is");
+        assert_eq!(table.get(b"k").unwrap().unwrap(), b"old");
+        assert_eq!(update(b"other").unwrap().unwrap(), b"new");
+        assert_eq!(update(b"other").unwrap(), None);
+        assert_eq!(table.len().unwrap(), 1);
+    });
+}
+
 fn number(value: Option<&[u8]>) -> u64 {
     value.map_or(0, |value| u64::from_le_bytes(value.try_into().unwrap()))
 }

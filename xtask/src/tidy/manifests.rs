@@ -101,7 +101,7 @@ fn dependencies(file: &File) -> Vec<Dependency> {
             _ if in_section && open_brackets == 0 => key(text),
             _ => None,
         };
-        if let Some(name) = name {
+        if let Some(name) = name.map(|name| renamed(text).unwrap_or(name)) {
             let has_reason = above
                 .strip_prefix('#')
                 .is_some_and(|why| why.trim().contains(' '));
@@ -117,6 +117,12 @@ fn dependencies(file: &File) -> Vec<Dependency> {
         above = text;
     }
     found
+}
+
+/// The package of a dependency that goes by another name: `{ package = "…", … }`.
+fn renamed(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("package = \"")?;
+    rest.split('"').next()
 }
 
 /// The first word of `key = value` or `key.part = value`.
@@ -191,5 +197,7 @@ mod tests {
         assert_eq!(lines(&manifest("tavola", "tavola-proto")), [5]);
         assert_eq!(lines(&manifest("tavola-proto", "tavola")), [5]);
         assert_eq!(lines(&manifest("tavola-cellar", "libc")), [2]);
+        let renamed = manifest("tavola-proto", "core = { package = \"tavola\" }\n# x y\na");
+        assert_eq!(lines(&renamed), [5]);
     }
 }

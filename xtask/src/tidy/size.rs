@@ -8,6 +8,8 @@ const LONG_LINES: usize = 500;
 /// Above this there is no excuse.
 const MAX_LINES: usize = 800;
 const LIST: &str = "xtask/src/tidy/long_files.txt";
+/// Made from other files, which are measured.
+const MADE: [&str; 1] = ["crates/tavola-capi/include/tavola.h"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let excused = excused(tree);
@@ -28,6 +30,9 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn is_code(file: &File) -> bool {
+    if MADE.contains(&file.path.as_str()) {
+        return false;
+    }
     file.is_script() || file.has_extension(&["rs", "c", "h", "hpp", "cpp", "py", "pl", "rb", "php"])
 }
 
@@ -152,5 +157,6 @@ mod tests {
         let script = format!("#!/bin/sh\n{}", of_lines(800));
         let tree = Tree::of(&[("scripts/run", &script), ("data.txt", &of_lines(5000))]);
         assert_eq!(check(&tree).len(), 1);
+        assert_eq!(check(&Tree::of(&[(MADE[0], &of_lines(5000))])), []);
     }
 }

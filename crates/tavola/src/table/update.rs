@@ -4,7 +4,7 @@
 use super::Table;
 use super::core::Core;
 use super::write::When;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::of_value;
 
 /// What a value was when it was read; equal tokens of a table stand for equal values.
@@ -47,8 +47,16 @@ impl Core {
     pub(super) fn update(
         &self,
         key: &[u8],
-        mut new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>>,
+        new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>>,
     ) -> Result<(Value, Value)> {
+        self.try_update(key, new)
+    }
+
+    fn try_update<E: From<Error>>(
+        &self,
+        key: &[u8],
+        mut new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<(Value, Value), E> {
         self.writer()?;
         loop {
             let old = self.get(key)?;
@@ -87,6 +95,22 @@ impl Table {
         mut new: impl FnMut(Option<&[u8]>) -> Option<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>> {
         Ok(self.core()?.update(key, |old| Ok(new(old)))?.1)
+    }
+
+    /// As [`Table::update`], but leaves the key as it is where `new` gives an error, which is
+    /// returned.
+    ///
+    /// # Errors
+    /// As [`Table::set`], and those of `new`.
+    ///
+    /// # Concurrency
+    /// As [`Table::update`].
+    pub fn try_update<E: From<Error>>(
+        &self,
+        key: &[u8],
+        new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Option<Vec<u8>>, E> {
+        Ok(self.core()?.try_update(key, new)?.1)
     }
 
     /// Adds bytes after the value; false: the key is missing and stays so.

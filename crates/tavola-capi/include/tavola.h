@@ -1,0 +1,1604 @@
+/*
+ * Tavola for C: key-value tables, queues and logs in shared memory, which all processes of a
+ * machine use at once and which any of them may leave killed at any instruction.
+ *
+ * # Errors
+ * A function that can fail returns a `tavola_status`. `TAVOLA_OK` is 0: done. Above 0 are the
+ * other answers (`TAVOLA_MISSING`: there is no such key), below 0 the errors; their numbers never
+ * change their meaning. After an error, `tavola_last_error` has a sentence that says what to do.
+ * What a function writes through its pointers, it writes only when it returns `TAVOLA_OK`, unless
+ * it says otherwise. A NULL where there must be none is `TAVOLA_ERR_NULL`, no crash. A bug of the
+ * library itself is `TAVOLA_ERR_PANIC`; nothing unwinds into the caller. Where the system refuses
+ * memory to the process, it is ended (`abort`), as by any library in Rust.
+ *
+ * # Ownership
+ * Bytes that are handed in are copied before the call returns. Bytes that are lent say until when.
+ * Handles come through the last argument of a function that opens, and each is closed once, by the
+ * function that closes its kind; NULL is closed without effect. Handles may be closed in any
+ * order: a walk, a queue or a drain keeps the file open that it belongs to. Results go where a
+ * `tavola_buffer` says. A struct whose first field is `size` is set to zero and its size before it
+ * is handed in: `tavola_stats stats = TAVOLA_INIT(tavola_stats);`.
+ *
+ * # Bytes and text
+ * Keys and values are any bytes, with their length; a pointer may be NULL where the length is 0.
+ * Names and paths end with a NUL.
+ *
+ * # Threads
+ * Threads share tables, pools, queues, watches and logs freely. Walks, batches, drains, readers
+ * and buffers are for one thread at a time. A handle is closed when nobody uses it any more.
+ *
+ * # Fork
+ * Handles work in a forked child, which becomes a participant of its own; it holds no element of a
+ * queue that its parent holds, and a drain stays its parent's. Threads are not forked: a table
+ * with background work does none in the child, and a watch is to be made anew. Fork while no other
+ * thread is inside a call.
+ *
+ * # Signals
+ * No function may be called from a signal handler, as they allocate memory, but one:
+ * `tavola_log_line`, if its thread has written a line to that log before, and none to four others
+ * since. It allocates only where it fails; so the log has room for a piece more than there are
+ * threads that write. Where it is `TAVOLA_BLOCK`, the handler waits for the drain, and must not
+ * have interrupted it. A write to a table that interrupts a write of its own thread is
+ * refused with `TAVOLA_ERR_REENTRANT` and does no harm. The library installs no handlers.
+ *
+ * # Callbacks
+ * Called by the thread that made the call, before it returns, holding no lock: they may call the
+ * library again, but not with the walk, batch, drain or reader that called them. They return; they
+ * do not throw, and not jump out (`longjmp`).
+ *
+ * # Crash
+ * A process may be killed in any call. The others go on; what had returned is there, and of a call
+ * that had not, all or nothing is done.
+ *
+ * MIT OR Apache-2.0, at your choice.
+ *
+ * Made by `cargo xtask header` from crates/tavola-capi; change it there.
+ */
+
+
+#ifndef TAVOLA_H
+#define TAVOLA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// A struct with its size set and all else 0, an initializer.
+#ifdef __cplusplus
+template <typename T> T tavola_init() {
+  T made{};
+  made.size = sizeof(T);
+  return made;
+}
+#define TAVOLA_INIT(type) tavola_init<type>()
+#else
+#define TAVOLA_INIT(type) {.size = sizeof(type)}
+#endif
+
+// A tavola_buffer of a caller's memory, and one that asks a callback; initializers.
+#define TAVOLA_BUFFER(data, capacity) {(data), (capacity), 0, NULL, NULL}
+#define TAVOLA_ALLOC(alloc, user) {NULL, 0, 0, (alloc), (user)}
+
+// What became of a call: 0, done; above 0, another answer; below 0, an error. Numbers are never
+// used again for something else.
+enum tavola_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Done.
+  TAVOLA_OK = 0,
+  // The key, or the uid, is not there.
+  TAVOLA_MISSING = 1,
+  // The key is there already, and stays as it is.
+  TAVOLA_PRESENT = 2,
+  // The key has another value than the one that was expected.
+  TAVOLA_CHANGED = 3,
+  // The walk is over.
+  TAVOLA_END = 4,
+  // The queue is empty.
+  TAVOLA_EMPTY = 5,
+  // The time is up.
+  TAVOLA_TIMEOUT = 6,
+  // A pointer is NULL that must not be.
+  TAVOLA_ERR_NULL = -1,
+  // A bug of the library; please report it.
+  TAVOLA_ERR_PANIC = -2,
+  // The result does not fit in the buffer, whose `len` says how long it is.
+  TAVOLA_ERR_TOO_SMALL = -3,
+  // A callback gave no place for the result.
+  TAVOLA_ERR_STOPPED = -4,
+  // An argument is out of its bounds.
+  TAVOLA_ERR_ARGUMENT = -5,
+  // An error that this library has no number for.
+  TAVOLA_ERR_OTHER = -6,
+  // No table of that name.
+  TAVOLA_ERR_NOT_FOUND = -10,
+  // A table of that name is there already.
+  TAVOLA_ERR_ALREADY_EXISTS = -11,
+  // No room: `max_size` is reached, or the file system is full. The table is intact.
+  TAVOLA_ERR_FULL = -12,
+  // Bytes of the table contradict each other; nothing was changed.
+  TAVOLA_ERR_CORRUPT = -13,
+  // The file is no table.
+  TAVOLA_ERR_NOT_A_TABLE = -14,
+  // The table was made by another version of the format.
+  TAVOLA_ERR_VERSION = -15,
+  // The table was made on a machine of the other byte order.
+  TAVOLA_ERR_ENDIANNESS = -16,
+  // The system refused access.
+  TAVOLA_ERR_PERMISSION = -17,
+  // The table is open read-only, or lies on a read-only file system.
+  TAVOLA_ERR_READ_ONLY = -18,
+  // A name that cannot stand for a table.
+  TAVOLA_ERR_BAD_NAME = -19,
+  // An option outside its bounds.
+  TAVOLA_ERR_BAD_OPTION = -20,
+  // Every participant slot is taken by a living process.
+  TAVOLA_ERR_TOO_MANY_PARTICIPANTS = -21,
+  // Key and value together exceed 2^32 - 1 bytes.
+  TAVOLA_ERR_TOO_LARGE = -22,
+  // The table has keys and values of other lengths only.
+  TAVOLA_ERR_LENGTHS = -23,
+  // A table of fixed lengths that was made without uids.
+  TAVOLA_ERR_NO_UIDS = -24,
+  // Nothing of that name stands beside the table.
+  TAVOLA_ERR_NOT_THERE = -25,
+  // Something of that name stands beside the table already.
+  TAVOLA_ERR_ALREADY_THERE = -26,
+  // An element was pushed by who does not hold it.
+  TAVOLA_ERR_NOT_HELD = -27,
+  // The value is no decimal number below 2^64.
+  TAVOLA_ERR_NOT_A_COUNTER = -28,
+  // A write in a signal handler that had interrupted a write of the same thread.
+  TAVOLA_ERR_REENTRANT = -29,
+  // Any other failure of the system; see `tavola_last_os_error`.
+  TAVOLA_ERR_IO = -30,
+  // The log has a drain already.
+  TAVOLA_ERR_ALREADY_DRAINED = -31,
+  // Lines of a log could not be written out; they are still the log's.
+  TAVOLA_ERR_SINK = -32,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_status tavola_status;
+#else
+typedef int32_t tavola_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What becomes of a value in `tavola_update`.
+enum tavola_change
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The value stays as it is; a missing key stays missing.
+  TAVOLA_KEEP = 0,
+  // The key is set to the bytes that the callback gave.
+  TAVOLA_STORE = 1,
+  // The key is removed.
+  TAVOLA_REMOVE = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_change tavola_change;
+#else
+typedef int32_t tavola_change;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// How much a line matters.
+enum tavola_level
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Something failed.
+  TAVOLA_LEVEL_ERROR = 1,
+  // Something may fail.
+  TAVOLA_LEVEL_WARN = 2,
+  // What a user wants to know.
+  TAVOLA_LEVEL_INFO = 3,
+  // What who looks for a fault wants to know.
+  TAVOLA_LEVEL_DEBUG = 4,
+  // Everything.
+  TAVOLA_LEVEL_TRACE = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_level tavola_level;
+#else
+typedef int32_t tavola_level;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What happens to lines when they are written faster than the drain writes them out.
+enum tavola_overload
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The oldest are overwritten, and counted.
+  TAVOLA_DROP_OLDEST = 0,
+  // New ones are not written, but counted.
+  TAVOLA_DROP_NEWEST = 1,
+  // Writers wait for the drain, as long as it lives.
+  TAVOLA_BLOCK = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_overload tavola_overload;
+#else
+typedef int32_t tavola_overload;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Reads and writes that were prepared, to be executed together; for one thread at a time.
+typedef struct tavola_batch tavola_batch;
+
+// A walk through a table, for one thread at a time.
+typedef struct tavola_iter tavola_iter;
+
+// Lines that all processes write, in shared memory. One drain writes them out in the order of
+// their times; as long as there is none, each is shown on the standard error of who writes it,
+// too. Whatever became of their writers, the last lines stay to be read.
+typedef struct tavola_log tavola_log;
+
+// The one who writes a log's lines out; for one thread at a time. It keeps the log open.
+typedef struct tavola_log_drain tavola_log_drain;
+
+// Reads a log's lines without taking them from anybody, those that were drained, too; for one
+// thread at a time. It keeps the log open.
+typedef struct tavola_log_reader tavola_log_reader;
+
+// Elements in shared memory, and queues of them. What moves between queues are the numbers of
+// elements; their bytes stay where they are. Who popped an element holds it, and is the only one
+// to touch its bytes, until it pushes it to any of the pool's queues. What is popped through a
+// handle and its queues is held by all threads that use these.
+typedef struct tavola_pool tavola_pool;
+
+// A queue of elements, first in, first out. Any number of threads and processes push and pop at
+// once.
+typedef struct tavola_queue tavola_queue;
+
+// A table. Threads share it freely.
+typedef struct tavola_table tavola_table;
+
+// A descriptor that is readable while a queue holds something.
+typedef struct tavola_watch tavola_watch;
+
+// Gives room for a result of `len` bytes, which is copied there before the call returns; NULL: no
+// room. Called once, and not at all when there is no result. It leaves the `tavola_buffer` of the
+// call alone.
+typedef void *(*tavola_alloc)(void *user, size_t len);
+
+// Where a result goes. Either into a buffer:
+//
+// `tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);`
+//
+// or where `alloc` says, which is called once with the exact length:
+//
+// `tavola_buffer value = TAVOLA_ALLOC(callback, user);`
+typedef struct tavola_buffer {
+  // The buffer; NULL: none, to ask for the length.
+  void *data;
+  // Bytes it has room for.
+  size_t capacity;
+  // Set by the call: bytes of the result. Also when it is longer than `capacity`
+  // (`TAVOLA_ERR_TOO_SMALL`): then nothing is copied, and this says what is needed.
+  size_t len;
+  // If not NULL, it is called and the buffer is not used.
+  tavola_alloc alloc;
+  // Handed to `alloc`.
+  void *user;
+} tavola_buffer;
+
+// Is told one name, path or sentence: `len` bytes and a NUL, lent until it returns.
+typedef void (*tavola_each_text)(void *user, const char *text, size_t len);
+
+// Options of a table; what is 0 has a default that needs no tuning. Begin with
+// `tavola_options options = TAVOLA_INIT(tavola_options);`.
+typedef struct tavola_options {
+  // `sizeof(tavola_options)`.
+  size_t size;
+  // The most bytes a new table may grow to, 1 MiB to 8 TiB; 64 GiB when 0. A reservation of
+  // addresses, not of memory; a table that is there keeps its own.
+  uint64_t max_size;
+  // The mode of a new table's file, whatever the umask; 0600 when 0.
+  uint32_t mode;
+  // Shards of a new table, a power of two from 1 to 1024; by `max_size` when 0.
+  uint32_t shards;
+  // Makes a new table for keys of so many bytes only, where not 0: a key takes 8 bytes less.
+  uint32_t fixed_key;
+  // The bytes of all values then.
+  uint32_t fixed_value;
+  // 1: gives a uid to every key that this handle stores; 0: to those it is asked for. A table of
+  // fixed lengths has uids only if it is made with 1.
+  uint32_t uids;
+  // 1: allows this handle one thread, which calls `tavola_maintain` from time to time.
+  uint32_t background;
+} tavola_options;
+
+// Bytes that are lent.
+typedef struct tavola_bytes {
+  // The first; NULL only where `len` is 0.
+  const void *data;
+  // How many.
+  size_t len;
+} tavola_bytes;
+
+// Gets the old value (NULL: the key is missing), lent until it returns, and says what becomes of
+// it: one of `tavola_change`. The bytes in `now` stay as they are until the next call of this
+// function, or the end of `tavola_update`.
+typedef int32_t (*tavola_update_fn)(void *user,
+                                    const void *old,
+                                    size_t old_len,
+                                    struct tavola_bytes *now);
+
+// A key's uid in the low 32 bits, and in the high ones which of the keys it is that have had this
+// uid. The uid stays the key's as long as the key lives, and is never 0. When the key is removed
+// another may get it; the generation tells them apart. A plain uid, its high bits 0, is a hint as
+// well, and stands for whatever key has it now.
+typedef uint64_t tavola_hint;
+
+// The state of a table. Sizes are bytes.
+typedef struct tavola_stats {
+  // `sizeof(tavola_stats)`.
+  size_t size;
+  // Keys.
+  uint64_t keys;
+  // Bytes of all keys and values; a counter's value counts as 8.
+  uint64_t payload_bytes;
+  // What the system has allocated for the file, the index and all slack included.
+  uint64_t resident_bytes;
+  // The most the table may grow to.
+  uint64_t max_size;
+  // The length of all keys in a table of fixed lengths; else 0.
+  uint32_t fixed_key;
+  // The length of all values then.
+  uint32_t fixed_value;
+  // Keys with a uid.
+  uint64_t uids;
+  // Segments of the index.
+  uint64_t segments;
+  // Keys divided by the slots of all segments, 0 to 1.
+  double index_load;
+  // Pages of the index.
+  uint64_t index_bytes;
+  // Pages of blocks.
+  uint64_t slab_bytes;
+  // Pages of the uid table.
+  uint64_t uid_bytes;
+  // Pages of large items.
+  uint64_t large_bytes;
+  // Pages of the queue pools and logs beside the table.
+  uint64_t beside_bytes;
+  // Pages in the pool that are still backed by memory.
+  uint64_t free_bytes;
+  // Shards.
+  uint32_t shards;
+  // Participants attached for writing, the dead ones' slots included.
+  uint32_t participants;
+  // Recoveries of a shard, since the table was made.
+  uint64_t recoveries;
+  // When it was made, in seconds since 1970.
+  uint64_t created_unix_s;
+  // Its uuid.
+  uint8_t uuid[16];
+  // Version of the format.
+  uint64_t format_version;
+} tavola_stats;
+
+// One size class of blocks that is in use.
+typedef struct tavola_class {
+  // `sizeof(tavola_class)`, as the library knows it.
+  size_t size;
+  // Bytes of a block.
+  uint64_t block_bytes;
+  // Pages.
+  uint64_t pages;
+  // Blocks in those pages.
+  uint64_t blocks;
+  // Blocks in use.
+  uint64_t used;
+} tavola_class;
+
+// Is told a size class, lent until it returns.
+typedef void (*tavola_each_class)(void *user, const struct tavola_class *class_);
+
+// A process that is attached for writing.
+typedef struct tavola_participant {
+  // `sizeof(tavola_participant)`, as the library knows it.
+  size_t size;
+  // Its process id, in its own pid namespace.
+  uint32_t pid;
+  // Its slot.
+  uint32_t slot;
+  // When it attached, in seconds since 1970.
+  uint64_t attached_unix_s;
+  // Its command line; NULL when it cannot be read.
+  const char *command;
+  // Whether it lives; a dead one's slot is freed by the next `tavola_reap`.
+  uint64_t alive;
+} tavola_participant;
+
+// Is told a participant, lent until it returns.
+typedef void (*tavola_each_participant)(void *user, const struct tavola_participant *participant);
+
+// What a check found.
+typedef struct tavola_check_report {
+  // `sizeof(tavola_check_report)`.
+  size_t size;
+  // Keys found.
+  uint64_t keys;
+  // Bytes of the blocks, segments and large pages that the index leads to.
+  uint64_t bytes_reachable;
+  // Bytes of the blocks, segments and large pages that the allocator holds to be in use.
+  uint64_t bytes_in_use;
+  // How many things are wrong.
+  uint64_t problems;
+} tavola_check_report;
+
+// What a call of `tavola_maintain` did.
+typedef struct tavola_maintained {
+  // `sizeof(tavola_maintained)`.
+  size_t size;
+  // Bytes that lie on huge pages now and did not before, or were found to already.
+  uint64_t collapsed_bytes;
+  // Bytes given back to the system.
+  uint64_t given_back_bytes;
+  // 1: the kernel can do it: Linux 6.1 or newer, with transparent huge pages.
+  uint32_t huge_pages_supported;
+  // 1: nothing was left to do.
+  uint32_t done;
+} tavola_maintained;
+
+// Is told what the key at this position has, lent until it returns; NULL: the key is missing.
+typedef void (*tavola_found)(void *user, size_t index, const void *value, size_t value_len);
+
+// A key with its value.
+typedef struct tavola_pair {
+  // The key.
+  struct tavola_bytes key;
+  // The value.
+  struct tavola_bytes value;
+} tavola_pair;
+
+// What a pool of queues is made with. Begin with
+// `tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);`.
+typedef struct tavola_pool_options {
+  // `sizeof(tavola_pool_options)`.
+  size_t size;
+  // Elements, 1 to 2^30.
+  uint32_t elements;
+  // Bytes of each.
+  uint32_t element_bytes;
+  // The names of its queues, 1 to 4096 of 1 to 56 bytes each. In the first, all elements stand
+  // at the beginning. NULL: one, "free".
+  const char *const *queues;
+  // How many names.
+  size_t queue_count;
+  // The mode of the file of a pool that has one of its own; 0600 when 0.
+  uint64_t mode;
+} tavola_pool_options;
+
+// Is told the number of an element.
+typedef void (*tavola_each_element)(void *user, uint32_t element);
+
+// What a log is made with; what is 0 has a default. Begin with
+// `tavola_log_options options = TAVOLA_INIT(tavola_log_options);`.
+typedef struct tavola_log_options {
+  // `sizeof(tavola_log_options)`.
+  size_t size;
+  // Room for lines, 64 KiB to 16 GiB, in whole pieces of 16 KiB; 4 MiB when 0. A line takes 24
+  // bytes and its text. Each thread that writes has one piece in hand, so there should be some
+  // more of them than threads.
+  uint64_t bytes;
+  // One of `tavola_overload`.
+  int32_t overload;
+  // The mode of the file of a log that has one of its own; 0600 when 0.
+  uint32_t mode;
+} tavola_log_options;
+
+// A line of a log, lent to a callback until it returns.
+typedef struct tavola_line {
+  // Nanoseconds since 1970-01-01 UTC, by the clock of the machine.
+  uint64_t unix_ns;
+  // The process that wrote it, by its own number.
+  uint32_t pid;
+  // The thread, by its own number.
+  uint32_t tid;
+  // One of `tavola_level`.
+  int32_t level;
+  // Bytes at the end of the text that had no room.
+  uint32_t cut;
+  // What was written: any bytes, without a NUL at the end.
+  const char *text;
+  // How many.
+  size_t len;
+  // Whether it was shown on its writer's standard error, as there was no drain.
+  bool is_shown;
+} tavola_line;
+
+// Where a drain writes lines. Begin with
+// `tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);`. Each function returns 0, or what went
+// wrong, an `errno` as a rule: then the lines come again, with the next pass.
+typedef struct tavola_log_sink {
+  // `sizeof(tavola_log_sink)`.
+  size_t size;
+  // Handed to the functions.
+  void *user;
+  // Takes a line, lent until it returns.
+  int (*line)(void *user, const struct tavola_line *line);
+  // Is told that so many lines were dropped since it was told last. May be NULL.
+  int (*dropped)(void *user, uint64_t lines);
+  // Writes out what was taken: when this returns 0, the lines are the sink's. May be NULL.
+  int (*flush)(void *user);
+} tavola_log_sink;
+
+// Is told a line.
+typedef void (*tavola_each_line)(void *user, const struct tavola_line *line);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// What the last error of this thread was: a sentence that says what to do, or "" when there was
+// none. An answer above 0 is no error and leaves it. Stays until the next error of this thread, or
+// its end.
+const char *tavola_last_error(void);
+
+// The `errno` of the system that led to the last error of this thread; 0 when there was none.
+int tavola_last_os_error(void);
+
+// The name of a status, as "TAVOLA_ERR_FULL"; "?" for a number that is none.
+const char *tavola_status_name(int32_t status);
+
+// The version of the library, as "0.1.0".
+const char *tavola_version(void);
+
+// Tells the directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
+tavola_status tavola_names_directory(struct tavola_buffer *path);
+
+// Tells the file that a name stands for. A name with a `/` in it is a path already.
+//
+// # Errors
+// `TAVOLA_ERR_BAD_NAME` for an empty name, one of more than 200 bytes, one that begins with a dot,
+// and one with control characters.
+tavola_status tavola_names_path_of(const char *name, struct tavola_buffer *path);
+
+// Tells the path of each table in the directory, sorted by name.
+//
+// # Errors
+// `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.
+tavola_status tavola_names_list(tavola_each_text each, void *user);
+
+// Unlinks a table. Processes that have it open keep it until they close it.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_FOUND`; `TAVOLA_ERR_NOT_A_TABLE` when the file is something else, which is left
+// alone.
+tavola_status tavola_names_remove(const char *name);
+
+// Opens a table, making it when it is not there. A name stands for a file in the directory of
+// tables (see `tavola_names_directory`), anything with a `/` in it is a path. `options` may be
+// NULL.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_A_TABLE`, `TAVOLA_ERR_VERSION`, `TAVOLA_ERR_ENDIANNESS` when the file is not
+// one; `TAVOLA_ERR_BAD_NAME`, `TAVOLA_ERR_BAD_OPTION`, `TAVOLA_ERR_PERMISSION`,
+// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_IO`.
+//
+// # Concurrency
+// Of many processes that do this at once, one makes the table and all open that one.
+tavola_status tavola_open(const char *name,
+                          const struct tavola_options *options,
+                          struct tavola_table **table);
+
+// Makes a table.
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_EXISTS`; else as `tavola_open`.
+//
+// # Crash
+// The table appears whole or not at all.
+tavola_status tavola_create(const char *name,
+                            const struct tavola_options *options,
+                            struct tavola_table **table);
+
+// Opens a table that is there.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_FOUND`; else as `tavola_open`.
+tavola_status tavola_open_existing(const char *name,
+                                   const struct tavola_options *options,
+                                   struct tavola_table **table);
+
+// Opens a table for reading only, through a mapping that cannot be written to.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_FOUND`; else as `tavola_open`.
+tavola_status tavola_open_read_only(const char *name,
+                                    const struct tavola_options *options,
+                                    struct tavola_table **table);
+
+// Makes a table in this process's own memory: no file, no other process, gone when closed. For
+// tests; all of `max_size` is taken at once.
+//
+// # Errors
+// `TAVOLA_ERR_BAD_OPTION`.
+tavola_status tavola_open_private(const struct tavola_options *options,
+                                  struct tavola_table **table);
+
+// Closes a table: this process is no participant any more. NULL is none.
+void tavola_close(struct tavola_table *table);
+
+// The path of the table's file, lent until the table is closed.
+const char *tavola_path(const struct tavola_table *table);
+
+// Whether the table was opened for reading only.
+bool tavola_is_read_only(const struct tavola_table *table);
+
+// Reads the value of a key.
+//
+// # Errors
+// `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
+// needs. `TAVOLA_ERR_CORRUPT`: the bytes on the way to it contradict each other.
+//
+// # Concurrency
+// Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The value
+// is one that was set as a whole.
+tavola_status tavola_get(const struct tavola_table *table,
+                         const void *key,
+                         size_t key_len,
+                         struct tavola_buffer *value);
+
+// Whether the key is there: `TAVOLA_OK` or `TAVOLA_MISSING`.
+//
+// # Errors
+// As `tavola_get`.
+tavola_status tavola_contains(const struct tavola_table *table, const void *key, size_t key_len);
+
+// Sets a key, whether or not it is there.
+//
+// # Errors
+// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_TOO_LARGE`, `TAVOLA_ERR_LENGTHS`, `TAVOLA_ERR_READ_ONLY`,
+// `TAVOLA_ERR_CORRUPT`, `TAVOLA_ERR_REENTRANT`; the old value stays then. At a process's first
+// write also `TAVOLA_ERR_TOO_MANY_PARTICIPANTS` and `TAVOLA_ERR_IO`.
+//
+// # Concurrency
+// Others see the old value or the new one, whole.
+//
+// # Crash
+// Killed before it returned: the old value or the new one. After: the new one.
+tavola_status tavola_set(const struct tavola_table *table,
+                         const void *key,
+                         size_t key_len,
+                         const void *value,
+                         size_t value_len);
+
+// Sets a key only if it is missing.
+//
+// # Errors
+// `TAVOLA_PRESENT`: it is there and stays as it is. Else as `tavola_set`.
+tavola_status tavola_add(const struct tavola_table *table,
+                         const void *key,
+                         size_t key_len,
+                         const void *value,
+                         size_t value_len);
+
+// Sets a key only if it is there.
+//
+// # Errors
+// `TAVOLA_MISSING`: it is not there and stays so. Else as `tavola_set`.
+tavola_status tavola_replace(const struct tavola_table *table,
+                             const void *key,
+                             size_t key_len,
+                             const void *value,
+                             size_t value_len);
+
+// Adds bytes after the value.
+//
+// # Errors
+// As `tavola_replace`.
+tavola_status tavola_append(const struct tavola_table *table,
+                            const void *key,
+                            size_t key_len,
+                            const void *more,
+                            size_t more_len);
+
+// Adds bytes before the value.
+//
+// # Errors
+// As `tavola_replace`.
+tavola_status tavola_prepend(const struct tavola_table *table,
+                             const void *key,
+                             size_t key_len,
+                             const void *more,
+                             size_t more_len);
+
+// Removes a key.
+//
+// # Errors
+// `TAVOLA_MISSING`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.
+//
+// # Crash
+// Killed before it returned: the key is there, whole, or it is not.
+tavola_status tavola_remove(const struct tavola_table *table, const void *key, size_t key_len);
+
+// Changes a value atomically: `change` gets the old value and gives the new one.
+//
+// # Errors
+// `TAVOLA_MISSING`: the key is not there now. Else as `tavola_set`.
+//
+// # Concurrency
+// `change` is called holding no lock, and again when another process changed the key meanwhile.
+tavola_status tavola_update(const struct tavola_table *table,
+                            const void *key,
+                            size_t key_len,
+                            tavola_update_fn change,
+                            void *user);
+
+// Removes a key and gives the value it had.
+//
+// # Errors
+// `TAVOLA_MISSING`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
+// needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no room, and the value is
+// gone. Else as `tavola_remove`.
+//
+// # Concurrency
+// Of several that take a key at once, one gets its value.
+tavola_status tavola_take(const struct tavola_table *table,
+                          const void *key,
+                          size_t key_len,
+                          struct tavola_buffer *value);
+
+// Sets a key and gives the value it had.
+//
+// # Errors
+// `TAVOLA_MISSING`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says how
+// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room; the
+// key is set and the old value gone. Else as `tavola_set`.
+tavola_status tavola_swap(const struct tavola_table *table,
+                          const void *key,
+                          size_t key_len,
+                          const void *value,
+                          size_t value_len,
+                          struct tavola_buffer *old);
+
+// Reads the value of a key, and its token for `tavola_compare_and_swap`: a hash of the value. A
+// value that was changed and changed back has its old token.
+//
+// # Errors
+// As `tavola_get`.
+tavola_status tavola_get_with_token(const struct tavola_table *table,
+                                    const void *key,
+                                    size_t key_len,
+                                    struct tavola_buffer *value,
+                                    uint64_t *token);
+
+// Sets a key if its value is still the one its token was read with.
+//
+// # Errors
+// `TAVOLA_CHANGED`: it has another value. `TAVOLA_MISSING`: it is not there. Else as `tavola_set`.
+tavola_status tavola_compare_and_swap(const struct tavola_table *table,
+                                      const void *key,
+                                      size_t key_len,
+                                      uint64_t token,
+                                      const void *value,
+                                      size_t value_len);
+
+// Adds to a counter, beginning at 0 when the key is missing; `now` gets the sum, unless it is
+// NULL. Past 2^64 - 1 it begins at 0 again. A counter reads as decimal text, and decimal text can
+// be counted on.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_A_COUNTER`; else as `tavola_set`.
+//
+// # Crash
+// Killed before it returned: added once, or not at all.
+tavola_status tavola_incr(const struct tavola_table *table,
+                          const void *key,
+                          size_t key_len,
+                          uint64_t by,
+                          uint64_t *now);
+
+// Subtracts from a counter, never below 0; a missing key becomes 0. `now` gets the rest, unless it
+// is NULL.
+//
+// # Errors
+// As `tavola_incr`.
+tavola_status tavola_decr(const struct tavola_table *table,
+                          const void *key,
+                          size_t key_len,
+                          uint64_t by,
+                          uint64_t *now);
+
+// As `tavola_incr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
+//
+// # Errors
+// `TAVOLA_MISSING`: it was not there, and `initial` is NULL. Else as `tavola_incr`.
+tavola_status tavola_incr_from(const struct tavola_table *table,
+                               const void *key,
+                               size_t key_len,
+                               uint64_t by,
+                               const uint64_t *initial,
+                               uint64_t *now);
+
+// As `tavola_decr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
+//
+// # Errors
+// As `tavola_incr_from`.
+tavola_status tavola_decr_from(const struct tavola_table *table,
+                               const void *key,
+                               size_t key_len,
+                               uint64_t by,
+                               const uint64_t *initial,
+                               uint64_t *now);
+
+// Tells the uid of a key, which gets one if it has none.
+//
+// # Errors
+// `TAVOLA_MISSING`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
+// as `tavola_set_uid`.
+//
+// # Crash
+// Killed before it returned: the key has a uid or it has none.
+tavola_status tavola_uid_of(const struct tavola_table *table,
+                            const void *key,
+                            size_t key_len,
+                            tavola_hint *hint);
+
+// Sets a key, gives it a uid if it has none, and tells that.
+//
+// # Errors
+// As `tavola_set`; `TAVOLA_ERR_FULL` also when all uids of the key's shard are given out (2^32 a
+// table, shared evenly by its shards); `TAVOLA_ERR_NO_UIDS`.
+//
+// # Crash
+// As `tavola_set`.
+tavola_status tavola_set_uid(const struct tavola_table *table,
+                             const void *key,
+                             size_t key_len,
+                             const void *value,
+                             size_t value_len,
+                             tavola_hint *hint);
+
+// Reads the value of the key with this uid.
+//
+// # Errors
+// `TAVOLA_MISSING`: there is none, or it is another key than the one that was meant. Else as
+// `tavola_get`.
+//
+// # Concurrency
+// As `tavola_get`; what is read by uid and what is read by key agree at every moment.
+tavola_status tavola_get_by_uid(const struct tavola_table *table,
+                                tavola_hint hint,
+                                struct tavola_buffer *value);
+
+// Sets the value of the key with this uid.
+//
+// # Errors
+// `TAVOLA_MISSING`: there is none. Else as `tavola_set`.
+//
+// # Crash
+// As `tavola_set`.
+tavola_status tavola_set_by_uid(const struct tavola_table *table,
+                                tavola_hint hint,
+                                const void *value,
+                                size_t value_len);
+
+// Removes the key with this uid.
+//
+// # Errors
+// `TAVOLA_MISSING`: there is none. Else as `tavola_remove`.
+//
+// # Crash
+// As `tavola_remove`.
+tavola_status tavola_remove_by_uid(const struct tavola_table *table, tavola_hint hint);
+
+// Tells the key with this uid.
+//
+// # Errors
+// `TAVOLA_MISSING`: there is none. Else as `tavola_get`.
+tavola_status tavola_key_of_uid(const struct tavola_table *table,
+                                tavola_hint hint,
+                                struct tavola_buffer *key);
+
+// Begins a walk through all keys, in no particular order. The table stays open until the walk is
+// closed.
+//
+// # Concurrency
+// Takes no lock. A key that is there from the beginning of the walk to its end is met at least
+// once, whatever grows, shrinks or moves; one that is written meanwhile may be met twice.
+tavola_status tavola_iter_open(const struct tavola_table *table, struct tavola_iter **iter);
+
+// The next key and its value, lent until the next call with this walk. `value` may be NULL.
+//
+// # Errors
+// `TAVOLA_END`: there are no more. `TAVOLA_ERR_CORRUPT`: an item cannot be read.
+tavola_status tavola_iter_next(struct tavola_iter *iter,
+                               struct tavola_bytes *key,
+                               struct tavola_bytes *value);
+
+// Ends a walk. NULL is none.
+void tavola_iter_close(struct tavola_iter *iter);
+
+// How many keys there are, at no one moment while others write.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_len(const struct tavola_table *table, uint64_t *keys);
+
+// Tells what the table holds. Reads a word a page: about 1 ms for 64 GiB.
+//
+// # Errors
+// `TAVOLA_ERR_IO` when the file's size cannot be read.
+tavola_status tavola_get_stats(const struct tavola_table *table, struct tavola_stats *stats);
+
+// Tells the size classes of blocks that are in use, one by one.
+//
+// # Errors
+// As `tavola_get_stats`.
+tavola_status tavola_classes(const struct tavola_table *table, tavola_each_class each, void *user);
+
+// Tells the processes attached for writing, one by one. Those that only read are not known to the
+// table.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_participants(const struct tavola_table *table,
+                                  tavola_each_participant each,
+                                  void *user);
+
+// Reads everything and compares what is derived with what it is derived from. `each` is told what
+// is wrong, in plain sentences, at most 100 of them; it may be NULL. `TAVOLA_OK` says that it was
+// checked: nothing is wrong when `report->problems` is 0.
+//
+// # Errors
+// `TAVOLA_ERR_IO` when this process cannot attach.
+//
+// # Concurrency
+// Holds one shard's lock at a time for as long as that shard takes. A table open for reading only
+// is checked without locks: what others write meanwhile may look wrong.
+tavola_status tavola_check(const struct tavola_table *table,
+                           struct tavola_check_report *report,
+                           tavola_each_text each,
+                           void *user);
+
+// Recovers every shard as after a death: whatever is derived from the index is made anew, and what
+// cannot be read any more is dropped. The report is that of a check afterwards, with one problem
+// told for what was dropped.
+//
+// # Errors
+// `TAVOLA_ERR_READ_ONLY`; else as `tavola_check`.
+//
+// # Crash
+// The next to lock the shard recovers it.
+tavola_status tavola_repair(const struct tavola_table *table,
+                            struct tavola_check_report *report,
+                            tavola_each_text each,
+                            void *user);
+
+// Removes all keys.
+//
+// # Errors
+// As `tavola_remove`.
+//
+// # Concurrency
+// Keys that were there at the beginning are gone at the end; one that is set meanwhile may stay or
+// go. No lock is held for more than some 200 keys.
+tavola_status tavola_clear(const struct tavola_table *table);
+
+// Gives back all memory that can be given back: merges sparse parts of the index, empties sparse
+// pages, waits up to two and a half seconds for the grace of freed pages. `given_back` gets the
+// bytes, unless it is NULL.
+//
+// # Errors
+// As `tavola_remove`.
+//
+// # Concurrency
+// Moves at most 64 items under one hold of a lock.
+tavola_status tavola_compact(const struct tavola_table *table, uint64_t *given_back);
+
+// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can (about a
+// second a GiB), and gives back some memory nobody needs. Goes on where the last call of this
+// process ended.
+//
+// # Errors
+// As `tavola_remove`.
+tavola_status tavola_maintain(const struct tavola_table *table,
+                              uint64_t budget_bytes,
+                              struct tavola_maintained *did);
+
+// Frees the slots of participants that died, and wins back what they held; `freed` gets how many
+// there were, unless it is NULL. Writes do so by themselves from time to time.
+//
+// # Errors
+// `TAVOLA_ERR_READ_ONLY`.
+tavola_status tavola_reap(const struct tavola_table *table, uint32_t *freed);
+
+// Reads many keys: calls `each` once for each, in order.
+//
+// # Errors
+// As `tavola_get`; the keys before the one that failed were told. A key that is NULL and has a
+// length: none was.
+//
+// # Concurrency
+// Each key is read as by `tavola_get`, at a moment of its own.
+tavola_status tavola_get_many(const struct tavola_table *table,
+                              const struct tavola_bytes *keys,
+                              size_t count,
+                              tavola_found each,
+                              void *user);
+
+// Sets many keys, in order.
+//
+// # Errors
+// As `tavola_set`; the pairs before the one that failed are set. A key or value that is NULL and
+// has a length: none is.
+//
+// # Concurrency
+// Each pair is set as by `tavola_set`; others may see some of them before the rest.
+tavola_status tavola_set_many(const struct tavola_table *table,
+                              const struct tavola_pair *pairs,
+                              size_t count);
+
+// Makes an empty batch. It belongs to no table, and can be executed and cleared again and again.
+tavola_status tavola_batch_open(struct tavola_batch **batch);
+
+// Prepares a read; `index`, unless it is NULL, gets its number for `tavola_batch_result`: 0, 1,
+// ...
+tavola_status tavola_batch_get(struct tavola_batch *batch,
+                               const void *key,
+                               size_t key_len,
+                               size_t *index);
+
+// Prepares a write; `index`, unless it is NULL, gets its number.
+tavola_status tavola_batch_set(struct tavola_batch *batch,
+                               const void *key,
+                               size_t key_len,
+                               const void *value,
+                               size_t value_len,
+                               size_t *index);
+
+// Executes what was prepared, in order: a read finds what a write before it in the batch has set.
+//
+// # Errors
+// As `tavola_get` and `tavola_set`; the writes before the one that failed are done.
+//
+// # Concurrency
+// Each operation has a moment of its own; others may see some of them before the rest.
+tavola_status tavola_batch_execute(struct tavola_batch *batch, const struct tavola_table *table);
+
+// What a read came to, lent until the batch is executed, changed or closed. Of a write: nothing,
+// and `TAVOLA_OK`.
+//
+// # Errors
+// `TAVOLA_MISSING`: there is no such key. `TAVOLA_ERR_ARGUMENT`: there is no such number, or it
+// was not executed.
+tavola_status tavola_batch_result(const struct tavola_batch *batch,
+                                  size_t index,
+                                  struct tavola_bytes *value);
+
+// Makes a batch empty; its memory is kept for what is prepared next.
+tavola_status tavola_batch_clear(struct tavola_batch *batch);
+
+// Closes a batch. NULL is none.
+void tavola_batch_close(struct tavola_batch *batch);
+
+// Opens a pool in a file of its own, making it when it is not there. An existing one keeps its own
+// elements and queues.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_THERE` when there is a table of that name which is no pool's; else as
+// `tavola_open` and `tavola_pool_create`.
+tavola_status tavola_pool_open(const char *name,
+                               const struct tavola_pool_options *options,
+                               struct tavola_pool **pool);
+
+// Makes a pool in a file of its own, which is a table as well, without room for keys.
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
+// no room for all elements; else as `tavola_create`.
+//
+// # Crash
+// The pool appears whole or not at all.
+tavola_status tavola_pool_create(const char *name,
+                                 const struct tavola_pool_options *options,
+                                 struct tavola_pool **pool);
+
+// Opens a pool that is there, in a file of its own.
+//
+// # Errors
+// As `tavola_open_existing`; `TAVOLA_ERR_NOT_THERE` when that file has none.
+tavola_status tavola_pool_open_existing(const char *name, struct tavola_pool **pool);
+
+// Opens a pool beside a table, in its file and within its `max_size`, making it when it is not
+// there. There can be 16, and each stays as long as the table.
+//
+// # Errors
+// As `tavola_pool_create_beside`.
+tavola_status tavola_pool_open_beside(const struct tavola_table *table,
+                                      const char *name,
+                                      const struct tavola_pool_options *options,
+                                      struct tavola_pool **pool);
+
+// Makes a pool beside a table.
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_THERE`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
+// never used, or the file system no room.
+//
+// # Crash
+// The pool appears whole or not at all.
+tavola_status tavola_pool_create_beside(const struct tavola_table *table,
+                                        const char *name,
+                                        const struct tavola_pool_options *options,
+                                        struct tavola_pool **pool);
+
+// Opens a pool that is there, beside a table.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_THERE`; `TAVOLA_ERR_CORRUPT`.
+tavola_status tavola_pool_open_existing_beside(const struct tavola_table *table,
+                                               const char *name,
+                                               struct tavola_pool **pool);
+
+// Tells the names of the pools beside a table.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_pools(const struct tavola_table *table, tavola_each_text each, void *user);
+
+// Tells the names of a pool's queues, the one that had all elements at the beginning first.
+tavola_status tavola_pool_queues(const struct tavola_pool *pool, tavola_each_text each, void *user);
+
+// The path of the file that the pool is in, lent until the pool is closed.
+const char *tavola_pool_path(const struct tavola_pool *pool);
+
+// How many elements the pool has.
+uint32_t tavola_pool_elements(const struct tavola_pool *pool);
+
+// Bytes of an element.
+uint32_t tavola_pool_element_bytes(const struct tavola_pool *pool);
+
+// Checks the file that the pool is in; see `tavola_check`.
+//
+// # Errors
+// As `tavola_check`.
+//
+// # Concurrency
+// All queues stand still while they are looked at.
+tavola_status tavola_pool_check(const struct tavola_pool *pool,
+                                struct tavola_check_report *report,
+                                tavola_each_text each,
+                                void *user);
+
+// Closes a pool. What was popped through it and not pushed is lost, and can be reclaimed, when its
+// queues are closed as well. NULL is none.
+void tavola_pool_close(struct tavola_pool *pool);
+
+// The bytes of an element, aligned to 8, at the same place as long as the pool or one of its
+// queues is open; NULL when the pool has no such element. Only who holds the element may read or
+// write them, and of its threads one at a time. Pushing and popping hand on what was written.
+void *tavola_pool_element(const struct tavola_pool *pool, uint32_t element);
+
+// Copies `len` bytes of an element that this handle holds, from `at` on.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_ARGUMENT` when there are no such bytes; else as
+// `tavola_push`.
+tavola_status tavola_pool_read(const struct tavola_pool *pool,
+                               uint32_t element,
+                               uint32_t at,
+                               void *data,
+                               size_t len);
+
+// Copies bytes into an element that this handle holds, from `at` on.
+//
+// # Errors
+// As `tavola_pool_read`.
+tavola_status tavola_pool_write(const struct tavola_pool *pool,
+                                uint32_t element,
+                                uint32_t at,
+                                const void *data,
+                                size_t len);
+
+// Tells the elements that are held by processes which died or closed the pool.
+//
+// # Errors
+// As `tavola_pool_reclaim`.
+//
+// # Concurrency
+// As `tavola_pool_reclaim`.
+tavola_status tavola_pool_lost(const struct tavola_pool *pool,
+                               tavola_each_element each,
+                               void *user);
+
+// Takes those elements: this handle holds them now, and each is told to the callback, which may
+// look at it and push it. Each goes to one, however many reclaim at once. Work that grows with the
+// number of elements.
+//
+// # Errors
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first write as `tavola_set`.
+//
+// # Concurrency
+// Passes the locks of all queues once, and so waits for a process that is stopped in a push or
+// pop.
+tavola_status tavola_pool_reclaim(const struct tavola_pool *pool,
+                                  tavola_each_element each,
+                                  void *user);
+
+// Opens one of a pool's queues, which keeps the pool's file open.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_THERE`.
+tavola_status tavola_queue_open(const struct tavola_pool *pool,
+                                const char *name,
+                                struct tavola_queue **queue);
+
+// Adds an element that this process holds, and holds no more then.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first
+// write as `tavola_set`.
+//
+// # Concurrency
+// Takes a short lock. A process that dies or is stopped within delays those who need the same one
+// until its death is noticed (some 10 ms), or until it goes on.
+//
+// # Crash
+// Killed before it returned: the element stands in the queue, or is held by a dead process.
+tavola_status tavola_push(const struct tavola_queue *queue, uint32_t element);
+
+// Adds elements in this order. Of each 1024, others see all or none.
+//
+// # Errors
+// As `tavola_push`; those of earlier stretches of 1024 are in the queue then, the others are still
+// held.
+tavola_status tavola_push_many(const struct tavola_queue *queue,
+                               const uint32_t *elements,
+                               size_t count);
+
+// Takes the first element.
+//
+// # Errors
+// `TAVOLA_EMPTY`: there is none. Else as `tavola_push`; `TAVOLA_ERR_CORRUPT`.
+//
+// # Concurrency
+// As `tavola_push`, by another lock. A look at an empty queue takes none.
+//
+// # Crash
+// Killed before it returned: the element stands in the queue, or is held by a dead process.
+tavola_status tavola_pop(const struct tavola_queue *queue, uint32_t *element);
+
+// As `tavola_pop`, waiting for an element if there is none, but no longer than `timeout_ms`;
+// `UINT64_MAX`: for ever.
+//
+// # Errors
+// `TAVOLA_TIMEOUT`: none came. Else as `tavola_pop`.
+tavola_status tavola_pop_wait(const struct tavola_queue *queue,
+                              uint64_t timeout_ms,
+                              uint32_t *element);
+
+// Takes as many elements as there are and `elements` has room for, at most 1024; `count` gets how
+// many.
+//
+// # Errors
+// As `tavola_pop`.
+tavola_status tavola_pop_many(const struct tavola_queue *queue,
+                              uint32_t *elements,
+                              size_t most,
+                              size_t *count);
+
+// As `tavola_pop_many`, waiting for the first element if there is none.
+//
+// # Errors
+// As `tavola_pop_wait`.
+tavola_status tavola_pop_many_wait(const struct tavola_queue *queue,
+                                   uint32_t *elements,
+                                   size_t most,
+                                   uint64_t timeout_ms,
+                                   size_t *count);
+
+// Pops at most `most` elements, of 1024, and pushes them to another queue of the pool; `count`,
+// unless it is NULL, gets how many.
+//
+// # Errors
+// `TAVOLA_ERR_ARGUMENT`: the other queue is of another pool, or of another handle of it. Else as
+// `tavola_pop`.
+//
+// # Crash
+// In between, the elements are this process's, as if it had popped them.
+tavola_status tavola_pass(const struct tavola_queue *queue,
+                          const struct tavola_queue *to,
+                          size_t most,
+                          size_t *count);
+
+// As `tavola_pass`, waiting for the first element if there is none.
+//
+// # Errors
+// `TAVOLA_TIMEOUT`: none came. Else as `tavola_pass`.
+tavola_status tavola_pass_wait(const struct tavola_queue *queue,
+                               const struct tavola_queue *to,
+                               size_t most,
+                               uint64_t timeout_ms,
+                               size_t *count);
+
+// How many elements the queue holds, in passing.
+size_t tavola_queue_len(const struct tavola_queue *queue);
+
+// Closes a queue. NULL is none.
+void tavola_queue_close(struct tavola_queue *queue);
+
+// Watches a queue; starts a thread. When the descriptor is readable, clear it first, then pop
+// until the queue is empty, and poll again.
+//
+// # Errors
+// `TAVOLA_ERR_IO` when there is no descriptor or no thread to be had; `TAVOLA_ERR_READ_ONLY`.
+tavola_status tavola_watch_open(const struct tavola_queue *queue, struct tavola_watch **watch);
+
+// The descriptor, for `poll` and `epoll`; it stays the watch's. -1 for NULL.
+int tavola_watch_fd(const struct tavola_watch *watch);
+
+// Makes it unreadable until the queue is looked at again, which is at once if it still holds
+// something.
+tavola_status tavola_watch_clear(const struct tavola_watch *watch);
+
+// Ends a watch, and its thread. NULL is none.
+void tavola_watch_close(struct tavola_watch *watch);
+
+// Opens a log in a file of its own, making it when it is not there. An existing one keeps its own
+// size, and what it does when it is full. `options` may be NULL.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_THERE` when there is a table of that name which is no log's; else as
+// `tavola_open` and `tavola_log_create`.
+tavola_status tavola_log_open(const char *name,
+                              const struct tavola_log_options *options,
+                              struct tavola_log **log);
+
+// Makes a log in a file of its own, which is a table as well, without room for keys. `options` may
+// be NULL.
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
+// no room for it; else as `tavola_create`.
+//
+// # Crash
+// The log appears whole or not at all.
+tavola_status tavola_log_create(const char *name,
+                                const struct tavola_log_options *options,
+                                struct tavola_log **log);
+
+// Opens a log that is there, in a file of its own.
+//
+// # Errors
+// As `tavola_open_existing`; `TAVOLA_ERR_NOT_THERE` when that file has none.
+tavola_status tavola_log_open_existing(const char *name, struct tavola_log **log);
+
+// Opens a log that is there, in a file of its own, only to read it (`tavola_log_reader_open`).
+//
+// # Errors
+// As `tavola_log_open_existing`.
+tavola_status tavola_log_open_read_only(const char *name, struct tavola_log **log);
+
+// Opens a log beside a table, in its file and within its `max_size`, making it when it is not
+// there. There can be 16 logs and pools, and each stays as long as the table. `options` may be
+// NULL.
+//
+// # Errors
+// As `tavola_log_create_beside`.
+tavola_status tavola_log_open_beside(const struct tavola_table *table,
+                                     const char *name,
+                                     const struct tavola_log_options *options,
+                                     struct tavola_log **log);
+
+// Makes a log beside a table. `options` may be NULL.
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_THERE`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
+// never used, or the file system no room.
+//
+// # Crash
+// The log appears whole or not at all.
+tavola_status tavola_log_create_beside(const struct tavola_table *table,
+                                       const char *name,
+                                       const struct tavola_log_options *options,
+                                       struct tavola_log **log);
+
+// Opens a log that is there, beside a table; to read it, a table that is open read-only will do.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_THERE`; `TAVOLA_ERR_CORRUPT`.
+tavola_status tavola_log_open_existing_beside(const struct tavola_table *table,
+                                              const char *name,
+                                              struct tavola_log **log);
+
+// Tells the names of the logs beside a table.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_logs(const struct tavola_table *table, tavola_each_text each, void *user);
+
+// The path of the file that the log is in, lent until the log is closed.
+const char *tavola_log_path(const struct tavola_log *log);
+
+// Bytes of all its lines together, at most.
+uint64_t tavola_log_bytes(const struct tavola_log *log);
+
+// What happens when lines are written faster than they are written out: one of `tavola_overload`.
+int32_t tavola_log_overload(const struct tavola_log *log);
+
+// Lines that were dropped since the log was made: written to no drain, and shown nowhere.
+uint64_t tavola_log_dropped(const struct tavola_log *log);
+
+// Whether a drain is at work, or was when it was last looked for.
+bool tavola_log_has_drain(const struct tavola_log *log);
+
+// Whether lines are shown on standard error while there is no drain, as they are when this is not
+// called. For this handle.
+//
+// Lines that find no room, as a drain that has ended left others behind that are not to be
+// dropped, are only shown; if they are not to be shown, they are dropped and counted.
+tavola_status tavola_log_show_on_stderr(const struct tavola_log *log, bool shown);
+
+// Closes a log. NULL is none.
+void tavola_log_close(struct tavola_log *log);
+
+// Writes a line: any bytes, without a line's end. Beyond 16,360 they are cut, and the line says
+// so. `level` is one of `tavola_level`, whatever `tavola_log_set_level` says.
+//
+// With `TAVOLA_BLOCK` it waits for the drain if it has to.
+//
+// # Errors
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_ARGUMENT`: no such level; `TAVOLA_ERR_FULL` when living
+// threads have every piece of the log in hand, and the line is shown nowhere; at a process's first
+// write as `tavola_set`.
+//
+// # Concurrency
+// All processes and threads write at once, without a lock and without a system call.
+//
+// # Crash
+// The line is there when this returns, whatever becomes of its writer then; of a line under way
+// there is nothing.
+tavola_status tavola_log_line(const struct tavola_log *log,
+                              int32_t level,
+                              const char *text,
+                              size_t len);
+
+// Lets the macros `TAVOLA_LOG_ERROR` to `TAVOLA_LOG_TRACE` skip lines above this level; 0: skip
+// all. When this is not called, they skip none. For this handle, in this process.
+//
+// # Errors
+// `TAVOLA_ERR_ARGUMENT`: no such level.
+tavola_status tavola_log_set_level(const struct tavola_log *log, int32_t level);
+
+// Whether the macros write lines of this level. False for NULL: a program whose log could not be
+// opened may go on without.
+bool tavola_log_is_on(const struct tavola_log *log, int32_t level);
+
+// Tells a line as `tavola log show` prints it, in UTC, without a line's end. Control characters
+// are escaped, and what is not UTF-8 is replaced:
+// `2026-11-22T10:31:05.123456Z  INFO 4711/4712 text`.
+//
+// # Errors
+// `TAVOLA_ERR_ARGUMENT`: no such level; those of the buffer.
+tavola_status tavola_line_print(const struct tavola_line *line, struct tavola_buffer *printed);
+
+// Becomes the log's drain.
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_READ_ONLY`; at a process's first write as
+// `tavola_set`.
+//
+// # Concurrency
+// Lines come in the order of their times. One that its writer, held up between reading the clock
+// and the end of the line, finishes a tenth of a second later may come after later ones, and so
+// may lines around the moment at which the clock of the machine is set back.
+//
+// # Crash
+// Lines are forgotten once they are written out. If a drain dies in between, the next begins with
+// the lines that the dead one wrote last.
+tavola_status tavola_log_drain_open(const struct tavola_log *log, struct tavola_log_drain **drain);
+
+// Writes out the lines that are due: those of the last millisecond may not be. `lines`, unless it
+// is NULL, gets how many. The functions of the sink may write to the log.
+//
+// # Errors
+// `TAVOLA_ERR_SINK`: a function of the sink failed, and the lines come again;
+// `tavola_last_os_error` has what it returned. `TAVOLA_ERR_ALREADY_DRAINED` in a forked child.
+tavola_status tavola_log_drain_pass(struct tavola_log_drain *drain,
+                                    const struct tavola_log_sink *sink,
+                                    size_t *lines);
+
+// Writes out all lines that are there; for the end, when the writers have ended.
+//
+// # Errors
+// As `tavola_log_drain_pass`.
+tavola_status tavola_log_drain_finish(struct tavola_log_drain *drain,
+                                      const struct tavola_log_sink *sink,
+                                      size_t *lines);
+
+// As `tavola_log_drain_pass`, to a file, a pipe or a terminal, as text: see `tavola_line_print`. A
+// descriptor that does not block will not do.
+//
+// # Errors
+// `TAVOLA_ERR_SINK`: the lines come again, and a part of them may have been written. Else as
+// `tavola_log_drain_pass`.
+tavola_status tavola_log_drain_pass_fd(struct tavola_log_drain *drain, int fd, size_t *lines);
+
+// As `tavola_log_drain_finish`, to a descriptor.
+//
+// # Errors
+// As `tavola_log_drain_pass_fd`.
+tavola_status tavola_log_drain_finish_fd(struct tavola_log_drain *drain, int fd, size_t *lines);
+
+// Sleeps for a while, 10 ms and `timeout_ms` at most, less if much is written.
+tavola_status tavola_log_drain_wait(struct tavola_log_drain *drain, uint64_t timeout_ms);
+
+// Ends a drain. NULL is none.
+void tavola_log_drain_close(struct tavola_log_drain *drain);
+
+// Opens a reader, which begins with the oldest line that is there; a log that is open read-only
+// will do.
+tavola_status tavola_log_reader_open(const struct tavola_log *log,
+                                     struct tavola_log_reader **reader);
+
+// Tells the lines that are there and were not told before, in the order of their times.
+//
+// # Concurrency
+// Lines that are just being written may be missing here and come the next time, after later ones;
+// `tavola_log_reader_follow` waits for them.
+tavola_status tavola_log_reader_lines(struct tavola_log_reader *reader,
+                                      tavola_each_line each,
+                                      void *user);
+
+// As `tavola_log_reader_lines`, without the lines of the last millisecond, or as long as a writer
+// is held up in the middle of a line: so the order holds from call to call, as of a drain.
+tavola_status tavola_log_reader_follow(struct tavola_log_reader *reader,
+                                       tavola_each_line each,
+                                       void *user);
+
+// Passes over all lines that are there.
+tavola_status tavola_log_reader_skip(struct tavola_log_reader *reader);
+
+// Pieces of the log, 16 KiB each, that were overwritten between two calls without having been seen
+// at all.
+uint64_t tavola_log_reader_missed(struct tavola_log_reader *reader);
+
+// Closes a reader. NULL is none.
+void tavola_log_reader_close(struct tavola_log_reader *reader);
+
+// Waits until `count` processes, or threads, have called this with the same table and key; then
+// all return. The key is a counter of those that have come: it may be used again by as many.
+//
+// # Errors
+// `TAVOLA_TIMEOUT`: they have not come within `timeout_ms`; the caller is not counted any more.
+// `TAVOLA_ERR_ARGUMENT`: `count` is 0. Else as `tavola_incr`; a table of fixed lengths has no
+// counters.
+//
+// # Concurrency
+// They return within some 100 us of each other, as far as there are processors for all.
+//
+// # Crash
+// Who is killed while it waits stays counted; remove the key before the next race.
+tavola_status tavola_race_start(const struct tavola_table *table,
+                                const void *key,
+                                size_t key_len,
+                                uint32_t count,
+                                uint64_t timeout_ms);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TAVOLA_H */
+
+
+#include <tavola_log.h>

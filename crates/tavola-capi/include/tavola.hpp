@@ -1,0 +1,385 @@
+// Tavola for C++17: tavola.h in classes that close what they hold. Only a header; link libtavola.
+//
+// Errors are thrown as `tavola::error`; what is not there is an empty `std::optional` or false.
+// Keys and values are any bytes, as `std::string_view` in and `std::string` out. Objects move and
+// do not copy. All else (threads, fork, signals, crash) is as told at the top of tavola.h, and of
+// each function there.
+//
+// Functions that are handed in may throw: the call ends as soon as it can, and what was thrown goes
+// on to its caller.
+//
+// MIT OR Apache-2.0, at your choice.
+
+#ifndef TAVOLA_HPP
+#define TAVOLA_HPP
+
+#include <tavola_detail.hpp>
+
+#include <iterator>
+#include <type_traits>
+
+namespace tavola {
+
+// For waits without an end.
+inline constexpr auto for_ever = std::chrono::milliseconds::max();
+
+// Options of a table; see tavola_options.
+struct options : tavola_options {
+  options() noexcept : tavola_options(TAVOLA_INIT(tavola_options)) {}
+};
+
+using hint = tavola_hint;
+using stats = tavola_stats;
+using maintained = tavola_maintained;
+
+// What a check found; `problems` are told in plain sentences, at most 100.
+struct check_report {
+  std::uint64_t keys, bytes_reachable, bytes_in_use, problem_count;
+  std::vector<std::string> problems;
+  bool is_clean() const noexcept { return problem_count == 0; }
+};
+
+namespace detail {
+template <typename Call>
+check_report report(Call&& call) {
+  tavola_check_report found = TAVOLA_INIT(tavola_check_report);
+  auto told = texts([&](auto each, void* user) { return call(&found, each, user); });
+  return {found.keys, found.bytes_reachable, found.bytes_in_use, found.problems, std::move(told)};
+}
+}  // namespace detail
+
+// A key and its value, lent until the walk goes on.
+struct entry {
+  std::string_view key, value;
+};
+
+// A walk: `for (auto [key, value] : table.walk())`. It keeps its table open.
+class walk {
+ public:
+  explicit walk(const tavola_table* table) {
+    tavola_iter* iter = nullptr;
+    detail::check(tavola_iter_open(table, &iter));
+    iter_.reset(iter);
+  }
+  std::optional<entry> next() {
+    tavola_bytes key, value;
+    if (!detail::done(tavola_iter_next(iter_.get(), &key, &value))) return std::nullopt;
+    return entry{detail::view(key), detail::view(value)};
+  }
+
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = entry;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const entry*;
+    using reference = const entry&;
+    iterator() = default;
+    explicit iterator(walk* from) : walk_(from), at_(from->next()) {}
+    reference operator*() const { return *at_; }
+    pointer operator->() const { return &*at_; }
+    iterator& operator++() {
+      at_ = walk_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& a, const iterator& b) noexcept {
+      return a.at_.has_value() == b.at_.has_value();
+    }
+    friend bool operator!=(const iterator& a, const iterator& b) noexcept { return !(a == b); }
+
+   private:
+    walk* walk_ = nullptr;
+    std::optional<entry> at_;
+  };
+  iterator begin() { return iterator(this); }
+  iterator end() noexcept { return {}; }
+
+ private:
+  detail::handle<tavola_iter, tavola_iter_close> iter_;
+};
+
+// A table; threads share it freely.
+class table {
+  using view = std::string_view;
+
+ public:
+  static table open(const std::string& name, const options& with = {}) {
+    return make(tavola_open, name, with);
+  }
+  static table create(const std::string& name, const options& with = {}) {
+    return make(tavola_create, name, with);
+  }
+  static table open_existing(const std::string& name, const options& with = {}) {
+    return make(tavola_open_existing, name, with);
+  }
+  static table open_read_only(const std::string& name, const options& with = {}) {
+    return make(tavola_open_read_only, name, with);
+  }
+  static table open_private(const options& with = {}) {
+    tavola_table* made = nullptr;
+    detail::check(tavola_open_private(&with, &made));
+    return table(made);
+  }
+  // Takes over a handle of C.
+  explicit table(tavola_table* handle) noexcept : handle_(handle) {}
+  tavola_table* get() const noexcept { return handle_.get(); }
+  std::string path() const { return detail::lent(tavola_path(get())); }
+  bool is_read_only() const { return tavola_is_read_only(get()); }
+
+  std::optional<std::string> get(view key) const {
+    detail::text value;
+    return value.take_if_done(tavola_get(get(), key.data(), key.size(), value.buffer()));
+  }
+  bool contains(view key) const {
+    return detail::done(tavola_contains(get(), key.data(), key.size()));
+  }
+  void set(view key, view value) { write(tavola_set, key, value); }
+  bool add(view key, view value) { return write(tavola_add, key, value); }
+  bool replace(view key, view value) { return write(tavola_replace, key, value); }
+  bool append(view key, view more) { return write(tavola_append, key, more); }
+  bool prepend(view key, view more) { return write(tavola_prepend, key, more); }
+  bool remove(view key) { return detail::done(tavola_remove(get(), key.data(), key.size())); }
+  std::optional<std::string> take(view key) {
+    detail::text value;
+    return value.take_if_done(tavola_take(get(), key.data(), key.size(), value.buffer()));
+  }
+  std::optional<std::string> swap(view key, view value) {
+    detail::text old;
+    return old.take_if_done(tavola_swap(get(), key.data(), key.size(), value.data(), value.size(),
+                                        old.buffer()));
+  }
+
+  struct with_token {
+    std::string value;
+    std::uint64_t token;
+  };
+  std::optional<with_token> get_with_token(view key) const {
+    detail::text value;
+    std::uint64_t token = 0;
+    auto found = value.take_if_done(
+        tavola_get_with_token(get(), key.data(), key.size(), value.buffer(), &token));
+    if (!found) return std::nullopt;
+    return with_token{std::move(*found), token};
+  }
+  // TAVOLA_OK, TAVOLA_CHANGED or TAVOLA_MISSING.
+  tavola_status compare_and_swap(view key, std::uint64_t token, view value) {
+    return detail::check(tavola_compare_and_swap(get(), key.data(), key.size(), token,
+                                                 value.data(), value.size()));
+  }
+
+  std::uint64_t incr(view key, std::uint64_t by = 1) { return count(tavola_incr, key, by); }
+  std::uint64_t decr(view key, std::uint64_t by = 1) { return count(tavola_decr, key, by); }
+  std::optional<std::uint64_t> incr_from(view key, std::uint64_t by,
+                                         std::optional<std::uint64_t> initial) {
+    return count_from(tavola_incr_from, key, by, initial);
+  }
+  std::optional<std::uint64_t> decr_from(view key, std::uint64_t by,
+                                         std::optional<std::uint64_t> initial) {
+    return count_from(tavola_decr_from, key, by, initial);
+  }
+
+  // `change` gets the old value, or nothing, and gives the new one, or nothing to remove the key.
+  // Whether the key is there then. If `change` throws, the value stays.
+  template <typename F>
+  bool update(view key, F&& change) {
+    changing<F> asked(change);
+    return asked.guard.check(tavola_update(get(), key.data(), key.size(), changing<F>::ask,
+                                           &asked)) == TAVOLA_OK;
+  }
+
+  // Calls `each(position, value)` for each key, in order; the value is an optional view.
+  template <typename F>
+  void get_many(const std::vector<view>& keys, F&& each) const {
+    std::vector<tavola_bytes> given;
+    given.reserve(keys.size());
+    for (view key : keys) given.push_back(detail::bytes(key));
+    using function = std::remove_reference_t<F>;
+    detail::guarded<function> guard(each);
+    auto tell = [](void* user, std::size_t at, const void* value, std::size_t len) {
+      std::optional<view> found;
+      if (value != nullptr) found.emplace(static_cast<const char*>(value), len);
+      static_cast<detail::guarded<function>*>(user)->run([&](function& f) { f(at, found); });
+    };
+    guard.check(tavola_get_many(get(), given.data(), given.size(), tell, &guard));
+  }
+  void set_many(const std::vector<std::pair<view, view>>& pairs) {
+    std::vector<tavola_pair> given;
+    given.reserve(pairs.size());
+    for (auto& [key, value] : pairs) given.push_back({detail::bytes(key), detail::bytes(value)});
+    detail::check(tavola_set_many(get(), given.data(), given.size()));
+  }
+
+  std::optional<hint> uid_of(view key) {
+    hint found = 0;
+    if (!detail::done(tavola_uid_of(get(), key.data(), key.size(), &found))) return std::nullopt;
+    return found;
+  }
+  hint set_uid(view key, view value) {
+    hint made = 0;
+    detail::check(
+        tavola_set_uid(get(), key.data(), key.size(), value.data(), value.size(), &made));
+    return made;
+  }
+  std::optional<std::string> get_by_uid(hint uid) const {
+    detail::text value;
+    return value.take_if_done(tavola_get_by_uid(get(), uid, value.buffer()));
+  }
+  bool set_by_uid(hint uid, view value) {
+    return detail::done(tavola_set_by_uid(get(), uid, value.data(), value.size()));
+  }
+  bool remove_by_uid(hint uid) { return detail::done(tavola_remove_by_uid(get(), uid)); }
+  std::optional<std::string> key_of_uid(hint uid) const {
+    detail::text key;
+    return key.take_if_done(tavola_key_of_uid(get(), uid, key.buffer()));
+  }
+
+  tavola::walk walk() const { return tavola::walk(get()); }
+  std::uint64_t len() const {
+    std::uint64_t keys = 0;
+    detail::check(tavola_len(get(), &keys));
+    return keys;
+  }
+  void clear() { detail::check(tavola_clear(get())); }
+  tavola::stats stats() const {
+    tavola_stats found = TAVOLA_INIT(tavola_stats);
+    detail::check(tavola_get_stats(get(), &found));
+    return found;
+  }
+  check_report check() const {
+    return detail::report([&](auto... rest) { return tavola_check(get(), rest...); });
+  }
+  check_report repair() {
+    return detail::report([&](auto... rest) { return tavola_repair(get(), rest...); });
+  }
+  std::uint64_t compact() {
+    std::uint64_t given_back = 0;
+    detail::check(tavola_compact(get(), &given_back));
+    return given_back;
+  }
+  tavola::maintained maintain(std::uint64_t budget_bytes) {
+    tavola_maintained did = TAVOLA_INIT(tavola_maintained);
+    detail::check(tavola_maintain(get(), budget_bytes, &did));
+    return did;
+  }
+  std::uint32_t reap() {
+    std::uint32_t freed = 0;
+    detail::check(tavola_reap(get(), &freed));
+    return freed;
+  }
+  std::vector<std::string> pools() const {
+    return detail::texts([&](auto... rest) { return tavola_pools(get(), rest...); });
+  }
+  std::vector<std::string> logs() const {
+    return detail::texts([&](auto... rest) { return tavola_logs(get(), rest...); });
+  }
+  // Whether all came in time.
+  bool race_start(view key, std::uint32_t count, std::chrono::milliseconds timeout = for_ever) {
+    return detail::done(tavola_race_start(get(), key.data(), key.size(), count,
+                                          detail::milliseconds(timeout)));
+  }
+
+ private:
+  template <typename Open>
+  static table make(Open call, const std::string& name, const options& with) {
+    tavola_table* made = nullptr;
+    detail::check(call(name.c_str(), &with, &made));
+    return table(made);
+  }
+  template <typename Write>
+  bool write(Write call, view key, view value) {
+    return detail::done(call(get(), key.data(), key.size(), value.data(), value.size()));
+  }
+  template <typename Count>
+  std::uint64_t count(Count call, view key, std::uint64_t by) {
+    std::uint64_t now = 0;
+    detail::check(call(get(), key.data(), key.size(), by, &now));
+    return now;
+  }
+  template <typename Count>
+  std::optional<std::uint64_t> count_from(Count call, view key, std::uint64_t by,
+                                          std::optional<std::uint64_t> initial) {
+    std::uint64_t now = 0;
+    const std::uint64_t* from = initial ? &*initial : nullptr;
+    if (!detail::done(call(get(), key.data(), key.size(), by, from, &now))) return std::nullopt;
+    return now;
+  }
+  // The function of an update, and the bytes it gave last.
+  template <typename F>
+  struct changing {
+    using function = std::remove_reference_t<F>;
+    explicit changing(function& change) : guard(change) {}
+    static std::int32_t ask(void* user, const void* old, std::size_t len, tavola_bytes* now) {
+      auto& self = *static_cast<changing*>(user);
+      std::int32_t becomes = TAVOLA_KEEP;
+      self.guard.run([&](function& change) {
+        std::optional<view> had;
+        if (old != nullptr) had.emplace(static_cast<const char*>(old), len);
+        self.given = change(had);
+        becomes = self.given ? TAVOLA_STORE : TAVOLA_REMOVE;
+        if (self.given) *now = detail::bytes(*self.given);
+      });
+      return becomes;
+    }
+    detail::guarded<function> guard;
+    std::optional<std::string> given;
+  };
+
+  detail::handle<tavola_table, tavola_close> handle_;
+};
+
+// Where tables are.
+namespace names {
+inline std::string directory() {
+  detail::text path;
+  return path.take(tavola_names_directory(path.buffer()));
+}
+inline std::string path_of(const std::string& name) {
+  detail::text path;
+  return path.take(tavola_names_path_of(name.c_str(), path.buffer()));
+}
+inline std::vector<std::string> list() {
+  return detail::texts([](auto... rest) { return tavola_names_list(rest...); });
+}
+inline void remove(const std::string& name) { detail::check(tavola_names_remove(name.c_str())); }
+}  // namespace names
+
+// Reads and writes that are prepared, and executed together.
+class batch {
+ public:
+  batch() {
+    tavola_batch* made = nullptr;
+    detail::check(tavola_batch_open(&made));
+    handle_.reset(made);
+  }
+  // The number of the operation, for `result`.
+  std::size_t get(std::string_view key) {
+    std::size_t index = 0;
+    detail::check(tavola_batch_get(handle_.get(), key.data(), key.size(), &index));
+    return index;
+  }
+  std::size_t set(std::string_view key, std::string_view value) {
+    std::size_t index = 0;
+    detail::check(tavola_batch_set(handle_.get(), key.data(), key.size(), value.data(),
+                                   value.size(), &index));
+    return index;
+  }
+  void execute(const table& on) { detail::check(tavola_batch_execute(handle_.get(), on.get())); }
+  // What a read found, lent until the batch is changed.
+  std::optional<std::string_view> result(std::size_t index) const {
+    tavola_bytes value;
+    if (!detail::done(tavola_batch_result(handle_.get(), index, &value))) return std::nullopt;
+    return detail::view(value);
+  }
+  void clear() { detail::check(tavola_batch_clear(handle_.get())); }
+
+ private:
+  detail::handle<tavola_batch, tavola_batch_close> handle_;
+};
+
+}  // namespace tavola
+
+#include <tavola_log.hpp>
+#include <tavola_queue.hpp>
+
+#endif

@@ -1,0 +1,154 @@
+// How tavola.hpp speaks with tavola.h: errors, strings, functions that throw; a part of tavola.hpp,
+// which includes it.
+//
+// MIT OR Apache-2.0, at your choice.
+
+#ifndef TAVOLA_DETAIL_HPP
+#define TAVOLA_DETAIL_HPP
+
+#include <tavola.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tavola {
+
+// What went wrong: its number, and a sentence that says what to do.
+class error : public std::runtime_error {
+ public:
+  explicit error(tavola_status code)
+      : std::runtime_error(tavola_last_error()), code_(code), os_error_(tavola_last_os_error()) {}
+  tavola_status code() const noexcept { return code_; }
+  // The errno of the system, or 0.
+  int os_error() const noexcept { return os_error_; }
+
+ private:
+  tavola_status code_;
+  int os_error_;
+};
+
+namespace detail {
+
+inline tavola_status check(tavola_status status) {
+  if (status < 0) throw error(status);
+  return status;
+}
+
+// Whether it was done; false: another answer.
+inline bool done(tavola_status status) { return check(status) == TAVOLA_OK; }
+
+template <auto Close>
+struct closer {
+  template <typename T>
+  void operator()(T* handle) const noexcept {
+    Close(handle);
+  }
+};
+
+template <typename T, auto Close>
+using handle = std::unique_ptr<T, closer<Close>>;
+
+// A string that the library writes into, once, at its length.
+class text {
+ public:
+  text() = default;
+  // The library has its address.
+  text(const text&) = delete;
+  text& operator=(const text&) = delete;
+  tavola_buffer* buffer() noexcept { return &buffer_; }
+  std::string take(tavola_status status) {
+    if (failed_) throw std::bad_alloc();
+    check(status);
+    return std::move(bytes_);
+  }
+  std::optional<std::string> take_if_done(tavola_status status) {
+    std::string bytes = take(status);
+    if (status != TAVOLA_OK) return std::nullopt;
+    return bytes;
+  }
+
+ private:
+  static void* room(void* user, std::size_t len) {
+    auto& self = *static_cast<text*>(user);
+    try {
+      self.bytes_.resize(len);
+      return self.bytes_.data();
+    } catch (...) {
+      self.failed_ = true;
+      return nullptr;
+    }
+  }
+  std::string bytes_;
+  bool failed_ = false;
+  tavola_buffer buffer_ = TAVOLA_ALLOC(room, this);
+};
+
+// A function that is called by the library: what it throws waits until the call is over.
+template <typename F>
+class guarded {
+ public:
+  explicit guarded(F& function) noexcept : function_(function) {}
+  template <typename Act>
+  void run(Act&& act) noexcept {
+    if (thrown_) return;
+    try {
+      act(function_);
+    } catch (...) {
+      thrown_ = std::current_exception();
+    }
+  }
+  tavola_status check(tavola_status status) {
+    if (thrown_) std::rethrow_exception(thrown_);
+    return detail::check(status);
+  }
+
+ private:
+  F& function_;
+  std::exception_ptr thrown_;
+};
+
+// A string that the library lends; NULL, an error, when there is none.
+inline std::string lent(const char* text) {
+  if (text == nullptr) throw error(TAVOLA_ERR_NULL);
+  return text;
+}
+
+template <typename F>
+void each_text(void* user, const char* text, std::size_t len) {
+  static_cast<guarded<F>*>(user)->run([&](F& each) { each(std::string_view(text, len)); });
+}
+
+inline tavola_bytes bytes(std::string_view view) noexcept { return {view.data(), view.size()}; }
+inline std::string_view view(const tavola_bytes& bytes) noexcept {
+  return {static_cast<const char*>(bytes.data), bytes.len};
+}
+
+// All that a function tells of texts.
+template <typename Call>
+std::vector<std::string> texts(Call&& call) {
+  std::vector<std::string> all;
+  auto add = [&](std::string_view text) { all.emplace_back(text); };
+  guarded<decltype(add)> guard(add);
+  guard.check(call(each_text<decltype(add)>, &guard));
+  return all;
+}
+
+inline std::uint64_t milliseconds(std::chrono::milliseconds time) noexcept {
+  return time.count() < 0 ? 0 : static_cast<std::uint64_t>(time.count());
+}
+
+}  // namespace detail
+
+}  // namespace tavola
+
+#endif

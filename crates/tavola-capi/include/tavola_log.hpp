@@ -1,0 +1,255 @@
+// Logs of Tavola for C++17; a part of tavola.hpp, which includes it.
+//
+// MIT OR Apache-2.0, at your choice.
+
+#ifndef TAVOLA_LOG_HPP
+#define TAVOLA_LOG_HPP
+
+#include <tavola.hpp>
+
+#include <sstream>
+
+namespace tavola {
+
+// How much a line matters.
+enum class level : std::int32_t {
+  error = TAVOLA_LEVEL_ERROR,
+  warn = TAVOLA_LEVEL_WARN,
+  info = TAVOLA_LEVEL_INFO,
+  debug = TAVOLA_LEVEL_DEBUG,
+  trace = TAVOLA_LEVEL_TRACE,
+};
+
+// What becomes of lines that are written faster than they are written out.
+enum class overload : std::int32_t {
+  drop_oldest = TAVOLA_DROP_OLDEST,
+  drop_newest = TAVOLA_DROP_NEWEST,
+  block = TAVOLA_BLOCK,
+};
+
+// What a log is made with; what is 0 has a default.
+struct log_options {
+  std::uint64_t bytes = 0;
+  tavola::overload overload = tavola::overload::drop_oldest;
+  std::uint32_t mode = 0;
+};
+
+// A line of a log, lent until the function returns that it was handed to.
+class line {
+ public:
+  explicit line(const tavola_line* told) noexcept : told_(told) {}
+  std::chrono::system_clock::time_point time() const {
+    using clock = std::chrono::system_clock;
+    const std::chrono::nanoseconds since(told_->unix_ns);
+    return clock::time_point(std::chrono::duration_cast<clock::duration>(since));
+  }
+  std::uint32_t pid() const noexcept { return told_->pid; }
+  std::uint32_t tid() const noexcept { return told_->tid; }
+  tavola::level level() const noexcept { return static_cast<tavola::level>(told_->level); }
+  std::string_view text() const noexcept { return {told_->text, told_->len}; }
+  // Bytes at the end of the text that had no room.
+  std::uint32_t cut() const noexcept { return told_->cut; }
+  bool is_shown() const noexcept { return told_->is_shown; }
+  // As `tavola log show` prints it, without a line's end.
+  std::string print() const {
+    detail::text printed;
+    return printed.take(tavola_line_print(told_, printed.buffer()));
+  }
+
+ private:
+  const tavola_line* told_;
+};
+
+// Lines that all processes write; threads share it freely.
+class log {
+ public:
+  static log open(const std::string& name, const log_options& with = {}) {
+    return make(with, [&](auto... rest) { return tavola_log_open(name.c_str(), rest...); });
+  }
+  static log create(const std::string& name, const log_options& with = {}) {
+    return make(with, [&](auto... rest) { return tavola_log_create(name.c_str(), rest...); });
+  }
+  static log open_existing(const std::string& name) {
+    tavola_log* made = nullptr;
+    detail::check(tavola_log_open_existing(name.c_str(), &made));
+    return log(made);
+  }
+  static log open_read_only(const std::string& name) {
+    tavola_log* made = nullptr;
+    detail::check(tavola_log_open_read_only(name.c_str(), &made));
+    return log(made);
+  }
+  static log open_beside(const table& beside, const std::string& name,
+                         const log_options& with = {}) {
+    return make(with, [&](auto... rest) {
+      return tavola_log_open_beside(beside.get(), name.c_str(), rest...);
+    });
+  }
+  static log create_beside(const table& beside, const std::string& name,
+                           const log_options& with = {}) {
+    return make(with, [&](auto... rest) {
+      return tavola_log_create_beside(beside.get(), name.c_str(), rest...);
+    });
+  }
+  static log open_existing_beside(const table& beside, const std::string& name) {
+    tavola_log* made = nullptr;
+    detail::check(tavola_log_open_existing_beside(beside.get(), name.c_str(), &made));
+    return log(made);
+  }
+  // Takes over a handle of C.
+  explicit log(tavola_log* handle) noexcept : handle_(handle) {}
+  // Also for `TAVOLA_LOG_INFO(log.get(), ...)` and its like.
+  tavola_log* get() const noexcept { return handle_.get(); }
+  std::string path() const { return tavola_log_path(get()); }
+  std::uint64_t bytes() const { return tavola_log_bytes(get()); }
+  tavola::overload overload() const {
+    return static_cast<tavola::overload>(tavola_log_overload(get()));
+  }
+  std::uint64_t dropped() const { return tavola_log_dropped(get()); }
+  bool has_drain() const { return tavola_log_has_drain(get()); }
+  void show_on_stderr(bool shown) { detail::check(tavola_log_show_on_stderr(get(), shown)); }
+
+  // Whatever `set_level` says.
+  void line(level level, std::string_view text) const {
+    const auto number = static_cast<std::int32_t>(level);
+    detail::check(tavola_log_line(get(), number, text.data(), text.size()));
+  }
+  // Puts the parts together as a stream does, unless lines of the level are skipped:
+  // `log.print(level::info, "cart ", 3, " is ready")`.
+  template <typename... Parts>
+  void print(level level, const Parts&... parts) const {
+    if (!is_on(level)) return;
+    std::ostringstream out;
+    (out << ... << parts);
+    line(level, out.str());
+  }
+  // Lets `print`, and the macros of C, skip lines above this level.
+  void set_level(level level) {
+    detail::check(tavola_log_set_level(get(), static_cast<std::int32_t>(level)));
+  }
+  bool is_on(level level) const noexcept {
+    return tavola_log_is_on(get(), static_cast<std::int32_t>(level));
+  }
+
+ private:
+  template <typename Open>
+  static log make(const log_options& with, Open&& open) {
+    tavola_log_options given = TAVOLA_INIT(tavola_log_options);
+    given.bytes = with.bytes;
+    given.overload = static_cast<std::int32_t>(with.overload);
+    given.mode = with.mode;
+    tavola_log* made = nullptr;
+    detail::check(open(&given, &made));
+    return log(made);
+  }
+
+  detail::handle<tavola_log, tavola_log_close> handle_;
+};
+
+// Where a drain writes lines. If a function throws, the lines come again, with the next pass.
+class log_sink {
+ public:
+  virtual ~log_sink() = default;
+  virtual void line(const tavola::line& line) = 0;
+  // So many lines were dropped since it was told last.
+  virtual void dropped(std::uint64_t) {}
+  // Writes out what was taken: when this returns, the lines are the sink's.
+  virtual void flush() {}
+};
+
+// The one who writes a log's lines out, as text to a descriptor or to a sink. It keeps the log
+// open.
+class log_drain {
+ public:
+  explicit log_drain(const log& of) {
+    tavola_log_drain* made = nullptr;
+    detail::check(tavola_log_drain_open(of.get(), &made));
+    handle_.reset(made);
+  }
+  // Lines that are due; how many.
+  std::size_t pass(int fd) { return to_descriptor(tavola_log_drain_pass_fd, fd); }
+  std::size_t pass(log_sink& sink) { return to_sink(tavola_log_drain_pass, sink); }
+  // All that are there; for the end, when the writers have ended.
+  std::size_t finish(int fd) { return to_descriptor(tavola_log_drain_finish_fd, fd); }
+  std::size_t finish(log_sink& sink) { return to_sink(tavola_log_drain_finish, sink); }
+  // Sleeps for 10 ms at most, less if much is written.
+  void wait(std::chrono::milliseconds limit) {
+    detail::check(tavola_log_drain_wait(handle_.get(), detail::milliseconds(limit)));
+  }
+
+ private:
+  template <typename Act>
+  std::size_t to_descriptor(Act act, int fd) {
+    std::size_t lines = 0;
+    detail::check(act(handle_.get(), fd, &lines));
+    return lines;
+  }
+  template <typename Act>
+  std::size_t to_sink(Act act, log_sink& sink) {
+    using guarded = detail::guarded<log_sink>;
+    // Any number but 0 is a failure; what was thrown goes on to the caller.
+    static constexpr auto told = [](void* user, auto&& tell) {
+      bool done = false;
+      static_cast<guarded*>(user)->run([&](log_sink& sink) {
+        tell(sink);
+        done = true;
+      });
+      return done ? 0 : -1;
+    };
+    guarded guard(sink);
+    tavola_log_sink given = TAVOLA_INIT(tavola_log_sink);
+    given.user = &guard;
+    given.line = [](void* user, const tavola_line* line) {
+      return told(user, [&](log_sink& sink) { sink.line(tavola::line(line)); });
+    };
+    given.dropped = [](void* user, std::uint64_t lines) {
+      return told(user, [&](log_sink& sink) { sink.dropped(lines); });
+    };
+    given.flush = [](void* user) { return told(user, [](log_sink& sink) { sink.flush(); }); };
+    std::size_t lines = 0;
+    guard.check(act(handle_.get(), &given, &lines));
+    return lines;
+  }
+
+  detail::handle<tavola_log_drain, tavola_log_drain_close> handle_;
+};
+
+// Reads a log's lines without taking them from anybody. It keeps the log open.
+class log_reader {
+ public:
+  explicit log_reader(const log& of) {
+    tavola_log_reader* made = nullptr;
+    detail::check(tavola_log_reader_open(of.get(), &made));
+    handle_.reset(made);
+  }
+  // Calls `each(line)` for the lines that are there and were not told before. If it throws, the
+  // rest is not told.
+  template <typename F>
+  void lines(F&& each) {
+    tell(tavola_log_reader_lines, each);
+  }
+  // As `lines`, but for the last millisecond, and in order from call to call.
+  template <typename F>
+  void follow(F&& each) {
+    tell(tavola_log_reader_follow, each);
+  }
+  void skip() { detail::check(tavola_log_reader_skip(handle_.get())); }
+  // Pieces of 16 KiB that were overwritten between two calls unseen.
+  std::uint64_t missed() const { return tavola_log_reader_missed(handle_.get()); }
+
+ private:
+  template <typename Tell, typename F>
+  void tell(Tell tell, F& each) {
+    detail::guarded<F> guard(each);
+    auto told = [](void* user, const tavola_line* line) {
+      static_cast<detail::guarded<F>*>(user)->run([&](F& each) { each(tavola::line(line)); });
+    };
+    guard.check(tell(handle_.get(), told, &guard));
+  }
+
+  detail::handle<tavola_log_reader, tavola_log_reader_close> handle_;
+};
+
+}  // namespace tavola
+
+#endif

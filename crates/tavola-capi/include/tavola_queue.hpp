@@ -1,0 +1,210 @@
+// Queues of Tavola for C++17; a part of tavola.hpp, which includes it.
+//
+// MIT OR Apache-2.0, at your choice.
+
+#ifndef TAVOLA_QUEUE_HPP
+#define TAVOLA_QUEUE_HPP
+
+#include <tavola.hpp>
+
+#if __has_include(<version>)
+#include <version>
+#endif
+#ifdef __cpp_lib_span
+#include <span>
+#endif
+
+namespace tavola {
+
+// What a pool of queues is made with.
+struct pool_options {
+  std::uint32_t elements;
+  std::uint32_t element_bytes;
+  // In the first, all elements stand at the beginning.
+  std::vector<std::string> queues = {"free"};
+  std::uint32_t mode = 0;
+};
+
+// A queue of elements, first in, first out. It keeps its pool's file open.
+class queue {
+ public:
+  // Takes over a handle of C.
+  explicit queue(tavola_queue* handle) noexcept : handle_(handle) {}
+  tavola_queue* get() const noexcept { return handle_.get(); }
+
+  void push(std::uint32_t element) { detail::check(tavola_push(get(), element)); }
+  void push(const std::vector<std::uint32_t>& elements) {
+    push(elements.data(), elements.size());
+  }
+  void push(const std::uint32_t* elements, std::size_t count) {
+    detail::check(tavola_push_many(get(), elements, count));
+  }
+#ifdef __cpp_lib_span
+  void push(std::span<const std::uint32_t> elements) { push(elements.data(), elements.size()); }
+#endif
+
+  std::optional<std::uint32_t> pop() {
+    std::uint32_t element = 0;
+    if (!detail::done(tavola_pop(get(), &element))) return std::nullopt;
+    return element;
+  }
+  // Waits for an element; empty when the time is up.
+  std::optional<std::uint32_t> pop(std::chrono::milliseconds timeout) {
+    std::uint32_t element = 0;
+    const auto status = tavola_pop_wait(get(), detail::milliseconds(timeout), &element);
+    if (!detail::done(status)) return std::nullopt;
+    return element;
+  }
+  // At most `most` elements, and 1024; empty when there are none.
+  std::vector<std::uint32_t> pop_many(std::size_t most) {
+    return some(most, [&](auto... out) { return tavola_pop_many(get(), out...); });
+  }
+  std::vector<std::uint32_t> pop_many(std::size_t most, std::chrono::milliseconds timeout) {
+    return some(most, [&](std::uint32_t* elements, std::size_t room, std::size_t* count) {
+      return tavola_pop_many_wait(get(), elements, room, detail::milliseconds(timeout), count);
+    });
+  }
+
+  // Pops, and pushes to another queue of the pool; says how many.
+  std::size_t pass(queue& to, std::size_t most) {
+    std::size_t count = 0;
+    detail::check(tavola_pass(get(), to.get(), most, &count));
+    return count;
+  }
+  std::size_t pass(queue& to, std::size_t most, std::chrono::milliseconds timeout) {
+    std::size_t count = 0;
+    detail::check(
+        tavola_pass_wait(get(), to.get(), most, detail::milliseconds(timeout), &count));
+    return count;
+  }
+  std::size_t len() const { return tavola_queue_len(get()); }
+
+ private:
+  template <typename Pop>
+  static std::vector<std::uint32_t> some(std::size_t most, Pop&& call) {
+    std::vector<std::uint32_t> elements(most < 1024 ? most : 1024);
+    std::size_t count = 0;
+    detail::check(call(elements.data(), elements.size(), &count));
+    elements.resize(count);
+    return elements;
+  }
+
+  detail::handle<tavola_queue, tavola_queue_close> handle_;
+};
+
+// A descriptor that is readable while a queue holds something.
+class watch {
+ public:
+  explicit watch(const queue& of) {
+    tavola_watch* made = nullptr;
+    detail::check(tavola_watch_open(of.get(), &made));
+    handle_.reset(made);
+  }
+  int fd() const noexcept { return tavola_watch_fd(handle_.get()); }
+  void clear() { detail::check(tavola_watch_clear(handle_.get())); }
+
+ private:
+  detail::handle<tavola_watch, tavola_watch_close> handle_;
+};
+
+// Elements in shared memory, and queues of them.
+class pool {
+ public:
+  static pool open(const std::string& name, const pool_options& with) {
+    return make(with, [&](auto... rest) { return tavola_pool_open(name.c_str(), rest...); });
+  }
+  static pool create(const std::string& name, const pool_options& with) {
+    return make(with, [&](auto... rest) { return tavola_pool_create(name.c_str(), rest...); });
+  }
+  static pool open_existing(const std::string& name) {
+    tavola_pool* made = nullptr;
+    detail::check(tavola_pool_open_existing(name.c_str(), &made));
+    return pool(made);
+  }
+  static pool open_beside(const table& beside, const std::string& name,
+                          const pool_options& with) {
+    return make(with, [&](auto... rest) {
+      return tavola_pool_open_beside(beside.get(), name.c_str(), rest...);
+    });
+  }
+  static pool create_beside(const table& beside, const std::string& name,
+                            const pool_options& with) {
+    return make(with, [&](auto... rest) {
+      return tavola_pool_create_beside(beside.get(), name.c_str(), rest...);
+    });
+  }
+  static pool open_existing_beside(const table& beside, const std::string& name) {
+    tavola_pool* made = nullptr;
+    detail::check(tavola_pool_open_existing_beside(beside.get(), name.c_str(), &made));
+    return pool(made);
+  }
+  // Takes over a handle of C.
+  explicit pool(tavola_pool* handle) noexcept : handle_(handle) {}
+  tavola_pool* get() const noexcept { return handle_.get(); }
+  std::string path() const { return detail::lent(tavola_pool_path(get())); }
+  std::uint32_t elements() const { return tavola_pool_elements(get()); }
+  std::uint32_t element_bytes() const { return tavola_pool_element_bytes(get()); }
+
+  tavola::queue queue(const std::string& name) const {
+    tavola_queue* made = nullptr;
+    detail::check(tavola_queue_open(get(), name.c_str(), &made));
+    return tavola::queue(made);
+  }
+  std::vector<std::string> queues() const {
+    return detail::texts([&](auto... rest) { return tavola_pool_queues(get(), rest...); });
+  }
+
+  // The bytes of an element; nullptr when there is no such.
+  void* element(std::uint32_t number) const noexcept { return tavola_pool_element(get(), number); }
+#ifdef __cpp_lib_span
+  std::span<std::byte> element_span(std::uint32_t number) const {
+    void* first = element(number);
+    return {static_cast<std::byte*>(first), first == nullptr ? 0 : element_bytes()};
+  }
+#endif
+  void read(std::uint32_t element, std::uint32_t at, void* data, std::size_t len) const {
+    detail::check(tavola_pool_read(get(), element, at, data, len));
+  }
+  void write(std::uint32_t element, std::uint32_t at, std::string_view bytes) {
+    detail::check(tavola_pool_write(get(), element, at, bytes.data(), bytes.size()));
+  }
+
+  std::vector<std::uint32_t> lost() const { return told(tavola_pool_lost); }
+  // Each goes to one; memory for their numbers is taken first, so that none is held unknown.
+  std::vector<std::uint32_t> reclaim() { return told(tavola_pool_reclaim); }
+  check_report check() const {
+    return detail::report([&](auto... rest) { return tavola_pool_check(get(), rest...); });
+  }
+
+ private:
+  template <typename Open>
+  static pool make(const pool_options& with, Open&& call) {
+    std::vector<const char*> names;
+    for (const auto& name : with.queues) names.push_back(name.c_str());
+    tavola_pool_options given = TAVOLA_INIT(tavola_pool_options);
+    given.elements = with.elements;
+    given.element_bytes = with.element_bytes;
+    given.queues = names.data();
+    given.queue_count = names.size();
+    given.mode = with.mode;
+    tavola_pool* made = nullptr;
+    detail::check(call(&given, &made));
+    return pool(made);
+  }
+  template <typename Tell>
+  std::vector<std::uint32_t> told(Tell tell) const {
+    std::vector<std::uint32_t> all;
+    all.reserve(elements());
+    auto add = [](void* user, std::uint32_t element) {
+      static_cast<std::vector<std::uint32_t>*>(user)->push_back(element);
+    };
+    detail::check(tell(get(), add, &all));
+    return all;
+  }
+
+  detail::handle<tavola_pool, tavola_pool_close> handle_;
+};
+
+}  // namespace tavola
+
+#endif

@@ -1,0 +1,109 @@
+//! Where results go: into the caller's buffer, or where a callback says.
+
+use crate::entry::{Answer, OK};
+use crate::status::Failure;
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr;
+
+/// Gives room for a result of `len` bytes, which is copied there before the call returns; NULL: no
+/// room. Called once, and not at all when there is no result. It leaves the `tavola_buffer` of the
+/// call alone.
+pub type tavola_alloc = Option<unsafe extern "C" fn(user: *mut c_void, len: usize) -> *mut c_void>;
+
+/// Where a result goes. Either into a buffer:
+///
+/// `tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);`
+///
+/// or where `alloc` says, which is called once with the exact length:
+///
+/// `tavola_buffer value = TAVOLA_ALLOC(callback, user);`
+#[repr(C)]
+pub struct tavola_buffer {
+    /// The buffer; NULL: none, to ask for the length.
+    pub data: *mut c_void,
+    /// Bytes it has room for.
+    pub capacity: usize,
+    /// Set by the call: bytes of the result. Also when it is longer than `capacity`
+    /// (`TAVOLA_ERR_TOO_SMALL`): then nothing is copied, and this says what is needed.
+    pub len: usize,
+    /// If not NULL, it is called and the buffer is not used.
+    pub alloc: tavola_alloc,
+    /// Handed to `alloc`.
+    pub user: *mut c_void,
+}
+
+impl tavola_buffer {
+    /// Whether a result of so many bytes has room, as far as that can be told beforehand; notes
+    /// what is needed if not.
+    pub(crate) fn expect(&mut self, len: usize) -> Result<(), Failure> {
+        let room = if self.data.is_null() {
+            0
+        } else {
+            self.capacity
+        };
+        if self.alloc.is_none() && len > room {
+            self.len = len;
+            return Err(Failure::too_small(len));
+        }
+        Ok(())
+    }
+
+    /// Copies a result there.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Answer {
+        let place = match self.alloc {
+            None => {
+                self.expect(bytes.len())?;
+                self.data
+            }
+            // SAFETY: the caller's function, called as its type says.
+            Some(alloc) => unsafe { alloc(self.user, bytes.len()) },
+        };
+        if !bytes.is_empty() {
+            if place.is_null() {
+                return Err(Failure::stopped());
+            }
+            // SAFETY: I1 of `given.rs`: the place has room for them, and is no memory of ours.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place.cast::<u8>(), bytes.len()) };
+        }
+        self.len = bytes.len();
+        OK
+    }
+}
+
+/// More memory than this a thread does not keep between calls.
+const KEPT: usize = 1 << 20;
+
+thread_local! {
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Lends a vector that keeps its memory from call to call. A call within a call, from a callback,
+/// gets another one, and so does a thread that is ending.
+#[inline(always)]
+pub(crate) fn with_scratch<T>(act: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
+    let outcome = act(&mut scratch);
+    if scratch.capacity() <= KEPT {
+        let _ = SCRATCH.try_with(|kept| kept.set(scratch));
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_keeps_its_memory_unless_it_is_large() {
+        let at = with_scratch(|outer| {
+            outer.resize(100, 1);
+            with_scratch(|inner| assert_eq!(inner.capacity(), 0));
+            outer.as_ptr()
+        });
+        with_scratch(|again| assert_eq!((again.as_ptr(), again.len()), (at, 100)));
+        with_scratch(|large| large.resize(KEPT + 1, 0));
+        with_scratch(|fresh| assert_eq!(fresh.capacity(), 0));
+    }
+}

@@ -1,0 +1,81 @@
+//! Tavola for C: key-value tables, queues and logs in shared memory, which all processes of a
+//! machine use at once and which any of them may leave killed at any instruction.
+//!
+//! # Errors
+//! A function that can fail returns a `tavola_status`. `TAVOLA_OK` is 0: done. Above 0 are the
+//! other answers (`TAVOLA_MISSING`: there is no such key), below 0 the errors; their numbers never
+//! change their meaning. After an error, `tavola_last_error` has a sentence that says what to do.
+//! What a function writes through its pointers, it writes only when it returns `TAVOLA_OK`, unless
+//! it says otherwise. A NULL where there must be none is `TAVOLA_ERR_NULL`, no crash. A bug of the
+//! library itself is `TAVOLA_ERR_PANIC`; nothing unwinds into the caller. Where the system refuses
+//! memory to the process, it is ended (`abort`), as by any library in Rust.
+//!
+//! # Ownership
+//! Bytes that are handed in are copied before the call returns. Bytes that are lent say until when.
+//! Handles come through the last argument of a function that opens, and each is closed once, by the
+//! function that closes its kind; NULL is closed without effect. Handles may be closed in any
+//! order: a walk, a queue or a drain keeps the file open that it belongs to. Results go where a
+//! `tavola_buffer` says. A struct whose first field is `size` is set to zero and its size before it
+//! is handed in: `tavola_stats stats = TAVOLA_INIT(tavola_stats);`.
+//!
+//! # Bytes and text
+//! Keys and values are any bytes, with their length; a pointer may be NULL where the length is 0.
+//! Names and paths end with a NUL.
+//!
+//! # Threads
+//! Threads share tables, pools, queues, watches and logs freely. Walks, batches, drains, readers
+//! and buffers are for one thread at a time. A handle is closed when nobody uses it any more.
+//!
+//! # Fork
+//! Handles work in a forked child, which becomes a participant of its own; it holds no element of a
+//! queue that its parent holds, and a drain stays its parent's. Threads are not forked: a table
+//! with background work does none in the child, and a watch is to be made anew. Fork while no other
+//! thread is inside a call.
+//!
+//! # Signals
+//! No function may be called from a signal handler, as they allocate memory, but one:
+//! `tavola_log_line`, if its thread has written a line to that log before, and none to four others
+//! since. It allocates only where it fails; so the log has room for a piece more than there are
+//! threads that write. Where it is `TAVOLA_BLOCK`, the handler waits for the drain, and must not
+//! have interrupted it. A write to a table that interrupts a write of its own thread is
+//! refused with `TAVOLA_ERR_REENTRANT` and does no harm. The library installs no handlers.
+//!
+//! # Callbacks
+//! Called by the thread that made the call, before it returns, holding no lock: they may call the
+//! library again, but not with the walk, batch, drain or reader that called them. They return; they
+//! do not throw, and not jump out (`longjmp`).
+//!
+//! # Crash
+//! A process may be killed in any call. The others go on; what had returned is there, and of a call
+//! that had not, all or nothing is done.
+
+#![allow(
+    non_camel_case_types,
+    reason = "types and constants have the names they have in the header"
+)]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "what a caller has to keep is the same everywhere, and stands above"
+)]
+
+mod buffer;
+mod entry;
+mod given;
+mod lists;
+
+// In this order they stand in the header.
+mod status;
+
+mod names;
+
+mod options;
+
+mod table;
+
+mod batch;
+
+mod queues;
+
+mod logs;
+
+mod race;

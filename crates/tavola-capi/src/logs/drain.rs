@@ -1,0 +1,249 @@
+//! Writing a log's lines out.
+
+use super::{alone, tavola_line, tavola_log};
+use crate::entry::{OK, entry};
+use crate::given::{SizedStruct, close, given};
+use crate::status::{Failure, tavola_status};
+use std::cell::RefCell;
+use std::ffi::{c_int, c_void};
+use std::fs::File;
+use std::io::{self, Write};
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
+use std::time::Duration;
+use tavola_core::{LogDrain, LogLine, LogSink, LogText, Result};
+
+/// The one who writes a log's lines out; for one thread at a time. It keeps the log open.
+pub struct tavola_log_drain {
+    inner: RefCell<Draining>,
+}
+
+struct Draining {
+    drain: LogDrain,
+    /// For the descriptor that it last wrote to.
+    text: Option<(c_int, LogText<Descriptor>)>,
+}
+
+/// Where a drain writes lines. Begin with
+/// `tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);`. Each function returns 0, or what went
+/// wrong, an `errno` as a rule: then the lines come again, with the next pass.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tavola_log_sink {
+    /// `sizeof(tavola_log_sink)`.
+    pub size: usize,
+    /// Handed to the functions.
+    pub user: *mut c_void,
+    /// Takes a line, lent until it returns.
+    pub line: Option<unsafe extern "C" fn(user: *mut c_void, line: *const tavola_line) -> c_int>,
+    /// Is told that so many lines were dropped since it was told last. May be NULL.
+    pub dropped: Option<unsafe extern "C" fn(user: *mut c_void, lines: u64) -> c_int>,
+    /// Writes out what was taken: when this returns 0, the lines are the sink's. May be NULL.
+    pub flush: Option<unsafe extern "C" fn(user: *mut c_void) -> c_int>,
+}
+
+// SAFETY: integers and pointers without padding, the size first; zero is NULL.
+unsafe impl SizedStruct for tavola_log_sink {}
+
+fn answered(answer: Option<c_int>) -> io::Result<()> {
+    match answer.unwrap_or(0) {
+        0 => Ok(()),
+        number => Err(io::Error::from_raw_os_error(number)),
+    }
+}
+
+impl LogSink for tavola_log_sink {
+    fn line(&mut self, line: &LogLine<'_>) -> io::Result<()> {
+        let line = tavola_line::of(line);
+        // SAFETY: the caller's function, called as its type says.
+        answered(
+            self.line
+                .map(|take| unsafe { take(self.user, &raw const line) }),
+        )
+    }
+
+    fn dropped(&mut self, lines: u64) -> io::Result<()> {
+        // SAFETY: the caller's function, called as its type says.
+        answered(self.dropped.map(|tell| unsafe { tell(self.user, lines) }))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // SAFETY: the caller's function, called as its type says.
+        answered(self.flush.map(|flush| unsafe { flush(self.user) }))
+    }
+}
+
+/// A descriptor of the caller's, which stays open.
+struct Descriptor(c_int);
+
+impl Write for Descriptor {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // SAFETY: the caller of a pass lends the descriptor; it is not closed here.
+        let mut file = ManuallyDrop::new(unsafe { File::from_raw_fd(self.0) });
+        file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Draining {
+    fn text(&mut self, fd: c_int) -> (&mut LogDrain, &mut LogText<Descriptor>) {
+        if self.text.as_ref().is_some_and(|(last, _)| *last != fd) {
+            self.text = None;
+        }
+        let fresh = || (fd, LogText::new(Descriptor(fd)));
+        (&mut self.drain, &mut self.text.get_or_insert_with(fresh).1)
+    }
+}
+
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn to_sink(
+    drain: *mut tavola_log_drain,
+    sink: *const tavola_log_sink,
+    lines: *mut usize,
+    act: impl FnOnce(&mut LogDrain, &mut tavola_log_sink) -> Result<usize>,
+) -> tavola_status {
+    entry(|| {
+        let (drain, lines) = (given!(handle drain), given!(maybe lines));
+        let mut sink = given!(sized sink);
+        if sink.line.is_none() {
+            return Err(Failure::null("line"));
+        }
+        lines.put(act(&mut alone(&drain.inner)?.drain, &mut sink)?);
+        OK
+    })
+}
+
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn to_descriptor(
+    drain: *mut tavola_log_drain,
+    fd: c_int,
+    lines: *mut usize,
+    act: impl FnOnce(&mut LogDrain, &mut LogText<Descriptor>) -> Result<usize>,
+) -> tavola_status {
+    entry(|| {
+        let (drain, lines) = (given!(handle drain), given!(maybe lines));
+        if fd < 0 {
+            return Err(Failure::argument("a descriptor is 0 or more"));
+        }
+        let mut inner = alone(&drain.inner)?;
+        let (drain, text) = inner.text(fd);
+        lines.put(act(drain, text)?);
+        OK
+    })
+}
+
+/// Becomes the log's drain.
+///
+/// # Errors
+/// `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_READ_ONLY`; at a process's first write as
+/// `tavola_set`.
+///
+/// # Concurrency
+/// Lines come in the order of their times. One that its writer, held up between reading the clock
+/// and the end of the line, finishes a tenth of a second later may come after later ones, and so
+/// may lines around the moment at which the clock of the machine is set back.
+///
+/// # Crash
+/// Lines are forgotten once they are written out. If a drain dies in between, the next begins with
+/// the lines that the dead one wrote last.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_drain_open(
+    log: *const tavola_log,
+    drain: *mut *mut tavola_log_drain,
+) -> tavola_status {
+    entry(|| {
+        let (log, drain) = (given!(handle log), given!(out drain));
+        let inner = RefCell::new(Draining {
+            drain: log.inner.drain()?,
+            text: None,
+        });
+        drain.put(Box::into_raw(Box::new(tavola_log_drain { inner })));
+        OK
+    })
+}
+
+/// Writes out the lines that are due: those of the last millisecond may not be. `lines`, unless it
+/// is NULL, gets how many. The functions of the sink may write to the log.
+///
+/// # Errors
+/// `TAVOLA_ERR_SINK`: a function of the sink failed, and the lines come again;
+/// `tavola_last_os_error` has what it returned. `TAVOLA_ERR_ALREADY_DRAINED` in a forked child.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_drain_pass(
+    drain: *mut tavola_log_drain,
+    sink: *const tavola_log_sink,
+    lines: *mut usize,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { to_sink(drain, sink, lines, LogDrain::pass) }
+}
+
+/// Writes out all lines that are there; for the end, when the writers have ended.
+///
+/// # Errors
+/// As `tavola_log_drain_pass`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_drain_finish(
+    drain: *mut tavola_log_drain,
+    sink: *const tavola_log_sink,
+    lines: *mut usize,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { to_sink(drain, sink, lines, LogDrain::finish) }
+}
+
+/// As `tavola_log_drain_pass`, to a file, a pipe or a terminal, as text: see `tavola_line_print`. A
+/// descriptor that does not block will not do.
+///
+/// # Errors
+/// `TAVOLA_ERR_SINK`: the lines come again, and a part of them may have been written. Else as
+/// `tavola_log_drain_pass`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_drain_pass_fd(
+    drain: *mut tavola_log_drain,
+    fd: c_int,
+    lines: *mut usize,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { to_descriptor(drain, fd, lines, LogDrain::pass) }
+}
+
+/// As `tavola_log_drain_finish`, to a descriptor.
+///
+/// # Errors
+/// As `tavola_log_drain_pass_fd`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_drain_finish_fd(
+    drain: *mut tavola_log_drain,
+    fd: c_int,
+    lines: *mut usize,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { to_descriptor(drain, fd, lines, LogDrain::finish) }
+}
+
+/// Sleeps for a while, 10 ms and `timeout_ms` at most, less if much is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_drain_wait(
+    drain: *mut tavola_log_drain,
+    timeout_ms: u64,
+) -> tavola_status {
+    entry(|| {
+        let drain = given!(handle drain);
+        let limit = Duration::from_millis(timeout_ms);
+        alone(&drain.inner)?.drain.wait(limit);
+        OK
+    })
+}
+
+/// Ends a drain. NULL is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_drain_close(drain: *mut tavola_log_drain) {
+    // SAFETY: the caller's promise: it came from `tavola_log_drain_open` and is used no more.
+    unsafe { close(drain) };
+}

@@ -1,0 +1,22 @@
+//! Logs: lines that all processes write, and who reads them.
+
+// In this order they stand in the header.
+mod log;
+
+mod line;
+
+mod drain;
+
+mod reader;
+
+pub use line::{tavola_each_line, tavola_line};
+pub use log::tavola_log;
+
+use crate::status::Failure;
+use std::cell::{RefCell, RefMut};
+
+/// A handle for one thread at a time: a callback that uses the one it was called for is refused.
+fn alone<T>(handle: &RefCell<T>) -> Result<RefMut<'_, T>, Failure> {
+    let busy = "the handle is in use: a callback was called for it, which must not use it itself";
+    handle.try_borrow_mut().map_err(|_| Failure::argument(busy))
+}

@@ -1,0 +1,104 @@
+//! Reading a log beside its drain.
+
+use super::{alone, tavola_each_line, tavola_line, tavola_log};
+use crate::entry::{OK, entry, entry_or};
+use crate::given::{close, given};
+use crate::status::{Failure, tavola_status};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use tavola_core::{LogLine, LogReader};
+
+/// Reads a log's lines without taking them from anybody, those that were drained, too; for one
+/// thread at a time. It keeps the log open.
+pub struct tavola_log_reader {
+    inner: RefCell<LogReader>,
+}
+
+/// Opens a reader, which begins with the oldest line that is there; a log that is open read-only
+/// will do.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_reader_open(
+    log: *const tavola_log,
+    reader: *mut *mut tavola_log_reader,
+) -> tavola_status {
+    entry(|| {
+        let (log, reader) = (given!(handle log), given!(out reader));
+        let inner = RefCell::new(log.inner.reader());
+        reader.put(Box::into_raw(Box::new(tavola_log_reader { inner })));
+        OK
+    })
+}
+
+fn tell<'a>(
+    lines: impl Iterator<Item = LogLine<'a>>,
+    each: unsafe extern "C" fn(*mut c_void, *const tavola_line),
+    user: *mut c_void,
+) {
+    for line in lines {
+        let line = tavola_line::of(&line);
+        // SAFETY: the caller's function, called as its type says.
+        unsafe { each(user, &raw const line) };
+    }
+}
+
+/// Tells the lines that are there and were not told before, in the order of their times.
+///
+/// # Concurrency
+/// Lines that are just being written may be missing here and come the next time, after later ones;
+/// `tavola_log_reader_follow` waits for them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_reader_lines(
+    reader: *mut tavola_log_reader,
+    each: tavola_each_line,
+    user: *mut c_void,
+) -> tavola_status {
+    entry(|| {
+        let reader = given!(handle reader);
+        let each = each.ok_or_else(|| Failure::null("each"))?;
+        tell(alone(&reader.inner)?.lines(), each, user);
+        OK
+    })
+}
+
+/// As `tavola_log_reader_lines`, without the lines of the last millisecond, or as long as a writer
+/// is held up in the middle of a line: so the order holds from call to call, as of a drain.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_reader_follow(
+    reader: *mut tavola_log_reader,
+    each: tavola_each_line,
+    user: *mut c_void,
+) -> tavola_status {
+    entry(|| {
+        let reader = given!(handle reader);
+        let each = each.ok_or_else(|| Failure::null("each"))?;
+        tell(alone(&reader.inner)?.follow(), each, user);
+        OK
+    })
+}
+
+/// Passes over all lines that are there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_reader_skip(reader: *mut tavola_log_reader) -> tavola_status {
+    entry(|| {
+        let reader = given!(handle reader);
+        alone(&reader.inner)?.skip();
+        OK
+    })
+}
+
+/// Pieces of the log, 16 KiB each, that were overwritten between two calls without having been seen
+/// at all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_reader_missed(reader: *mut tavola_log_reader) -> u64 {
+    entry_or(0, || {
+        let reader = given!(handle reader);
+        Ok(alone(&reader.inner)?.missed())
+    })
+}
+
+/// Closes a reader. NULL is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_log_reader_close(reader: *mut tavola_log_reader) {
+    // SAFETY: the caller's promise: it came from `tavola_log_reader_open` and is used no more.
+    unsafe { close(reader) };
+}

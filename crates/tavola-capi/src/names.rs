@@ -1,0 +1,57 @@
+//! Names: where tables are.
+
+use crate::buffer::tavola_buffer;
+use crate::entry::{OK, entry};
+use crate::given::given;
+use crate::lists::{tavola_each_text, tell_all};
+use crate::status::tavola_status;
+use std::ffi::{c_char, c_void};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use tavola_core::names;
+
+/// Tells the directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_names_directory(path: *mut tavola_buffer) -> tavola_status {
+    entry(|| given!(buffer path).put(names::directory().as_os_str().as_bytes()))
+}
+
+/// Tells the file that a name stands for. A name with a `/` in it is a path already.
+///
+/// # Errors
+/// `TAVOLA_ERR_BAD_NAME` for an empty name, one of more than 200 bytes, one that begins with a dot,
+/// and one with control characters.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_names_path_of(
+    name: *const c_char,
+    path: *mut tavola_buffer,
+) -> tavola_status {
+    entry(|| given!(buffer path).put(names::path_of(given!(name name))?.as_os_str().as_bytes()))
+}
+
+/// Tells the path of each table in the directory, sorted by name.
+///
+/// # Errors
+/// `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_names_list(
+    each: tavola_each_text,
+    user: *mut c_void,
+) -> tavola_status {
+    let bytes = |path: PathBuf| path.into_os_string().into_vec();
+    let list = || Ok(names::list()?.into_iter().map(bytes).collect::<Vec<_>>());
+    entry(|| tell_all(each, user, list))
+}
+
+/// Unlinks a table. Processes that have it open keep it until they close it.
+///
+/// # Errors
+/// `TAVOLA_ERR_NOT_FOUND`; `TAVOLA_ERR_NOT_A_TABLE` when the file is something else, which is left
+/// alone.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_names_remove(name: *const c_char) -> tavola_status {
+    entry(|| {
+        names::remove(given!(name name))?;
+        OK
+    })
+}

@@ -1,0 +1,58 @@
+//! Options of tables.
+
+use crate::given::{SizedStruct, given};
+use crate::status::Failure;
+use tavola_core::{Options, Table};
+
+/// Options of a table; what is 0 has a default that needs no tuning. Begin with
+/// `tavola_options options = TAVOLA_INIT(tavola_options);`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tavola_options {
+    /// `sizeof(tavola_options)`.
+    pub size: usize,
+    /// The most bytes a new table may grow to, 1 MiB to 8 TiB; 64 GiB when 0. A reservation of
+    /// addresses, not of memory; a table that is there keeps its own.
+    pub max_size: u64,
+    /// The mode of a new table's file, whatever the umask; 0600 when 0.
+    pub mode: u32,
+    /// Shards of a new table, a power of two from 1 to 1024; by `max_size` when 0.
+    pub shards: u32,
+    /// Makes a new table for keys of so many bytes only, where not 0: a key takes 8 bytes less.
+    pub fixed_key: u32,
+    /// The bytes of all values then.
+    pub fixed_value: u32,
+    /// 1: gives a uid to every key that this handle stores; 0: to those it is asked for. A table of
+    /// fixed lengths has uids only if it is made with 1.
+    pub uids: u32,
+    /// 1: allows this handle one thread, which calls `tavola_maintain` from time to time.
+    pub background: u32,
+}
+
+// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`), the size first.
+unsafe impl SizedStruct for tavola_options {}
+
+/// The options that a caller means; NULL: the defaults.
+///
+/// # Safety
+/// I1 of `given.rs`.
+pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Options, Failure> {
+    let mut made = Table::options();
+    if options.is_null() {
+        return Ok(made);
+    }
+    let given = given!(sized options);
+    if given.max_size != 0 {
+        made = made.max_size(given.max_size);
+    }
+    if given.mode != 0 {
+        made = made.mode(given.mode);
+    }
+    if given.shards != 0 {
+        made = made.shards(given.shards);
+    }
+    if (given.fixed_key, given.fixed_value) != (0, 0) {
+        made = made.fixed(given.fixed_key, given.fixed_value);
+    }
+    Ok(made.uids(given.uids != 0).background(given.background != 0))
+}

@@ -1,0 +1,141 @@
+//! Elements of a pool: their bytes, and those that were lost.
+
+use super::tavola_pool;
+use crate::entry::{OK, entry, entry_or};
+use crate::given::given;
+use crate::status::{Failure, tavola_status};
+use std::ffi::c_void;
+use std::ptr;
+use tavola_core::{QueuePool, Result};
+
+/// The bytes of an element, aligned to 8, at the same place as long as the pool or one of its
+/// queues is open; NULL when the pool has no such element. Only who holds the element may read or
+/// write them, and of its threads one at a time. Pushing and popping hand on what was written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pool_element(
+    pool: *const tavola_pool,
+    element: u32,
+) -> *mut c_void {
+    entry_or(ptr::null_mut(), || {
+        let pool = given!(handle pool);
+        in_bounds(pool, element, 0, 0)?;
+        Ok(pool.inner.as_ptr(element).cast())
+    })
+}
+
+fn in_bounds(
+    pool: &tavola_pool,
+    element: u32,
+    at: u32,
+    len: usize,
+) -> std::result::Result<(), Failure> {
+    let bytes = pool.inner.element_bytes() as usize;
+    if element >= pool.inner.elements() {
+        return Err(Failure::argument("the pool has no such element"));
+    }
+    match len <= bytes && at as usize <= bytes - len {
+        true => Ok(()),
+        false => Err(Failure::argument("an element does not have so many bytes")),
+    }
+}
+
+/// Copies `len` bytes of an element that this handle holds, from `at` on.
+///
+/// # Errors
+/// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_ARGUMENT` when there are no such bytes; else as
+/// `tavola_push`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pool_read(
+    pool: *const tavola_pool,
+    element: u32,
+    at: u32,
+    data: *mut c_void,
+    len: usize,
+) -> tavola_status {
+    entry(|| {
+        let pool = given!(handle pool);
+        in_bounds(pool, element, at, len)?;
+        let data = data.cast::<u8>();
+        pool.inner.read(element, at, given!(items_out data, len))?;
+        OK
+    })
+}
+
+/// Copies bytes into an element that this handle holds, from `at` on.
+///
+/// # Errors
+/// As `tavola_pool_read`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pool_write(
+    pool: *const tavola_pool,
+    element: u32,
+    at: u32,
+    data: *const c_void,
+    len: usize,
+) -> tavola_status {
+    entry(|| {
+        let (pool, bytes) = (given!(handle pool), given!(bytes data, len));
+        in_bounds(pool, element, at, len)?;
+        pool.inner.write(element, at, bytes)?;
+        OK
+    })
+}
+
+/// Is told the number of an element.
+pub type tavola_each_element = Option<unsafe extern "C" fn(user: *mut c_void, element: u32)>;
+
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn tell_elements(
+    pool: *const tavola_pool,
+    each: tavola_each_element,
+    user: *mut c_void,
+    elements: impl FnOnce(&QueuePool) -> Result<Vec<u32>>,
+) -> tavola_status {
+    entry(|| {
+        let pool = given!(handle pool);
+        let each = each.ok_or_else(|| Failure::null("each"))?;
+        for element in elements(&pool.inner)? {
+            // SAFETY: the caller's function, called as its type says.
+            unsafe { each(user, element) };
+        }
+        OK
+    })
+}
+
+/// Tells the elements that are held by processes which died or closed the pool.
+///
+/// # Errors
+/// As `tavola_pool_reclaim`.
+///
+/// # Concurrency
+/// As `tavola_pool_reclaim`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pool_lost(
+    pool: *const tavola_pool,
+    each: tavola_each_element,
+    user: *mut c_void,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { tell_elements(pool, each, user, QueuePool::lost) }
+}
+
+/// Takes those elements: this handle holds them now, and each is told to the callback, which may
+/// look at it and push it. Each goes to one, however many reclaim at once. Work that grows with the
+/// number of elements.
+///
+/// # Errors
+/// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first write as `tavola_set`.
+///
+/// # Concurrency
+/// Passes the locks of all queues once, and so waits for a process that is stopped in a push or
+/// pop.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pool_reclaim(
+    pool: *const tavola_pool,
+    each: tavola_each_element,
+    user: *mut c_void,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { tell_elements(pool, each, user, QueuePool::reclaim) }
+}

@@ -1,0 +1,277 @@
+//! One queue.
+
+use super::tavola_pool;
+use crate::entry::{OK, entry, entry_or};
+use crate::given::{close, given};
+use crate::status::{Failure, tavola_status};
+use std::ffi::c_char;
+use std::time::Duration;
+use tavola_core::{Queue, Result};
+
+/// A queue of elements, first in, first out. Any number of threads and processes push and pop at
+/// once.
+pub struct tavola_queue {
+    pub(super) inner: Queue,
+    /// Where the pool's elements begin: the same for all queues of one pool by one handle's
+    /// mapping, and for no others.
+    elements: usize,
+}
+
+const _: () = crate::given::is_shared::<tavola_queue>();
+
+/// What a wait that ended without an element comes to.
+fn counted(count: usize, otherwise: tavola_status) -> tavola_status {
+    match count {
+        0 => otherwise,
+        _ => tavola_status::TAVOLA_OK,
+    }
+}
+
+/// Opens one of a pool's queues, which keeps the pool's file open.
+///
+/// # Errors
+/// `TAVOLA_ERR_NOT_THERE`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_queue_open(
+    pool: *const tavola_pool,
+    name: *const c_char,
+    queue: *mut *mut tavola_queue,
+) -> tavola_status {
+    entry(|| {
+        let (pool, name) = (given!(handle pool), given!(text name));
+        let queue = given!(out queue);
+        queue.put(Box::into_raw(Box::new(tavola_queue {
+            inner: pool.inner.queue(name)?,
+            elements: pool.inner.as_ptr(0).addr(),
+        })));
+        OK
+    })
+}
+
+/// Adds an element that this process holds, and holds no more then.
+///
+/// # Errors
+/// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first
+/// write as `tavola_set`.
+///
+/// # Concurrency
+/// Takes a short lock. A process that dies or is stopped within delays those who need the same one
+/// until its death is noticed (some 10 ms), or until it goes on.
+///
+/// # Crash
+/// Killed before it returned: the element stands in the queue, or is held by a dead process.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_push(queue: *const tavola_queue, element: u32) -> tavola_status {
+    entry(|| {
+        given!(handle queue).inner.push(element)?;
+        OK
+    })
+}
+
+/// Adds elements in this order. Of each 1024, others see all or none.
+///
+/// # Errors
+/// As `tavola_push`; those of earlier stretches of 1024 are in the queue then, the others are still
+/// held.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_push_many(
+    queue: *const tavola_queue,
+    elements: *const u32,
+    count: usize,
+) -> tavola_status {
+    entry(|| {
+        let (queue, elements) = (given!(handle queue), given!(items elements, count));
+        queue.inner.push_many(elements)?;
+        OK
+    })
+}
+
+/// What the functions have in common that pop one element.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn pop_one(
+    queue: *const tavola_queue,
+    element: *mut u32,
+    otherwise: tavola_status,
+    pop: impl FnOnce(&Queue) -> Result<Option<u32>>,
+) -> tavola_status {
+    entry(|| {
+        let (queue, out) = (given!(handle queue), given!(out element));
+        let Some(element) = pop(&queue.inner)? else {
+            return Ok(otherwise);
+        };
+        out.put(element);
+        OK
+    })
+}
+
+/// Takes the first element.
+///
+/// # Errors
+/// `TAVOLA_EMPTY`: there is none. Else as `tavola_push`; `TAVOLA_ERR_CORRUPT`.
+///
+/// # Concurrency
+/// As `tavola_push`, by another lock. A look at an empty queue takes none.
+///
+/// # Crash
+/// Killed before it returned: the element stands in the queue, or is held by a dead process.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pop(
+    queue: *const tavola_queue,
+    element: *mut u32,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { pop_one(queue, element, tavola_status::TAVOLA_EMPTY, Queue::pop) }
+}
+
+/// As `tavola_pop`, waiting for an element if there is none, but no longer than `timeout_ms`;
+/// `UINT64_MAX`: for ever.
+///
+/// # Errors
+/// `TAVOLA_TIMEOUT`: none came. Else as `tavola_pop`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pop_wait(
+    queue: *const tavola_queue,
+    timeout_ms: u64,
+    element: *mut u32,
+) -> tavola_status {
+    let timeout = Duration::from_millis(timeout_ms);
+    let pop = |queue: &Queue| queue.pop_wait(timeout);
+    // SAFETY: the caller's promise.
+    unsafe { pop_one(queue, element, tavola_status::TAVOLA_TIMEOUT, pop) }
+}
+
+/// What the functions have in common that pop many.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn pop_some(
+    queue: *const tavola_queue,
+    (elements, most): (*mut u32, usize),
+    count: *mut usize,
+    otherwise: tavola_status,
+    pop: impl FnOnce(&Queue, &mut [u32]) -> Result<usize>,
+) -> tavola_status {
+    entry(|| {
+        let (queue, out) = (given!(handle queue), given!(items_out elements, most));
+        let counter = given!(out count);
+        let count = pop(&queue.inner, out)?;
+        if count > 0 {
+            counter.put(count);
+        }
+        Ok(counted(count, otherwise))
+    })
+}
+
+/// Takes as many elements as there are and `elements` has room for, at most 1024; `count` gets how
+/// many.
+///
+/// # Errors
+/// As `tavola_pop`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pop_many(
+    queue: *const tavola_queue,
+    elements: *mut u32,
+    most: usize,
+    count: *mut usize,
+) -> tavola_status {
+    let empty = tavola_status::TAVOLA_EMPTY;
+    // SAFETY: the caller's promise.
+    unsafe { pop_some(queue, (elements, most), count, empty, Queue::pop_many) }
+}
+
+/// As `tavola_pop_many`, waiting for the first element if there is none.
+///
+/// # Errors
+/// As `tavola_pop_wait`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pop_many_wait(
+    queue: *const tavola_queue,
+    elements: *mut u32,
+    most: usize,
+    timeout_ms: u64,
+    count: *mut usize,
+) -> tavola_status {
+    let timeout = Duration::from_millis(timeout_ms);
+    let pop = |queue: &Queue, out: &mut [u32]| queue.pop_many_wait(out, timeout);
+    let late = tavola_status::TAVOLA_TIMEOUT;
+    // SAFETY: the caller's promise.
+    unsafe { pop_some(queue, (elements, most), count, late, pop) }
+}
+
+/// What the functions have in common that pass.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn pass_some(
+    (queue, to): (*const tavola_queue, *const tavola_queue),
+    count: *mut usize,
+    otherwise: tavola_status,
+    pass: impl FnOnce(&Queue, &Queue) -> Result<usize>,
+) -> tavola_status {
+    entry(|| {
+        let (queue, to) = (given!(handle queue), given!(handle to));
+        let counter = given!(maybe count);
+        if queue.elements != to.elements {
+            return Err(Failure::argument("elements are passed within one pool"));
+        }
+        let count = pass(&queue.inner, &to.inner)?;
+        if count > 0 {
+            counter.put(count);
+        }
+        Ok(counted(count, otherwise))
+    })
+}
+
+/// Pops at most `most` elements, of 1024, and pushes them to another queue of the pool; `count`,
+/// unless it is NULL, gets how many.
+///
+/// # Errors
+/// `TAVOLA_ERR_ARGUMENT`: the other queue is of another pool, or of another handle of it. Else as
+/// `tavola_pop`.
+///
+/// # Crash
+/// In between, the elements are this process's, as if it had popped them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pass(
+    queue: *const tavola_queue,
+    to: *const tavola_queue,
+    most: usize,
+    count: *mut usize,
+) -> tavola_status {
+    let pass = |queue: &Queue, to: &Queue| queue.pass(to, most);
+    // SAFETY: the caller's promise.
+    unsafe { pass_some((queue, to), count, tavola_status::TAVOLA_EMPTY, pass) }
+}
+
+/// As `tavola_pass`, waiting for the first element if there is none.
+///
+/// # Errors
+/// `TAVOLA_TIMEOUT`: none came. Else as `tavola_pass`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pass_wait(
+    queue: *const tavola_queue,
+    to: *const tavola_queue,
+    most: usize,
+    timeout_ms: u64,
+    count: *mut usize,
+) -> tavola_status {
+    let timeout = Duration::from_millis(timeout_ms);
+    let pass = |queue: &Queue, to: &Queue| queue.pass_wait(to, most, timeout);
+    // SAFETY: the caller's promise.
+    unsafe { pass_some((queue, to), count, tavola_status::TAVOLA_TIMEOUT, pass) }
+}
+
+/// How many elements the queue holds, in passing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_queue_len(queue: *const tavola_queue) -> usize {
+    entry_or(0, || Ok(given!(handle queue).inner.len()))
+}
+
+/// Closes a queue. NULL is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_queue_close(queue: *mut tavola_queue) {
+    // SAFETY: the caller's promise: it came from `tavola_queue_open` and is used no more.
+    unsafe { close(queue) };
+}

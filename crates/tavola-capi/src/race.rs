@@ -1,0 +1,89 @@
+//! Processes that begin at the same moment.
+
+use crate::entry::{Answer, OK, entry};
+use crate::given::given;
+use crate::status::{Failure, tavola_status};
+use crate::table::tavola_table;
+use std::ffi::c_void;
+use std::time::{Duration, Instant};
+use tavola_core::{Result, Table};
+
+/// For so long who waits looks without a pause; then it naps between two looks.
+const EAGER: Duration = Duration::from_millis(2);
+const NAP: Duration = Duration::from_micros(100);
+
+/// Waits until `count` processes, or threads, have called this with the same table and key; then
+/// all return. The key is a counter of those that have come: it may be used again by as many.
+///
+/// # Errors
+/// `TAVOLA_TIMEOUT`: they have not come within `timeout_ms`; the caller is not counted any more.
+/// `TAVOLA_ERR_ARGUMENT`: `count` is 0. Else as `tavola_incr`; a table of fixed lengths has no
+/// counters.
+///
+/// # Concurrency
+/// They return within some 100 us of each other, as far as there are processors for all.
+///
+/// # Crash
+/// Who is killed while it waits stays counted; remove the key before the next race.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_race_start(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    count: u32,
+    timeout_ms: u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        if count == 0 {
+            return Err(Failure::argument("a race has one participant at least"));
+        }
+        race(&table.inner, key, u64::from(count), timeout_ms)
+    })
+}
+
+fn race(table: &Table, key: &[u8], count: u64, timeout_ms: u64) -> Answer {
+    let came = table.incr(key, 1)?;
+    let full = came.next_multiple_of(count);
+    let begun = Instant::now();
+    let timeout = Duration::from_millis(timeout_ms);
+    while number(table, key)? < full {
+        let waited = begun.elapsed();
+        if waited >= timeout {
+            return leave(table, key, full);
+        }
+        match waited < EAGER {
+            true => std::thread::yield_now(),
+            false => std::thread::sleep(NAP.min(timeout - waited)),
+        }
+    }
+    OK
+}
+
+fn number(table: &Table, key: &[u8]) -> Result<u64> {
+    Ok(table.get(key)?.as_deref().map_or(0, parse))
+}
+
+fn parse(text: &[u8]) -> u64 {
+    let digit = |sum: u64, digit: &u8| sum.wrapping_mul(10) + u64::from(digit.wrapping_sub(b'0'));
+    text.iter().fold(0, digit)
+}
+
+/// Takes back that it came, unless the last has just come.
+fn leave(table: &Table, key: &[u8], full: u64) -> Answer {
+    let mut late = false;
+    table.update(key, |old| {
+        let number = old.map_or(0, parse);
+        late = number >= full;
+        let rest = if late {
+            number
+        } else {
+            number.saturating_sub(1)
+        };
+        Some(rest.to_string().into_bytes())
+    })?;
+    match late {
+        true => OK,
+        false => Ok(tavola_status::TAVOLA_TIMEOUT),
+    }
+}

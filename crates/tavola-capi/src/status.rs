@@ -1,0 +1,306 @@
+//! What functions return, and the message of the last error.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::fmt;
+use std::io::ErrorKind;
+use tavola_core::Error;
+
+/// What became of a call: 0, done; above 0, another answer; below 0, an error. Numbers are never
+/// used again for something else.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum tavola_status {
+    /// Done.
+    TAVOLA_OK = 0,
+    /// The key, or the uid, is not there.
+    TAVOLA_MISSING = 1,
+    /// The key is there already, and stays as it is.
+    TAVOLA_PRESENT = 2,
+    /// The key has another value than the one that was expected.
+    TAVOLA_CHANGED = 3,
+    /// The walk is over.
+    TAVOLA_END = 4,
+    /// The queue is empty.
+    TAVOLA_EMPTY = 5,
+    /// The time is up.
+    TAVOLA_TIMEOUT = 6,
+
+    /// A pointer is NULL that must not be.
+    TAVOLA_ERR_NULL = -1,
+    /// A bug of the library; please report it.
+    TAVOLA_ERR_PANIC = -2,
+    /// The result does not fit in the buffer, whose `len` says how long it is.
+    TAVOLA_ERR_TOO_SMALL = -3,
+    /// A callback gave no place for the result.
+    TAVOLA_ERR_STOPPED = -4,
+    /// An argument is out of its bounds.
+    TAVOLA_ERR_ARGUMENT = -5,
+    /// An error that this library has no number for.
+    TAVOLA_ERR_OTHER = -6,
+
+    /// No table of that name.
+    TAVOLA_ERR_NOT_FOUND = -10,
+    /// A table of that name is there already.
+    TAVOLA_ERR_ALREADY_EXISTS = -11,
+    /// No room: `max_size` is reached, or the file system is full. The table is intact.
+    TAVOLA_ERR_FULL = -12,
+    /// Bytes of the table contradict each other; nothing was changed.
+    TAVOLA_ERR_CORRUPT = -13,
+    /// The file is no table.
+    TAVOLA_ERR_NOT_A_TABLE = -14,
+    /// The table was made by another version of the format.
+    TAVOLA_ERR_VERSION = -15,
+    /// The table was made on a machine of the other byte order.
+    TAVOLA_ERR_ENDIANNESS = -16,
+    /// The system refused access.
+    TAVOLA_ERR_PERMISSION = -17,
+    /// The table is open read-only, or lies on a read-only file system.
+    TAVOLA_ERR_READ_ONLY = -18,
+    /// A name that cannot stand for a table.
+    TAVOLA_ERR_BAD_NAME = -19,
+    /// An option outside its bounds.
+    TAVOLA_ERR_BAD_OPTION = -20,
+    /// Every participant slot is taken by a living process.
+    TAVOLA_ERR_TOO_MANY_PARTICIPANTS = -21,
+    /// Key and value together exceed 2^32 - 1 bytes.
+    TAVOLA_ERR_TOO_LARGE = -22,
+    /// The table has keys and values of other lengths only.
+    TAVOLA_ERR_LENGTHS = -23,
+    /// A table of fixed lengths that was made without uids.
+    TAVOLA_ERR_NO_UIDS = -24,
+    /// Nothing of that name stands beside the table.
+    TAVOLA_ERR_NOT_THERE = -25,
+    /// Something of that name stands beside the table already.
+    TAVOLA_ERR_ALREADY_THERE = -26,
+    /// An element was pushed by who does not hold it.
+    TAVOLA_ERR_NOT_HELD = -27,
+    /// The value is no decimal number below 2^64.
+    TAVOLA_ERR_NOT_A_COUNTER = -28,
+    /// A write in a signal handler that had interrupted a write of the same thread.
+    TAVOLA_ERR_REENTRANT = -29,
+    /// Any other failure of the system; see `tavola_last_os_error`.
+    TAVOLA_ERR_IO = -30,
+    /// The log has a drain already.
+    TAVOLA_ERR_ALREADY_DRAINED = -31,
+    /// Lines of a log could not be written out; they are still the log's.
+    TAVOLA_ERR_SINK = -32,
+}
+
+/// Why a function did not do what it was asked: a pointer to the cause, so that answers are handed
+/// on in registers.
+#[derive(Debug)]
+pub(crate) struct Failure(Box<Cause>);
+
+#[derive(Debug)]
+enum Cause {
+    /// An argument.
+    Null(&'static str),
+    /// Bytes that are needed.
+    TooSmall(usize),
+    Stopped,
+    /// What is wrong with which argument.
+    Argument(&'static str),
+    Core(Error),
+}
+
+impl From<Error> for Failure {
+    #[cold]
+    fn from(error: Error) -> Self {
+        Self(Box::new(Cause::Core(error)))
+    }
+}
+
+impl Failure {
+    /// The name of an argument.
+    #[cold]
+    pub(crate) fn null(argument: &'static str) -> Self {
+        Self(Box::new(Cause::Null(argument)))
+    }
+
+    #[cold]
+    pub(crate) fn too_small(needed: usize) -> Self {
+        Self(Box::new(Cause::TooSmall(needed)))
+    }
+
+    #[cold]
+    pub(crate) fn stopped() -> Self {
+        Self(Box::new(Cause::Stopped))
+    }
+
+    #[cold]
+    pub(crate) fn argument(what: &'static str) -> Self {
+        Self(Box::new(Cause::Argument(what)))
+    }
+
+    pub(crate) fn status(&self) -> tavola_status {
+        use tavola_status::*;
+        match &*self.0 {
+            Cause::Null(_) => TAVOLA_ERR_NULL,
+            Cause::TooSmall(_) => TAVOLA_ERR_TOO_SMALL,
+            Cause::Stopped => TAVOLA_ERR_STOPPED,
+            Cause::Argument(_) => TAVOLA_ERR_ARGUMENT,
+            Cause::Core(error) => match error {
+                Error::NotFound { .. } => TAVOLA_ERR_NOT_FOUND,
+                Error::AlreadyExists { .. } => TAVOLA_ERR_ALREADY_EXISTS,
+                Error::Full { .. } => TAVOLA_ERR_FULL,
+                Error::Corrupt { .. } => TAVOLA_ERR_CORRUPT,
+                Error::NotATable { .. } => TAVOLA_ERR_NOT_A_TABLE,
+                Error::Version { .. } => TAVOLA_ERR_VERSION,
+                Error::Endianness { .. } => TAVOLA_ERR_ENDIANNESS,
+                Error::Permission { .. } => TAVOLA_ERR_PERMISSION,
+                Error::ReadOnly => TAVOLA_ERR_READ_ONLY,
+                Error::BadName { .. } => TAVOLA_ERR_BAD_NAME,
+                Error::BadOption { .. } => TAVOLA_ERR_BAD_OPTION,
+                Error::TooManyParticipants { .. } => TAVOLA_ERR_TOO_MANY_PARTICIPANTS,
+                Error::TooLarge { .. } => TAVOLA_ERR_TOO_LARGE,
+                Error::Lengths { .. } => TAVOLA_ERR_LENGTHS,
+                Error::NoUids => TAVOLA_ERR_NO_UIDS,
+                Error::NotThere { .. } => TAVOLA_ERR_NOT_THERE,
+                Error::AlreadyThere { .. } => TAVOLA_ERR_ALREADY_THERE,
+                Error::NotHeld { .. } => TAVOLA_ERR_NOT_HELD,
+                Error::NotACounter => TAVOLA_ERR_NOT_A_COUNTER,
+                Error::Reentrant => TAVOLA_ERR_REENTRANT,
+                Error::Io { .. } => TAVOLA_ERR_IO,
+                Error::AlreadyDrained => TAVOLA_ERR_ALREADY_DRAINED,
+                Error::Sink { .. } => TAVOLA_ERR_SINK,
+                _ => TAVOLA_ERR_OTHER,
+            },
+        }
+    }
+
+    /// The system's `errno`, where it had one.
+    pub(crate) fn os_error(&self) -> Option<i32> {
+        match &*self.0 {
+            Cause::Core(
+                Error::Permission { source, .. }
+                | Error::Io { source, .. }
+                | Error::Sink { source },
+            ) => source.raw_os_error().or_else(|| number_of(source.kind())),
+            _ => None,
+        }
+    }
+}
+
+/// The `errno` behind an error that has a sentence of ours instead of the system's: ENOENT, EACCES,
+/// ENOTDIR.
+fn number_of(kind: ErrorKind) -> Option<i32> {
+    match kind {
+        ErrorKind::NotFound => Some(2),
+        ErrorKind::PermissionDenied => Some(13),
+        ErrorKind::NotADirectory => Some(20),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Cause::Null(argument) => write!(f, "{argument} is NULL; hand in a pointer"),
+            Cause::TooSmall(needed) => write!(
+                f,
+                "the result has {needed} bytes; hand in a buffer of that size, or a callback"
+            ),
+            Cause::Stopped => f.write_str("the callback gave no place for the result"),
+            Cause::Argument(what) => f.write_str(what),
+            Cause::Core(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The last error of a thread.
+struct Told {
+    message: CString,
+    os_error: c_int,
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Told>> = const { RefCell::new(None) };
+}
+
+/// Keeps what [`tavola_last_error`] tells. In a thread that is ending, nobody asks any more; nor of
+/// an error in a signal handler that interrupted this.
+pub(crate) fn set_last_error(message: String, os_error: Option<i32>) {
+    let mut bytes = message.into_bytes();
+    bytes.retain(|byte| *byte != 0);
+    let message = CString::new(bytes).unwrap_or_default();
+    let told = Told {
+        message,
+        os_error: os_error.unwrap_or(0),
+    };
+    let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| *last = Some(told)));
+}
+
+/// What the last error of this thread was: a sentence that says what to do, or "" when there was
+/// none. An answer above 0 is no error and leaves it. Stays until the next error of this thread, or
+/// its end.
+#[unsafe(no_mangle)]
+pub extern "C" fn tavola_last_error() -> *const c_char {
+    let message = |told: &Told| told.message.as_ptr();
+    LAST.try_with(|last| last.borrow().as_ref().map_or(c"".as_ptr(), message))
+        .unwrap_or(c"".as_ptr())
+}
+
+/// The `errno` of the system that led to the last error of this thread; 0 when there was none.
+#[unsafe(no_mangle)]
+pub extern "C" fn tavola_last_os_error() -> c_int {
+    LAST.try_with(|last| last.borrow().as_ref().map_or(0, |told| told.os_error))
+        .unwrap_or(0)
+}
+
+macro_rules! names {
+    ($($name:ident)*) => {
+        const NAMES: &[(i32, &CStr)] = &[$((tavola_status::$name as i32, match
+            CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes())
+        {
+            Ok(name) => name,
+            Err(_) => panic!("a name without NUL bytes"),
+        })),*];
+    };
+}
+
+names! {
+    TAVOLA_OK TAVOLA_MISSING TAVOLA_PRESENT TAVOLA_CHANGED TAVOLA_END TAVOLA_EMPTY TAVOLA_TIMEOUT
+    TAVOLA_ERR_NULL TAVOLA_ERR_PANIC TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED TAVOLA_ERR_ARGUMENT
+    TAVOLA_ERR_OTHER TAVOLA_ERR_NOT_FOUND TAVOLA_ERR_ALREADY_EXISTS TAVOLA_ERR_FULL
+    TAVOLA_ERR_CORRUPT TAVOLA_ERR_NOT_A_TABLE TAVOLA_ERR_VERSION TAVOLA_ERR_ENDIANNESS
+    TAVOLA_ERR_PERMISSION TAVOLA_ERR_READ_ONLY TAVOLA_ERR_BAD_NAME TAVOLA_ERR_BAD_OPTION
+    TAVOLA_ERR_TOO_MANY_PARTICIPANTS TAVOLA_ERR_TOO_LARGE TAVOLA_ERR_LENGTHS TAVOLA_ERR_NO_UIDS
+    TAVOLA_ERR_NOT_THERE TAVOLA_ERR_ALREADY_THERE TAVOLA_ERR_NOT_HELD TAVOLA_ERR_NOT_A_COUNTER
+    TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED TAVOLA_ERR_SINK
+}
+
+/// The name of a status, as "TAVOLA_ERR_FULL"; "?" for a number that is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn tavola_status_name(status: i32) -> *const c_char {
+    let known = NAMES.iter().find(|(number, _)| *number == status);
+    known.map_or(c"?".as_ptr(), |(_, name)| name.as_ptr())
+}
+
+/// The version of the library, as "0.1.0".
+#[unsafe(no_mangle)]
+pub extern "C" fn tavola_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_are_there_once() {
+        let mut numbers: Vec<i32> = NAMES.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), NAMES.len());
+        assert_eq!(numbers.iter().filter(|number| **number >= 0).count(), 7);
+    }
+
+    #[test]
+    fn a_message_has_no_nul_in_the_middle() {
+        set_last_error("a\0b".to_owned(), Some(2));
+        // SAFETY: the message stays until the next error of this thread.
+        assert_eq!(unsafe { CStr::from_ptr(tavola_last_error()) }, c"ab");
+        assert_eq!(tavola_last_os_error(), 2);
+    }
+}

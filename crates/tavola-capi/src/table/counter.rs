@@ -1,0 +1,126 @@
+//! Counters.
+
+use super::tavola_table;
+use crate::entry::{OK, entry, found};
+use crate::given::given;
+use crate::status::tavola_status;
+use std::ffi::c_void;
+use tavola_core::{Result, Table};
+
+/// What [`tavola_incr`] and [`tavola_decr`] have in common.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn count(
+    table: *const tavola_table,
+    (key, key_len): (*const c_void, usize),
+    now: *mut u64,
+    count: impl FnOnce(&Table, &[u8]) -> Result<u64>,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let now = given!(maybe now);
+        now.put(count(&table.inner, key)?);
+        OK
+    })
+}
+
+/// What [`tavola_incr_from`] and [`tavola_decr_from`] have in common.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn count_from(
+    table: *const tavola_table,
+    (key, key_len): (*const c_void, usize),
+    initial: *const u64,
+    now: *mut u64,
+    count: impl FnOnce(&Table, &[u8], Option<u64>) -> Result<Option<u64>>,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let now = given!(maybe now);
+        let initial = match initial.is_null() {
+            true => None,
+            false => Some(*given!(handle initial)),
+        };
+        let number = count(&table.inner, key, initial)?;
+        if let Some(number) = number {
+            now.put(number);
+        }
+        found(number.is_some())
+    })
+}
+
+/// Adds to a counter, beginning at 0 when the key is missing; `now` gets the sum, unless it is
+/// NULL. Past 2^64 - 1 it begins at 0 again. A counter reads as decimal text, and decimal text can
+/// be counted on.
+///
+/// # Errors
+/// `TAVOLA_ERR_NOT_A_COUNTER`; else as `tavola_set`.
+///
+/// # Crash
+/// Killed before it returned: added once, or not at all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_incr(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    by: u64,
+    now: *mut u64,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { count(table, (key, key_len), now, |table, key| table.incr(key, by)) }
+}
+
+/// Subtracts from a counter, never below 0; a missing key becomes 0. `now` gets the rest, unless it
+/// is NULL.
+///
+/// # Errors
+/// As `tavola_incr`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_decr(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    by: u64,
+    now: *mut u64,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { count(table, (key, key_len), now, |table, key| table.decr(key, by)) }
+}
+
+/// As `tavola_incr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: it was not there, and `initial` is NULL. Else as `tavola_incr`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_incr_from(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    by: u64,
+    initial: *const u64,
+    now: *mut u64,
+) -> tavola_status {
+    let incr = |table: &Table, key: &[u8], initial| table.incr_from(key, by, initial);
+    // SAFETY: the caller's promise.
+    unsafe { count_from(table, (key, key_len), initial, now, incr) }
+}
+
+/// As `tavola_decr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
+///
+/// # Errors
+/// As `tavola_incr_from`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_decr_from(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    by: u64,
+    initial: *const u64,
+    now: *mut u64,
+) -> tavola_status {
+    let decr = |table: &Table, key: &[u8], initial| table.decr_from(key, by, initial);
+    // SAFETY: the caller's promise.
+    unsafe { count_from(table, (key, key_len), initial, now, decr) }
+}

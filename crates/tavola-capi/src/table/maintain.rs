@@ -1,0 +1,199 @@
+//! Housekeeping that is asked for, and checks.
+
+use super::tavola_table;
+use crate::entry::{OK, entry};
+use crate::given::{SizedStruct, given};
+use crate::lists::{tavola_each_text, tell};
+use crate::status::tavola_status;
+use std::ffi::c_void;
+use tavola_core::{CheckReport, Maintained};
+
+/// What a call of `tavola_maintain` did.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tavola_maintained {
+    /// `sizeof(tavola_maintained)`.
+    pub size: usize,
+    /// Bytes that lie on huge pages now and did not before, or were found to already.
+    pub collapsed_bytes: u64,
+    /// Bytes given back to the system.
+    pub given_back_bytes: u64,
+    /// 1: the kernel can do it: Linux 6.1 or newer, with transparent huge pages.
+    pub huge_pages_supported: u32,
+    /// 1: nothing was left to do.
+    pub done: u32,
+}
+
+// SAFETY: integers without padding, the size first.
+unsafe impl SizedStruct for tavola_maintained {}
+
+impl From<Maintained> for tavola_maintained {
+    fn from(did: Maintained) -> Self {
+        Self {
+            size: size_of::<Self>(),
+            collapsed_bytes: did.collapsed_bytes,
+            given_back_bytes: did.given_back_bytes,
+            huge_pages_supported: did.huge_pages_supported.into(),
+            done: did.done.into(),
+        }
+    }
+}
+
+/// What a check found.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tavola_check_report {
+    /// `sizeof(tavola_check_report)`.
+    pub size: usize,
+    /// Keys found.
+    pub keys: u64,
+    /// Bytes of the blocks, segments and large pages that the index leads to.
+    pub bytes_reachable: u64,
+    /// Bytes of the blocks, segments and large pages that the allocator holds to be in use.
+    pub bytes_in_use: u64,
+    /// How many things are wrong.
+    pub problems: u64,
+}
+
+// SAFETY: integers without padding, the size first.
+unsafe impl SizedStruct for tavola_check_report {}
+
+/// What functions have in common that report a check.
+///
+/// # Safety
+/// I1 of `given.rs`.
+pub(crate) unsafe fn report(
+    report: *mut tavola_check_report,
+    each: tavola_each_text,
+    user: *mut c_void,
+    check: impl FnOnce() -> Result<CheckReport, crate::status::Failure>,
+) -> tavola_status {
+    entry(|| {
+        let report = given!(sized_out report);
+        let found = check()?;
+        report.put(&tavola_check_report {
+            size: size_of::<tavola_check_report>(),
+            keys: found.keys,
+            bytes_reachable: found.bytes_reachable,
+            bytes_in_use: found.bytes_in_use,
+            problems: found.problem_count,
+        });
+        for problem in found.problems {
+            tell(each, user, problem);
+        }
+        OK
+    })
+}
+
+/// Reads everything and compares what is derived with what it is derived from. `each` is told what
+/// is wrong, in plain sentences, at most 100 of them; it may be NULL. `TAVOLA_OK` says that it was
+/// checked: nothing is wrong when `report->problems` is 0.
+///
+/// # Errors
+/// `TAVOLA_ERR_IO` when this process cannot attach.
+///
+/// # Concurrency
+/// Holds one shard's lock at a time for as long as that shard takes. A table open for reading only
+/// is checked without locks: what others write meanwhile may look wrong.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_check(
+    table: *const tavola_table,
+    report: *mut tavola_check_report,
+    each: tavola_each_text,
+    user: *mut c_void,
+) -> tavola_status {
+    let check = || Ok(given!(handle table).inner.check()?);
+    // SAFETY: the caller's promise.
+    unsafe { self::report(report, each, user, check) }
+}
+
+/// Recovers every shard as after a death: whatever is derived from the index is made anew, and what
+/// cannot be read any more is dropped. The report is that of a check afterwards, with one problem
+/// told for what was dropped.
+///
+/// # Errors
+/// `TAVOLA_ERR_READ_ONLY`; else as `tavola_check`.
+///
+/// # Crash
+/// The next to lock the shard recovers it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_repair(
+    table: *const tavola_table,
+    report: *mut tavola_check_report,
+    each: tavola_each_text,
+    user: *mut c_void,
+) -> tavola_status {
+    let repair = || Ok(given!(handle table).inner.repair()?);
+    // SAFETY: the caller's promise.
+    unsafe { self::report(report, each, user, repair) }
+}
+
+/// Removes all keys.
+///
+/// # Errors
+/// As `tavola_remove`.
+///
+/// # Concurrency
+/// Keys that were there at the beginning are gone at the end; one that is set meanwhile may stay or
+/// go. No lock is held for more than some 200 keys.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_clear(table: *const tavola_table) -> tavola_status {
+    entry(|| {
+        given!(handle table).inner.clear()?;
+        OK
+    })
+}
+
+/// Gives back all memory that can be given back: merges sparse parts of the index, empties sparse
+/// pages, waits up to two and a half seconds for the grace of freed pages. `given_back` gets the
+/// bytes, unless it is NULL.
+///
+/// # Errors
+/// As `tavola_remove`.
+///
+/// # Concurrency
+/// Moves at most 64 items under one hold of a lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_compact(
+    table: *const tavola_table,
+    given_back: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, given_back) = (given!(handle table), given!(maybe given_back));
+        given_back.put(table.inner.compact()?);
+        OK
+    })
+}
+
+/// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can (about a
+/// second a GiB), and gives back some memory nobody needs. Goes on where the last call of this
+/// process ended.
+///
+/// # Errors
+/// As `tavola_remove`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_maintain(
+    table: *const tavola_table,
+    budget_bytes: u64,
+    did: *mut tavola_maintained,
+) -> tavola_status {
+    entry(|| {
+        let (table, did) = (given!(handle table), given!(sized_out did));
+        did.put(&table.inner.maintain(budget_bytes)?.into());
+        OK
+    })
+}
+
+/// Frees the slots of participants that died, and wins back what they held; `freed` gets how many
+/// there were, unless it is NULL. Writes do so by themselves from time to time.
+///
+/// # Errors
+/// `TAVOLA_ERR_READ_ONLY`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_reap(table: *const tavola_table, freed: *mut u32) -> tavola_status {
+    entry(|| {
+        let (table, freed) = (given!(handle table), given!(maybe freed));
+        freed.put(table.inner.reap()?);
+        OK
+    })
+}

@@ -1,0 +1,41 @@
+//! Tables: opening them, and their operations, a file for each kind.
+
+// In this order they stand in the header.
+mod open;
+
+mod read;
+
+mod write;
+
+mod update;
+
+mod counter;
+
+mod uid;
+
+mod iter;
+
+mod stats;
+
+mod maintain;
+
+pub(crate) use maintain::{report, tavola_check_report};
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use tavola_core::Table;
+
+/// A table. Threads share it freely.
+pub struct tavola_table {
+    pub(crate) inner: Table,
+    path: CString,
+}
+
+const _: () = crate::given::is_shared::<tavola_table>();
+
+/// Hands out a table. It is counted: a walk keeps it open.
+fn opened(inner: Table) -> *mut tavola_table {
+    let path = CString::new(inner.path().as_os_str().as_bytes()).unwrap_or_default();
+    Arc::into_raw(Arc::new(tavola_table { inner, path })).cast_mut()
+}

@@ -1,0 +1,142 @@
+//! Opening tables.
+
+use super::{opened, tavola_table};
+use crate::entry::{OK, entry, entry_or};
+use crate::given::given;
+use crate::options::{options_of, tavola_options};
+use crate::status::tavola_status;
+use std::ffi::{OsStr, c_char};
+use std::ptr;
+use std::sync::Arc;
+use tavola_core::{Options, Table};
+
+/// What the functions that open have in common.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn open(
+    name: *const c_char,
+    options: *const tavola_options,
+    table: *mut *mut tavola_table,
+    open: impl FnOnce(&Options, &OsStr) -> tavola_core::Result<Table>,
+) -> tavola_status {
+    entry(|| {
+        let (name, table) = (given!(name name), given!(out table));
+        // SAFETY: I1.
+        let options = unsafe { options_of(options) }?;
+        table.put(opened(open(&options, name)?));
+        OK
+    })
+}
+
+/// Opens a table, making it when it is not there. A name stands for a file in the directory of
+/// tables (see `tavola_names_directory`), anything with a `/` in it is a path. `options` may be
+/// NULL.
+///
+/// # Errors
+/// `TAVOLA_ERR_NOT_A_TABLE`, `TAVOLA_ERR_VERSION`, `TAVOLA_ERR_ENDIANNESS` when the file is not
+/// one; `TAVOLA_ERR_BAD_NAME`, `TAVOLA_ERR_BAD_OPTION`, `TAVOLA_ERR_PERMISSION`,
+/// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_IO`.
+///
+/// # Concurrency
+/// Of many processes that do this at once, one makes the table and all open that one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_open(
+    name: *const c_char,
+    options: *const tavola_options,
+    table: *mut *mut tavola_table,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { open(name, options, table, |options, name| options.open(name)) }
+}
+
+/// Makes a table.
+///
+/// # Errors
+/// `TAVOLA_ERR_ALREADY_EXISTS`; else as `tavola_open`.
+///
+/// # Crash
+/// The table appears whole or not at all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_create(
+    name: *const c_char,
+    options: *const tavola_options,
+    table: *mut *mut tavola_table,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { open(name, options, table, |options, name| options.create(name)) }
+}
+
+/// Opens a table that is there.
+///
+/// # Errors
+/// `TAVOLA_ERR_NOT_FOUND`; else as `tavola_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_open_existing(
+    name: *const c_char,
+    options: *const tavola_options,
+    table: *mut *mut tavola_table,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        open(name, options, table, |options, name| {
+            options.open_existing(name)
+        })
+    }
+}
+
+/// Opens a table for reading only, through a mapping that cannot be written to.
+///
+/// # Errors
+/// `TAVOLA_ERR_NOT_FOUND`; else as `tavola_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_open_read_only(
+    name: *const c_char,
+    options: *const tavola_options,
+    table: *mut *mut tavola_table,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        open(name, options, table, |options, name| {
+            options.open_read_only(name)
+        })
+    }
+}
+
+/// Makes a table in this process's own memory: no file, no other process, gone when closed. For
+/// tests; all of `max_size` is taken at once.
+///
+/// # Errors
+/// `TAVOLA_ERR_BAD_OPTION`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_open_private(
+    options: *const tavola_options,
+    table: *mut *mut tavola_table,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { open(c"".as_ptr(), options, table, |options, _| options.private()) }
+}
+
+/// Closes a table: this process is no participant any more. NULL is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_close(table: *mut tavola_table) {
+    entry(|| {
+        if !table.is_null() {
+            // SAFETY: the caller's promise: it came from `opened` and is used no more.
+            drop(unsafe { Arc::from_raw(table.cast_const()) });
+        }
+        OK
+    });
+}
+
+/// The path of the table's file, lent until the table is closed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_path(table: *const tavola_table) -> *const c_char {
+    entry_or(ptr::null(), || Ok(given!(handle table).path.as_ptr()))
+}
+
+/// Whether the table was opened for reading only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_is_read_only(table: *const tavola_table) -> bool {
+    entry_or(false, || Ok(given!(handle table).inner.is_read_only()))
+}

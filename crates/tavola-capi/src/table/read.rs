@@ -1,0 +1,53 @@
+//! Reading one key.
+
+use super::tavola_table;
+use crate::buffer::{tavola_buffer, with_scratch};
+use crate::entry::{entry, found};
+use crate::given::given;
+use crate::status::tavola_status;
+use std::ffi::c_void;
+
+/// Reads the value of a key.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
+/// needs. `TAVOLA_ERR_CORRUPT`: the bytes on the way to it contradict each other.
+///
+/// # Concurrency
+/// Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The value
+/// is one that was set as a whole.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_get(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *mut tavola_buffer,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let value = given!(buffer value);
+        with_scratch(|bytes| match table.inner.get_into(key, bytes)? {
+            true => value.put(bytes),
+            false => found(false),
+        })
+    })
+}
+
+/// Whether the key is there: `TAVOLA_OK` or `TAVOLA_MISSING`.
+///
+/// # Errors
+/// As `tavola_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_contains(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+) -> tavola_status {
+    entry(|| {
+        found(
+            given!(handle table)
+                .inner
+                .contains(given!(bytes key, key_len))?,
+        )
+    })
+}

@@ -1,0 +1,148 @@
+//! Keys by number.
+
+use super::tavola_table;
+use crate::buffer::{tavola_buffer, with_scratch};
+use crate::entry::{OK, entry, found};
+use crate::given::given;
+use crate::status::tavola_status;
+use std::ffi::c_void;
+use tavola_core::Hint;
+
+/// A key's uid in the low 32 bits, and in the high ones which of the keys it is that have had this
+/// uid. The uid stays the key's as long as the key lives, and is never 0. When the key is removed
+/// another may get it; the generation tells them apart. A plain uid, its high bits 0, is a hint as
+/// well, and stands for whatever key has it now.
+pub type tavola_hint = u64;
+
+/// Tells the uid of a key, which gets one if it has none.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
+/// as `tavola_set_uid`.
+///
+/// # Crash
+/// Killed before it returned: the key has a uid or it has none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_uid_of(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    hint: *mut tavola_hint,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let out = given!(out hint);
+        let hint = table.inner.uid_of(key)?;
+        if let Some(hint) = hint {
+            out.put(hint.to_bits());
+        }
+        found(hint.is_some())
+    })
+}
+
+/// Sets a key, gives it a uid if it has none, and tells that.
+///
+/// # Errors
+/// As `tavola_set`; `TAVOLA_ERR_FULL` also when all uids of the key's shard are given out (2^32 a
+/// table, shared evenly by its shards); `TAVOLA_ERR_NO_UIDS`.
+///
+/// # Crash
+/// As `tavola_set`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_set_uid(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    hint: *mut tavola_hint,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let (value, hint) = (given!(bytes value, value_len), given!(out hint));
+        hint.put(table.inner.set_uid(key, value)?.to_bits());
+        OK
+    })
+}
+
+/// Reads the value of the key with this uid.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: there is none, or it is another key than the one that was meant. Else as
+/// `tavola_get`.
+///
+/// # Concurrency
+/// As `tavola_get`; what is read by uid and what is read by key agree at every moment.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_get_by_uid(
+    table: *const tavola_table,
+    hint: tavola_hint,
+    value: *mut tavola_buffer,
+) -> tavola_status {
+    entry(|| {
+        let (table, value) = (given!(handle table), given!(buffer value));
+        let hint = Hint::from_bits(hint);
+        with_scratch(|bytes| match table.inner.get_by_uid_into(hint, bytes)? {
+            true => value.put(bytes),
+            false => found(false),
+        })
+    })
+}
+
+/// Sets the value of the key with this uid.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: there is none. Else as `tavola_set`.
+///
+/// # Crash
+/// As `tavola_set`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_set_by_uid(
+    table: *const tavola_table,
+    hint: tavola_hint,
+    value: *const c_void,
+    value_len: usize,
+) -> tavola_status {
+    entry(|| {
+        let (table, value) = (given!(handle table), given!(bytes value, value_len));
+        found(table.inner.set_by_uid(Hint::from_bits(hint), value)?)
+    })
+}
+
+/// Removes the key with this uid.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: there is none. Else as `tavola_remove`.
+///
+/// # Crash
+/// As `tavola_remove`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_remove_by_uid(
+    table: *const tavola_table,
+    hint: tavola_hint,
+) -> tavola_status {
+    entry(|| {
+        found(
+            given!(handle table)
+                .inner
+                .remove_by_uid(Hint::from_bits(hint))?,
+        )
+    })
+}
+
+/// Tells the key with this uid.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: there is none. Else as `tavola_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_key_of_uid(
+    table: *const tavola_table,
+    hint: tavola_hint,
+    key: *mut tavola_buffer,
+) -> tavola_status {
+    entry(|| {
+        let (table, out) = (given!(handle table), given!(buffer key));
+        let key = table.inner.key_of_uid(Hint::from_bits(hint))?;
+        key.map_or_else(|| found(false), |key| out.put(&key))
+    })
+}

@@ -1,0 +1,230 @@
+//! Changes that depend on the old value.
+
+use super::tavola_table;
+use crate::batch::tavola_bytes;
+use crate::buffer::tavola_buffer;
+use crate::entry::{Answer, entry, found};
+use crate::given::given;
+use crate::status::{Failure, tavola_status};
+use std::ffi::c_void;
+use std::ptr;
+use tavola_core::{CasOutcome, CasToken};
+
+/// What becomes of a value in `tavola_update`.
+#[repr(i32)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum tavola_change {
+    /// The value stays as it is; a missing key stays missing.
+    TAVOLA_KEEP = 0,
+    /// The key is set to the bytes that the callback gave.
+    TAVOLA_STORE = 1,
+    /// The key is removed.
+    TAVOLA_REMOVE = 2,
+}
+
+impl tavola_change {
+    fn of(number: i32) -> Result<Self, Failure> {
+        [Self::TAVOLA_KEEP, Self::TAVOLA_STORE, Self::TAVOLA_REMOVE]
+            .into_iter()
+            .find(|change| *change as i32 == number)
+            .ok_or_else(|| {
+                Failure::argument("the callback of an update returned none of tavola_change")
+            })
+    }
+}
+
+/// Gets the old value (NULL: the key is missing), lent until it returns, and says what becomes of
+/// it: one of `tavola_change`. The bytes in `now` stay as they are until the next call of this
+/// function, or the end of `tavola_update`.
+pub type tavola_update_fn = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        old: *const c_void,
+        old_len: usize,
+        now: *mut tavola_bytes,
+    ) -> i32,
+>;
+
+/// Why a key is left as it is.
+enum Stop {
+    /// The callback says so; whether the key is there.
+    Kept(bool),
+    Failed(Failure),
+}
+
+impl<E: Into<Failure>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Asks the callback what the value is to be.
+///
+/// # Safety
+/// I1 of `given.rs`, for the bytes that the callback gives.
+unsafe fn ask(
+    change: tavola_update_fn,
+    user: *mut c_void,
+    old: Option<&[u8]>,
+) -> Result<Option<Vec<u8>>, Stop> {
+    let change = change.ok_or_else(|| Failure::null("change"))?;
+    let (data, len) = old.map_or((ptr::null(), 0), |old| (old.as_ptr(), old.len()));
+    let mut now = tavola_bytes::EMPTY;
+    // SAFETY: the caller's function, called as its type says.
+    let becomes = unsafe { change(user, data.cast(), len, &raw mut now) };
+    match tavola_change::of(becomes)? {
+        tavola_change::TAVOLA_KEEP => Err(Stop::Kept(old.is_some())),
+        tavola_change::TAVOLA_STORE => {
+            let (now, now_len) = (now.data, now.len);
+            Ok(Some(given!(bytes now, now_len).to_vec()))
+        }
+        tavola_change::TAVOLA_REMOVE => Ok(None),
+    }
+}
+
+/// Changes a value atomically: `change` gets the old value and gives the new one.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: the key is not there now. Else as `tavola_set`.
+///
+/// # Concurrency
+/// `change` is called holding no lock, and again when another process changed the key meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_update(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    change: tavola_update_fn,
+    user: *mut c_void,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        change.ok_or_else(|| Failure::null("change"))?;
+        // SAFETY: the caller's promise.
+        let asked = |old: Option<&[u8]>| unsafe { ask(change, user, old) };
+        match table.inner.try_update(key, asked) {
+            Ok(now) => found(now.is_some()),
+            Err(Stop::Kept(is_there)) => found(is_there),
+            Err(Stop::Failed(failure)) => Err(failure),
+        }
+    })
+}
+
+/// Removes a key and gives the value it had.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
+/// needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no room, and the value is
+/// gone. Else as `tavola_remove`.
+///
+/// # Concurrency
+/// Of several that take a key at once, one gets its value.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_take(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *mut tavola_buffer,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        exchange(table, key, None, given!(buffer value))
+    })
+}
+
+/// Sets a key and gives the value it had.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says how
+/// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room; the
+/// key is set and the old value gone. Else as `tavola_set`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_swap(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    old: *mut tavola_buffer,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let value = given!(bytes value, value_len);
+        exchange(table, key, Some(value), given!(buffer old))
+    })
+}
+
+/// Sets or removes a key; its old value goes to `old`, if it fits there.
+fn exchange(
+    table: &tavola_table,
+    key: &[u8],
+    now: Option<&[u8]>,
+    old: &mut tavola_buffer,
+) -> Answer {
+    if old.alloc.is_some() {
+        let had = match now {
+            Some(value) => table.inner.swap(key, value)?,
+            None => table.inner.take(key)?,
+        };
+        return had.map_or_else(|| found(false), |had| old.put(&had));
+    }
+    let mut had = None;
+    table.inner.try_update::<Failure>(key, |value| {
+        old.expect(value.map_or(0, <[u8]>::len))?;
+        had = value.map(<[u8]>::to_vec);
+        Ok(now.map(<[u8]>::to_vec))
+    })?;
+    had.map_or_else(|| found(false), |had| old.put(&had))
+}
+
+/// Reads the value of a key, and its token for `tavola_compare_and_swap`: a hash of the value. A
+/// value that was changed and changed back has its old token.
+///
+/// # Errors
+/// As `tavola_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_get_with_token(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *mut tavola_buffer,
+    token: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let (value, out) = (given!(buffer value), given!(out token));
+        match table.inner.get_with_token(key)? {
+            None => found(false),
+            Some((bytes, CasToken(token))) => {
+                let status = value.put(&bytes)?;
+                out.put(token);
+                Ok(status)
+            }
+        }
+    })
+}
+
+/// Sets a key if its value is still the one its token was read with.
+///
+/// # Errors
+/// `TAVOLA_CHANGED`: it has another value. `TAVOLA_MISSING`: it is not there. Else as `tavola_set`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_compare_and_swap(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    token: u64,
+    value: *const c_void,
+    value_len: usize,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let value = given!(bytes value, value_len);
+        let outcome = table.inner.compare_and_swap(key, CasToken(token), value)?;
+        Ok(match outcome {
+            CasOutcome::Swapped => tavola_status::TAVOLA_OK,
+            CasOutcome::Changed => tavola_status::TAVOLA_CHANGED,
+            CasOutcome::Missing => tavola_status::TAVOLA_MISSING,
+        })
+    })
+}

@@ -1,0 +1,158 @@
+//! Writing one key.
+
+use super::tavola_table;
+use crate::entry::{Answer, OK, entry, found};
+use crate::given::given;
+use crate::status::tavola_status;
+use std::ffi::c_void;
+use tavola_core::{Result, Table};
+
+/// What the functions have in common that take a key and bytes.
+///
+/// # Safety
+/// I1 of `given.rs`.
+#[inline(always)]
+unsafe fn write(
+    table: *const tavola_table,
+    (key, key_len): (*const c_void, usize),
+    (value, value_len): (*const c_void, usize),
+    write: impl FnOnce(&Table, &[u8], &[u8]) -> Answer,
+) -> tavola_status {
+    entry(|| {
+        write(
+            &given!(handle table).inner,
+            given!(bytes key, key_len),
+            given!(bytes value, value_len),
+        )
+    })
+}
+
+/// An answer where false means that the key is missing.
+fn if_there(
+    write: impl FnOnce(&Table, &[u8], &[u8]) -> Result<bool>,
+) -> impl FnOnce(&Table, &[u8], &[u8]) -> Answer {
+    |table, key, value| found(write(table, key, value)?)
+}
+
+/// Sets a key, whether or not it is there.
+///
+/// # Errors
+/// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_TOO_LARGE`, `TAVOLA_ERR_LENGTHS`, `TAVOLA_ERR_READ_ONLY`,
+/// `TAVOLA_ERR_CORRUPT`, `TAVOLA_ERR_REENTRANT`; the old value stays then. At a process's first
+/// write also `TAVOLA_ERR_TOO_MANY_PARTICIPANTS` and `TAVOLA_ERR_IO`.
+///
+/// # Concurrency
+/// Others see the old value or the new one, whole.
+///
+/// # Crash
+/// Killed before it returned: the old value or the new one. After: the new one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_set(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+) -> tavola_status {
+    let set = |table: &Table, key: &[u8], value: &[u8]| {
+        table.set(key, value)?;
+        OK
+    };
+    // SAFETY: the caller's promise.
+    unsafe { write(table, (key, key_len), (value, value_len), set) }
+}
+
+/// Sets a key only if it is missing.
+///
+/// # Errors
+/// `TAVOLA_PRESENT`: it is there and stays as it is. Else as `tavola_set`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_add(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+) -> tavola_status {
+    let add = |table: &Table, key: &[u8], value: &[u8]| {
+        Ok(match table.add(key, value)? {
+            true => tavola_status::TAVOLA_OK,
+            false => tavola_status::TAVOLA_PRESENT,
+        })
+    };
+    // SAFETY: the caller's promise.
+    unsafe { write(table, (key, key_len), (value, value_len), add) }
+}
+
+/// Sets a key only if it is there.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: it is not there and stays so. Else as `tavola_set`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_replace(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+) -> tavola_status {
+    let replace = if_there(Table::replace);
+    // SAFETY: the caller's promise.
+    unsafe { write(table, (key, key_len), (value, value_len), replace) }
+}
+
+/// Adds bytes after the value.
+///
+/// # Errors
+/// As `tavola_replace`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_append(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    more: *const c_void,
+    more_len: usize,
+) -> tavola_status {
+    let append = if_there(Table::append);
+    // SAFETY: the caller's promise.
+    unsafe { write(table, (key, key_len), (more, more_len), append) }
+}
+
+/// Adds bytes before the value.
+///
+/// # Errors
+/// As `tavola_replace`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_prepend(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    more: *const c_void,
+    more_len: usize,
+) -> tavola_status {
+    let prepend = if_there(Table::prepend);
+    // SAFETY: the caller's promise.
+    unsafe { write(table, (key, key_len), (more, more_len), prepend) }
+}
+
+/// Removes a key.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.
+///
+/// # Crash
+/// Killed before it returned: the key is there, whole, or it is not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_remove(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+) -> tavola_status {
+    entry(|| {
+        found(
+            given!(handle table)
+                .inner
+                .remove(given!(bytes key, key_len))?,
+        )
+    })
+}

@@ -1,0 +1,107 @@
+// Processes: they begin together, write to one table and hand on elements; one is killed in the
+// middle, the others go on, and what it held comes back.
+
+#include "check.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHILDREN = 4, WRITES = 2000, ELEMENTS = 64 };
+
+static tavola_queue *a_queue(tavola_pool *pool, const char *name) {
+  tavola_queue *queue = NULL;
+  CHECK_IS(TAVOLA_OK, tavola_queue_open(pool, name, &queue));
+  return queue;
+}
+
+// Writes keys of its own and a counter of all, and takes turns with an element. The victim does so
+// until it is killed.
+static void child(tavola_table *table, tavola_pool *pool, int number) {
+  tavola_queue *free_ones = a_queue(pool, "free");
+  uint32_t held = 0, element = 0;
+  CHECK_IS(TAVOLA_OK, tavola_pop(free_ones, &held));
+  CHECK_IS(TAVOLA_OK, tavola_race_start(table, "start", 5, CHILDREN + 1, 60000));
+  for (int i = 0; number == 0 || i < WRITES; i++) {
+    int key[2] = {number, i % WRITES};
+    CHECK_IS(TAVOLA_OK, tavola_set(table, key, sizeof key, &i, sizeof i));
+    CHECK_IS(TAVOLA_OK, tavola_incr(table, number == 0 ? "victim" : "all", number == 0 ? 6 : 3, 1, NULL));
+    CHECK_IS(TAVOLA_OK, tavola_pop_wait(free_ones, 60000, &element));
+    *(uint64_t *)tavola_pool_element(pool, element) += 1;
+    CHECK_IS(TAVOLA_OK, tavola_push(free_ones, element));
+  }
+  CHECK_IS(TAVOLA_OK, tavola_push(free_ones, held));
+  tavola_queue_close(free_ones);
+}
+
+static void push_back(void *user, uint32_t element) {
+  CHECK_IS(TAVOLA_OK, tavola_push(user, element));
+}
+
+// Kills the first once it has written, and waits for the others.
+static void kill_and_wait(tavola_table *table, const pid_t *children) {
+  int status = 0;
+  while (has(table, "victim", NULL) || has(table, "victim", "1")) {
+    usleep(1000);
+  }
+  CHECK(kill(children[0], SIGKILL) == 0);
+  CHECK(waitpid(children[0], &status, 0) == children[0]);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  for (int i = 1; i < CHILDREN; i++) {
+    CHECK(waitpid(children[i], &status, 0) == children[i]);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+}
+
+static void nothing_is_lost(tavola_table *table, tavola_pool *pool) {
+  tavola_queue *free_ones = a_queue(pool, "free");
+  char text[16];
+  CHECK(tavola_queue_len(free_ones) < ELEMENTS);
+  CHECK_IS(TAVOLA_OK, tavola_pool_reclaim(pool, push_back, free_ones));
+  CHECK(tavola_queue_len(free_ones) == ELEMENTS);
+  tavola_queue_close(free_ones);
+  snprintf(text, sizeof text, "%d", (CHILDREN - 1) * WRITES);
+  CHECK(has(table, "all", text));
+  for (int number = 1; number < CHILDREN; number++) {
+    for (int i = 0; i < WRITES; i++) {
+      int key[2] = {number, i};
+      CHECK_IS(TAVOLA_OK, tavola_contains(table, key, sizeof key));
+    }
+  }
+  check_clean(table);
+}
+
+// A race that nobody else comes to ends by its time, and is as if it had not been.
+static void a_race_without_others(tavola_table *table) {
+  CHECK_IS(TAVOLA_TIMEOUT, tavola_race_start(table, "alone", 5, 2, 5));
+  CHECK(has(table, "alone", "0"));
+  CHECK_IS(TAVOLA_OK, tavola_race_start(table, "alone", 5, 1, 0));
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_race_start(table, "alone", 5, 0, 0));
+}
+
+int main(void) {
+  tavola_table *table = a_table("processes");
+  tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+  tavola_pool *pool = NULL;
+  pid_t children[CHILDREN];
+  options.elements = ELEMENTS;
+  options.element_bytes = 8;
+  a_race_without_others(table);
+  CHECK_IS(TAVOLA_OK, tavola_pool_create_beside(table, "pool", &options, &pool));
+  for (int i = 0; i < CHILDREN; i++) {
+    children[i] = fork();
+    CHECK(children[i] >= 0);
+    if (children[i] == 0) {
+      child(table, pool, i);
+      tavola_pool_close(pool);
+      tavola_close(table);
+      return 0;
+    }
+  }
+  CHECK_IS(TAVOLA_OK, tavola_race_start(table, "start", 5, CHILDREN + 1, 60000));
+  kill_and_wait(table, children);
+  nothing_is_lost(table, pool);
+  tavola_pool_close(pool);
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("processes"));
+  return 0;
+}

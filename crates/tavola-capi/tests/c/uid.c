@@ -1,0 +1,67 @@
+// Uids and hints, and tables of fixed lengths.
+
+#include "check.h"
+
+static void uids(void) {
+  tavola_table *table = a_table("uids");
+  char bytes[16];
+  tavola_buffer buffer = TAVOLA_BUFFER(bytes, sizeof bytes);
+  tavola_hint alice = 0, again = 0, bob = 0;
+  CHECK_IS(TAVOLA_MISSING, tavola_uid_of(table, "alice", 5, &alice));
+  CHECK_IS(TAVOLA_OK, tavola_set_uid(table, "alice", 5, "1", 1, &alice));
+  CHECK_IS(TAVOLA_OK, tavola_uid_of(table, "alice", 5, &again));
+  CHECK(alice == again && (uint32_t)alice != 0 && alice >> 32 != 0);
+  CHECK_IS(TAVOLA_OK, tavola_get_by_uid(table, alice, &buffer));
+  CHECK(holds(&buffer, "1"));
+  CHECK_IS(TAVOLA_OK, tavola_set_by_uid(table, alice, "22", 2));
+  CHECK_IS(TAVOLA_OK, tavola_get_by_uid(table, (uint32_t)alice, &buffer));
+  CHECK(holds(&buffer, "22"));
+  CHECK_IS(TAVOLA_OK, tavola_key_of_uid(table, alice, &buffer));
+  CHECK(holds(&buffer, "alice"));
+  buffer.capacity = 4;
+  CHECK_IS(TAVOLA_ERR_TOO_SMALL, tavola_key_of_uid(table, alice, &buffer));
+  CHECK(buffer.len == 5);
+  CHECK_IS(TAVOLA_OK, set(table, "bob", "3"));
+  CHECK_IS(TAVOLA_OK, tavola_uid_of(table, "bob", 3, &bob));
+  CHECK((uint32_t)bob != (uint32_t)alice);
+  CHECK_IS(TAVOLA_OK, tavola_remove_by_uid(table, alice));
+  CHECK(has(table, "alice", NULL));
+  CHECK_IS(TAVOLA_MISSING, tavola_get_by_uid(table, alice, &buffer));
+  CHECK_IS(TAVOLA_MISSING, tavola_set_by_uid(table, alice, "4", 1));
+  CHECK_IS(TAVOLA_MISSING, tavola_remove_by_uid(table, alice));
+  CHECK_IS(TAVOLA_MISSING, tavola_key_of_uid(table, alice, &buffer));
+  check_clean(table);
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("uids"));
+}
+
+static void fixed(bool with_uids) {
+  tavola_options options = TAVOLA_INIT(tavola_options);
+  tavola_stats stats = TAVOLA_INIT(tavola_stats);
+  tavola_table *table = NULL;
+  uint64_t key = 1, value = 2, read = 0;
+  tavola_buffer buffer = TAVOLA_BUFFER(&read, sizeof read);
+  tavola_hint hint = 0;
+  options.max_size = 16 << 20;
+  options.fixed_key = 8;
+  options.fixed_value = 8;
+  options.uids = with_uids;
+  CHECK_IS(TAVOLA_OK, tavola_create("fixed", &options, &table));
+  CHECK_IS(TAVOLA_OK, tavola_set(table, &key, 8, &value, 8));
+  CHECK_IS(TAVOLA_OK, tavola_get(table, &key, 8, &buffer));
+  CHECK(read == 2);
+  CHECK_IS(TAVOLA_ERR_LENGTHS, tavola_set(table, "short", 5, &value, 8));
+  CHECK_IS(with_uids ? TAVOLA_OK : TAVOLA_ERR_NO_UIDS, tavola_uid_of(table, &key, 8, &hint));
+  CHECK_IS(TAVOLA_OK, tavola_get_stats(table, &stats));
+  CHECK(stats.fixed_key == 8 && stats.fixed_value == 8 && stats.uids == with_uids);
+  check_clean(table);
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("fixed"));
+}
+
+int main(void) {
+  uids();
+  fixed(false);
+  fixed(true);
+  return 0;
+}

@@ -1,0 +1,108 @@
+// Tables in C++: each operation, walks, functions that throw.
+
+#include "check.hpp"
+
+#include <set>
+
+using namespace std::string_literals;
+
+static void reads_and_writes(tavola::table& table) {
+  CHECK(!table.replace("a", "0") && table.add("a", "3") && !table.add("a", "4"));
+  CHECK(table.append("a", "45") && table.prepend("a", "12") && table.get("a") == "12345");
+  CHECK(table.swap("a", "new") == "12345" && table.take("a") == "new" && !table.take("a"));
+  table.set("zeros", "a\0b\0"s);
+  CHECK(table.get("zeros") == "a\0b\0"s && table.contains("zeros"));
+  CHECK(table.remove("zeros") && !table.remove("zeros") && !table.get("zeros"));
+  table.set("", "");
+  CHECK(table.get("") == "" && table.remove(""));
+  const std::string large(100000, 'x');
+  table.set("large", large);
+  CHECK(table.get("large") == large && table.remove("large"));
+}
+
+static void changes(tavola::table& table) {
+  CHECK(table.incr("n", 5) == 5 && table.decr("n", 7) == 0 && table.incr("n") == 1);
+  CHECK(!table.incr_from("m", 1, std::nullopt) && table.incr_from("m", 1, 10) == 10u);
+  CHECK(table.decr_from("m", 3, std::nullopt) == 7u);
+  auto found = table.get_with_token("n");
+  CHECK(found && found->value == "1");
+  CHECK(table.compare_and_swap("n", found->token, "2") == TAVOLA_OK);
+  CHECK(table.compare_and_swap("n", found->token, "3") == TAVOLA_CHANGED);
+  CHECK(table.compare_and_swap("x", found->token, "3") == TAVOLA_MISSING);
+  auto twice = [](std::optional<std::string_view> old) -> std::optional<std::string> {
+    if (!old) return "ab";
+    if (old->size() >= 8) return std::nullopt;
+    return std::string(*old) + std::string(*old);
+  };
+  CHECK(table.update("u", twice) && table.update("u", twice) && table.update("u", twice));
+  CHECK(table.get("u") == "abababab" && !table.update("u", twice) && !table.contains("u"));
+}
+
+static void functions_that_throw(tavola::table& table) {
+  table.set("kept", "as it is");
+  int caught = 0, calls = 0;
+  try {
+    table.update("kept", [](auto) -> std::optional<std::string> { throw 7; });
+  } catch (int number) {
+    caught += number;
+  }
+  try {
+    table.get_many({"kept", "kept", "kept"}, [&](std::size_t, auto) {
+      calls++;
+      throw 8;
+    });
+  } catch (int number) {
+    caught += number;
+  }
+  CHECK(caught == 15 && calls == 1 && table.get("kept") == "as it is");
+}
+
+static void walks(tavola::table& table) {
+  table.clear();
+  std::set<std::string> expected, met;
+  for (int i = 0; i < 300; i++) {
+    expected.insert(std::to_string(i));
+    table.set(std::to_string(i), std::to_string(-i));
+  }
+  for (auto [key, value] : table.walk()) {
+    CHECK(table.get(key) == value);
+    met.emplace(key);
+  }
+  CHECK(met == expected && table.len() == 300 && table.stats().keys == 300);
+  auto rest = [] {
+    auto moved = a_table("moved");
+    moved.set("only", "one");
+    return moved.walk();
+  }();
+  auto one = rest.next();
+  CHECK(one && one->key == "only" && one->value == "one" && !rest.next());
+  tavola::names::remove("moved");
+}
+
+static void the_rest(tavola::table& table) {
+  CHECK(table.check().is_clean() && table.repair().is_clean());
+  CHECK(tavola::names::list() == std::vector{table.path()});
+  CHECK(tavola::names::path_of("main") == table.path() && !table.is_read_only());
+  CHECK(table.path().rfind(tavola::names::directory(), 0) == 0);
+  CHECK(table.race_start("start", 1) && table.pools().empty());
+  CHECK(!table.race_start("alone", 2, std::chrono::milliseconds(2)));
+  table.maintain(0);
+  table.reap();
+  tavola::options small;
+  small.max_size = 1 << 20;
+  auto alone = tavola::table::open_private(small);
+  alone.set("k", "v");
+  CHECK(alone.get("k") == "v");
+  CHECK(tavola::table::open_read_only("main").is_read_only());
+  CHECK(tavola::table::open("main").len() == tavola::table::open_existing("main").len());
+}
+
+int main() {
+  auto table = a_table("main");
+  reads_and_writes(table);
+  changes(table);
+  functions_that_throw(table);
+  walks(table);
+  the_rest(table);
+  tavola::names::remove("main");
+}

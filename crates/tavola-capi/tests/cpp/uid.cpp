@@ -1,0 +1,25 @@
+// Uids and fixed lengths in C++.
+
+#include "check.hpp"
+
+int main() {
+  auto table = a_table("uids");
+  CHECK(!table.uid_of("alice"));
+  const auto alice = table.set_uid("alice", "1");
+  CHECK(table.uid_of("alice") == alice && table.get_by_uid(alice) == "1");
+  CHECK(table.set_by_uid(alice, "2") && table.get("alice") == "2");
+  CHECK(table.key_of_uid(static_cast<std::uint32_t>(alice)) == "alice");
+  CHECK(table.remove_by_uid(alice) && !table.remove_by_uid(alice) && !table.get_by_uid(alice));
+  CHECK(!table.set_by_uid(alice, "3") && !table.key_of_uid(alice));
+  tavola::names::remove("uids");
+
+  tavola::options options;
+  options.max_size = 16 << 20;
+  options.fixed_key = options.fixed_value = 8;
+  auto fixed = tavola::table::create("fixed", options);
+  fixed.set("12345678", "abcdefgh");
+  CHECK(fixed.get("12345678") == "abcdefgh" && fixed.stats().fixed_key == 8);
+  CHECK(thrown_by([&] { fixed.set("short", "abcdefgh"); }) == TAVOLA_ERR_LENGTHS);
+  CHECK(thrown_by([&] { fixed.uid_of("12345678"); }) == TAVOLA_ERR_NO_UIDS);
+  tavola::names::remove("fixed");
+}

@@ -1,0 +1,112 @@
+//! Programs in C and C++, as users write them: compiled against an installed library, and run.
+
+mod support;
+
+use std::path::Path;
+use support::{COMPILERS, Installed, Language, Program, here};
+
+/// All programs of a folder, by every compiler that is there.
+fn compile_and_run(language: Language, folder: &str, run: fn(&Program)) {
+    let installed = Installed::get();
+    let compilers = language.compilers();
+    assert!(!compilers.is_empty(), "none of {COMPILERS:?} is there");
+    for compiler in compilers {
+        for source in sources(folder, language) {
+            run(&installed.compile(language, compiler, &source, &[]));
+        }
+    }
+}
+
+fn sources(folder: &str, language: Language) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(here(folder)).unwrap();
+    let mut all: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    all.retain(|path| path.extension() == Some(Path::new(language.ending()).as_os_str()));
+    all.sort();
+    assert!(!all.is_empty(), "no programs in {folder}");
+    all
+}
+
+#[test]
+fn c_programs_run() {
+    compile_and_run(Language::C, "tests/c", Program::run);
+}
+
+#[test]
+fn cpp_programs_run() {
+    compile_and_run(Language::Cpp, "tests/cpp", Program::run);
+}
+
+#[test]
+fn newer_cpp_has_spans() {
+    let installed = Installed::get();
+    for compiler in Language::Cpp20.compilers() {
+        for program in ["tests/cpp/queue.cpp", "tests/cpp/log.cpp"] {
+            installed
+                .compile(Language::Cpp20, compiler, &here(program), &[])
+                .run();
+        }
+    }
+}
+
+#[test]
+fn c_programs_run_under_valgrind() {
+    let installed = Installed::get();
+    for source in sources("tests/c", Language::C) {
+        installed
+            .compile(Language::C, "gcc", &source, &[])
+            .run_under_valgrind();
+    }
+}
+
+#[test]
+fn programs_run_with_sanitizers() {
+    let flags = [
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        "-g",
+    ];
+    let installed = Installed::get();
+    for (language, folder) in [(Language::C, "tests/c"), (Language::Cpp, "tests/cpp")] {
+        for source in sources(folder, language) {
+            installed.compile(language, "gcc", &source, &flags).run();
+        }
+    }
+}
+
+#[test]
+fn examples_run() {
+    compile_and_run(Language::C, "../../examples/c", Program::run);
+}
+
+#[test]
+fn the_static_library_links() {
+    let installed = Installed::get();
+    let source = here("tests/c/table.c");
+    installed.compile_statically("gcc", &source).run();
+}
+
+#[test]
+fn cmake_finds_the_package() {
+    Installed::get().build_with_cmake(&here("tests/cmake"));
+}
+
+/// What a program can call is what the header says, and nothing else.
+#[test]
+fn the_library_shows_what_the_header_says() {
+    let header = std::fs::read_to_string(here("include/tavola.h")).unwrap();
+    let shown = Installed::get().shown_names();
+    assert!(shown.len() > 90, "{shown:?}");
+    for name in shown {
+        assert!(header.contains(&format!("{name}(")), "{name}");
+    }
+}
+
+/// A page of the manual for each function.
+#[test]
+fn every_function_has_a_page() {
+    let installed = Installed::get();
+    for name in installed.shown_names() {
+        let page = installed.path().join(format!("share/man/man3/{name}.3"));
+        assert!(page.is_file(), "{}", page.display());
+    }
+}

@@ -1,0 +1,179 @@
+//! Man pages of the C interface, section 3: one a function, made from its comment in the headers,
+//! and one for what stands at the header's top.
+
+use crate::failure::Failure;
+use crate::header;
+use std::fmt::Write;
+use std::path::Path;
+
+/// The part of the header that is not made from the crate.
+const FORMATTED: &str = "crates/tavola-capi/include/tavola_log.h";
+
+/// Writes the pages into a directory, which is made when it is not there.
+pub(crate) fn write(root: &Path, directory: &Path) -> Result<String, Failure> {
+    let (_, header) = header::read(root)?;
+    let formatted = root.join(FORMATTED);
+    let more = std::fs::read_to_string(&formatted).map_err(|source| Failure::File {
+        path: formatted,
+        source,
+    })?;
+    let mut pages = pages(&header);
+    pages.extend(more.split("\n\n").filter_map(function));
+    let failed = |source| Failure::File {
+        path: directory.to_path_buf(),
+        source,
+    };
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    for page in &pages {
+        let file = directory.join(format!("{}.3", page.name));
+        std::fs::write(file, page.roff()).map_err(failed)?;
+    }
+    Ok(format!("man: {} pages written", pages.len()))
+}
+
+/// One page: its text is Markdown of the simple kind that doc comments have.
+#[derive(Debug, PartialEq, Eq)]
+struct Page {
+    name: String,
+    synopsis: String,
+    text: String,
+}
+
+fn pages(header: &str) -> Vec<Page> {
+    let (top, rest) = header.split_once("*/").unwrap_or(("", header));
+    let plain = |line: &str| {
+        let line = line.trim_start_matches("/*");
+        line.strip_prefix(" *").unwrap_or(line).trim().to_owned()
+    };
+    let text: Vec<String> = top.lines().map(plain).collect();
+    let first = Page {
+        name: "tavola".to_owned(),
+        synopsis: "#include <tavola.h>\n\ncc $(pkg-config --cflags --libs tavola)".to_owned(),
+        text: text.join("\n").trim().to_owned(),
+    };
+    std::iter::once(first)
+        .chain(rest.split("\n\n").filter_map(function))
+        .collect()
+}
+
+/// A function with its comment; `None` for other parts of the header.
+fn function(block: &str) -> Option<Page> {
+    let is_comment = |line: &&str| line.starts_with("//");
+    let comment: Vec<&str> = block.lines().take_while(is_comment).collect();
+    let declared: Vec<&str> = block.lines().skip(comment.len()).collect();
+    let declared = declared.join("\n");
+    let (before, _) = declared.split_once('(')?;
+    let name = before.rsplit([' ', '*']).next()?;
+    if comment.is_empty() || !name.starts_with("tavola_") || declared.starts_with("typedef") {
+        return None;
+    }
+    let text: Vec<&str> = comment
+        .iter()
+        .map(|line| line.trim_start_matches("//").trim())
+        .collect();
+    Some(Page {
+        name: name.to_owned(),
+        synopsis: format!("#include <tavola.h>\n\n{declared}"),
+        text: text.join("\n"),
+    })
+}
+
+impl Page {
+    fn roff(&self) -> String {
+        let first = sentence(&self.text);
+        let mut out = format!(
+            ".TH {} 3 \"\" \"tavola {}\" \"Tavola\"\n.SH NAME\n{} \\- {}\n\
+             .SH SYNOPSIS\n.nf\n{}\n.fi\n",
+            self.name.to_uppercase(),
+            env!("CARGO_PKG_VERSION"),
+            self.name,
+            escaped(&first),
+            escaped(&self.synopsis),
+        );
+        out.push_str(".SH DESCRIPTION\n");
+        // A paragraph begins with its first line: a section that follows needs none.
+        let mut is_new = false;
+        for line in self.text.lines() {
+            if let Some(title) = line.strip_prefix("# ") {
+                let _ = writeln!(out, ".SH {}", title.to_uppercase());
+                is_new = false;
+            } else if line.is_empty() {
+                is_new = true;
+            } else {
+                let begin = if std::mem::take(&mut is_new) {
+                    ".PP\n"
+                } else {
+                    ""
+                };
+                let _ = writeln!(out, "{begin}{}", escaped(line));
+            }
+        }
+        if self.name != "tavola" {
+            out.push_str(".SH SEE ALSO\n.BR tavola (3)\n");
+        }
+        out
+    }
+}
+
+/// The first sentence, without its full stop, on one line.
+fn sentence(text: &str) -> String {
+    let paragraph = text.split("\n\n").next().unwrap_or(text);
+    let end = [". ", ".\n", ": "]
+        .iter()
+        .filter_map(|mark| paragraph.find(mark))
+        .min()
+        .unwrap_or(paragraph.len());
+    paragraph[..end].trim_end_matches('.').replace('\n', " ")
+}
+
+/// Text for roff: no line begins with a control character, words in backticks are bold.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let line = line.replace('\\', "\\e").replace('-', "\\-");
+        if line.starts_with(['.', '\'']) {
+            out.push_str("\\&");
+        }
+        for (i, part) in line.split('`').enumerate() {
+            match i % 2 {
+                0 => out.push_str(part),
+                _ => {
+                    let _ = write!(out, "\\fB{part}\\fR");
+                }
+            }
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end_matches('\n').len());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "/*\n * Tavola for C: tables.\n *\n * # Errors\n * Numbers.\n */\n\n\
+        #include <stddef.h>\n\n// A table.\ntypedef struct tavola_table tavola_table;\n\n\
+        // Reads `key`. It may be missing.\n//\n// # Errors\n// None.\n\
+        tavola_status tavola_get(const tavola_table *table,\n                         int key);\n\n\
+        // A name.\nconst char *tavola_name(void);\n";
+
+    #[test]
+    fn functions_have_pages_and_types_have_none() {
+        let names: Vec<String> = pages(HEADER).into_iter().map(|page| page.name).collect();
+        assert_eq!(names, ["tavola", "tavola_get", "tavola_name"]);
+    }
+
+    #[test]
+    fn a_page_has_its_sections() {
+        let page = pages(HEADER)[1].roff();
+        assert!(
+            page.contains(".SH NAME\ntavola_get \\- Reads \\fBkey\\fR\n"),
+            "{page}"
+        );
+        assert!(page.contains("*table,\n"), "{page}");
+        let described = ".SH DESCRIPTION\nReads \\fBkey\\fR. It may be missing.\n.SH ERRORS\n";
+        assert!(page.contains(described), "{page}");
+        assert!(pages(HEADER)[0].roff().contains("\\- Tavola for C\n"));
+    }
+}
