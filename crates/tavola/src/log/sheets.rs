@@ -242,9 +242,9 @@ impl Ring<'_> {
 
     /// The next to take a sheet begins there, unless somebody is further.
     fn go_on_behind(&self, turn: u64) {
-        let next = self.head.next.load(Ordering::Relaxed);
-        if next <= turn {
-            let _ = self.head.next.cas(next, turn + 1, Ordering::Relaxed);
+        let (next, behind) = (self.head.next.load(Ordering::Relaxed), turn.wrapping_add(1));
+        if behind.wrapping_sub(next) <= u64::from(self.geometry.sheets) {
+            let _ = self.head.next.cas(next, behind, Ordering::Relaxed);
         }
     }
 
