@@ -1568,8 +1568,8 @@ tavola_status tavola_log_reader_follow(struct tavola_log_reader *reader,
 // Passes over all lines that are there.
 tavola_status tavola_log_reader_skip(struct tavola_log_reader *reader);
 
-// Pieces of the log, 16 KiB each, that were overwritten between two calls without having been seen
-// at all.
+// Pieces of the log, 16 KiB each, that were overwritten before all of them was read; at least, as
+// what was written to a piece after it was looked at is not known.
 uint64_t tavola_log_reader_missed(struct tavola_log_reader *reader);
 
 // Closes a reader. NULL is none.

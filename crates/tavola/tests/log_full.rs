@@ -250,3 +250,25 @@ fn more_threads_than_room_is_an_error_that_says_so() {
         log.line(Level::Info, "room again").unwrap();
     });
 }
+
+/// Lines of others in between make the sheets go out of turn, but not so that old ones stay.
+#[test]
+fn the_last_lines_stay() {
+    let sheets = 32;
+    let table = Table::options().max_size(16 << 20).private().unwrap();
+    let options = LogOptions::new().bytes(sheets * SHEET as u64);
+    let log = quiet(options.create_beside(&table, "log").unwrap());
+    let all = 10 * sheets as usize;
+    for number in 0..all {
+        log.line(Level::Info, text(number, SHEET)).unwrap();
+        if number % 7 == 0 {
+            let log = log.clone();
+            let line = move || log.line(Level::Info, "short").unwrap();
+            thread::spawn(line).join().unwrap();
+        }
+    }
+    let lines = texts(&mut log.reader());
+    let numbers = lines.iter().filter_map(|text| text.parse::<usize>().ok());
+    let kept: Vec<_> = numbers.filter(|number| *number >= all - 20).collect();
+    assert_eq!(kept, (all - 20..all).collect::<Vec<_>>());
+}

@@ -86,8 +86,8 @@ pub unsafe extern "C" fn tavola_log_reader_skip(reader: *mut tavola_log_reader) 
     })
 }
 
-/// Pieces of the log, 16 KiB each, that were overwritten between two calls without having been seen
-/// at all.
+/// Pieces of the log, 16 KiB each, that were overwritten before all of them was read; at least, as
+/// what was written to a piece after it was looked at is not known.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_reader_missed(reader: *mut tavola_log_reader) -> u64 {
     entry_or(0, || {

@@ -65,7 +65,6 @@ enum Seen {
     /// This thread's now.
     Owned {
         turn: u64,
-        is_next: bool,
     },
     /// Another was faster.
     Outrun,
@@ -98,12 +97,10 @@ impl Ring<'_> {
         for look in looks {
             loop {
                 match self.look(me, look) {
-                    Seen::Owned { turn, is_next } => {
+                    Seen::Owned { turn } => {
                         let sheet = self.number(turn);
                         if self.begin_anew(sheet) {
-                            if is_next {
-                                self.go_on_behind(turn);
-                            }
+                            self.go_on_behind(turn);
                             return Taken::Sheet(sheet);
                         }
                         // Its last owner wrote a line meanwhile.
@@ -125,7 +122,7 @@ impl Ring<'_> {
     }
 
     /// Looks for sheets in no living hand, from the next on, and owns the one whose last line is
-    /// oldest of the first few.
+    /// oldest of the first few; those before it have their turn when all others have had theirs.
     fn look(&self, me: u32, look: Look) -> Seen {
         let mut owners = Owners {
             me,
@@ -133,7 +130,7 @@ impl Ring<'_> {
             asks: look.asks,
         };
         let next = self.head.next.load(Ordering::Relaxed);
-        let (mut first, mut choices, mut is_any_waiting) = (None, 0, false);
+        let (mut choices, mut is_any_waiting) = (0, false);
         let mut best: Option<(u64, u64, u32)> = None;
         for turn in (0..u64::from(look.sheets)).map(|more| next.wrapping_add(more)) {
             let sheet = self.number(turn);
@@ -146,7 +143,6 @@ impl Ring<'_> {
                 is_any_waiting = true;
                 continue;
             }
-            first = first.or(Some(turn));
             let time = head.time.load(Ordering::Relaxed);
             if best.is_none_or(|(oldest, ..)| time < oldest) {
                 best = Some((time, turn, owner));
@@ -159,10 +155,9 @@ impl Ring<'_> {
         match best {
             None if is_any_waiting => Seen::Waiting,
             None => Seen::None,
-            Some((_, turn, owner)) if self.own(me, self.number(turn), owner) => Seen::Owned {
-                turn,
-                is_next: first == Some(turn),
-            },
+            Some((_, turn, owner)) if self.own(me, self.number(turn), owner) => {
+                Seen::Owned { turn }
+            }
             Some(_) => Seen::Outrun,
         }
     }
