@@ -26,6 +26,7 @@ mod child;
 mod image;
 #[forbid(unsafe_code)]
 mod logs;
+mod makers;
 #[forbid(unsafe_code)]
 mod points;
 #[forbid(unsafe_code)]

@@ -23,7 +23,7 @@ mod worker;
 
 use crate::args::Args;
 use crate::board::Board;
-use crate::child::{Died, Found, Outcome, child, failed, told};
+use crate::child::{Died, Found, Outcome, child, failed};
 use crate::scratch::Scratch;
 use std::path::Path;
 use tavola::Table;
