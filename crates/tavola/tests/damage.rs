@@ -3,11 +3,13 @@
 
 mod support;
 
-use support::damage::{MANY, Place, build, flip, flip_all, items_of, starts, words};
+use support::damage::{
+    MANY, Place, build, flip, flip_all, items_of, key_of, named_items, starts, words,
+};
 use support::format::{self, Image};
 use support::part::play;
-use support::{Dir, assert_clean};
-use tavola::Table;
+use support::{Dir, assert_clean, value_of};
+use tavola::{Hint, Table};
 
 fn heads(image: &Image) -> Vec<Place> {
     let heads: Vec<u64> = (0..image.shards())
@@ -147,4 +149,60 @@ fn compacting_with_a_flipped_counter_ends() {
             });
         }
     });
+}
+
+/// One item's damage stays its own: nothing of its neighbours' chains is freed or read in its
+/// place, whatever bit of its header or link is flipped.
+#[test]
+fn a_flipped_link_frees_no_pages_of_others() {
+    const KEYS: u64 = 32;
+    let dir = Dir::new();
+    let template = dir.table("template");
+    let table = Table::options()
+        .max_size(4 << 20)
+        .shards(1)
+        .create(&template)
+        .unwrap();
+    // Keys in the block and keys in the chain; a bit of a link leads from one's pages to another's.
+    let value = |number: u64, version| {
+        let len = if number < KEYS / 2 { 40_000 } else { 16_330 };
+        value_of(&key_of(number), version, len)
+    };
+    let hints: Vec<Hint> = (0..KEYS)
+        .map(|number| table.set_uid(&key_of(number), &value(number, 1)).unwrap())
+        .collect();
+    let original = Image::read(&template);
+    let found = named_items(&original);
+    for (number, bit) in (0..KEYS)
+        .step_by(11)
+        .flat_map(|n| (0..128).map(move |bit| (n, bit)))
+    {
+        let key = key_of(number);
+        let item = found.iter().find(|item| item.key == key).unwrap();
+        let mut image = Image {
+            bytes: original.bytes.clone(),
+        };
+        image.flip(item.ranges[0].start + bit / 8, (bit % 8) as u32);
+        let path = dir.table("flipped");
+        image.write(&path);
+        let table = Table::open(&path).unwrap();
+        // Some of these find damage. Then what was freed is used again.
+        let _ = table.set_by_uid(hints[number as usize], &value(number, 2));
+        let _ = table.set(&key, &value(number, 3));
+        let _ = table.remove(&key);
+        for fresh in 1000..1020 {
+            table.set(&key_of(fresh), &value(fresh % KEYS, 4)).unwrap();
+        }
+        for other in (0..KEYS).filter(|other| *other != number) {
+            let right = Some(value(other, 1));
+            let (key, hint) = (key_of(other), hints[other as usize]);
+            assert!(table.get(&key).unwrap() == right, "{number} {bit}: {other}");
+            assert!(
+                table.get_by_uid(hint).unwrap() == right,
+                "{number} {bit}: {other}"
+            );
+        }
+        table.repair().unwrap();
+        assert_clean(&table);
+    }
 }

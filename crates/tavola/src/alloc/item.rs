@@ -141,7 +141,7 @@ impl<'a> Item<'a> {
             return None;
         }
         if item.is_large() {
-            let link = LargeLink::decode(item.second_word().load(Ordering::Relaxed));
+            let link = LargeLink::decode(item.second_word().load(Ordering::Relaxed))?;
             item.key_len |= u64::from(link.key_len_high) << 24;
             let (inline, pages) = large_split(item.payload());
             if pages > region.frontier() {
@@ -250,9 +250,11 @@ impl<'a> Item<'a> {
         self.second_word()
     }
 
-    /// The page a large item's chain begins with.
+    /// The page a large item's chain begins with; 0, which is no page, if its link was changed
+    /// meanwhile.
     pub(crate) fn first_page(&self) -> u32 {
-        LargeLink::decode(self.second_word().load(Ordering::Relaxed)).first_page
+        let link = LargeLink::decode(self.second_word().load(Ordering::Relaxed));
+        link.map_or(0, |link| link.first_page)
     }
 
     /// How many pages its chain has.

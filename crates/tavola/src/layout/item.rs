@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! header u64     value_len 32 | key_len 24 | flags 8
-//! link u64       LARGE: first page 32 | high bits of key_len 8
+//! link u64       LARGE: first page 32 | high bits of key_len 8 | check 24
 //! counter u64    COUNTER: the number; get shows it as decimal text
 //! cas u64        CAS
 //! uid u64        UID: uid 32 | generation 32
@@ -145,15 +145,26 @@ pub(crate) struct LargeLink {
 
 impl LargeLink {
     pub(crate) fn encode(self) -> u64 {
-        u64::from(self.first_page) | u64::from(self.key_len_high) << 32
+        let link = u64::from(self.first_page) | u64::from(self.key_len_high) << 32;
+        link | check_of(link) << CHECK_SHIFT
     }
 
-    pub(crate) fn decode(word: u64) -> Self {
-        Self {
-            first_page: word as u32,
-            key_len_high: (word >> 32) as u32 & 0xFF,
-        }
+    /// `None`: no link that was ever written. It must be noticed: the pages of another item as long
+    /// would be read by uid, and freed.
+    pub(crate) fn decode(word: u64) -> Option<Self> {
+        let link = word & ((1 << CHECK_SHIFT) - 1);
+        (word >> CHECK_SHIFT == check_of(link)).then_some(Self {
+            first_page: link as u32,
+            key_len_high: (link >> 32) as u32,
+        })
     }
+}
+
+const CHECK_SHIFT: u32 = 40;
+
+/// The check of the other bits of a link; never the same for two that differ in one bit.
+fn check_of(link: u64) -> u64 {
+    link.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> CHECK_SHIFT
 }
 
 /// Whether the value of an item with no field but a uid is one aligned word, which is changed in
@@ -186,7 +197,27 @@ mod tests {
             first_page: u32::MAX >> 3,
             key_len_high: 0xFF,
         };
-        assert_eq!(LargeLink::decode(link.encode()), link);
+        assert_eq!(LargeLink::decode(link.encode()), Some(link));
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_link_is_noticed() {
+        // The product differs by this much or its negative, which must show above the low bits,
+        // whatever is carried.
+        for bit in 0..CHECK_SHIFT {
+            let differs = check_of(1 << bit);
+            assert!(
+                (1..(1 << 24) - 1).contains(&differs),
+                "bit {bit}: {differs}"
+            );
+        }
+        let link = LargeLink {
+            first_page: 85,
+            key_len_high: 0,
+        };
+        for bit in 0..64 {
+            assert_eq!(LargeLink::decode(link.encode() ^ 1 << bit), None);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"TavolaKV");
 /// Reads differently on a machine of the other byte order.
 pub(crate) const ENDIAN: u32 = 0x0A0B_0C0D;
 /// The version of the format.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 /// Participant slots of a table. Slot 0 is never given out: a lock word of 0 means free.
 pub(crate) const PARTICIPANTS: u32 = 1024;
 
