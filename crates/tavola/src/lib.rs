@@ -57,9 +57,9 @@ pub use region::names;
 #[cfg(feature = "torture")]
 pub use sync::killpoint;
 pub use table::{
-    CasOutcome, CasToken, ClassStats, Iter, Level, Log, LogDrain, LogLine, LogOptions, LogReader,
-    LogSink, LogText, Maintained, Options, Overload, Participant, Queue, QueueOptions, QueuePool,
-    Stats, Table, Watch,
+    Attributes, CasOutcome, CasToken, ClassStats, Entry, Expiry, Iter, Level, Log, LogDrain,
+    LogLine, LogOptions, LogReader, LogSink, LogText, Maintained, Options, Overload, Participant,
+    Queue, QueueOptions, QueuePool, Stats, Table, Watch,
 };
 
 #[cfg(doctest)]

@@ -6,8 +6,10 @@
 
 use super::chain::Pieces;
 use super::decimal::{DIGITS, decimal};
+use super::write::Stamp;
 use crate::layout::{
-    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink, UNIT, is_word, large_split,
+    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink,
+    UNIT, is_word, large_split,
 };
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, SHORT, W64, fence};
@@ -137,7 +139,7 @@ impl<'a> Item<'a> {
             flags: header.flags,
         };
         let mut end = item.data + item.key_len;
-        if item.data > block.room() {
+        if !header.is_known() || item.data > block.room() {
             return None;
         }
         if item.is_large() {
@@ -180,10 +182,49 @@ impl<'a> Item<'a> {
             return Some(self.block.second_word());
         }
         let at = match self.region.fixed() {
-            None => Header::uid_at(self.flags),
+            None => Header::field_at(self.flags, FLAG_UID),
             Some(fixed) => fixed.uid_at(),
         };
         Some(self.region.word(self.item_ref * UNIT + at))
+    }
+
+    /// A field that only items with a header have.
+    fn field(&self, flag: u8) -> Option<&'a W64> {
+        let at = Header::field_at(self.flags, flag);
+        let has = self.flags & flag != 0;
+        has.then(|| self.region.word(self.item_ref * UNIT + at))
+    }
+
+    /// When its key expires, if it has room for that: changed in place.
+    pub(crate) fn expiry_word(&self) -> Option<&'a W64> {
+        self.field(FLAG_EXPIRY)
+    }
+
+    /// When its key expires; 0: never.
+    #[inline]
+    pub(crate) fn expiry_ms(&self) -> u64 {
+        self.expiry_word()
+            .map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Whether its key has expired.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.flags & FLAG_EXPIRY != 0 && self.region.is_past(self.expiry_ms())
+    }
+
+    /// The flags its key has from the user.
+    pub(crate) fn client_flags(&self) -> u32 {
+        self.field(FLAG_CLIENT)
+            .map_or(0, |word| word.load(Ordering::Relaxed) as u32)
+    }
+
+    /// What it has beside key and value, its uid aside.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp {
+            expiry_ms: self.expiry_ms(),
+            client: self.client_flags(),
+        }
     }
 
     /// Its uid, or none.

@@ -39,7 +39,8 @@ pub(crate) use uid::{
     take_uid,
 };
 pub(crate) use write::{
-    can_count, copy_with_uid, discard, write_counter, write_large, write_small,
+    Stamp, can_count, copy_with_field, discard, expect_expiry, write_counter, write_large,
+    write_small,
 };
 
 use crate::error::Error;

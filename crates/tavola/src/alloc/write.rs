@@ -4,15 +4,51 @@ use super::chain::{self, Chain};
 use super::item::bytes;
 use super::{Item, Step, corrupt, slab, take_block};
 use crate::layout::{
-    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink, MOST_SMALL, UNIT, class_of,
-    large_split,
+    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink,
+    MOST_SMALL, SweepWord, UNIT, class_of, large_split,
 };
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, fence};
 
+/// What a key has beside its value and its uid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// When it expires, in milliseconds of the table's clock; 0: never.
+    pub(crate) expiry_ms: u64,
+    /// Flags of the user's.
+    pub(crate) client: u32,
+}
+
+impl Stamp {
+    pub(crate) const NONE: Self = Self {
+        expiry_ms: 0,
+        client: 0,
+    };
+
+    #[inline(always)]
+    pub(crate) fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// What stands in an item's fields of it, in their order.
+    #[inline(always)]
+    fn fields(self) -> [(u8, u64); 2] {
+        [
+            (FLAG_EXPIRY, self.expiry_ms),
+            (FLAG_CLIENT, u64::from(self.client)),
+        ]
+    }
+}
+
 /// Writes an item that is not large; `value` is not.
 #[inline(always)]
-pub(crate) fn write_small(lock: &ShardLock<'_>, key: &[u8], value: &[u8], hint: Hint) -> Step<u64> {
+pub(crate) fn write_small(
+    lock: &ShardLock<'_>,
+    key: &[u8],
+    value: &[u8],
+    hint: Hint,
+    stamp: Stamp,
+) -> Step<u64> {
     if let Some(fixed) = lock.region.fixed() {
         return write_fixed(lock, fixed, key, value, hint);
     }
@@ -21,7 +57,7 @@ pub(crate) fn write_small(lock: &ShardLock<'_>, key: &[u8], value: &[u8], hint: 
         key_len: key.len() as u32,
         flags: 0,
     };
-    write(lock, header, None, hint, [key, value])
+    write(lock, header, None, (hint, stamp), [key, value])
 }
 
 /// Whether a key is short enough for a counter in place.
@@ -35,13 +71,14 @@ pub(crate) fn write_counter(
     key: &[u8],
     number: u64,
     hint: Hint,
+    stamp: Stamp,
 ) -> Step<u64> {
     let header = Header {
         value_len: 8,
         key_len: key.len() as u32,
         flags: FLAG_COUNTER,
     };
-    write(lock, header, Some(number), hint, [key, &[]])
+    write(lock, header, Some(number), (hint, stamp), [key, &[]])
 }
 
 /// Writes the block of a large item whose pages are written already.
@@ -51,6 +88,7 @@ pub(crate) fn write_large(
     key: &[u8],
     value: &[u8],
     hint: Hint,
+    stamp: Stamp,
 ) -> Step<u64> {
     let inline = large_split(key.len() as u64 + value.len() as u64).0 as usize;
     let header = Header {
@@ -64,20 +102,23 @@ pub(crate) fn write_large(
     };
     let from_key = key.len().min(inline);
     let parts = [&key[..from_key], &value[..inline - from_key]];
-    write(lock, header, Some(link.encode()), hint, parts)
+    write(lock, header, Some(link.encode()), (hint, stamp), parts)
 }
 
-/// Writes header, the link or number if there is one, the uid if there is one, and the parts.
+/// Writes header, the link or number if there is one, the fields that say something, and the parts.
 #[inline(always)]
 fn write(
     lock: &ShardLock<'_>,
     mut header: Header,
     second: Option<u64>,
-    hint: Hint,
+    (hint, stamp): (Hint, Stamp),
     parts: [&[u8]; 2],
 ) -> Step<u64> {
     if hint.is_some() {
         header.flags |= FLAG_UID;
+    }
+    for (flag, word) in stamp.fields() {
+        header.flags |= if word == 0 { 0 } else { flag };
     }
     let before_key = header.before_key();
     let len = before_key + parts[0].len() as u64 + parts[1].len() as u64;
@@ -94,7 +135,15 @@ fn write(
         word(8).store(second, Ordering::Relaxed);
     }
     if hint.is_some() {
-        word(Header::uid_at(header.flags)).store(hint.to_bits(), Ordering::Relaxed);
+        word(Header::field_at(header.flags, FLAG_UID)).store(hint.to_bits(), Ordering::Relaxed);
+    }
+    for (flag, field) in stamp.fields() {
+        if field != 0 {
+            word(Header::field_at(header.flags, flag)).store(field, Ordering::Relaxed);
+        }
+    }
+    if stamp.expiry_ms != 0 {
+        expect_expiry(lock);
     }
     let from = item_ref * UNIT + before_key;
     bytes::write(lock.region, from, parts[0]);
@@ -127,9 +176,21 @@ fn write_fixed(
     Ok(item_ref)
 }
 
-/// Copies an item that has no uid, or one that was taken off, into a new block, with one. A large
-/// one's pages are then both's: of the old item only the block is to be freed.
-pub(crate) fn copy_with_uid(lock: &ShardLock<'_>, item: &Item<'_>, hint: Hint) -> Step<u64> {
+/// Lets expired keys be searched for in the shard: there may be one some day.
+pub(crate) fn expect_expiry(lock: &ShardLock<'_>) {
+    let sweep = &lock.head.sweep;
+    let word = SweepWord::activated(sweep.load(Ordering::Relaxed));
+    sweep.store(word, Ordering::Relaxed);
+}
+
+/// Copies an item into a new block, with a field that it has not, or with another word there. A
+/// large one's pages are then both's: of the old item only the block is to be freed. Where lengths
+/// are fixed, the only field is the uid.
+pub(crate) fn copy_with_field(
+    lock: &ShardLock<'_>,
+    item: &Item<'_>,
+    (field, content): (u8, u64),
+) -> Step<u64> {
     if let Some(fixed) = lock.region.fixed() {
         let Some(class) = class_of(fixed.bytes()) else {
             return corrupt("the size of an item");
@@ -137,16 +198,16 @@ pub(crate) fn copy_with_uid(lock: &ShardLock<'_>, item: &Item<'_>, hint: Hint) -
         let item_ref = take_block(lock, class)?;
         item.move_to(item_ref);
         let word = lock.region.word(item_ref * UNIT + fixed.uid_at());
-        word.store(hint.to_bits(), Ordering::Relaxed);
+        word.store(content, Ordering::Relaxed);
         return Ok(item_ref);
     }
     let old = item.header();
     let new = Header {
-        flags: old.flags | FLAG_UID,
+        flags: old.flags | field,
         ..old
     };
     // What follows the field moves, unless it stands there already.
-    let shift = if old.flags & FLAG_UID == 0 { 8 } else { 0 };
+    let shift = if old.flags & field == 0 { 8 } else { 0 };
     let Some(class) = class_of(item.block_bytes() + shift) else {
         return corrupt("the size of an item");
     };
@@ -154,13 +215,13 @@ pub(crate) fn copy_with_uid(lock: &ShardLock<'_>, item: &Item<'_>, hint: Hint) -
     // A2: see `write`.
     fence(Ordering::Release);
     let word = |at: u64| lock.region.word(item_ref * UNIT + at);
-    let uid_at = Header::uid_at(old.flags);
+    let field_at = Header::field_at(old.flags, field);
     word(0).store(new.encode(), Ordering::Relaxed);
-    for at in (8..uid_at).step_by(8) {
+    for at in (8..field_at).step_by(8) {
         word(at).store(item.word(at), Ordering::Relaxed);
     }
-    word(uid_at).store(hint.to_bits(), Ordering::Relaxed);
-    for at in (uid_at + 8 - shift..item.block_bytes()).step_by(8) {
+    word(field_at).store(content, Ordering::Relaxed);
+    for at in (field_at + 8 - shift..item.block_bytes()).step_by(8) {
         word(at + shift).store(item.word(at), Ordering::Relaxed);
     }
     Ok(item_ref)

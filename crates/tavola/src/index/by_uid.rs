@@ -286,7 +286,7 @@ fn take(item: &Item<'_>, hint: Hint, want: &mut impl Want) -> Look {
     let has = item.hint();
     if has.uid() != hint.uid() {
         Look::Impossible
-    } else if !hint.means(has) {
+    } else if !hint.means(has) || item.is_expired() {
         Look::Missing
     } else if want.take(item) {
         Look::Found

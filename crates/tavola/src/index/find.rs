@@ -4,8 +4,11 @@ use super::ahead::Way;
 use super::dir::{layout_word, lookup};
 use super::group::matches;
 use super::hash::Hash;
+use super::place::drop_key;
 use crate::alloc::{Item, Step, corrupt, leads_to};
-use crate::layout::{Bucket, FLAG_UID, Hint, Segment, UNIT, is_word, slot_ref};
+use crate::layout::{
+    Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, Hint, Segment, UNIT, is_word, slot_ref,
+};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
 
@@ -72,10 +75,11 @@ impl<'a> Spot<'a> {
         }
     }
 
-    /// Whether the key has a uid; for a quick choice of ways.
+    /// Whether the key has a uid, expiry or flags; for a quick choice of ways.
     #[inline(always)]
-    pub(crate) fn has_uid(&self) -> bool {
-        matches!(self, Self::Taken(found) if found.flags & FLAG_UID != 0)
+    pub(crate) fn has_fields(&self) -> bool {
+        const FIELDS: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT;
+        matches!(self, Self::Taken(found) if found.flags & FIELDS != 0)
     }
 
     /// The key's uid, or none.
@@ -87,7 +91,7 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// Looks a key up under the lock.
+/// Looks a key up under the lock. One that has expired is removed here: it is not there then.
 #[inline(always)]
 pub(crate) fn find<'a>(lock: &ShardLock<'a>, hash: Hash, key: &[u8]) -> Step<Spot<'a>> {
     find_in_segment(lock, segment_of(lock, hash)?, hash, key, false)
@@ -128,6 +132,11 @@ fn find_in_segment<'a>(
     let mut bucket = home;
     loop {
         if let Some(found) = find_in(lock, (bucket, home), hash, key, is_to_be_freed)? {
+            let may_expire = found.flags & FLAG_EXPIRY != 0;
+            if may_expire && found.item(lock)?.is_expired() {
+                expire(lock, &found)?;
+                return Ok(Spot::Free(Some(segment)));
+            }
             return Ok(Spot::Taken(found));
         }
         if !core::ptr::eq(bucket, home) || home.hint() == 0 {
@@ -135,6 +144,15 @@ fn find_in_segment<'a>(
         }
         bucket = &segment.buckets[hash.away() as usize];
     }
+}
+
+/// Removes a key that has expired.
+#[cold]
+#[inline(never)]
+pub(super) fn expire(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
+    drop_key(lock, found)?;
+    lock.head.expired.add_owned(1);
+    Ok(())
 }
 
 #[inline]

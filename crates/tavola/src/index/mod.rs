@@ -26,6 +26,8 @@ mod ahead;
 #[forbid(unsafe_code)]
 mod by_uid;
 #[forbid(unsafe_code)]
+mod clear;
+#[forbid(unsafe_code)]
 mod dir;
 #[forbid(unsafe_code)]
 mod find;
@@ -46,10 +48,11 @@ mod split;
 
 pub(crate) use ahead::{Ahead, Way};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, word_by_uid};
+pub(crate) use clear::{ClearCursor, Which, clear_buckets, may_expire, sweep_step};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use find::{Found, Spot, find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;
-pub(crate) use place::{ClearCursor, clear_buckets, insert, remove, replace};
-pub(crate) use read::{Value, read};
+pub(crate) use place::{drop_key, insert, replace};
+pub(crate) use read::{Stamped, Value, read};
 pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step};

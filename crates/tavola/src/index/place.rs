@@ -1,12 +1,11 @@
 //! Placing, moving and removing keys under the shard's lock.
 
-use super::dir::{depth_of, lookup, next_prefix};
 use super::find::{Found, segment_of};
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::split::{new_root, split};
-use crate::alloc::{Item, Step, announce, corrupt, discard, free_uid, settle_uid};
-use crate::layout::{BUCKETS, Bucket, Hint, SLOTS, Segment, slot_ref, slot_tag, slot_word};
+use crate::alloc::{Step, announce, corrupt, discard, free_uid, settle_uid};
+use crate::layout::{Bucket, Hint, SLOTS, Segment, slot_ref, slot_tag, slot_word};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, prefetch};
 
@@ -43,6 +42,15 @@ pub(crate) fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
         found.home.hint_down();
     }
     Ok(())
+}
+
+/// Takes a key out and frees its item.
+#[inline(always)]
+pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
+    remove(lock, found)?;
+    lock.head.items.sub_owned(1);
+    lock.head.payload.sub_owned(found.payload);
+    discard(lock, found.item_ref)
 }
 
 /// Puts a key that is not there yet into the index, by one store, and its uid. The segment is that
@@ -192,96 +200,4 @@ pub(crate) fn repoint(lock: &ShardLock<'_>, hash: Hash, old: u64, new: u64) -> S
         }
     }
     Ok(false)
-}
-
-/// Where the clearing of a shard stands.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct ClearCursor {
-    prefix: u32,
-    bucket: usize,
-    /// Directory index, depth and moves with which the segment was begun.
-    seen: Option<(u32, u32, u32)>,
-    restarts: u32,
-}
-
-/// How often a segment is begun again, because keys moved, before it is cleared in one go.
-const RESTARTS: u32 = 2;
-
-/// Removes the keys of some buckets and says where to go on; `None`: the shard was walked through.
-/// It is the walk of an iterator: what is ahead of the cursor stays ahead of it.
-pub(crate) fn clear_buckets(
-    lock: &ShardLock<'_>,
-    mut cursor: ClearCursor,
-    count: usize,
-) -> Step<Option<ClearCursor>> {
-    let (region, shard) = (lock.region, lock.number);
-    let depth = super::dir::layout_word(lock.head)
-        .depth()
-        .min(region.geometry().dir_log2);
-    let (index, page) = lookup(region, shard, depth, cursor.prefix);
-    if page == 0 {
-        return Ok(None);
-    }
-    let Some(segment) = lock.segment(page) else {
-        return corrupt("a directory");
-    };
-    let local = depth_of(region, shard, depth, index);
-    let now = (index, local, lock.head.moves.load(Ordering::Relaxed));
-    if cursor.seen != Some(now) {
-        cursor.restarts += u32::from(cursor.seen.is_some());
-        (cursor.bucket, cursor.seen) = (0, Some(now));
-    }
-    let count = if cursor.restarts > RESTARTS {
-        BUCKETS
-    } else {
-        count
-    };
-    let until = (cursor.bucket + count).min(BUCKETS);
-    for b in cursor.bucket..until {
-        clear_bucket(lock, segment, b)?;
-    }
-    if until < BUCKETS {
-        return Ok(Some(ClearCursor {
-            bucket: until,
-            ..cursor
-        }));
-    }
-    let next = |prefix| ClearCursor {
-        prefix,
-        ..ClearCursor::default()
-    };
-    Ok(next_prefix(cursor.prefix, local).map(next))
-}
-
-fn clear_bucket(lock: &ShardLock<'_>, segment: &Segment, b: usize) -> Step<()> {
-    let bucket = &segment.buckets[b];
-    for slot in 0..SLOTS {
-        let word = bucket.slots[slot].load(Ordering::Relaxed);
-        if word == 0 {
-            continue;
-        }
-        let Some(item) = Item::at(lock.region, slot_ref(word)) else {
-            return corrupt("an item");
-        };
-        let payload = item.payload();
-        let other = other_bucket(b as u32, slot_tag(word));
-        let home = if bucket.is_away(slot) {
-            &segment.buckets[other as usize]
-        } else {
-            bucket
-        };
-        let found = Found {
-            bucket,
-            slot,
-            home,
-            item_ref: slot_ref(word),
-            payload,
-            flags: item.flags(),
-        };
-        remove(lock, &found)?;
-        lock.head.items.sub_owned(1);
-        lock.head.payload.sub_owned(payload);
-        discard(lock, found.item_ref)?;
-    }
-    Ok(())
 }

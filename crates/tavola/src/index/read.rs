@@ -17,7 +17,7 @@
 use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use crate::alloc::Item;
+use crate::alloc::{Item, Stamp};
 use crate::error::{Result, corrupt};
 use crate::layout::{Bucket, FLAG_UID, Header, LayoutWord, Segment, ShardHead, slot_ref, slot_tag};
 use crate::region::Region;
@@ -55,6 +55,27 @@ impl Want for Vec<u8> {
     #[inline(always)]
     fn forget(&mut self) {
         self.clear();
+    }
+}
+
+/// A value and what stands beside it.
+#[derive(Default)]
+pub(crate) struct Stamped {
+    pub(crate) value: Vec<u8>,
+    pub(crate) stamp: Stamp,
+}
+
+impl Want for Stamped {
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.stamp = item.stamp();
+        self.value.take(item)
+    }
+}
+
+impl Want for Stamp {
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        *self = item.stamp();
+        true
     }
 }
 
@@ -415,6 +436,7 @@ fn special(
     let item = Item::at(region, item_ref);
     let look = match item.and_then(|item| Some((item, item.key_equals(key)?))) {
         Some((_, false)) => Look::Other,
+        Some((item, true)) if item.is_expired() => Look::Other,
         Some((item, true)) if want.take(&item) => Look::Found,
         _ => Look::Impossible,
     };

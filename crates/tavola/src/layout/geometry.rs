@@ -29,6 +29,8 @@ pub(crate) struct Geometry {
     pub(crate) max_pages: u32,
     /// The lengths of keys and values, where all are the same.
     pub(crate) fixed: Option<Fixed>,
+    /// How long keys live unless they are given another time; 0: for ever.
+    pub(crate) ttl_ms: u64,
 }
 
 impl Geometry {
@@ -69,12 +71,17 @@ impl Geometry {
             first_page,
             max_pages,
             fixed: None,
+            ttl_ms: 0,
         })
     }
 
-    /// The same of a table of such lengths.
-    pub(crate) fn with(self, fixed: Option<Fixed>) -> Self {
-        Self { fixed, ..self }
+    /// The same of a table of such lengths, and whose keys live so long.
+    pub(crate) fn with(self, fixed: Option<Fixed>, ttl_ms: u64) -> Self {
+        Self {
+            fixed,
+            ttl_ms,
+            ..self
+        }
     }
 
     /// How many shards there are.

@@ -4,19 +4,17 @@
 //! header u64     value_len 32 | key_len 24 | flags 8
 //! link u64       LARGE: first page 32 | high bits of key_len 8 | check 24
 //! counter u64    COUNTER: the number; get shows it as decimal text
-//! cas u64        CAS
 //! uid u64        UID: uid 32 | generation 32
-//! expiry u32     EXPIRY
-//! client u32     CLIENT
+//! expiry u64     EXPIRY: when the key expires, in milliseconds of the table's clock; 0: never
+//! client u64     CLIENT: flags of the user's 32 | 0
 //! key, value
 //! ```
 //!
 //! A value of 8 bytes behind a key of a multiple of 8 is one aligned word, with and without a uid:
 //! it is changed in place.
-//! The fields after the header stand there only when their flag does, 8-byte fields first. An item
+//! The fields after the header stand there only when their flag does, in this order. An item
 //! that does not fit in a block is LARGE: its key and value are one stream, whose first part stands
 //! in the block and whose rest fills whole pages, chained through the page table.
-//! This version writes LARGE, COUNTER and UID; it skips the other fields when it meets them.
 //!
 //! In a table of [`Fixed`] lengths an item is its key and its value, and nothing before them.
 
@@ -26,11 +24,13 @@ use super::{LARGEST_BLOCK, PAGE};
 pub(crate) const FLAG_LARGE: u8 = 1;
 /// The value is a counter in place.
 pub(crate) const FLAG_COUNTER: u8 = 2;
-const FLAG_EXPIRY: u8 = 4;
-const FLAG_CLIENT: u8 = 8;
-const FLAG_CAS: u8 = 16;
+/// The key may expire.
+pub(crate) const FLAG_EXPIRY: u8 = 4;
+/// The key has flags of the user's.
+pub(crate) const FLAG_CLIENT: u8 = 8;
 /// The key has a uid.
 pub(crate) const FLAG_UID: u8 = 32;
+const FIELDS: u8 = FLAG_LARGE | FLAG_COUNTER | FLAG_EXPIRY | FLAG_CLIENT | FLAG_UID;
 
 /// The most bytes of key and value together.
 pub(crate) const MAX_DATA: u64 = u32::MAX as u64;
@@ -113,26 +113,28 @@ impl Header {
         }
     }
 
-    /// Bytes between the start of an item with such flags and its uid, or where that would stand.
+    /// Bytes between the start of an item with such flags and its field of this flag, or where that
+    /// would stand.
     #[inline(always)]
-    pub(crate) fn uid_at(flags: u8) -> u64 {
-        let before = flags & (FLAG_LARGE | FLAG_COUNTER | FLAG_CAS);
-        8 + 8 * u64::from(before.count_ones())
+    pub(crate) fn field_at(flags: u8, field: u8) -> u64 {
+        let before = match field {
+            FLAG_UID => FLAG_LARGE | FLAG_COUNTER,
+            FLAG_EXPIRY => FLAG_LARGE | FLAG_COUNTER | FLAG_UID,
+            _ => FLAG_LARGE | FLAG_COUNTER | FLAG_UID | FLAG_EXPIRY,
+        };
+        8 + 8 * u64::from((flags & before).count_ones())
     }
 
     /// Bytes between the start of the item and its key.
     #[inline(always)]
     pub(crate) fn before_key(self) -> u64 {
-        if self.flags == 0 {
-            return 8;
-        }
-        let has = |flag: u8, bytes: u64| if self.flags & flag != 0 { bytes } else { 0 };
-        8 + has(FLAG_LARGE, 8)
-            + has(FLAG_COUNTER, 8)
-            + has(FLAG_CAS, 8)
-            + has(FLAG_UID, 8)
-            + has(FLAG_EXPIRY, 4)
-            + has(FLAG_CLIENT, 4)
+        8 + 8 * u64::from((self.flags & FIELDS).count_ones())
+    }
+
+    /// Whether an item may have these flags.
+    pub(crate) fn is_known(self) -> bool {
+        const EITHER: u8 = FLAG_LARGE | FLAG_COUNTER;
+        self.flags & !FIELDS == 0 && self.flags & EITHER != EITHER
     }
 }
 
@@ -232,9 +234,11 @@ mod tests {
         };
         assert_eq!(of(0), 8);
         assert_eq!(of(FLAG_COUNTER), 16);
-        assert_eq!(of(FLAG_CAS | FLAG_EXPIRY), 20);
-        assert_eq!(of(!FLAG_LARGE), MOST_HEAD);
-        assert_eq!(of(!FLAG_COUNTER), MOST_HEAD);
+        assert_eq!(of(FLAG_CLIENT | FLAG_EXPIRY), 24);
+        assert_eq!(of(FIELDS & !FLAG_LARGE), MOST_HEAD);
+        assert_eq!(of(FIELDS & !FLAG_COUNTER), MOST_HEAD);
+        let at = |field| Header::field_at(FIELDS & !FLAG_COUNTER, field);
+        assert_eq!([FLAG_UID, FLAG_EXPIRY, FLAG_CLIENT].map(at), [16, 24, 32]);
     }
 
     #[test]

@@ -16,6 +16,7 @@
 
 mod bucket;
 mod class;
+mod clock;
 mod describe;
 mod extent;
 mod geometry;
@@ -31,12 +32,13 @@ mod uid;
 
 pub(crate) use bucket::{BUCKETS, Bucket, HINT_MAX, SLOTS, Segment, slot_ref, slot_tag, slot_word};
 pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
+pub(crate) use clock::ClockWord;
 pub use describe::tables;
 pub(crate) use extent::{EXTENTS, Extent, ExtentKind, ExtentName, ExtentState, Run};
 pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
 pub(crate) use item::{
-    FLAG_COUNTER, FLAG_LARGE, FLAG_UID, Fixed, Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL,
-    is_word, large_split,
+    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_UID, Fixed, Header, LargeLink,
+    MAX_DATA, MOST_HEAD, MOST_SMALL, is_word, large_split,
 };
 pub(crate) use log::{
     BLOCK, DROP_NEWEST, DROP_OLDEST, Drained, FEWEST_SHEETS, LEVELS, LINE_HEAD, LineHead,
@@ -47,7 +49,7 @@ pub(crate) use page_word::{FIRST_MASK, PageWord};
 pub(crate) use queue::{
     Journal, MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueHead, QueueName, QueuePoolHead,
 };
-pub(crate) use shard::{ClassHead, DIR_INLINE, LayoutWord, ShardHead, UidLayout};
+pub(crate) use shard::{ClassHead, DIR_INLINE, LayoutWord, ShardHead, SweepWord, UidLayout};
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{
     FORMAT, MAGIC, PARTICIPANTS, Participant, Pool, Superblock, fingerprint,

@@ -52,13 +52,21 @@ pub(crate) struct ShardHead {
     pub(crate) uid_hole: W32,
     /// Entries of the uid directory that are backed by memory.
     pub(crate) uid_backed: W32,
-    reserved_tail: [W64; 17],
+    /// [`SweepWord`]: where the search for expired keys goes on.
+    pub(crate) sweep: W64,
+    /// `moves` when its round began.
+    pub(crate) sweep_moves: W32,
+    reserved_word: W32,
+    /// Keys that were removed because they had expired, since the table was made.
+    pub(crate) expired: W64,
+    reserved_tail: [W64; 14],
 }
 assert_layout!(ShardHead, size 1536, {
     layout: 0, dir_inline: 8, uid_layout: 520, reserved_read: 528, lock: 576, recoveries: 580,
     items: 584, payload: 592, moves: 600, segments: 604, dir_backed: 608, shrink_hand: 612,
     victim: 616, victim_block: 620, in_place: 624, classes: 632, levels: 1280, uids: 1376,
-    uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, reserved_tail: 1400,
+    uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, sweep: 1400,
+    sweep_moves: 1408, reserved_word: 1412, expired: 1416, reserved_tail: 1424,
 });
 
 /// The slabs of one class in one shard. Derived: recovery rebuilds it.
@@ -110,5 +118,50 @@ impl UidLayout {
     /// The word after a change.
     pub(crate) fn changed(self, chunks: u32) -> Self {
         Self((self.0 & !0xFF_FFFF).wrapping_add(0x100_0000) | u64::from(chunks))
+    }
+}
+
+/// Where the search for expired keys stands: `prefix 24 | bucket 8 | pace 8 | met 1 | active 1`.
+///
+/// All of it is advice: whatever it says, what is searched is searched well.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SweepWord {
+    /// The segment: low bits of its tags.
+    pub(crate) prefix: u32,
+    /// The first bucket that was not searched.
+    pub(crate) bucket: u8,
+    /// `log2` of the buckets that are searched in one step.
+    pub(crate) pace: u8,
+    /// Whether a key that may expire was met in this round.
+    pub(crate) met: bool,
+    /// Whether there may be keys that expire.
+    pub(crate) active: bool,
+}
+
+impl SweepWord {
+    const MET: u64 = 1 << 40;
+    const ACTIVE: u64 = 1 << 41;
+
+    pub(crate) fn decode(word: u64) -> Self {
+        Self {
+            prefix: (word & 0xFF_FFFF) as u32,
+            bucket: (word >> 24) as u8,
+            pace: (word >> 32) as u8,
+            met: word & Self::MET != 0,
+            active: word & Self::ACTIVE != 0,
+        }
+    }
+
+    pub(crate) fn encode(self) -> u64 {
+        u64::from(self.prefix & 0xFF_FFFF)
+            | u64::from(self.bucket) << 24
+            | u64::from(self.pace) << 32
+            | if self.met { Self::MET } else { 0 }
+            | if self.active { Self::ACTIVE } else { 0 }
+    }
+
+    /// The word of a shard that may have keys that expire.
+    pub(crate) fn activated(word: u64) -> u64 {
+        word | Self::ACTIVE
     }
 }

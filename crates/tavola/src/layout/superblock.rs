@@ -11,7 +11,7 @@ pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"TavolaKV");
 /// Reads differently on a machine of the other byte order.
 pub(crate) const ENDIAN: u32 = 0x0A0B_0C0D;
 /// The version of the format.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 1;
 /// Participant slots of a table. Slot 0 is never given out: a lock word of 0 means free.
 pub(crate) const PARTICIPANTS: u32 = 1024;
 
@@ -49,10 +49,14 @@ pub(crate) struct Superblock {
     pub(crate) created: W64,
     /// The length of keys, bits 0..32, and of values, of a table of fixed lengths; else 0.
     pub(crate) lengths: W64,
-    reserved: [W64; 4],
+    /// How long keys live unless they are given another time, in milliseconds; 0: for ever.
+    pub(crate) ttl_ms: W64,
+    reserved: [W64; 3],
     /// Over all bytes before it.
     pub(crate) checksum: W64,
-    unused: [W64; 111],
+    /// [`ClockWord`](super::ClockWord): the clock by which keys expire.
+    pub(crate) clock: W64,
+    unused: [W64; 110],
     /// The heads of the page pool.
     pub(crate) pool: Pool,
     tail: [W64; 104],
@@ -62,7 +66,8 @@ pub(crate) struct Superblock {
 assert_layout!(Superblock, size 4096, {
     magic: 0, endian: 8, format: 12, fingerprint: 16, max_size: 24, shards_log2: 32, dir_log2: 36,
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
-    reserved: 88, checksum: 120, unused: 128, pool: 1024, tail: 1216, extents: 2048,
+    ttl_ms: 88, reserved: 96, checksum: 120, clock: 128, unused: 136, pool: 1024, tail: 1216,
+    extents: 2048,
 });
 
 /// The page pool: pages no shard owns. All but `frontier` is derived from the page words.
@@ -140,6 +145,7 @@ impl Superblock {
             let lengths = u64::from(fixed.key_len) | u64::from(fixed.value_len) << 32;
             self.lengths.store(lengths, order);
         }
+        self.ttl_ms.store(geometry.ttl_ms, order);
         self.hash_seed.store(seed, order);
         self.uuid[0].store(uuid[0], order);
         self.uuid[1].store(uuid[1], order);
@@ -199,7 +205,7 @@ impl Superblock {
             .filter(|g| g.dir_log2 == self.dir_log2.load(order))
             .filter(|_| self.participants.load(order) == PARTICIPANTS)
             .ok_or_else(|| foreign("its geometry is impossible"))?
-            .with(fixed);
+            .with(fixed, self.ttl_ms.load(order));
         if file_len < size {
             return Err(foreign("the file was cut short"));
         }
@@ -233,6 +239,7 @@ impl Superblock {
             self.uuid[1].load(order),
             self.created.load(order),
             self.lengths.load(order),
+            self.ttl_ms.load(order),
         ];
         words.extend(self.reserved.iter().map(|word| word.load(order)));
         fold(&words)

@@ -15,8 +15,8 @@ use crate::alloc::{
 use crate::error::Result;
 use crate::index::{Hash, entries, lookup, other_bucket, publish_layout};
 use crate::layout::{
-    BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PageWord, SLOTS, Segment, slot_ref,
-    slot_tag,
+    BUCKETS, CLASSES, Class, DIR_INLINE, FLAG_EXPIRY, HINT_MAX, LayoutWord, PageWord, SLOTS,
+    Segment, SweepWord, slot_ref, slot_tag,
 };
 use crate::lock::ShardLock;
 use crate::region::Region;
@@ -33,15 +33,27 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
         lock,
         items: 0,
         payload: 0,
+        mortal: false,
         lost: 0,
         key: Vec::new(),
     };
     walk.directory();
     uids::settle(lock);
-    let (items, payload, lost) = (walk.items, walk.payload, walk.lost);
+    let Walk {
+        items,
+        payload,
+        mortal,
+        lost,
+        ..
+    } = walk;
     settle_all(lock);
     lock.head.items.store(items, Ordering::Relaxed);
     lock.head.payload.store(payload, Ordering::Relaxed);
+    let sweep = SweepWord {
+        active: mortal,
+        ..SweepWord::default()
+    };
+    lock.head.sweep.store(sweep.encode(), Ordering::Relaxed);
     lock.head.recoveries.add_owned(1);
     lost
 }
@@ -152,6 +164,8 @@ struct Walk<'a> {
     lock: &'a ShardLock<'a>,
     items: u64,
     payload: u64,
+    /// Whether there are keys that may expire.
+    mortal: bool,
     lost: u64,
     key: Vec<u8>,
 }
@@ -271,6 +285,7 @@ impl Walk<'_> {
         uids::claim(self.lock, &item);
         self.items += 1;
         self.payload += item.payload();
+        self.mortal |= item.flags() & FLAG_EXPIRY != 0;
         Slot::Good { home: hash.home() }
     }
 }

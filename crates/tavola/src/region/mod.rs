@@ -11,6 +11,7 @@
 #![allow(unsafe_code)]
 
 mod ahead;
+mod clock;
 mod create;
 mod dirs;
 mod extents;
@@ -34,7 +35,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The bytes of one table.
 pub(crate) struct Region {
@@ -47,6 +48,7 @@ pub(crate) struct Region {
     backing: Backing,
     /// The process generation that opened the file: a forked child must open it anew to attach.
     opened: u64,
+    clock: OnceLock<clock::Clock>,
 }
 
 /// What a read needs of the geometry, reckoned once.
@@ -114,6 +116,7 @@ impl Region {
             writable: true,
             backing: Backing::Heap { layout },
             opened: sys::process::generation(),
+            clock: OnceLock::new(),
         };
         region.superblock().init(&geometry, seed, [0, 0], 0);
         region
@@ -143,6 +146,7 @@ impl Region {
                 fd,
             },
             opened: sys::process::generation(),
+            clock: OnceLock::new(),
         }
     }
 

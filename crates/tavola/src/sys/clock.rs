@@ -1,4 +1,5 @@
-//! The two clocks stored in tables. Neither enters the kernel (vDSO).
+//! The two clocks stored in tables, neither of which enters the kernel (vDSO); and which start of
+//! the machine this is.
 
 /// Seconds since the machine started, time asleep included.
 ///
@@ -15,7 +16,29 @@ pub(crate) fn unix_s() -> u64 {
 
 /// Nanoseconds since 1970-01-01 UTC, of the same clock.
 pub(crate) fn unix_ns() -> u64 {
-    let now = read(libc::CLOCK_REALTIME);
+    nanoseconds(libc::CLOCK_REALTIME)
+}
+
+/// Milliseconds of the same clock.
+pub(crate) fn unix_ms() -> u64 {
+    unix_ns() / 1_000_000
+}
+
+/// Milliseconds of the clock of [`monotonic_s`].
+pub(crate) fn monotonic_ms() -> u64 {
+    nanoseconds(libc::CLOCK_BOOTTIME) / 1_000_000
+}
+
+/// The kernel's name for the time from this start of the machine to the next; `None`: not told.
+pub(crate) fn boot_id() -> Option<String> {
+    if cfg!(miri) {
+        return Some("under an interpreter".into());
+    }
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
+}
+
+fn nanoseconds(clock: libc::clockid_t) -> u64 {
+    let now = read(clock);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
     seconds * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
@@ -50,5 +73,8 @@ mod tests {
             .as_secs();
         assert!((std_now..std_now + 5).contains(&unix_s()));
         assert!((std_now..std_now + 5).contains(&(unix_ns() / 1_000_000_000)));
+        assert!((std_now..std_now + 5).contains(&(unix_ms() / 1000)));
+        assert!((monotonic_s()..monotonic_s() + 2).contains(&(monotonic_ms() / 1000)));
+        assert_eq!(boot_id().unwrap().trim().len(), 36);
     }
 }

@@ -7,6 +7,7 @@
 //! 4. Do each operation as it is done alone; by now it finds its lines in the cache.
 
 use super::Table;
+use super::attributes::Attributes;
 use super::core::Core;
 use crate::error::Result;
 use crate::index::Ahead;
@@ -82,12 +83,26 @@ impl Table {
     /// # Concurrency
     /// Each pair is set as by [`Table::set`]; others may see some of them before the rest.
     pub fn set_many<K: AsRef<[u8]>, V: AsRef<[u8]>>(&self, pairs: &[(K, V)]) -> Result<()> {
+        self.set_many_with(pairs, Attributes::default())
+    }
+
+    /// As [`Table::set_many`]; all of them get these attributes.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    pub fn set_many_with<K: AsRef<[u8]>, V: AsRef<[u8]>>(
+        &self,
+        pairs: &[(K, V)],
+        attributes: Attributes,
+    ) -> Result<()> {
         let core = self.core()?;
         let me = core.writer()?;
+        let stamping = core.stamping(attributes)?;
         for pairs in pairs.chunks(WAVE) {
             let ahead = core.warm(pairs.len(), |i| pairs[i].0.as_ref());
             for ((key, value), ahead) in pairs.iter().zip(&ahead) {
-                core.set_hashed(me, key.as_ref(), ahead.hash, value.as_ref())?;
+                let key = (key.as_ref(), ahead.hash);
+                core.set_hashed(me, key, value.as_ref(), stamping)?;
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use crate::alloc::{
     Chain, Need, Step, Stop, give_back, is_worth_giving_back, provision, raise_frontier,
 };
 use crate::error::{Error, Result};
-use crate::index::{empty_slabs, free_root, is_worth_tending, shrink_step};
+use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
 use crate::layout::{DIR_INLINE, LARGEST_BLOCK};
 use crate::lock::{Membership, PATIENCE, ShardLock, is_alive, next_member};
 use crate::recover::{
@@ -104,6 +104,7 @@ impl Core {
 
     #[cold]
     fn attach(&self) -> Result<u32> {
+        self.region.set_clock();
         let me = self.membership.attach(&self.region, &self.path)?;
         // If it has to wait, `look_for_dead` comes back to it.
         settle_estate(&self.region, me, me)?;
@@ -252,6 +253,7 @@ impl Core {
         reap(&self.region, &self.membership.gate, me)?;
         for _ in 0..SCRAPES {
             for shard in 0..self.region.geometry().shards() {
+                self.sweep_shard(shard, me);
                 self.tend_shard(shard, me, SCRAPE_MOVES, false)?;
             }
             if self.region.pool().free_count.load(Ordering::Relaxed) >= SCRAPED_PAGES {
@@ -275,12 +277,9 @@ impl Core {
     /// A bounded piece of housekeeping, done every so many writes, whichever shard they went to.
     #[cold]
     fn tend(&self, turn: u32, me: u32) -> Result<()> {
-        self.tend_shard(
-            turn % self.region.geometry().shards(),
-            me,
-            TEND_MOVES,
-            false,
-        )?;
+        let shard = turn % self.region.geometry().shards();
+        self.sweep_shard(shard, me);
+        self.tend_shard(shard, me, TEND_MOVES, false)?;
         if is_worth_giving_back(&self.region) {
             give_back(&self.region, me, TEND_PAGES, false)?;
         }
@@ -300,6 +299,17 @@ impl Core {
                 reap_dead(&self.region, &self.membership.gate, me, m.id).map(|_| ())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// One step of the search for expired keys in one shard, if there may be any, and nobody holds
+    /// it.
+    fn sweep_shard(&self, shard: u32, me: u32) {
+        if may_expire(self.region.shard(shard))
+            && let Some(lock) = ShardLock::try_acquire(&self.region, shard, me)
+        {
+            // What is damaged shows in the operations it concerns.
+            let _ = sweep_step(&lock);
         }
     }
 

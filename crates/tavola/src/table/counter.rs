@@ -4,8 +4,9 @@
 //! word and sees one number or the next. No bump is needed, as no block is freed.
 
 use super::Table;
+use super::attributes::Attributes;
 use super::core::Core;
-use super::write::{New, lengths, publish, write_with_uid};
+use super::write::{New, Stamping, lengths, publish, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find};
@@ -36,7 +37,13 @@ enum Counted {
 }
 
 impl Core {
-    fn count(&self, key: &[u8], change: Change, initial: Option<u64>) -> Result<Option<u64>> {
+    fn count(
+        &self,
+        key: &[u8],
+        change: Change,
+        initial: Option<u64>,
+        stamping: Stamping,
+    ) -> Result<Option<u64>> {
         if let Some(fixed) = self.region().fixed() {
             return Err(lengths(fixed));
         }
@@ -47,7 +54,7 @@ impl Core {
                 Spot::Taken(found) => found,
                 spot => {
                     return match initial {
-                        Some(number) => self.place(lock, hash, spot, key, number),
+                        Some(number) => self.place(lock, hash, spot, (key, number), stamping),
                         None => Ok(Counted::Missing),
                     };
                 }
@@ -67,12 +74,12 @@ impl Core {
                 .short_value(&mut text)
                 .and_then(|len| decimal_u64(&text[..len]));
             let number = change.apply(digits.ok_or(Error::NotACounter)?);
-            self.place(lock, hash, Spot::Taken(found), key, number)
+            self.place(lock, hash, Spot::Taken(found), (key, number), stamping)
         })?;
         match counted {
             Counted::Now(number) => Ok(Some(number)),
             Counted::Missing => Ok(None),
-            Counted::AsText => self.count_as_text(key, change, initial),
+            Counted::AsText => self.count_as_text(key, change, initial, stamping),
         }
     }
 
@@ -81,14 +88,15 @@ impl Core {
         lock: &ShardLock<'_>,
         hash: Hash,
         spot: Spot<'_>,
-        key: &[u8],
-        number: u64,
+        (key, number): (&[u8], u64),
+        stamping: Stamping,
     ) -> Step<Counted> {
         if !can_count(key) {
             return Ok(Counted::AsText);
         }
+        let stamp = stamping.of(lock, &spot)?;
         let (item_ref, hint) = write_with_uid(lock, self.naming, &spot, |hint| {
-            write_counter(lock, key, number, hint)
+            write_counter(lock, key, number, hint, stamp)
         })?;
         let new = New {
             item_ref,
@@ -105,9 +113,10 @@ impl Core {
         key: &[u8],
         change: Change,
         initial: Option<u64>,
+        stamping: Stamping,
     ) -> Result<Option<u64>> {
         let mut now = None;
-        self.update(key, |old| {
+        self.update(key, stamping, |old| {
             now = match old {
                 Some(text) => {
                     let number = decimal_u64(text).ok_or(Error::NotACounter)?;
@@ -134,10 +143,8 @@ impl Table {
     /// # Crash
     /// Killed before it returned: added once, or not at all.
     pub fn incr(&self, key: &[u8], by: u64) -> Result<u64> {
-        Ok(self
-            .core()?
-            .count(key, Change::Up(by), Some(by))?
-            .unwrap_or(by))
+        let sum = self.incr_from(key, by, Some(by))?;
+        Ok(sum.unwrap_or(by))
     }
 
     /// Subtracts from a counter, never below 0, and returns the rest; a missing key becomes 0.
@@ -145,10 +152,8 @@ impl Table {
     /// # Errors
     /// As [`Table::incr`].
     pub fn decr(&self, key: &[u8], by: u64) -> Result<u64> {
-        Ok(self
-            .core()?
-            .count(key, Change::Down(by), Some(0))?
-            .unwrap_or(0))
+        let rest = self.decr_from(key, by, Some(0))?;
+        Ok(rest.unwrap_or(0))
     }
 
     /// As [`Table::incr`], but a missing key becomes `initial`, or stays missing when that is
@@ -157,7 +162,7 @@ impl Table {
     /// # Errors
     /// As [`Table::incr`].
     pub fn incr_from(&self, key: &[u8], by: u64, initial: Option<u64>) -> Result<Option<u64>> {
-        self.core()?.count(key, Change::Up(by), initial)
+        self.incr_with(key, by, initial, Attributes::default())
     }
 
     /// As [`Table::decr`], but a missing key becomes `initial`, or stays missing when that is
@@ -166,6 +171,38 @@ impl Table {
     /// # Errors
     /// As [`Table::incr`].
     pub fn decr_from(&self, key: &[u8], by: u64, initial: Option<u64>) -> Result<Option<u64>> {
-        self.core()?.count(key, Change::Down(by), initial)
+        self.decr_with(key, by, initial, Attributes::default())
+    }
+
+    /// As [`Table::incr_from`]; a key that was missing gets these attributes, any other keeps its
+    /// own.
+    ///
+    /// # Errors
+    /// As [`Table::incr`].
+    pub fn incr_with(
+        &self,
+        key: &[u8],
+        by: u64,
+        initial: Option<u64>,
+        attributes: Attributes,
+    ) -> Result<Option<u64>> {
+        let core = self.core()?;
+        core.count(key, Change::Up(by), initial, core.keeping(attributes)?)
+    }
+
+    /// As [`Table::decr_from`]; a key that was missing gets these attributes, any other keeps its
+    /// own.
+    ///
+    /// # Errors
+    /// As [`Table::incr`].
+    pub fn decr_with(
+        &self,
+        key: &[u8],
+        by: u64,
+        initial: Option<u64>,
+        attributes: Attributes,
+    ) -> Result<Option<u64>> {
+        let core = self.core()?;
+        core.count(key, Change::Down(by), initial, core.keeping(attributes)?)
     }
 }

@@ -9,8 +9,9 @@
 //! moved or rewritten meanwhile may be met again.
 
 use super::Table;
+use super::attributes::Attributes;
 use super::core::Core;
-use crate::alloc::Item;
+use crate::alloc::{Item, Stamp};
 use crate::error::{Result, corrupt};
 use crate::index::{depth_of, lookup, next_prefix};
 use crate::layout::{BUCKETS, Bucket, LayoutWord, SLOTS, slot_ref};
@@ -33,7 +34,7 @@ pub struct Iter<'a> {
     pass: Option<Pass>,
     /// Keys and values of validated buckets, and where each ends.
     bytes: Vec<u8>,
-    ends: Vec<(usize, usize)>,
+    ends: Vec<(usize, usize, Stamp)>,
     next: usize,
     start: usize,
 }
@@ -79,13 +80,22 @@ impl<'a> Iter<'a> {
                 return Ok(None);
             }
         }
-        let (key_end, value_end) = self.ends[self.next];
+        let (key_end, value_end, _) = self.ends[self.next];
         let start = std::mem::replace(&mut self.start, value_end);
         self.next += 1;
         Ok(Some((
             &self.bytes[start..key_end],
             &self.bytes[key_end..value_end],
         )))
+    }
+
+    /// The attributes of the key that was given last; those of none before the first.
+    pub fn attributes(&self) -> Attributes {
+        let last = self.next.checked_sub(1).map(|last| self.ends[last].2);
+        match (self.core, last) {
+            (Some(core), Some(stamp)) => core.attributes(stamp),
+            _ => Attributes::default(),
+        }
     }
 
     fn region(&self) -> &'a Region {
@@ -214,6 +224,9 @@ impl<'a> Iter<'a> {
             let Some(item) = Item::at(self.region(), item_ref) else {
                 return false;
             };
+            if item.is_expired() {
+                continue;
+            }
             if !item.copy_key(&mut self.bytes) {
                 return false;
             }
@@ -221,7 +234,7 @@ impl<'a> Iter<'a> {
             if !item.copy_value(&mut self.bytes) {
                 return false;
             }
-            self.ends.push((key_end, self.bytes.len()));
+            self.ends.push((key_end, self.bytes.len(), item.stamp()));
         }
         true
     }

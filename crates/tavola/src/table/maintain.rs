@@ -4,7 +4,7 @@ use super::Table;
 use super::core::Core;
 use crate::alloc::{GRACE_S, give_back};
 use crate::error::Result;
-use crate::index::{ClearCursor, clear_buckets};
+use crate::index::{ClearCursor, Which, clear_buckets, may_expire};
 use crate::layout::{ExtentState, PAGE, PageWord};
 use crate::sync::{Ordering, W64};
 use std::time::Duration;
@@ -49,22 +49,28 @@ impl Collapsed {
 }
 
 impl Core {
-    pub(super) fn clear(&self) -> Result<()> {
+    fn remove_all(&self, which: Which) -> Result<()> {
         let me = self.writer()?;
-        for shard in 0..self.region().geometry().shards() {
+        let may_have = |shard: &u32| which == Which::All || may_expire(self.region().shard(*shard));
+        for shard in (0..self.region().geometry().shards()).filter(may_have) {
             let mut cursor = ClearCursor::default();
-            while let Some(next) =
-                self.locked(shard, me, |lock| clear_buckets(lock, cursor, CLEARED))?
-            {
+            while let Some(next) = self.locked(shard, me, |lock| {
+                clear_buckets(lock, cursor, CLEARED, which)
+            })? {
                 cursor = next;
             }
         }
         Ok(())
     }
 
+    pub(super) fn clear(&self) -> Result<()> {
+        self.remove_all(Which::All)
+    }
+
     pub(super) fn compact(&self) -> Result<u64> {
         let me = self.writer()?;
         self.reap()?;
+        self.remove_all(Which::Expired)?;
         for shard in 0..self.region().geometry().shards() {
             // Twice idle: the first sweep may have begun in the middle. Each round does some of the
             // work there is; counters that were damaged promise more.
@@ -100,6 +106,7 @@ impl Core {
 
     pub(super) fn maintain(&self, budget_bytes: u64) -> Result<Maintained> {
         let me = self.writer()?;
+        self.remove_all(Which::Expired)?;
         let (given_back_bytes, _) = give_back(self.region(), me, PAGES, false)?;
         let mut report = Maintained {
             given_back_bytes,
@@ -170,9 +177,9 @@ impl Table {
         self.core()?.clear()
     }
 
-    /// Gives back all memory that can be given back, and says how many bytes: merges sparse parts
-    /// of the index, empties sparse pages, waits up to two and a half seconds for the grace of
-    /// freed pages.
+    /// Gives back all memory that can be given back, and says how many bytes: removes what has
+    /// expired, merges sparse parts of the index, empties sparse pages, waits up to two and a half
+    /// seconds for the grace of freed pages.
     /// What stays is 8 bytes of page table for each page of 16 KiB the table ever had.
     ///
     /// # Errors
@@ -185,7 +192,8 @@ impl Table {
     }
 
     /// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can
-    /// (`MADV_COLLAPSE`, Linux 6.1; about a second a GiB), and gives back some memory nobody needs.
+    /// (`MADV_COLLAPSE`, Linux 6.1; about a second a GiB), removes all keys that have expired, and
+    /// gives back some memory nobody needs.
     /// Goes on where the last call of this process ended; `done` says that nothing is left.
     ///
     /// # Errors

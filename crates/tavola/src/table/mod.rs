@@ -1,5 +1,6 @@
 //! [`Table`]: what a user holds. Each file here is one kind of operation, from the cheapest on.
 
+mod attributes;
 mod background;
 mod batch;
 mod beside;
@@ -19,6 +20,7 @@ mod uid;
 mod update;
 mod write;
 
+pub use attributes::{Attributes, Entry, Expiry};
 pub use iter::Iter;
 pub use logs::{Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogText, Overload};
 pub use maintain::Maintained;

@@ -1,6 +1,7 @@
 //! How a table is made and opened.
 
 use super::Table;
+use super::attributes::{MOST_MS, no_room};
 use super::background::Background;
 use super::core::Core;
 use super::lazy::Lazy;
@@ -12,6 +13,7 @@ use crate::region::names;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 const DEFAULT_SIZE: u64 = 64 << 30;
 /// Races between opening and dropping that are sat out before giving up.
@@ -26,6 +28,7 @@ pub struct Options {
     background: bool,
     naming: Naming,
     lengths: Option<(u32, u32)>,
+    ttl: Option<Duration>,
 }
 
 impl Options {
@@ -37,6 +40,7 @@ impl Options {
             background: false,
             naming: Naming::Keep,
             lengths: None,
+            ttl: None,
         }
     }
 
@@ -85,6 +89,14 @@ impl Options {
         self
     }
 
+    /// How long keys of a new table live after they were set, unless they are given another time
+    /// ([`Expiry`](super::Expiry)); for ever when not set. Milliseconds count, at least one. An
+    /// existing table keeps its own.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
     /// Gives a uid to every key that this handle stores; when not set, to those it is asked for.
     pub fn uids(mut self, on: bool) -> Self {
         self.naming = if on { Naming::Give } else { Naming::Keep };
@@ -121,11 +133,27 @@ impl Options {
             },
         };
         match Geometry::new(max_size, shards.ilog2()) {
-            Some(geometry) => Ok(geometry.with(fixed)),
+            Some(geometry) => Ok(geometry.with(fixed, self.ttl_ms(fixed)?)),
             None => bad(
                 "shards",
                 format!("{max_size} bytes have no room for {shards} shards"),
             ),
+        }
+    }
+
+    fn ttl_ms(&self, fixed: Option<Fixed>) -> Result<u64> {
+        let Some(ttl) = self.ttl else {
+            return Ok(0);
+        };
+        if fixed.is_some() {
+            return Err(no_room());
+        }
+        match u64::try_from(ttl.as_millis()) {
+            Ok(ms) if ms > 0 && ms <= MOST_MS => Ok(ms),
+            _ => Err(Error::BadOption {
+                option: "ttl",
+                why: format!("{ttl:?} is not 1 ms to {} days", MOST_MS / 86_400_000),
+            }),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::sys;
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Keys.
+    /// Keys; those that have expired count until they are removed.
     pub keys: u64,
     /// Bytes of all keys and values; a counter's value counts as 8.
     pub payload_bytes: u64,
@@ -27,6 +27,10 @@ pub struct Stats {
     pub shards: u32,
     /// Keys with a uid.
     pub uids: u64,
+    /// Keys that had expired and were removed for it, since the table was made.
+    pub expired: u64,
+    /// How long keys live unless they are given another time, in milliseconds; 0: for ever.
+    pub ttl_ms: u64,
     /// Segments of the index.
     pub segments: u64,
     /// Keys divided by the slots of all segments, 0 to 1.
@@ -106,6 +110,8 @@ impl Core {
         let mut stats = Stats {
             keys: self.len(),
             uids: self.sum(|head| head.uids.load(Ordering::Relaxed)),
+            expired: self.sum(|head| head.expired.load(Ordering::Relaxed)),
+            ttl_ms: region.geometry().ttl_ms,
             payload_bytes: self.sum(|head| head.payload.load(Ordering::Relaxed)),
             max_size: region.geometry().max_size,
             shards: region.geometry().shards(),
@@ -194,7 +200,8 @@ impl Core {
 }
 
 impl Table {
-    /// How many keys there are, at no one moment while others write.
+    /// How many keys there are, at no one moment while others write. One that has expired counts
+    /// until it is removed, see [`Attributes`](super::Attributes).
     ///
     /// # Errors
     /// None today; the type leaves room.

@@ -3,10 +3,10 @@
 use super::Table;
 use super::core::Core;
 use super::write::{When, change_in_place};
-use crate::alloc::{copy_with_uid, discard_block, free_uid, take_uid};
+use crate::alloc::{copy_with_field, discard_block, free_uid, take_uid};
 use crate::error::{Result, corrupt};
 use crate::index::{Hash, HintOf, KeyOf, Spot, find, read, read_by_uid, replace, word_by_uid};
-use crate::layout::{Hint, UidPlace};
+use crate::layout::{FLAG_UID, Hint, UidPlace};
 
 /// How often a key may lose its uid to another between reading and locking, before that is held to
 /// be damage.
@@ -40,7 +40,8 @@ impl Core {
             }
             let item = found.item(lock)?;
             let hint = take_uid(lock)?;
-            let new = copy_with_uid(lock, &item, hint).inspect_err(|_| free_uid(lock, hint))?;
+            let field = (FLAG_UID, hint.to_bits());
+            let new = copy_with_field(lock, &item, field).inspect_err(|_| free_uid(lock, hint))?;
             replace(lock, &found, hash, new, hint);
             // Only the block: the pages of a large item are the new one's.
             discard_block(lock, found.item_ref)?;

@@ -2,8 +2,9 @@
 //! the value is still the one that was read, else begin again.
 
 use super::Table;
+use super::attributes::Attributes;
 use super::core::Core;
-use super::write::When;
+use super::write::{Stamping, When};
 use crate::error::{Error, Result};
 use crate::index::of_value;
 
@@ -35,11 +36,17 @@ impl Core {
     }
 
     /// Stores `new`, or removes the key, if its value is still `old`.
-    fn store_if(&self, key: &[u8], old: Option<&[u8]>, new: Option<&[u8]>) -> Result<bool> {
+    fn store_if(
+        &self,
+        key: &[u8],
+        old: Option<&[u8]>,
+        new: Option<&[u8]>,
+        stamping: Stamping,
+    ) -> Result<bool> {
         match (old, new) {
-            (Some(old), Some(new)) => self.store(key, new, When::Equals(old)),
+            (Some(old), Some(new)) => self.store_stamped(key, new, When::Equals(old), stamping),
             (Some(old), None) => self.delete(key, When::Equals(old)),
-            (None, Some(new)) => self.store(key, new, When::Absent),
+            (None, Some(new)) => self.store_stamped(key, new, When::Absent, stamping),
             (None, None) => Ok(true),
         }
     }
@@ -47,21 +54,23 @@ impl Core {
     pub(super) fn update(
         &self,
         key: &[u8],
+        stamping: Stamping,
         new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>>,
     ) -> Result<(Value, Value)> {
-        self.try_update(key, new)
+        self.try_update(key, stamping, new)
     }
 
     fn try_update<E: From<Error>>(
         &self,
         key: &[u8],
+        stamping: Stamping,
         mut new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<(Value, Value), E> {
         self.writer()?;
         loop {
             let old = self.get(key)?;
             let value = new(old.as_deref())?;
-            if self.store_if(key, old.as_deref(), value.as_deref())? {
+            if self.store_if(key, old.as_deref(), value.as_deref(), stamping)? {
                 return Ok((old, value));
             }
         }
@@ -70,7 +79,7 @@ impl Core {
 
 impl Table {
     /// Changes a value atomically: `new` gets the old value (`None`: missing) and gives the new one
-    /// (`None`: remove the key). Returns what was stored.
+    /// (`None`: remove the key). Returns what was stored. Expiry and flags stay as they are.
     ///
     /// # Examples
     /// ```
@@ -94,7 +103,9 @@ impl Table {
         key: &[u8],
         mut new: impl FnMut(Option<&[u8]>) -> Option<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>> {
-        Ok(self.core()?.update(key, |old| Ok(new(old)))?.1)
+        let core = self.core()?;
+        let changed = core.update(key, core.keeping_default(), |old| Ok(new(old)))?;
+        Ok(changed.1)
     }
 
     /// As [`Table::update`], but leaves the key as it is where `new` gives an error, which is
@@ -110,7 +121,8 @@ impl Table {
         key: &[u8],
         new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Option<Vec<u8>>, E> {
-        Ok(self.core()?.try_update(key, new)?.1)
+        let core = self.core()?;
+        Ok(core.try_update(key, core.keeping_default(), new)?.1)
     }
 
     /// Adds bytes after the value; false: the key is missing and stays so.
@@ -119,7 +131,9 @@ impl Table {
     /// As [`Table::set`].
     pub fn append(&self, key: &[u8], more: &[u8]) -> Result<bool> {
         let joined = |old: Option<&[u8]>| Ok(old.map(|old| [old, more].concat()));
-        Ok(self.core()?.update(key, joined)?.0.is_some())
+        let core = self.core()?;
+        let changed = core.update(key, core.keeping_default(), joined)?;
+        Ok(changed.0.is_some())
     }
 
     /// Adds bytes before the value; false: the key is missing and stays so.
@@ -128,7 +142,9 @@ impl Table {
     /// As [`Table::set`].
     pub fn prepend(&self, key: &[u8], more: &[u8]) -> Result<bool> {
         let joined = |old: Option<&[u8]>| Ok(old.map(|old| [more, old].concat()));
-        Ok(self.core()?.update(key, joined)?.0.is_some())
+        let core = self.core()?;
+        let changed = core.update(key, core.keeping_default(), joined)?;
+        Ok(changed.0.is_some())
     }
 
     /// Removes a key and returns the value it had.
@@ -139,7 +155,8 @@ impl Table {
     /// # Concurrency
     /// Of several that take a key at once, one gets its value.
     pub fn take(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        Ok(self.core()?.update(key, |_| Ok(None))?.0)
+        let core = self.core()?;
+        Ok(core.update(key, core.keeping_default(), |_| Ok(None))?.0)
     }
 
     /// Sets a key and returns the value it had.
@@ -147,7 +164,9 @@ impl Table {
     /// # Errors
     /// As [`Table::set`].
     pub fn swap(&self, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>> {
-        Ok(self.core()?.update(key, |_| Ok(Some(value.to_vec())))?.0)
+        let core = self.core()?;
+        let new = |_: Option<&[u8]>| Ok(Some(value.to_vec()));
+        Ok(core.update(key, core.default_stamping(), new)?.0)
     }
 
     /// The value of a key with its token for [`Table::compare_and_swap`].
@@ -173,6 +192,22 @@ impl Table {
         token: CasToken,
         value: &[u8],
     ) -> Result<CasOutcome> {
+        self.compare_and_swap_with(key, token, value, Attributes::default())
+    }
+
+    /// As [`Table::compare_and_swap`], with attributes.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    pub fn compare_and_swap_with(
+        &self,
+        key: &[u8],
+        token: CasToken,
+        value: &[u8],
+        attributes: Attributes,
+    ) -> Result<CasOutcome> {
+        let core = self.core()?;
+        let stamping = core.stamping(attributes)?;
         loop {
             let Some((old, found)) = self.get_with_token(key)? else {
                 return Ok(CasOutcome::Missing);
@@ -180,7 +215,7 @@ impl Table {
             if found != token {
                 return Ok(CasOutcome::Changed);
             }
-            if self.core()?.store(key, value, When::Equals(&old))? {
+            if core.store_stamped(key, value, When::Equals(&old), stamping)? {
                 return Ok(CasOutcome::Swapped);
             }
         }

@@ -11,9 +11,11 @@
 
 use super::Table;
 use super::core::Core;
-use crate::alloc::{Chain, Step, corrupt, discard, free_uid, take_uid, write_large, write_small};
+use crate::alloc::{
+    Chain, Stamp, Step, corrupt, discard, free_uid, take_uid, write_large, write_small,
+};
 use crate::error::{Error, Result};
-use crate::index::{Found, Hash, Spot, Way, find, find_along, insert, remove, replace};
+use crate::index::{Found, Hash, Spot, Way, drop_key, find, find_along, insert, replace};
 use crate::layout::{Fixed, Hint};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
@@ -32,11 +34,38 @@ pub(super) enum When<'a> {
     Has(Hint),
 }
 
+/// What a key that is stored gets beside its value.
+type How = (Naming, Stamping);
+
 /// Whether a key that is stored gets a uid. The one it has it keeps in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Naming {
     Keep,
     Give,
+}
+
+/// Expiry and flags of a key that is stored.
+#[derive(Clone, Copy)]
+pub(super) struct Stamping {
+    pub(super) stamp: Stamp,
+    /// If the key is there, it keeps what it has.
+    pub(super) keep: bool,
+}
+
+impl Stamping {
+    /// Whether a value may be changed in place, in an item that has nothing beside it.
+    #[inline(always)]
+    fn is_plain(self) -> bool {
+        self.keep || self.stamp.is_none()
+    }
+
+    /// What the key gets.
+    pub(super) fn of(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<Stamp> {
+        match spot {
+            Spot::Taken(found) if self.keep => Ok(found.item(lock)?.stamp()),
+            _ => Ok(self.stamp),
+        }
+    }
 }
 
 impl Naming {
@@ -52,7 +81,7 @@ impl Naming {
 
 impl When<'_> {
     #[inline(always)]
-    fn holds(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
+    pub(super) fn holds(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
         Ok(match (self, spot) {
             (When::Always, _) | (When::Absent, Spot::Free(_)) | (When::Present, Spot::Taken(_)) => {
                 true
@@ -67,9 +96,21 @@ impl When<'_> {
 impl Core {
     #[inline(always)]
     pub(super) fn store(&self, key: &[u8], value: &[u8], when: When<'_>) -> Result<bool> {
+        self.store_stamped(key, value, when, self.default_stamping())
+    }
+
+    /// As [`Self::store`], of a key that gets this beside its value.
+    #[inline(always)]
+    pub(super) fn store_stamped(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        when: When<'_>,
+        stamping: Stamping,
+    ) -> Result<bool> {
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
-        self.store_hashed(me, key, hash, value, when, self.naming)
+        self.store_hashed(me, (key, hash), value, when, (self.naming, stamping))
             .map(|hint| hint.is_some())
     }
 
@@ -77,13 +118,20 @@ impl Core {
     pub(super) fn set_uid(&self, key: &[u8], value: &[u8]) -> Result<Hint> {
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
-        let stored = self.store_hashed(me, key, hash, value, When::Always, Naming::Give)?;
+        let how = (Naming::Give, self.default_stamping());
+        let stored = self.store_hashed(me, (key, hash), value, When::Always, how)?;
         Ok(stored.unwrap_or(Hint::NONE))
     }
 
     #[inline(always)]
-    pub(super) fn set_hashed(&self, me: u32, key: &[u8], hash: Hash, value: &[u8]) -> Result<()> {
-        self.store_hashed(me, key, hash, value, When::Always, self.naming)
+    pub(super) fn set_hashed(
+        &self,
+        me: u32,
+        key: (&[u8], Hash),
+        value: &[u8],
+        stamping: Stamping,
+    ) -> Result<()> {
+        self.store_hashed(me, key, value, When::Always, (self.naming, stamping))
             .map(|_| ())
     }
 
@@ -92,14 +140,13 @@ impl Core {
     fn store_hashed(
         &self,
         me: u32,
-        key: &[u8],
-        hash: Hash,
+        (key, hash): (&[u8], Hash),
         value: &[u8],
         when: When<'_>,
-        naming: Naming,
+        how: How,
     ) -> Result<Option<Hint>> {
         if self.needs_chain(key, value)? {
-            return self.store_large(me, key, hash, value, when, naming);
+            return self.store_large(me, (key, hash), value, when, how);
         }
         let way = Way::warm_both(self.region(), hash);
         // One word is mostly changed in place.
@@ -108,7 +155,8 @@ impl Core {
             let spot = find_along(&lock, way, hash, key, word.is_none());
             if let (Ok(Spot::Taken(found)), Some(word)) = (&spot, word)
                 && matches!(when, When::Always | When::Present)
-                && naming == Naming::Keep
+                && how.0 == Naming::Keep
+                && how.1.is_plain()
                 && let Some(place) = found.word(&lock, key)
             {
                 change_in_place(&lock, place, word);
@@ -117,13 +165,13 @@ impl Core {
                 return Ok(Some(Hint::NONE));
             }
             let outcome =
-                spot.and_then(|spot| store_at(&lock, hash, spot, (key, value), when, naming));
+                spot.and_then(|spot| store_at(&lock, hash, spot, (key, value), when, how));
             drop(lock);
             if let Some(done) = self.after_first_try(me, outcome) {
                 return done;
             }
         }
-        self.store_slowly(me, hash, (key, value), when, naming)
+        self.store_slowly(me, hash, (key, value), when, how)
     }
 
     /// As [`Self::store_hashed`], of an item that is not large, however long it takes.
@@ -134,10 +182,10 @@ impl Core {
         hash: Hash,
         pair: (&[u8], &[u8]),
         when: When<'_>,
-        naming: Naming,
+        how: How,
     ) -> Result<Option<Hint>> {
         self.locked(hash.shard(), me, |lock| {
-            store_at(lock, hash, find(lock, hash, pair.0)?, pair, when, naming)
+            store_at(lock, hash, find(lock, hash, pair.0)?, pair, when, how)
         })
     }
 
@@ -156,11 +204,10 @@ impl Core {
     fn store_large(
         &self,
         me: u32,
-        key: &[u8],
-        hash: Hash,
+        (key, hash): (&[u8], Hash),
         value: &[u8],
         when: When<'_>,
-        naming: Naming,
+        (naming, stamping): How,
     ) -> Result<Option<Hint>> {
         let mut chain = Some(self.chain(me, key, value)?);
         self.locked(hash.shard(), me, |lock| {
@@ -171,8 +218,9 @@ impl Core {
             let Some(built) = &chain else {
                 return corrupt("a chain that was used before");
             };
+            let stamp = stamping.of(lock, &spot)?;
             let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
-                write_large(lock, built, key, value, hint)
+                write_large(lock, built, key, value, hint, stamp)
             })?;
             let new = New {
                 item_ref,
@@ -202,10 +250,7 @@ impl Core {
             let Some(found) = spot.found() else {
                 return Ok(false);
             };
-            remove(lock, &found)?;
-            lock.head.items.sub_owned(1);
-            lock.head.payload.sub_owned(found.payload);
-            discard(lock, found.item_ref)?;
+            drop_key(lock, &found)?;
             Ok(true)
         })
     }
@@ -219,24 +264,25 @@ fn store_at(
     spot: Spot<'_>,
     (key, value): (&[u8], &[u8]),
     when: When<'_>,
-    naming: Naming,
+    (naming, stamping): How,
 ) -> Step<Option<Hint>> {
     if !when.holds(lock, &spot)? {
         return Ok(None);
     }
     if let Spot::Taken(found) = &spot
         && let Ok(word) = <[u8; 8]>::try_from(value)
+        && stamping.is_plain()
         && let Some(place) = found.word(lock, key)
         && let Some(hint) = naming.kept(lock, found)?
     {
         change_in_place(lock, place, u64::from_ne_bytes(word));
         return Ok(Some(hint));
     }
-    if naming == Naming::Give || spot.has_uid() {
-        return store_with_uid(lock, (hash, spot), (key, value), naming);
+    if naming == Naming::Give || spot.has_fields() || !stamping.stamp.is_none() {
+        return store_with_fields(lock, (hash, spot), (key, value), (naming, stamping));
     }
     let new = New {
-        item_ref: write_small(lock, key, value, Hint::NONE)?,
+        item_ref: write_small(lock, key, value, Hint::NONE, Stamp::NONE)?,
         payload: key.len() + value.len(),
         hint: Hint::NONE,
     };
@@ -244,18 +290,19 @@ fn store_at(
     Ok(Some(Hint::NONE))
 }
 
-/// Stores an item that is not large, with a uid: by itself, so that the others stay as quick as
-/// they are.
+/// Stores an item that is not large, with more than key and value, or in the place of one that has
+/// more: by itself, so that the others stay as quick as they are.
 #[cold]
 #[inline(never)]
-fn store_with_uid(
+fn store_with_fields(
     lock: &ShardLock<'_>,
     (hash, spot): (Hash, Spot<'_>),
     (key, value): (&[u8], &[u8]),
-    naming: Naming,
+    (naming, stamping): How,
 ) -> Step<Option<Hint>> {
+    let stamp = stamping.of(lock, &spot)?;
     let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
-        write_small(lock, key, value, hint)
+        write_small(lock, key, value, hint, stamp)
     })?;
     let new = New {
         item_ref,

@@ -1,0 +1,201 @@
+//! Removing all keys of a shard, or all that have expired, some buckets at a time, under its lock.
+//!
+//! It is the walk of an iterator: what is ahead of the cursor stays ahead of it.
+
+use super::dir::{depth_of, layout_word, lookup, next_prefix};
+use super::find::{Found, expire};
+use super::hash::other_bucket;
+use super::place::drop_key;
+use crate::alloc::{Item, Step, corrupt};
+use crate::layout::{
+    BUCKETS, FLAG_EXPIRY, SLOTS, Segment, ShardHead, SweepWord, slot_ref, slot_tag,
+};
+use crate::lock::ShardLock;
+use crate::sync::Ordering;
+
+/// How often a segment is begun again, because keys moved, before it is cleared in one go.
+const RESTARTS: u32 = 2;
+
+/// The least and the most buckets of one step of a sweep, as powers of two.
+const SLOWEST: u8 = 2;
+const FASTEST: u8 = 6;
+/// A sweep that finds this part of the keys that may expire expired, or more, hurries.
+const HURRY_PART: u32 = 4;
+
+/// Which keys are removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    Expired,
+}
+
+/// Where the clearing of a shard stands.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ClearCursor {
+    prefix: u32,
+    bucket: usize,
+    /// The segment that was begun.
+    seen: Option<Seen>,
+    restarts: u32,
+}
+
+/// What tells a segment from the one that stands there later: directory index, depth and moves.
+type Seen = (u32, u32, u32);
+
+/// What was met on the way.
+#[derive(Default)]
+struct Met {
+    /// Keys that expire some day.
+    mortal: u32,
+    expired: u32,
+}
+
+/// Removes the keys of some buckets and says where to go on; `None`: the shard was walked through.
+pub(crate) fn clear_buckets(
+    lock: &ShardLock<'_>,
+    cursor: ClearCursor,
+    count: usize,
+    which: Which,
+) -> Step<Option<ClearCursor>> {
+    let Some((segment, now)) = segment_at(lock, cursor.prefix)? else {
+        return Ok(None);
+    };
+    let mut cursor = cursor;
+    if cursor.seen != Some(now) {
+        cursor.restarts += u32::from(cursor.seen.is_some());
+        (cursor.bucket, cursor.seen) = (0, Some(now));
+    }
+    let count = if cursor.restarts > RESTARTS {
+        BUCKETS
+    } else {
+        count
+    };
+    let until = (cursor.bucket + count).min(BUCKETS);
+    for b in cursor.bucket..until {
+        clear_bucket(lock, segment, b, which, &mut Met::default())?;
+    }
+    if until < BUCKETS {
+        return Ok(Some(ClearCursor {
+            bucket: until,
+            ..cursor
+        }));
+    }
+    let next = |prefix| ClearCursor {
+        prefix,
+        ..ClearCursor::default()
+    };
+    Ok(next_prefix(cursor.prefix, now.1).map(next))
+}
+
+/// One step of the search for expired keys, which goes round and round as long as there are keys
+/// that expire. The more it finds, the more buckets it searches the next time.
+pub(crate) fn sweep_step(lock: &ShardLock<'_>) -> Step<()> {
+    let word = &lock.head.sweep;
+    let mut sweep = SweepWord::decode(word.load(Ordering::Relaxed));
+    let Some((segment, now)) = segment_at(lock, sweep.prefix)? else {
+        word.store(0, Ordering::Relaxed);
+        return Ok(());
+    };
+    let mut met = Met::default();
+    let from = usize::from(sweep.bucket);
+    sweep.pace = sweep.pace.clamp(SLOWEST, FASTEST);
+    let until = (from + (1 << sweep.pace)).min(BUCKETS);
+    // What is damaged does not keep the rest from being found.
+    let mut outcome = Ok(());
+    for b in from..until {
+        outcome = outcome.and(clear_bucket(lock, segment, b, Which::Expired, &mut met));
+    }
+    sweep.met |= met.mortal > 0;
+    sweep.pace = match met.expired > 0 && met.expired * HURRY_PART >= met.mortal {
+        true => sweep.pace + 1,
+        false => sweep.pace - 1,
+    };
+    sweep.bucket = until as u8;
+    if until == BUCKETS {
+        match next_prefix(sweep.prefix, now.1) {
+            Some(prefix) => sweep.prefix = prefix,
+            None => end_round(lock, &mut sweep),
+        }
+    }
+    word.store(sweep.encode(), Ordering::Relaxed);
+    outcome
+}
+
+/// Whether keys of the shard may expire; a look without its lock.
+pub(crate) fn may_expire(head: &ShardHead) -> bool {
+    SweepWord::decode(head.sweep.load(Ordering::Relaxed)).active
+}
+
+/// If no key that may expire was met in the whole round, and none was moved past the sweep, there
+/// is none.
+fn end_round(lock: &ShardLock<'_>, sweep: &mut SweepWord) {
+    let moves = lock.head.moves.load(Ordering::Relaxed);
+    let is_sure = lock.head.sweep_moves.load(Ordering::Relaxed) == moves;
+    sweep.active = sweep.met || !is_sure;
+    (sweep.prefix, sweep.met) = (0, false);
+    lock.head.sweep_moves.store(moves, Ordering::Relaxed);
+}
+
+/// The segment of a prefix; `None`: the shard is empty.
+fn segment_at<'a>(lock: &ShardLock<'a>, prefix: u32) -> Step<Option<(&'a Segment, Seen)>> {
+    let (region, shard) = (lock.region, lock.number);
+    let depth = layout_word(lock.head)
+        .depth()
+        .min(region.geometry().dir_log2);
+    let (index, page) = lookup(region, shard, depth, prefix);
+    if page == 0 {
+        return Ok(None);
+    }
+    let Some(segment) = lock.segment(page) else {
+        return corrupt("a directory");
+    };
+    let local = depth_of(region, shard, depth, index);
+    let moves = lock.head.moves.load(Ordering::Relaxed);
+    Ok(Some((segment, (index, local, moves))))
+}
+
+fn clear_bucket(
+    lock: &ShardLock<'_>,
+    segment: &Segment,
+    b: usize,
+    which: Which,
+    met: &mut Met,
+) -> Step<()> {
+    let bucket = &segment.buckets[b];
+    let words: [u64; SLOTS] = std::array::from_fn(|i| bucket.slots[i].load(Ordering::Relaxed));
+    // One wait for all of them.
+    for word in words {
+        lock.region.prefetch_ref(slot_ref(word));
+    }
+    for (slot, word) in words.into_iter().enumerate().filter(|(_, word)| *word != 0) {
+        let Some(item) = Item::at(lock.region, slot_ref(word)) else {
+            return corrupt("an item");
+        };
+        if which == Which::Expired {
+            met.mortal += u32::from(item.flags() & FLAG_EXPIRY != 0);
+            if !item.is_expired() {
+                continue;
+            }
+            met.expired += 1;
+        }
+        let other = other_bucket(b as u32, slot_tag(word));
+        let home = if bucket.is_away(slot) {
+            &segment.buckets[other as usize]
+        } else {
+            bucket
+        };
+        let found = Found {
+            bucket,
+            slot,
+            home,
+            item_ref: slot_ref(word),
+            payload: item.payload(),
+            flags: item.flags(),
+        };
+        match which {
+            Which::All => drop_key(lock, &found)?,
+            Which::Expired => expire(lock, &found)?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,322 @@
+//! What a key may have beside its value: a time at which it expires, and flags of the user's.
+//!
+//! An item has fields for them only when they say something; a key without costs no byte. The time
+//! is changed in place, by one store of 8 bytes under the shard's lock: a reader sees the old time
+//! or the new one. An item without that field is copied into a block that has it, as when a key
+//! gets a uid.
+//!
+//! A key that has expired is missing for every reader at once: nobody needs to be told. Its memory
+//! comes back when its key is written to, and by the search that goes along with writes
+//! (`index::clear`), which needs no more than a bounded piece of work each.
+
+use super::Table;
+use super::core::Core;
+use super::update::CasToken;
+use super::write::{Stamping, When};
+use crate::alloc::{Stamp, copy_with_field, discard_block, expect_expiry};
+use crate::error::{Error, Result};
+use crate::index::{Hash, Spot, Stamped, find, of_value, read, replace};
+use crate::layout::FLAG_EXPIRY;
+use crate::sync::Ordering;
+use std::time::{Duration, SystemTime};
+
+/// The longest a key may live from now on: a thousand years.
+pub(super) const MOST_MS: u64 = 1000 * 366 * 86_400_000;
+
+/// When a key expires. From then on it is missing, for all processes at once.
+///
+/// Times are kept in milliseconds of a clock that nobody sets: it goes on while the machine sleeps,
+/// and a wall clock that is set, forth or back, changes nothing for the keys that are there. After
+/// the machine was started anew, a table on a disk goes by the wall clock of that moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expiry {
+    /// As the table was made: [`Options::ttl`](super::Options::ttl) after now, or never.
+    #[default]
+    Default,
+    /// Never.
+    Never,
+    /// So long after now; at once, when it is zero.
+    After(Duration),
+    /// At this time of the wall clock as it stands now; at once, when that has passed.
+    At(SystemTime),
+}
+
+/// What a key gets or has beside its value.
+///
+/// # Examples
+/// ```
+/// # let dir = std::env::temp_dir().join(format!("tavola-ttl-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir)?;
+/// # let table = tavola::Table::open(dir.join("t"))?;
+/// use std::time::Duration;
+/// use tavola::Attributes;
+/// table.set_with(b"alice", b"{}", Attributes::ttl(Duration::from_secs(60)))?;
+/// table.set_with(b"bob", b"{}", Attributes::ttl(Duration::ZERO).with_flags(7))?;
+/// assert!(table.contains(b"alice")? && !table.contains(b"bob")?);
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// When it expires.
+    pub expiry: Expiry,
+    /// Any number; the table keeps it and does not look at it.
+    pub flags: u32,
+}
+
+impl Attributes {
+    /// Expires so long after now.
+    pub fn ttl(ttl: Duration) -> Self {
+        Self {
+            expiry: Expiry::After(ttl),
+            flags: 0,
+        }
+    }
+
+    /// The same with flags.
+    pub fn with_flags(self, flags: u32) -> Self {
+        Self { flags, ..self }
+    }
+}
+
+/// A value with all that is known of it; from [`Table::get_entry`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The value.
+    pub value: Vec<u8>,
+    /// The key's flags, and how long it will still live: [`Expiry::After`] or [`Expiry::Never`].
+    pub attributes: Attributes,
+    /// For [`Table::compare_and_swap`].
+    pub token: CasToken,
+}
+
+/// What is told where a table of fixed lengths has no room for attributes.
+#[cold]
+pub(super) fn no_room() -> Error {
+    Error::BadOption {
+        option: "ttl or flags",
+        why: "items of a table of fixed lengths have no room for them; make it without `fixed`"
+            .into(),
+    }
+}
+
+fn in_ms(time: Duration) -> u64 {
+    let ms = time.as_nanos().div_ceil(1_000_000);
+    u64::try_from(ms).map_or(MOST_MS, |ms| ms.min(MOST_MS))
+}
+
+impl Core {
+    /// What keys get that are stored without a word about it.
+    #[inline(always)]
+    pub(super) fn default_stamping(&self) -> Stamping {
+        let ttl_ms = self.region().geometry().ttl_ms;
+        let stamp = match ttl_ms {
+            0 => Stamp::NONE,
+            _ => self.default_stamp(),
+        };
+        Stamping { stamp, keep: false }
+    }
+
+    #[cold]
+    fn default_stamp(&self) -> Stamp {
+        let region = self.region();
+        Stamp {
+            expiry_ms: region.now_ms() + region.geometry().ttl_ms.min(MOST_MS),
+            client: 0,
+        }
+    }
+
+    /// As they have it, if they are there.
+    pub(super) fn keeping_default(&self) -> Stamping {
+        Stamping {
+            keep: true,
+            ..self.default_stamping()
+        }
+    }
+
+    /// What a key with these attributes gets.
+    pub(super) fn stamping(&self, attributes: Attributes) -> Result<Stamping> {
+        let stamp = Stamp {
+            expiry_ms: self.expiry_ms(attributes.expiry),
+            client: attributes.flags,
+        };
+        if !stamp.is_none() && self.region().fixed().is_some() {
+            return Err(no_room());
+        }
+        Ok(Stamping { stamp, keep: false })
+    }
+
+    /// The same, of a key that keeps what it has if it is there.
+    pub(super) fn keeping(&self, attributes: Attributes) -> Result<Stamping> {
+        Ok(Stamping {
+            keep: true,
+            ..self.stamping(attributes)?
+        })
+    }
+
+    /// On the table's clock; 0: never.
+    fn expiry_ms(&self, expiry: Expiry) -> u64 {
+        match expiry {
+            Expiry::Default => self.default_stamping().stamp.expiry_ms,
+            Expiry::Never => 0,
+            Expiry::After(time) => self.region().now_ms() + in_ms(time),
+            Expiry::At(time) => {
+                let left = time.duration_since(SystemTime::now());
+                self.region().now_ms() + left.map_or(0, in_ms)
+            }
+        }
+    }
+
+    /// As those who read are told.
+    pub(super) fn attributes(&self, stamp: Stamp) -> Attributes {
+        let left = || stamp.expiry_ms.saturating_sub(self.region().now_ms());
+        Attributes {
+            expiry: match stamp.expiry_ms {
+                0 => Expiry::Never,
+                _ => Expiry::After(Duration::from_millis(left())),
+            },
+            flags: stamp.client,
+        }
+    }
+
+    fn entry(&self, key: &[u8]) -> Result<Option<Entry>> {
+        let region = self.region();
+        let mut found = Stamped::default();
+        if !read(region, key, Hash::of(region, key), &mut found)? {
+            return Ok(None);
+        }
+        Ok(Some(Entry {
+            token: CasToken(of_value(region, &found.value)),
+            attributes: self.attributes(found.stamp),
+            value: found.value,
+        }))
+    }
+
+    /// Lets the key expire at another time, if it is there and `when` holds.
+    fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<bool> {
+        if self.region().fixed().is_some() {
+            return Err(no_room());
+        }
+        let me = self.writer()?;
+        let expiry_ms = self.expiry_ms(expiry);
+        let hash = Hash::of(self.region(), key);
+        self.locked(hash.shard(), me, |lock| {
+            let spot = find(lock, hash, key)?;
+            let Spot::Taken(found) = spot else {
+                return Ok(false);
+            };
+            if !when.holds(lock, &spot)? {
+                return Ok(false);
+            }
+            if expiry_ms != 0 {
+                expect_expiry(lock);
+            }
+            let item = found.item(lock)?;
+            if let Some(word) = item.expiry_word() {
+                word.store(expiry_ms, Ordering::Release);
+            } else if expiry_ms != 0 {
+                let hint = found.hint(lock)?;
+                let new = copy_with_field(lock, &item, (FLAG_EXPIRY, expiry_ms))?;
+                replace(lock, &found, hash, new, hint);
+                // Only the block: the pages of a large item are the new one's.
+                discard_block(lock, found.item_ref)?;
+            }
+            Ok(true)
+        })
+    }
+}
+
+impl Table {
+    /// Sets a key, whether or not it is there, with attributes: what it had is gone.
+    ///
+    /// # Errors
+    /// As [`Table::set`]; [`Error::BadOption`] in a table of fixed lengths, whose items have no
+    /// room for attributes.
+    pub fn set_with(&self, key: &[u8], value: &[u8], attributes: Attributes) -> Result<()> {
+        self.store_with(key, value, When::Always, attributes)
+            .map(|_| ())
+    }
+
+    /// As [`Table::add`], with attributes.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    pub fn add_with(&self, key: &[u8], value: &[u8], attributes: Attributes) -> Result<bool> {
+        self.store_with(key, value, When::Absent, attributes)
+    }
+
+    /// As [`Table::replace`], with attributes.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    pub fn replace_with(&self, key: &[u8], value: &[u8], attributes: Attributes) -> Result<bool> {
+        self.store_with(key, value, When::Present, attributes)
+    }
+
+    fn store_with(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        when: When<'_>,
+        attributes: Attributes,
+    ) -> Result<bool> {
+        let core = self.core()?;
+        core.store_stamped(key, value, when, core.stamping(attributes)?)
+    }
+
+    /// The value of a key, its flags, how long it will live, and its token.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn get_entry(&self, key: &[u8]) -> Result<Option<Entry>> {
+        self.core()?.entry(key)
+    }
+
+    /// How long a key will live: [`Expiry::After`] or [`Expiry::Never`]; `None`: it is missing.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn ttl(&self, key: &[u8]) -> Result<Option<Expiry>> {
+        let core = self.core()?;
+        let mut stamp = Stamp::NONE;
+        let found = read(core.region(), key, Hash::of(core.region(), key), &mut stamp)?;
+        Ok(found.then(|| core.attributes(stamp).expiry))
+    }
+
+    /// Lets a key expire at another time than it would; false: it is missing. Its value and its
+    /// flags stay.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    ///
+    /// # Crash
+    /// Killed before it returned: the old time or the new one.
+    pub fn touch(&self, key: &[u8], expiry: Expiry) -> Result<bool> {
+        self.core()?.touch(key, expiry, When::Always)
+    }
+
+    /// Lets a key live for ever; false: it is missing.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    pub fn persist(&self, key: &[u8]) -> Result<bool> {
+        self.touch(key, Expiry::Never)
+    }
+
+    /// As [`Table::touch`], and gives the value with the attributes it had before.
+    ///
+    /// # Errors
+    /// As [`Table::touch`].
+    ///
+    /// # Concurrency
+    /// The value is the one whose time was changed.
+    pub fn get_and_touch(&self, key: &[u8], expiry: Expiry) -> Result<Option<Entry>> {
+        let core = self.core()?;
+        while let Some(entry) = core.entry(key)? {
+            if core.touch(key, expiry, When::Equals(&entry.value))? {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,153 @@
+//! Keys that expire: their memory comes back, in bounded steps or at once; every process goes by
+//! the same clock.
+
+mod support;
+
+use std::thread::sleep;
+use std::time::Duration;
+use support::part::{Actor, End, play, say};
+use support::process::{fork, unshare};
+use support::{Dir, assert_clean};
+use tavola::{Attributes, Error, Expiry, Options, Table};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn options() -> Options {
+    Table::options().max_size(64 << 20)
+}
+
+fn left(expiry: Option<Expiry>) -> Duration {
+    match expiry {
+        Some(Expiry::After(left)) => left,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Nobody asks for what has expired: writes of other keys find it, a bounded piece each.
+#[test]
+fn memory_comes_back_with_writes() {
+    const KEYS: u64 = 40_000;
+    let dir = Dir::new();
+    let table = options().create(dir.table("t")).unwrap();
+    for number in 0..KEYS {
+        let ttl = if number % 10 == 0 {
+            HOUR
+        } else {
+            Duration::from_millis(1)
+        };
+        let key = number.to_le_bytes();
+        table
+            .set_with(&key, &[1; 100], Attributes::ttl(ttl))
+            .unwrap();
+    }
+    sleep(Duration::from_millis(2));
+    for write in 0..4 * KEYS {
+        table
+            .set(&(KEYS + write % 100).to_le_bytes(), b"more")
+            .unwrap();
+    }
+    let stats = table.stats().unwrap();
+    assert_eq!(table.iter().count() as u64, KEYS / 10 + 100);
+    assert!(
+        stats.keys < KEYS / 10 + 100 + KEYS / 100,
+        "{} keys",
+        stats.keys
+    );
+    assert!(
+        stats.expired + KEYS / 100 > KEYS * 9 / 10,
+        "{} expired",
+        stats.expired
+    );
+    // A key and its value, in the class of 128 bytes.
+    assert!(
+        stats.slab_bytes < KEYS * 128 / 4,
+        "{} bytes",
+        stats.slab_bytes
+    );
+    table.compact().unwrap();
+    assert_eq!(table.len().unwrap(), KEYS / 10 + 100);
+    assert_eq!(table.stats().unwrap().expired, KEYS * 9 / 10);
+    assert_clean(&table);
+}
+
+/// A table that is full of what has expired takes writes.
+#[test]
+fn what_has_expired_makes_room() {
+    let dir = Dir::new();
+    let table = Table::options()
+        .max_size(4 << 20)
+        .create(dir.table("t"))
+        .unwrap();
+    for round in 0..6u64 {
+        let mut number = 0u64;
+        let ttl = Attributes::ttl(Duration::from_millis(300));
+        let error = loop {
+            let key = [round, number].map(u64::to_le_bytes).concat();
+            match table.set_with(&key, &[2; 1000], ttl) {
+                Ok(()) => number += 1,
+                Err(error) => break error,
+            }
+            assert!(number < 100_000);
+        };
+        assert!(matches!(error, Error::Full { .. }), "{error}");
+        assert!(number > 1000, "round {round}: {number}");
+        sleep(Duration::from_millis(302));
+    }
+    table.compact().unwrap();
+    assert!(table.is_empty().unwrap());
+    assert_clean(&table);
+}
+
+/// `CLONE_NEWTIME`, which the C library's header does not have everywhere.
+const NEW_TIME: i32 = 0x80;
+/// How far the clock of the machine is ahead in the other namespace.
+const AHEAD: &str = "boottime 1000000 0\n";
+
+/// An actor: its child's child sees another clock of the machine. (The offsets of a process's
+/// children are its main thread's to set, and a test's thread is none.)
+fn elsewhere(args: &[String]) {
+    let child = fork(|| {
+        let set = || std::fs::write("/proc/self/timens_offsets", AHEAD);
+        if !unshare(NEW_TIME) || set().is_err() {
+            say("not permitted");
+            return;
+        }
+        let foreign = fork(|| {
+            let table = Table::open(&args[0]).unwrap();
+            let ttl = left(table.ttl(b"here").unwrap());
+            assert!(ttl <= HOUR && ttl > HOUR / 2, "{ttl:?}");
+            table
+                .set_with(b"there", b"", Attributes::ttl(HOUR))
+                .unwrap();
+            assert!(table.touch(b"touched", Expiry::After(HOUR)).unwrap());
+        });
+        assert_eq!(foreign.end(), 0);
+        say("done");
+    });
+    assert_eq!(child.end(), 0);
+}
+
+#[test]
+fn a_process_in_a_time_namespace_of_its_own_agrees() {
+    play(&[("elsewhere", elsewhere)]);
+    let dir = Dir::new();
+    let path = dir.table("t");
+    let table = options().create(&path).unwrap();
+    table.set_with(b"here", b"", Attributes::ttl(HOUR)).unwrap();
+    table.set(b"touched", b"").unwrap();
+    let test = "a_process_in_a_time_namespace_of_its_own_agrees";
+    let mut actor = Actor::start(test, "elsewhere", &[path.to_str().unwrap()]);
+    if actor.hear() == "not permitted" {
+        eprintln!("skipped: this user may not make time namespaces");
+        return;
+    }
+    assert_eq!(actor.end(), End::Exit(0));
+    for key in [&b"there"[..], b"touched"] {
+        let ttl = left(table.ttl(key).unwrap());
+        assert!(
+            ttl <= HOUR + Duration::from_secs(1) && ttl > HOUR / 2,
+            "{ttl:?}"
+        );
+    }
+    assert!(table.contains(b"here").unwrap());
+}
