@@ -5,13 +5,14 @@ use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use tavola::Table;
+use tavola::{Attributes, Expiry, Table};
 
 use crate::error::CliError;
-use crate::output;
+use crate::{output, units};
 
 /// The table a command works on.
 #[derive(clap::Args)]
@@ -102,6 +103,26 @@ fn from_hex(text: &[u8]) -> Option<Vec<u8>> {
 
 fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What a key gets beside its value.
+#[derive(clap::Args)]
+pub struct AttributeArgs {
+    /// How long the key is there, from now on: 90, 1.5s, 250ms, 2h, 7d [default: the table's]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
+    ttl: Option<Duration>,
+    /// A number kept with the value, for the user's own use
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    flags: u32,
+}
+
+impl AttributeArgs {
+    pub fn attributes(&self) -> Attributes {
+        Attributes {
+            expiry: self.ttl.map_or(Expiry::Default, Expiry::After),
+            flags: self.flags,
+        }
+    }
 }
 
 /// Where a value comes from.

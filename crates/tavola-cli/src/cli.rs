@@ -48,6 +48,8 @@ pub enum Command {
     Del(cmd::del::Args),
     Incr(cmd::incr::Args),
     Decr(cmd::decr::Args),
+    Ttl(cmd::ttl::Args),
+    Touch(cmd::touch::Args),
     Ls(cmd::ls::Args),
     Stat(cmd::stat::Args),
     Check(cmd::check::Args),
@@ -75,6 +77,8 @@ impl Command {
             Command::Del(args) => cmd::del::run(args),
             Command::Incr(args) => cmd::incr::run(args),
             Command::Decr(args) => cmd::decr::run(args),
+            Command::Ttl(args) => cmd::ttl::run(args),
+            Command::Touch(args) => cmd::touch::run(args),
             Command::Ls(args) => cmd::ls::run(args),
             Command::Stat(args) => cmd::stat::run(args),
             Command::Check(args) => cmd::check::run(args),
@@ -97,7 +101,7 @@ impl Command {
 const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Keys and values",
-        &["get", "set", "add", "del", "incr", "decr"],
+        &["get", "set", "add", "del", "incr", "decr", "ttl", "touch"],
     ),
     ("Tables", &["create", "ls", "stat", "drop"]),
     ("In and out", &["dump", "load"]),

@@ -1,4 +1,6 @@
-//! Sizes, counts and ages: read from arguments, written for people.
+//! Sizes, times, counts and ages: read from arguments, written for people.
+
+use std::time::Duration;
 
 /// Reads a size such as `64M`, `8G`, `8GiB`, `500MB` or `4096`: letters alone and with `iB` are
 /// powers of 1024, with `B` powers of 1000.
@@ -29,6 +31,15 @@ fn unit_factor(unit: &str) -> Option<u64> {
 
 fn wrong_size(text: &str) -> String {
     format!("'{text}' is not a size; write 4096, 64M, 8G or 8GiB")
+}
+
+/// Reads a time such as `90`, `1.5`, `250ms`, `30m`, `2h` or `1d 12h`; seconds without a unit.
+pub fn parse_time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("'{text}' is not a time; write 90, 1.5, 250ms, 30m, 2h or 7d");
+    match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| wrong()),
+        Err(_) => humantime::parse_duration(text).map_err(|_| wrong()),
+    }
 }
 
 /// `1536` as `1.5 KiB`.
@@ -81,6 +92,18 @@ pub fn age(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_seconds_or_have_units() {
+        let ms = |text| parse_time(text).map(|time| time.as_millis());
+        assert_eq!(ms("90"), Ok(90_000));
+        assert_eq!(ms("1.5"), Ok(1500));
+        assert_eq!(ms("250ms"), Ok(250));
+        assert_eq!(ms("1d 12h"), Ok(36 * 3_600_000));
+        for wrong in ["", "soon", "-1", "1 fortnight", "nan", "inf"] {
+            assert!(parse_time(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn sizes_are_read_in_every_spelling() {

@@ -28,8 +28,10 @@ fn set_makes_the_table_and_get_finds_the_value() {
 #[test]
 fn an_absent_table_is_an_error_for_those_who_do_not_make_it() {
     let shell = Shell::new();
-    let commands: [&[&str]; 11] = [
+    let commands: [&[&str]; 13] = [
         &["get", "none", "k"],
+        &["ttl", "none", "k"],
+        &["touch", "none", "k", "--never"],
         &["del", "none", "k"],
         &["incr", "none", "k", "--existing"],
         &["ls", "none"],
@@ -333,4 +335,41 @@ fn a_full_table_is_told_and_stays_usable() {
     assert_eq!(shell.run(["get", "t", "k"]).ok(), b"kept");
     shell.run(["set", "t", "k", "again"]).ok();
     assert_eq!(shell.run(["check", "t"]).code, 0);
+}
+
+#[test]
+fn keys_expire_are_touched_and_keep_their_flags() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "gone", "x", "--ttl", "0"]).ok();
+    assert!(shell.run(["get", "t", "gone"]).missing().is_empty());
+    assert!(shell.run(["ttl", "t", "gone"]).missing().is_empty());
+    shell.run(["touch", "t", "gone", "--never"]).missing();
+    shell
+        .run(["add", "t", "gone", "y", "--ttl", "1h30m", "--flags", "7"])
+        .ok();
+    let left: f64 = shell
+        .run(["ttl", "t", "gone"])
+        .text()
+        .trim()
+        .parse()
+        .unwrap();
+    assert!(left > 5000.0 && left <= 5400.0, "{left}");
+    shell.run(["touch", "t", "gone", "--ttl", "90"]).ok();
+    let told = shell.run(["ttl", "t", "gone", "--json"]).json();
+    assert!(told["ttl_ms"].as_u64().unwrap() <= 90_000);
+    assert_eq!((&told["key"], &told["flags"]), (&json!("gone"), &json!(7)));
+    shell.run(["touch", "t", "gone", "--never"]).ok();
+    assert_eq!(shell.run(["ttl", "t", "gone"]).text(), "never\n");
+    shell.run(["create", "short", "--ttl", "2h"]).ok();
+    shell.run(["set", "short", "k", "v"]).ok();
+    let told = shell.run(["ttl", "short", "k", "--json"]).json();
+    assert!(told["ttl_ms"].as_u64().unwrap() <= 7_200_000);
+    let stat = shell.run(["stat", "short", "--json"]).json();
+    assert_eq!(
+        (&stat["ttl_ms"], &stat["expired"]),
+        (&json!(7_200_000), &json!(0))
+    );
+    shell
+        .run(["create", "fixed", "--fixed", "8,8", "--ttl", "1"])
+        .error();
 }

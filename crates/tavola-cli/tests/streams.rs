@@ -140,11 +140,11 @@ fn a_binary_dump_cut_short_or_damaged_is_told_and_loses_nothing_loaded() {
         shell.run(["set", "t", &format!("key {n}"), "value"]).ok();
     }
     let dump = shell.run(["dump", "t", "--format", "binary"]).ok();
-    // The header has 12 bytes, an entry 8 + 5 + 5, the trailer 20.
-    assert_eq!(dump.len(), 12 + 10 * 18 + 20);
+    // The header has 12 bytes, an entry 20 + 5 + 5, the trailer 20.
+    assert_eq!(dump.len(), 12 + 10 * 30 + 20);
     for (length, whole) in [
-        (12 + 5 * 18 + 7, 5),
-        (12 + 5 * 18, 5),
+        (12 + 5 * 30 + 7, 5),
+        (12 + 5 * 30, 5),
         (dump.len() - 1, 10),
         (9, 0),
     ] {
@@ -157,7 +157,7 @@ fn a_binary_dump_cut_short_or_damaged_is_told_and_loses_nothing_loaded() {
         shell.run(["drop", "cut"]).ok();
     }
     let mut damaged = dump.clone();
-    damaged[12 + 8] ^= 1;
+    damaged[12 + 20] ^= 1;
     assert!(
         shell
             .feed(["load", "cut"], &damaged)
@@ -237,4 +237,26 @@ fn a_dump_onto_a_full_disk_is_an_error() {
             .error()
             .contains("/dev/full")
     );
+}
+
+#[test]
+fn times_and_flags_go_with_json_and_binary_dumps() {
+    let shell = Shell::new();
+    shell
+        .run(["set", "t", "a", "1", "--ttl", "1h", "--flags", "4294967295"])
+        .ok();
+    shell.run(["set", "t", "b", "2"]).ok();
+    for format in ["jsonl", "binary"] {
+        let dump = shell.run(["dump", "t", "--format", format]).ok();
+        shell.feed(["load", format], &dump).ok();
+        let told = shell.run(["ttl", format, "a", "--json"]).json();
+        let left = told["ttl_ms"].as_u64().unwrap();
+        assert!(left > 3_500_000 && left <= 3_600_000, "{format}: {left}");
+        assert_eq!(told["flags"], 4_294_967_295u32, "{format}");
+        assert_eq!(shell.run(["ttl", format, "b"]).text(), "never\n");
+    }
+    // What has passed meanwhile is not there.
+    let past = "{\"key\":\"c\",\"value\":\"3\",\"expires_unix_ms\":1000}\n";
+    shell.feed(["load", "t"], past.as_bytes()).ok();
+    shell.run(["get", "t", "c"]).missing();
 }

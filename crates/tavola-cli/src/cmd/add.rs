@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use crate::args::{Notation, TableArg, ValueArg};
+use crate::args::{AttributeArgs, Notation, TableArg, ValueArg};
 use crate::error::CliError;
 
 const EXAMPLES: &str = "\
 Examples:
   tavola add locks nightly-report $$ || echo another one is at it
+  tavola add locks import $$ --ttl 10m      given back by itself
   tavola add sessions alice --file default.json
 
 Exit code 1, and nothing is changed, when the key is there already. Of several
@@ -27,13 +28,16 @@ pub struct Args {
     #[command(flatten)]
     value: ValueArg,
     #[command(flatten)]
+    attributes: AttributeArgs,
+    #[command(flatten)]
     notation: Notation,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let key = args.notation.read(&args.key)?;
     let value = args.value.read()?;
-    if args.table.open_or_create()?.add(&key, &value)? {
+    let table = args.table.open_or_create()?;
+    if table.add_with(&key, &value, args.attributes.attributes())? {
         return Ok(ExitCode::SUCCESS);
     }
     if io::stderr().is_terminal() {

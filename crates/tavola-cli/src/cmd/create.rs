@@ -1,6 +1,7 @@
 //! `tavola create`: a new table, with its limits.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use tavola::Table;
 
@@ -14,6 +15,7 @@ Examples:
   tavola create big --max-size 256G
   tavola create shared --mode 660        others of the group may write, too
   tavola create ./cache.tavola           a path, because it has a / in it
+  tavola create sessions --ttl 30m       keys go half an hour after they were set
   tavola create pairs --fixed 8,8        keys and values of 8 bytes only: 8 bytes less a key
 
 A new table takes next to no memory, whatever its --max-size is: that only
@@ -35,6 +37,10 @@ pub struct Args {
     /// [default: by --max-size]
     #[arg(long, value_name = "COUNT")]
     shards: Option<u32>,
+    /// How long keys are there, unless they are given another time: 90, 30m, 7d
+    /// [default: for ever]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
+    ttl: Option<Duration>,
     /// All keys have K bytes and all values V: items have no header then
     #[arg(long, value_name = "K,V", value_parser = parse_lengths)]
     fixed: Option<(u32, u32)>,
@@ -53,6 +59,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     }
     if let Some(count) = args.shards {
         options = options.shards(count);
+    }
+    if let Some(ttl) = args.ttl {
+        options = options.ttl(ttl);
     }
     if let Some((key, value)) = args.fixed {
         options = options.fixed(key, value).uids(args.uids);

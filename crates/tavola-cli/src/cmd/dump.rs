@@ -11,7 +11,7 @@ use tavola::Table;
 use crate::args::TableArg;
 use crate::error::CliError;
 use crate::progress;
-use crate::stream::{Format, Sink};
+use crate::stream::{Beside, Format, Sink};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -101,8 +101,9 @@ fn entries(
     const TICK: u64 = 1024;
     let mut since_tick = 0;
     let mut entries = table.iter();
-    while let Some((key, value)) = entries.next_entry()? {
-        sink.entry(key, value).map_err(failed)?;
+    while let Some((key, value, attributes)) = entries.next_with_attributes()? {
+        let beside = Beside::of(attributes);
+        sink.entry(key, value, beside).map_err(failed)?;
         since_tick += 1;
         if since_tick == TICK {
             bar.inc(TICK);

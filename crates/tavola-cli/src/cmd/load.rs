@@ -169,7 +169,9 @@ fn pour(
     loop {
         let more = source.next(&mut batch);
         if batch.is_full() || !matches!(more, Ok(true)) {
-            table.set_many(&batch.pairs())?;
+            for (pairs, attributes) in batch.runs() {
+                table.set_many_with(&pairs, attributes)?;
+            }
             *loaded += batch.len() as u64;
             batch.clear();
         }

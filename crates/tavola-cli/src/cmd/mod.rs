@@ -22,4 +22,6 @@ pub mod maintain;
 pub mod man;
 pub mod set;
 pub mod stat;
+pub mod touch;
 pub mod tour;
+pub mod ttl;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::args::{Notation, TableArg, ValueArg};
+use crate::args::{AttributeArgs, Notation, TableArg, ValueArg};
 use crate::error::CliError;
 
 const EXAMPLES: &str = "\
@@ -11,6 +11,7 @@ Examples:
   tavola set sessions alice '{\"cart\":3}'     makes the table when it is not there
   date +%s | tavola set jobs last-run
   tavola set pages /index.html --file index.html
+  tavola set sessions bob '{}' --ttl 30m    gone half an hour from now
   tavola set blobs --hex 00ff17 'a value under a binary key'
   tavola set temperatures oslo -- -5C
 
@@ -28,12 +29,15 @@ pub struct Args {
     #[command(flatten)]
     value: ValueArg,
     #[command(flatten)]
+    attributes: AttributeArgs,
+    #[command(flatten)]
     notation: Notation,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let key = args.notation.read(&args.key)?;
     let value = args.value.read()?;
-    args.table.open_or_create()?.set(&key, &value)?;
+    let table = args.table.open_or_create()?;
+    table.set_with(&key, &value, args.attributes.attributes())?;
     Ok(ExitCode::SUCCESS)
 }

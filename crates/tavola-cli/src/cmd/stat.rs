@@ -97,6 +97,13 @@ fn summary(stats: &Stats) -> Vec<(&'static str, String)> {
         ("spare", size(stats.free_bytes)),
         ("made", made),
     ];
+    if stats.ttl_ms > 0 || stats.expired > 0 {
+        let ttl = match stats.ttl_ms {
+            0 => String::new(),
+            ms => format!(", by default {} s after they were set", ms as f64 / 1000.0),
+        };
+        lines.insert(1, ("expired", format!("{}{ttl}", count(stats.expired))));
+    }
     if let Some((key, value)) = stats.fixed {
         lines.insert(
             1,
@@ -156,6 +163,8 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "large_bytes": stats.large_bytes,
         "beside_bytes": stats.beside_bytes,
         "uids": stats.uids,
+        "expired": stats.expired,
+        "ttl_ms": stats.ttl_ms,
         "uid_bytes": stats.uid_bytes,
         "free_bytes": stats.free_bytes,
         "recoveries": stats.recoveries,

@@ -5,6 +5,8 @@
 //!           u32      version of this format, 1
 //! entry     u32      length of the key          any number of entries
 //!           u32      length of the value
+//!           u64      when it expires, ms since 1970; 0: nothing is said of it
+//!           u32      flags
 //!           bytes    the key, then the value
 //! trailer   u32 u32  FF FF FF FF FF FF FF FF
 //!           u64      number of entries
@@ -19,7 +21,7 @@ use std::io::{self, BufRead, Read, Write};
 
 use crc32fast::Hasher;
 
-use super::{BadInput, Batch, Sink, Source};
+use super::{BadInput, Batch, Beside, Sink, Source};
 
 /// How every binary stream begins; no text does.
 pub const MAGIC: [u8; 8] = *b"\x89TAVOLA\n";
@@ -65,12 +67,14 @@ impl<W: Write> Writer<W> {
 }
 
 impl<W: Write> Sink for Writer<W> {
-    fn entry(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
+    fn entry(&mut self, key: &[u8], value: &[u8], beside: Beside) -> io::Result<()> {
         let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(io::Error::other);
         let (key_bytes, value_bytes) = (length(key)?, length(value)?);
         self.count += 1;
         self.put(&key_bytes.to_le_bytes())?;
         self.put(&value_bytes.to_le_bytes())?;
+        self.put(&beside.expires.unwrap_or(0).to_le_bytes())?;
+        self.put(&beside.flags.to_le_bytes())?;
         self.put(key)?;
         self.put(value)
     }
@@ -173,9 +177,14 @@ impl<R: BufRead> Source for Reader<R> {
         if bytes > u64::from(u32::MAX) {
             return Err(DAMAGED);
         }
+        let expires = u64::from_le_bytes(self.take_summed()?);
+        let beside = Beside {
+            expires: (expires != 0).then_some(expires),
+            flags: u32::from_le_bytes(self.take_summed()?),
+        };
         self.body(bytes)?;
         let (key, value) = self.entry.split_at(key_bytes as usize);
-        batch.push(key, value);
+        batch.push(key, value, beside);
         self.count += 1;
         Ok(true)
     }
@@ -200,13 +209,15 @@ mod tests {
     fn the_stream_is_as_documented() {
         let stream = sample();
         assert_eq!(&stream[..12], b"\x89TAVOLA\n\x01\0\0\0");
-        assert_eq!(&stream[12..26], b"\x05\0\0\0\x01\0\0\0alice1");
-        assert_eq!(&stream[26..34], &[0; 8]);
+        assert_eq!(&stream[12..20], b"\x05\0\0\0\x01\0\0\0");
+        assert_eq!(&stream[20..28], &1_795_000_000_005u64.to_le_bytes());
+        assert_eq!(&stream[28..38], b"\x02\0\0\0alice1");
+        assert_eq!(&stream[38..58], &[0; 20]);
         assert_eq!(
-            &stream[34..50],
+            &stream[58..74],
             b"\xff\xff\xff\xff\xff\xff\xff\xff\x02\0\0\0\0\0\0\0"
         );
-        assert_eq!(&stream[50..], &crc32fast::hash(&stream[..50]).to_le_bytes());
+        assert_eq!(&stream[74..], &crc32fast::hash(&stream[..74]).to_le_bytes());
     }
 
     #[test]
@@ -220,7 +231,7 @@ mod tests {
             );
             assert_eq!(
                 entries.len(),
-                usize::from(length >= 26) + usize::from(length >= 34)
+                usize::from(length >= 38) + usize::from(length >= 58)
             );
         }
         assert!(read(Format::Binary, &stream).1.is_none());

@@ -1,6 +1,7 @@
 //! JSON lines: `{"key":"alice","value":"..."}`, one entry a line.
 //!
-//! A key or value that is not UTF-8 stands under `key_base64` or `value_base64` instead. A field
+//! A key or value that is not UTF-8 stands under `key_base64` or `value_base64` instead. A key that
+//! expires has `"expires_unix_ms"`, one with flags `"flags"`, each a number. A field
 //! of any other name is an error, so that nothing that was meant is passed over.
 
 use std::io::{self, BufRead, Write};
@@ -9,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use super::{BadInput, Batch, Sink, Source, read_line};
+use super::{BadInput, Batch, Beside, Sink, Source, read_line};
 
 /// Writes JSON lines.
 pub struct Writer<W> {
@@ -33,11 +34,17 @@ impl<W: Write> Writer<W> {
 }
 
 impl<W: Write> Sink for Writer<W> {
-    fn entry(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
+    fn entry(&mut self, key: &[u8], value: &[u8], beside: Beside) -> io::Result<()> {
         self.out.write_all(b"{")?;
         self.field("key", key)?;
         self.out.write_all(b",")?;
         self.field("value", value)?;
+        if let Some(expires) = beside.expires {
+            write!(self.out, ",\"expires_unix_ms\":{expires}")?;
+        }
+        if beside.flags != 0 {
+            write!(self.out, ",\"flags\":{}", beside.flags)?;
+        }
         self.out.write_all(b"}\n")
     }
 
@@ -60,6 +67,9 @@ struct Entry {
     key_base64: Option<String>,
     value: Option<String>,
     value_base64: Option<String>,
+    expires_unix_ms: Option<u64>,
+    #[serde(default)]
+    flags: u32,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -83,21 +93,26 @@ impl<R: BufRead> Source for Reader<R> {
                 break;
             }
         }
-        let (key, value) = parse(&self.line).map_err(|why| BadInput::Line {
+        let (key, value, beside) = parse(&self.line).map_err(|why| BadInput::Line {
             line: self.number,
             why,
         })?;
-        batch.push(&key, &value);
+        batch.push(&key, &value, beside);
         Ok(true)
     }
 }
 
-fn parse(line: &[u8]) -> Result<(Vec<u8>, Vec<u8>), String> {
+fn parse(line: &[u8]) -> Result<(Vec<u8>, Vec<u8>, Beside), String> {
     let entry: Entry = serde_json::from_slice(line).map_err(|error| {
         format!("this is not {{\"key\": \"...\", \"value\": \"...\"}} ({error}); see --format")
     })?;
     let key = bytes("key", entry.key, entry.key_base64)?;
-    Ok((key, bytes("value", entry.value, entry.value_base64)?))
+    let value = bytes("value", entry.value, entry.value_base64)?;
+    let beside = Beside {
+        expires: entry.expires_unix_ms,
+        flags: entry.flags,
+    };
+    Ok((key, value, beside))
 }
 
 fn bytes(name: &str, text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, String> {
@@ -128,6 +143,8 @@ mod tests {
             "{\"value\":\"a\"}",
             "{\"key\":\"a\",\"value\":1}",
             "{\"key\":\"a\",\"value\":\"b\",\"ttl\":3}",
+            "{\"key\":\"a\",\"value\":\"b\",\"flags\":-1}",
+            "{\"key\":\"a\",\"value\":\"b\",\"expires_unix_ms\":1.5}",
             "{\"key\":\"a\",\"key_base64\":\"YQ==\",\"value\":\"b\"}",
             "{\"key_base64\":\"?\",\"value\":\"b\"}",
             "{\"key\":\"a\",\"value\":\"b\"",

@@ -12,6 +12,9 @@ pub mod tsv;
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tavola::{Attributes, Expiry};
 
 use crate::error::CliError;
 
@@ -20,7 +23,8 @@ use crate::error::CliError;
 pub enum Format {
     /// One JSON object a line: {"key": ..., "value": ...}, base64 where it is not UTF-8
     Jsonl,
-    /// Key, tab, value; tab, newline, return and backslash are written \t \n \r \\
+    /// Key, tab, value; tab, newline, return and backslash are written \t \n \r \\; no times or
+    /// flags
     Tsv,
     /// A stream of lengths and bytes that notices when it was cut short or damaged
     Binary,
@@ -60,9 +64,46 @@ impl Format {
     }
 }
 
+/// What a key has beside its value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// When it expires, in milliseconds since 1970; `None`: nothing is said of it.
+    pub expires: Option<u64>,
+    pub flags: u32,
+}
+
+impl Beside {
+    /// Of a key that was just read.
+    pub fn of(attributes: Attributes) -> Beside {
+        let expires = match attributes.expiry {
+            Expiry::After(left) => SystemTime::now().checked_add(left),
+            Expiry::At(time) => Some(time),
+            Expiry::Never | Expiry::Default => None,
+        };
+        let since_1970 = expires.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        Beside {
+            expires: since_1970.and_then(|time| u64::try_from(time.as_millis()).ok()),
+            flags: attributes.flags,
+        }
+    }
+
+    fn attributes(self) -> Attributes {
+        let time = self.expires.map(Duration::from_millis);
+        let expiry = match time.map(|time| UNIX_EPOCH.checked_add(time)) {
+            Some(Some(time)) => Expiry::At(time),
+            Some(None) => Expiry::Never,
+            None => Expiry::Default,
+        };
+        Attributes {
+            expiry,
+            flags: self.flags,
+        }
+    }
+}
+
 /// Takes entries one after the other and writes them out.
 pub trait Sink {
-    fn entry(&mut self, key: &[u8], value: &[u8]) -> io::Result<()>;
+    fn entry(&mut self, key: &[u8], value: &[u8], beside: Beside) -> io::Result<()>;
     /// Writes what belongs at the end; without it the output is incomplete.
     fn finish(&mut self) -> io::Result<()>;
 }
@@ -113,19 +154,22 @@ impl From<io::Error> for BadInput {
 pub struct Batch {
     bytes: Vec<u8>,
     /// Where each entry's key starts, its value starts, and its value ends.
-    spans: Vec<[usize; 3]>,
+    spans: Vec<([usize; 3], Beside)>,
 }
+
+/// A key and its value.
+pub type Pair<'a> = (&'a [u8], &'a [u8]);
 
 impl Batch {
     const ENTRIES: usize = 1024;
     const BYTES: usize = 1 << 20;
 
-    pub fn push(&mut self, key: &[u8], value: &[u8]) {
+    pub fn push(&mut self, key: &[u8], value: &[u8], beside: Beside) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
         self.spans
-            .push([start, start + key.len(), self.bytes.len()]);
+            .push(([start, start + key.len(), self.bytes.len()], beside));
     }
 
     /// Whether it is time to store what is here.
@@ -137,10 +181,13 @@ impl Batch {
         self.spans.len()
     }
 
-    pub fn pairs(&self) -> Vec<(&[u8], &[u8])> {
-        let pair =
-            |&[key, value, end]: &[usize; 3]| (&self.bytes[key..value], &self.bytes[value..end]);
-        self.spans.iter().map(pair).collect()
+    /// The entries, those together that follow each other with the same beside them.
+    pub fn runs(&self) -> impl Iterator<Item = (Vec<Pair<'_>>, Attributes)> {
+        let pair = |&([key, value, end], _): &([usize; 3], Beside)| {
+            (&self.bytes[key..value], &self.bytes[value..end])
+        };
+        let runs = self.spans.chunk_by(|one, next| one.1 == next.1);
+        runs.map(move |run| (run.iter().map(pair).collect(), run[0].1.attributes()))
     }
 
     pub fn clear(&mut self) {
@@ -168,6 +215,7 @@ mod tests {
     use super::*;
 
     pub(super) type Entries = Vec<(Vec<u8>, Vec<u8>)>;
+    type Read = Vec<(Vec<u8>, Vec<u8>, Attributes)>;
 
     /// Entries that try every format: empty, separators, escapes, UTF-8 and none, all bytes.
     fn odd_entries() -> Entries {
@@ -194,14 +242,14 @@ mod tests {
         let mut out = Vec::new();
         let mut sink = format.sink(&mut out).unwrap();
         for (key, value) in entries {
-            sink.entry(key, value).unwrap();
+            sink.entry(key, value, beside_of(key)).unwrap();
         }
         sink.finish().unwrap();
         drop(sink);
         out
     }
 
-    pub(super) fn read(format: Format, bytes: &[u8]) -> (Entries, Option<BadInput>) {
+    pub(super) fn read(format: Format, bytes: &[u8]) -> (Read, Option<BadInput>) {
         let mut batch = Batch::default();
         let mut source = format.source(bytes, tsv::Columns::default());
         let error = loop {
@@ -211,8 +259,20 @@ mod tests {
                 Err(error) => break Some(error),
             }
         };
-        let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
-        (batch.pairs().into_iter().map(owned).collect(), error)
+        let mut entries = Vec::new();
+        for (pairs, attributes) in batch.runs() {
+            let owned = |(key, value): Pair<'_>| (key.to_vec(), value.to_vec(), attributes);
+            entries.extend(pairs.into_iter().map(owned));
+        }
+        (entries, error)
+    }
+
+    /// What a key of these tests has, by its length.
+    fn beside_of(key: &[u8]) -> Beside {
+        Beside {
+            expires: (key.len() % 2 == 1).then_some(1_795_000_000_000 + key.len() as u64),
+            flags: key.len() as u32 % 3,
+        }
     }
 
     #[test]
@@ -221,7 +281,14 @@ mod tests {
             let bytes = written(format, &odd_entries());
             let (entries, error) = read(format, &bytes);
             assert!(error.is_none(), "{format:?}: {error:?}");
-            assert_eq!(entries, odd_entries(), "{format:?}");
+            let expected = odd_entries().into_iter().map(|(key, value)| {
+                let beside = match format {
+                    Format::Tsv => Beside::default(),
+                    _ => beside_of(&key),
+                };
+                (key, value, beside.attributes())
+            });
+            assert_eq!(entries, expected.collect::<Read>(), "{format:?}");
         }
     }
 
@@ -248,12 +315,12 @@ mod tests {
         let mut batch = Batch::default();
         for _ in 0..Batch::ENTRIES {
             assert!(!batch.is_full());
-            batch.push(b"k", b"v");
+            batch.push(b"k", b"v", Beside::default());
         }
         assert!(batch.is_full());
         batch.clear();
         assert_eq!(batch.len(), 0);
-        batch.push(b"k", &vec![0; Batch::BYTES]);
+        batch.push(b"k", &vec![0; Batch::BYTES], Beside::default());
         assert!(batch.is_full());
     }
 }

@@ -1,12 +1,12 @@
 //! Tab-separated text: key, tab, value, newline.
 //!
 //! Tab, newline, return and backslash inside a field are written `\t`, `\n`, `\r` and `\\`; every
-//! other byte stands for itself. Text of others may have more columns, another separator, and
-//! backslashes that mean themselves: [`Columns`] tells.
+//! other byte stands for itself. What a key has beside its value is left out. Text of others may
+//! have more columns, another separator, and backslashes that mean themselves: [`Columns`] tells.
 
 use std::io::{self, BufRead, Write};
 
-use super::{BadInput, Batch, Sink, Source, read_line};
+use super::{BadInput, Batch, Beside, Sink, Source, read_line};
 
 /// Where key and value stand in a line.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ fn letter_of(byte: u8) -> Option<u8> {
 }
 
 impl<W: Write> Sink for Writer<W> {
-    fn entry(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
+    fn entry(&mut self, key: &[u8], value: &[u8], _: Beside) -> io::Result<()> {
         self.field(key)?;
         self.out.write_all(b"\t")?;
         self.field(value)?;
@@ -125,7 +125,7 @@ impl<R: BufRead> Source for Reader<R> {
             line: self.number,
             why,
         })?;
-        batch.push(&self.key, &self.value);
+        batch.push(&self.key, &self.value, Beside::default());
         Ok(true)
     }
 }
@@ -167,7 +167,7 @@ mod tests {
     fn read_one(text: &[u8], columns: Columns) -> Result<(Vec<u8>, Vec<u8>), BadInput> {
         let mut batch = Batch::default();
         Reader::new(text, columns).next(&mut batch)?;
-        let (key, value) = batch.pairs()[0];
+        let (key, value) = batch.runs().next().unwrap().0[0];
         Ok((key.to_vec(), value.to_vec()))
     }
 

@@ -23,6 +23,9 @@ const CHUNK: usize = 64 * 1024;
 /// Buckets whose items are fetched ahead.
 const AHEAD: usize = 6;
 
+/// A key, its value, and what it has beside that.
+type FullEntry<'a> = (&'a [u8], &'a [u8], Attributes);
+
 /// A walk through a table; from [`Table::iter`].
 pub struct Iter<'a> {
     table: &'a Table,
@@ -69,6 +72,28 @@ impl<'a> Iter<'a> {
     /// # Errors
     /// [`Error::Corrupt`](crate::Error::Corrupt) when an item cannot be read.
     pub fn next_entry(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        let next = self.advance()?;
+        Ok(next
+            .map(|[start, key_end, end]| (&self.bytes[start..key_end], &self.bytes[key_end..end])))
+    }
+
+    /// As [`Iter::next_entry`], with the key's flags and how long it will live.
+    ///
+    /// # Errors
+    /// As [`Iter::next_entry`].
+    pub fn next_with_attributes(&mut self) -> Result<Option<FullEntry<'_>>> {
+        let Some([start, key_end, end]) = self.advance()? else {
+            return Ok(None);
+        };
+        let stamp = self.ends[self.next - 1].2;
+        let attributes = self.core().attributes(stamp);
+        let (key, value) = (&self.bytes[start..key_end], &self.bytes[key_end..end]);
+        Ok(Some((key, value, attributes)))
+    }
+
+    /// Where the next entry stands in `bytes`: its beginning, the end of its key, its end.
+    #[inline(always)]
+    fn advance(&mut self) -> Result<Option<[usize; 3]>> {
         if self.core.is_none() {
             self.core = Some(self.table.core()?);
         }
@@ -80,28 +105,19 @@ impl<'a> Iter<'a> {
                 return Ok(None);
             }
         }
-        let (key_end, value_end, _) = self.ends[self.next];
-        let start = std::mem::replace(&mut self.start, value_end);
+        let (key_end, end, _) = self.ends[self.next];
+        let start = std::mem::replace(&mut self.start, end);
         self.next += 1;
-        Ok(Some((
-            &self.bytes[start..key_end],
-            &self.bytes[key_end..value_end],
-        )))
+        Ok(Some([start, key_end, end]))
     }
 
-    /// The attributes of the key that was given last; those of none before the first.
-    pub fn attributes(&self) -> Attributes {
-        let last = self.next.checked_sub(1).map(|last| self.ends[last].2);
-        match (self.core, last) {
-            (Some(core), Some(stamp)) => core.attributes(stamp),
-            _ => Attributes::default(),
-        }
+    fn core(&self) -> &'a Core {
+        self.core
+            .expect("an iterator knows its table from the first entry on")
     }
 
     fn region(&self) -> &'a Region {
-        self.core
-            .expect("an iterator knows its table from the first entry on")
-            .region()
+        self.core().region()
     }
 
     /// Reads on until there is a chunk; false: the walk is over.
