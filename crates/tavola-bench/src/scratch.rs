@@ -5,6 +5,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use tavola::{Log, LogOptions, Options, QueueOptions, QueuePool, Table, names};
 
@@ -21,6 +22,8 @@ pub struct Place {
     pub shards: Option<u32>,
     /// Lengths of all keys and of all values; items have headers when none are given.
     pub fixed: Option<(u32, u32)>,
+    /// How long keys live; for ever when none is given.
+    pub ttl: Option<Duration>,
 }
 
 impl Place {
@@ -34,6 +37,9 @@ impl Place {
         }
         if let Some((key, value)) = self.fixed {
             options = options.fixed(key, value);
+        }
+        if let Some(ttl) = self.ttl {
+            options = options.ttl(ttl);
         }
         options
     }

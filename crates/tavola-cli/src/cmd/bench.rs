@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Subcommand, ValueEnum};
 use tavola_bench::{Place, iter, kv, log, open, queue, uid};
@@ -98,6 +99,9 @@ struct KvArgs {
     /// A table of these lengths only, whose items have no header
     #[arg(long)]
     fixed: bool,
+    /// Keys expire so long after they were set, such as 1h
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, conflicts_with = "fixed")]
+    ttl: Option<Duration>,
     /// Keys a call: get_many and set_many
     #[arg(long, short, value_name = "B", default_value_t = 1)]
     batch: usize,
@@ -213,6 +217,7 @@ impl From<PlaceArgs> for Place {
             max_size: args.max_size,
             shards: args.shards,
             fixed: None,
+            ttl: None,
         }
     }
 }
@@ -303,6 +308,7 @@ impl KvArgs {
         let fixed = (fits(self.key_bytes), fits(self.value_bytes));
         let place = Place {
             fixed: self.fixed.then_some(fixed),
+            ttl: self.ttl,
             ..self.place.into()
         };
         Ok(kv::Config {

@@ -306,7 +306,7 @@ impl View<'_> {
             let item = Item::with_key(region, block, item_ref, header, key_len, true);
             short(item, key, want)
         } else {
-            false
+            kind & 0xFF_FFFF == key_len && short_with_fields(region, item_ref, key, want)
         }
     }
 
@@ -400,6 +400,13 @@ fn short(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> bool {
         return false;
     };
     item.key_equals(key) == Some(true) && want.take_short(&item)
+}
+
+/// As [`short`], of an item that has more fields than a uid.
+#[inline(never)]
+fn short_with_fields(region: &Region, item_ref: u64, key: &[u8], want: &mut impl Want) -> bool {
+    let item = Item::at(region, item_ref).filter(|item| !item.is_large() && !item.is_expired());
+    short(item, key, want)
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! The word that sets the clock by which keys expire.
 
 /// Milliseconds by which the clock of keys is ahead of the machine's own (time since its start,
-/// time asleep included), for one start of the machine: `boot 22 | ahead 42`.
+/// time asleep not included), for one start of the machine: `boot 22 | ahead 42`.
 ///
 /// 0: nobody has asked for the time yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

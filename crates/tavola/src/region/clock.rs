@@ -1,7 +1,7 @@
 //! The clock by which keys expire: milliseconds since 1970, but never set back or forth.
 //!
-//! It is the machine's own clock, which nobody sets, and by how much it is ahead of that stands in
-//! the table. That was looked up on the wall clock once, when the time was first asked for; after
+//! It is the machine's own clock (`CLOCK_MONOTONIC_COARSE`), which nobody sets, and by how much it
+//! is ahead of that stands in the table. That was looked up on the wall clock once, when the time was first asked for; after
 //! the machine was started anew, it is looked up again. So all processes agree, and a wall clock
 //! that is set changes when nothing expires.
 //!
@@ -24,7 +24,7 @@ pub(super) struct Clock {
 
 impl Clock {
     fn of(region: &Region) -> Self {
-        let ahead_ms = clock::unix_ms().saturating_sub(clock::monotonic_ms());
+        let ahead_ms = clock::unix_ms().saturating_sub(clock::coarse_ms());
         let is_foreign = !FIRST_NAMESPACE.contains(&process::identity().time_ns);
         let boot_id = clock::boot_id().filter(|_| !is_foreign || cfg!(miri));
         let own = boot_id.map(|id| ClockWord::new(&id, ahead_ms));
@@ -58,7 +58,7 @@ impl Region {
     #[inline]
     pub(crate) fn now_ms(&self) -> u64 {
         let clock = self.clock.get_or_init(|| Clock::of(self));
-        clock.ahead_ms.wrapping_add(clock::monotonic_ms())
+        clock.ahead_ms.wrapping_add(clock::coarse_ms())
     }
 
     /// Whether a key that expires then has expired; 0 is never.

@@ -25,9 +25,10 @@ pub(super) const MOST_MS: u64 = 1000 * 366 * 86_400_000;
 
 /// When a key expires. From then on it is missing, for all processes at once.
 ///
-/// Times are kept in milliseconds of a clock that nobody sets: it goes on while the machine sleeps,
-/// and a wall clock that is set, forth or back, changes nothing for the keys that are there. After
-/// the machine was started anew, a table on a disk goes by the wall clock of that moment.
+/// Times are kept in milliseconds of a clock that nobody sets: a wall clock that is set, forth or
+/// back, changes nothing for the keys that are there. It goes by the kernel's ticks, each 1 to 10
+/// ms, and stands still while the machine sleeps. After the machine was started anew, a table on a
+/// disk goes by the wall clock of that moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expiry {
     /// As the table was made: [`Options::ttl`](super::Options::ttl) after now, or never.
