@@ -1,12 +1,13 @@
 # The front door: `make` lists what there is. Each target installs what it misses.
 
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 # In CI the versions of Cargo.lock and no others.
 LOCKED := $(if $(CI),--locked)
 # A Rust that rustup put there is found without a new login.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
-export PREFIX DESTDIR MAKE
+export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test check torture torture-short shuttle miri tsan asan valgrind \
@@ -85,7 +86,7 @@ bench-c: ## what a call through the library for C costs beside the same call in 
 	cargo run --release $(LOCKED) --package tavola-capi --example overhead -- \
 		$(or $(CARGO_TARGET_DIR),target)/release/libtavola.so
 
-install: ## the command, the library for C, man pages and completions: PREFIX=/usr/local DESTDIR=
+install: ## the command, the library for C, man pages, completions: PREFIX=/usr/local LIBDIR= DESTDIR=
 	scripts/install install
 
 uninstall: ## remove what install put there

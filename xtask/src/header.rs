@@ -3,6 +3,7 @@
 //! What stands at its top is the head of that crate; each comment is the one in the code.
 
 use crate::failure::Failure;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 const CRATE: &str = "crates/tavola-capi";
@@ -49,6 +50,8 @@ fn made(root: &Path) -> Result<String, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Header(error.to_string());
     let mut config = cbindgen::Config::from_root_or_default(&folder);
     config.header = Some(top(&folder)?);
+    let rest = config.after_includes.unwrap_or_default();
+    config.after_includes = Some(version() + &rest);
     let bindings = cbindgen::Builder::new()
         .with_crate(&folder)
         .with_config(config)
@@ -57,6 +60,22 @@ fn made(root: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     bindings.write(&mut bytes);
     String::from_utf8(bytes).map_err(|error| failed(&error))
+}
+
+/// The version of all crates, for the preprocessor.
+fn version() -> String {
+    let whole = env!("CARGO_PKG_VERSION");
+    let mut lines =
+        "\n// The version of this header; `tavola_version` has the library's.\n".to_owned();
+    for (part, number) in [
+        ("MAJOR", env!("CARGO_PKG_VERSION_MAJOR")),
+        ("MINOR", env!("CARGO_PKG_VERSION_MINOR")),
+        ("PATCH", env!("CARGO_PKG_VERSION_PATCH")),
+    ] {
+        let _ = writeln!(lines, "#define TAVOLA_VERSION_{part} {number}");
+    }
+    let _ = writeln!(lines, "#define TAVOLA_VERSION \"{whole}\"");
+    lines
 }
 
 /// The head of the crate as a comment of C.

@@ -4,6 +4,7 @@
 use crate::failure::Failure;
 use crate::header;
 use std::fmt::Write;
+use std::io;
 use std::path::Path;
 
 /// The part of the header that is not made from the crate.
@@ -24,11 +25,41 @@ pub(crate) fn write(root: &Path, directory: &Path) -> Result<String, Failure> {
         source,
     };
     std::fs::create_dir_all(directory).map_err(failed)?;
+    let removed = remove_others(directory, &pages).map_err(failed)?;
     for page in &pages {
         let file = directory.join(format!("{}.3", page.name));
         std::fs::write(file, page.roff()).map_err(failed)?;
     }
-    Ok(format!("man: {} pages written", pages.len()))
+    let told = match removed {
+        0 => String::new(),
+        count => format!(", {count} of functions that are no more removed"),
+    };
+    Ok(format!("man: {} pages written{told}", pages.len()))
+}
+
+/// Removes the pages that were made of functions that are not there any more, and says how many.
+fn remove_others(directory: &Path, pages: &[Page]) -> io::Result<usize> {
+    let mut removed = 0;
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(name) = name.and_then(|name| name.strip_suffix(".3")) else {
+            continue;
+        };
+        if pages.iter().any(|page| page.name == name) || !is_own(name, &std::fs::read(&path)?) {
+            continue;
+        }
+        std::fs::remove_file(&path)?;
+        removed += 1;
+    }
+    Ok(removed)
+}
+
+/// Whether this program, of whatever version, made a page.
+fn is_own(name: &str, page: &[u8]) -> bool {
+    let title = page.split(|byte| *byte == b'\n').next().unwrap_or(page);
+    let begins = format!(".TH {} 3 \"\" \"tavola ", name.to_uppercase());
+    title.starts_with(begins.as_bytes()) && title.ends_with(b"\" \"Tavola\"")
 }
 
 /// One page: its text is Markdown of the simple kind that doc comments have.
@@ -162,6 +193,31 @@ mod tests {
     fn functions_have_pages_and_types_have_none() {
         let names: Vec<String> = pages(HEADER).into_iter().map(|page| page.name).collect();
         assert_eq!(names, ["tavola", "tavola_get", "tavola_name"]);
+    }
+
+    #[test]
+    fn a_page_without_a_function_goes_and_what_is_no_page_stays() {
+        let directory = std::env::temp_dir().join(format!("tavola-man-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let pages = pages(HEADER);
+        let gone = Page {
+            name: "tavola_gone".to_owned(),
+            synopsis: String::new(),
+            text: "Is no more.".to_owned(),
+        };
+        let put = |name: &str, text: &str| std::fs::write(directory.join(name), text).unwrap();
+        put("tavola_gone.3", &gone.roff());
+        put("tavola_get.3", &pages[1].roff());
+        put(
+            "tavola_theirs.3",
+            ".TH TAVOLA_THEIRS 3 \"\" \"other 1.0\"\n",
+        );
+        put("tavola_gone.txt", &gone.roff());
+        assert_eq!(remove_others(&directory, &pages).unwrap(), 1);
+        let left = |name: &str| directory.join(name).exists();
+        assert!(!left("tavola_gone.3") && left("tavola_get.3"));
+        assert!(left("tavola_theirs.3") && left("tavola_gone.txt"));
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]

@@ -39,6 +39,21 @@ impl Buffer {
             user: ptr::null_mut(),
         }
     }
+
+    /// Asks a callback, which always gives these bytes.
+    fn told(bytes: &mut [u8]) -> Self {
+        Self {
+            data: ptr::null_mut(),
+            capacity: 0,
+            len: 0,
+            alloc: Some(same),
+            user: bytes.as_mut_ptr().cast(),
+        }
+    }
+}
+
+unsafe extern "C" fn same(user: *mut c_void, _: usize) -> *mut c_void {
+    user
 }
 
 type Handle = *const c_void;
@@ -53,7 +68,7 @@ fn compare(name: &str, mut rust: impl FnMut(u64), mut c: impl FnMut(u64)) {
     let runs = (0..RUNS).map(|_| (time(&mut rust), time(&mut c)));
     let (all_rust, all_c): (Vec<f64>, Vec<f64>) = runs.unzip();
     let (rust, c) = (quick(all_rust), quick(all_c));
-    println!("{name:<24} {rust:>7.1} {c:>7.1} {:>7.1}", c - rust);
+    println!("{name:<28} {rust:>7.1} {c:>7.1} {:>7.1}", c - rust);
 }
 
 fn time(call: &mut impl FnMut(u64)) -> f64 {
@@ -117,24 +132,30 @@ impl<'l> Bed<'l> {
         let get = self.function::<Get>("tavola_get")?;
         let contains = self.function::<Contains>("tavola_contains")?;
         let (table, handle) = (&self.table, self.handle);
-        let mut out = Vec::new();
-        let mut bytes = vec![0u8; self.value.len()];
+        let len = self.value.len();
+        let (mut bytes, mut out) = (vec![0u8; len], vec![0u8; len]);
         let mut buffer = Buffer::of(&mut bytes);
+        let call = |i, buffer: &mut Buffer| {
+            // SAFETY: a key, and room for its value.
+            let status = unsafe { get(handle, any(&key(i)).as_ptr().cast(), 8, buffer) };
+            assert_eq!(status, 0);
+        };
         compare(
             &self.name("get"),
             |i| {
-                assert!(
-                    table
-                        .get_into(any(&key(i)), &mut out)
-                        .is_ok_and(|found| found)
-                )
+                let found = table.get_to_slice(any(&key(i)), &mut out);
+                assert!(found.is_ok_and(|found| found == Some(len)));
             },
+            |i| call(i, &mut buffer),
+        );
+        let mut buffer = Buffer::told(&mut bytes);
+        compare(
+            &self.name("get by callback"),
             |i| {
-                // SAFETY: a key, and room for its value.
-                let status =
-                    unsafe { get(handle, any(&key(i)).as_ptr().cast(), 8, &raw mut buffer) };
-                assert_eq!(status, 0);
+                let found = table.get_into(any(&key(i)), &mut out);
+                assert!(found.is_ok_and(|found| found));
             },
+            |i| call(i, &mut buffer),
         );
         compare(
             &self.name("contains"),
@@ -151,8 +172,8 @@ impl<'l> Bed<'l> {
     fn reads_by_uid(&self) -> Result<(), Box<dyn Error>> {
         let get = self.function::<GetByUid>("tavola_get_by_uid")?;
         let (table, handle) = (&self.table, self.handle);
-        let mut out = Vec::new();
-        let mut bytes = vec![0u8; self.value.len()];
+        let len = self.value.len();
+        let (mut bytes, mut out) = (vec![0u8; len], vec![0u8; len]);
         let mut buffer = Buffer::of(&mut bytes);
         let give = |number| Ok(table.set_uid(&key(KEYS + number), &self.value)?.to_bits());
         let uids = (0..KEYS).map(give);
@@ -161,11 +182,8 @@ impl<'l> Bed<'l> {
             &self.name("get by uid"),
             |i| {
                 let hint = Hint::from_bits(uids[i as usize]);
-                assert!(
-                    table
-                        .get_by_uid_into(hint, &mut out)
-                        .is_ok_and(|found| found)
-                );
+                let found = table.get_by_uid_to_slice(hint, &mut out);
+                assert!(found.is_ok_and(|found| found == Some(len)));
             },
             |i| {
                 // SAFETY: room for the value.
@@ -203,7 +221,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: loading the library runs nothing.
     let library = unsafe { Library::new(path)? };
     let directory = tempfile::tempdir_in("/dev/shm")?;
-    println!("{:<24} {:>7} {:>7} {:>7}", "ns a call", "Rust", "C", "more");
+    println!("{:<28} {:>7} {:>7} {:>7}", "ns a call", "Rust", "C", "more");
     for value_len in [8, 100, 1000] {
         let path = directory.path().join(value_len.to_string());
         let bed = Bed::new(&library, &path, value_len)?;

@@ -63,6 +63,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The version of this header; `tavola_version` has the library's.
+#define TAVOLA_VERSION_MAJOR 0
+#define TAVOLA_VERSION_MINOR 1
+#define TAVOLA_VERSION_PATCH 0
+#define TAVOLA_VERSION "0.1.0"
+
 // A struct with its size set and all else 0, an initializer.
 #ifdef __cplusplus
 template <typename T> T tavola_init() {
@@ -555,7 +561,7 @@ int tavola_last_os_error(void);
 // The name of a status, as "TAVOLA_ERR_FULL"; "?" for a number that is none.
 const char *tavola_status_name(int32_t status);
 
-// The version of the library, as "0.1.0".
+// The version of the library, as "0.1.0"; that of the header is `TAVOLA_VERSION`.
 const char *tavola_version(void);
 
 // Tells the directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
@@ -640,7 +646,8 @@ const char *tavola_path(const struct tavola_table *table);
 // Whether the table was opened for reading only.
 bool tavola_is_read_only(const struct tavola_table *table);
 
-// Reads the value of a key.
+// Reads the value of a key. What a caller's buffer held behind the value, or where there is none,
+// stays, but for bytes that are 0 because another value stood there meanwhile.
 //
 // # Errors
 // `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
@@ -865,7 +872,7 @@ tavola_status tavola_set_uid(const struct tavola_table *table,
                              size_t value_len,
                              tavola_hint *hint);
 
-// Reads the value of the key with this uid.
+// Reads the value of the key with this uid, as `tavola_get` does that of a key.
 //
 // # Errors
 // `TAVOLA_MISSING`: there is none, or it is another key than the one that was meant. Else as

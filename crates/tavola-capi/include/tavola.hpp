@@ -32,6 +32,32 @@ using hint = tavola_hint;
 using stats = tavola_stats;
 using maintained = tavola_maintained;
 
+// A size class of blocks that is in use; see tavola_class.
+using size_class = tavola_class;
+
+// A process that is attached for writing.
+struct participant {
+  explicit participant(const tavola_participant& told)
+      : pid(told.pid), slot(told.slot), attached_unix_s(told.attached_unix_s),
+        is_alive(told.alive != 0) {
+    if (told.command != nullptr) command = told.command;
+  }
+  std::uint32_t pid, slot;
+  std::uint64_t attached_unix_s;
+  // Its command line, when it can be read.
+  std::optional<std::string> command;
+  // A dead one's slot is freed by the next `reap`.
+  bool is_alive;
+};
+
+// The version of the library; that of the header is TAVOLA_VERSION.
+inline std::string_view version() noexcept { return tavola_version(); }
+
+// The name of a status, as "TAVOLA_MISSING".
+inline std::string_view name_of(tavola_status status) noexcept {
+  return tavola_status_name(status);
+}
+
 // What a check found; `problems` are told in plain sentences, at most 100.
 struct check_report {
   std::uint64_t keys, bytes_reachable, bytes_in_use, problem_count;
@@ -131,6 +157,17 @@ class table {
     detail::text value;
     return value.take_if_done(tavola_get(get(), key.data(), key.size(), value.buffer()));
   }
+  // Into bytes of the caller's: the length of the value, which stands at `data` now if it has room
+  // there. A longer one is not copied.
+  std::optional<std::size_t> get_to(view key, void* data, std::size_t capacity) const {
+    tavola_buffer room = TAVOLA_BUFFER(data, capacity);
+    return detail::length(tavola_get(get(), key.data(), key.size(), &room), room);
+  }
+#ifdef __cpp_lib_span
+  std::optional<std::size_t> get_to(view key, std::span<std::byte> out) const {
+    return get_to(key, out.data(), out.size());
+  }
+#endif
   bool contains(view key) const {
     return detail::done(tavola_contains(get(), key.data(), key.size()));
   }
@@ -225,6 +262,15 @@ class table {
     detail::text value;
     return value.take_if_done(tavola_get_by_uid(get(), uid, value.buffer()));
   }
+  std::optional<std::size_t> get_by_uid_to(hint uid, void* data, std::size_t capacity) const {
+    tavola_buffer room = TAVOLA_BUFFER(data, capacity);
+    return detail::length(tavola_get_by_uid(get(), uid, &room), room);
+  }
+#ifdef __cpp_lib_span
+  std::optional<std::size_t> get_by_uid_to(hint uid, std::span<std::byte> out) const {
+    return get_by_uid_to(uid, out.data(), out.size());
+  }
+#endif
   bool set_by_uid(hint uid, view value) {
     return detail::done(tavola_set_by_uid(get(), uid, value.data(), value.size()));
   }
@@ -245,6 +291,14 @@ class table {
     tavola_stats found = TAVOLA_INIT(tavola_stats);
     detail::check(tavola_get_stats(get(), &found));
     return found;
+  }
+  std::vector<size_class> classes() const {
+    return detail::list<size_class, tavola_class>(
+        [&](auto... rest) { return tavola_classes(get(), rest...); });
+  }
+  std::vector<participant> participants() const {
+    return detail::list<participant, tavola_participant>(
+        [&](auto... rest) { return tavola_participants(get(), rest...); });
   }
   check_report check() const {
     return detail::report([&](auto... rest) { return tavola_check(get(), rest...); });

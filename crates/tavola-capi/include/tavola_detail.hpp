@@ -21,6 +21,13 @@
 #include <utility>
 #include <vector>
 
+#if __has_include(<version>)
+#include <version>
+#endif
+#ifdef __cpp_lib_span
+#include <span>
+#endif
+
 namespace tavola {
 
 // What went wrong: its number, and a sentence that says what to do.
@@ -29,6 +36,8 @@ class error : public std::runtime_error {
   explicit error(tavola_status code)
       : std::runtime_error(tavola_last_error()), code_(code), os_error_(tavola_last_os_error()) {}
   tavola_status code() const noexcept { return code_; }
+  // Its name, as "TAVOLA_ERR_FULL".
+  const char* name() const noexcept { return tavola_status_name(code_); }
   // The errno of the system, or 0.
   int os_error() const noexcept { return os_error_; }
 
@@ -131,6 +140,26 @@ void each_text(void* user, const char* text, std::size_t len) {
 inline tavola_bytes bytes(std::string_view view) noexcept { return {view.data(), view.size()}; }
 inline std::string_view view(const tavola_bytes& bytes) noexcept {
   return {static_cast<const char*>(bytes.data), bytes.len};
+}
+
+// The length of a result for a caller's buffer, whether or not it has room there.
+inline std::optional<std::size_t> length(tavola_status status, const tavola_buffer& buffer) {
+  if (status != TAVOLA_ERR_TOO_SMALL && !done(status)) return std::nullopt;
+  return buffer.len;
+}
+
+// What a function tells one by one, each made from what it lends.
+template <typename Made, typename Told, typename Call>
+std::vector<Made> list(Call&& call) {
+  std::vector<Made> all;
+  auto add = [&](const Told& told) { all.emplace_back(told); };
+  using adding = guarded<decltype(add)>;
+  adding guard(add);
+  auto tell = [](void* user, const Told* told) {
+    static_cast<adding*>(user)->run([&](auto& each) { each(*told); });
+  };
+  guard.check(call(tell, &guard));
+  return all;
 }
 
 // All that a function tells of texts.

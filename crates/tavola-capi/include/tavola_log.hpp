@@ -7,6 +7,7 @@
 
 #include <tavola.hpp>
 
+#include <cstdarg>
 #include <sstream>
 
 namespace tavola {
@@ -123,7 +124,17 @@ class log {
     (out << ... << parts);
     line(level, out.str());
   }
-  // Lets `print`, and the macros of C, skip lines above this level.
+  // As `print`, formatted by `std::printf`'s rules.
+  TAVOLA_PRINTF(3, 4)
+  void printf(level level, const char* format, ...) const {
+    if (!is_on(level)) return;
+    std::va_list args;
+    va_start(args, format);
+    const auto status = tavola_log_vprintf(get(), static_cast<std::int32_t>(level), format, args);
+    va_end(args);
+    detail::check(status);
+  }
+  // Lets `print`, `printf` and the macros of C skip lines above this level.
   void set_level(level level) {
     detail::check(tavola_log_set_level(get(), static_cast<std::int32_t>(level)));
   }

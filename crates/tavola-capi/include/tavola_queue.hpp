@@ -7,13 +7,6 @@
 
 #include <tavola.hpp>
 
-#if __has_include(<version>)
-#include <version>
-#endif
-#ifdef __cpp_lib_span
-#include <span>
-#endif
-
 namespace tavola {
 
 // What a pool of queues is made with.

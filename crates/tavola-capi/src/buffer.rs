@@ -49,6 +49,32 @@ impl tavola_buffer {
         Ok(())
     }
 
+    /// The caller's memory, for a result that is written there at once; `None` where it has to be
+    /// copied: a callback is to be asked, or `source`, which the call still needs, lies there.
+    #[inline(always)]
+    pub(crate) fn room<'a>(&self, source: &[u8]) -> Option<&'a mut [u8]> {
+        if self.alloc.is_some() || self.capacity > isize::MAX as usize {
+            return None;
+        }
+        if self.data.is_null() {
+            return Some(&mut []);
+        }
+        let (room, sources) = (self.data.addr(), source.as_ptr().addr());
+        let is_apart = sources.wrapping_sub(room) >= self.capacity
+            && room.wrapping_sub(sources) >= source.len();
+        // SAFETY: I1 of `given.rs`: the caller's to write, and ours during the call; nothing else
+        // that the call reads lies there.
+        is_apart.then(|| unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.capacity) })
+    }
+
+    /// Tells how long a result is that was written to [`Self::room`] if it fits there.
+    #[inline(always)]
+    pub(crate) fn written(&mut self, len: usize) -> Answer {
+        self.expect(len)?;
+        self.len = len;
+        OK
+    }
+
     /// Copies a result there.
     #[inline(always)]
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Answer {

@@ -79,3 +79,6 @@ mod queues;
 mod logs;
 
 mod race;
+
+#[cfg(test)]
+mod c_layout;

@@ -256,6 +256,11 @@ macro_rules! names {
             Ok(name) => name,
             Err(_) => panic!("a name without NUL bytes"),
         })),*];
+
+        /// A status without a name does not compile.
+        const _: fn(tavola_status) = |status| match status {
+            $(tavola_status::$name => {})*
+        };
     };
 }
 
@@ -277,7 +282,7 @@ pub extern "C" fn tavola_status_name(status: i32) -> *const c_char {
     known.map_or(c"?".as_ptr(), |(_, name)| name.as_ptr())
 }
 
-/// The version of the library, as "0.1.0".
+/// The version of the library, as "0.1.0"; that of the header is `TAVOLA_VERSION`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tavola_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
@@ -294,6 +299,113 @@ mod tests {
         numbers.dedup();
         assert_eq!(numbers.len(), NAMES.len());
         assert_eq!(numbers.iter().filter(|number| **number >= 0).count(), 7);
+    }
+
+    /// The lines of the header's list of statuses.
+    fn told() -> impl Iterator<Item = &'static str> {
+        let header = include_str!("../include/tavola.h");
+        let (_, list) = header.split_once("enum tavola_status\n").unwrap();
+        let (list, _) = list.split_once("};").unwrap();
+        list.lines().map(str::trim)
+    }
+
+    #[test]
+    fn every_status_of_the_header_has_its_name_and_says_what_it_is() {
+        let lines: Vec<&str> = told().collect();
+        let mut count = 0;
+        for pair in lines.windows(2) {
+            let Some((name, number)) = pair[1].split_once(" = ") else {
+                continue;
+            };
+            let number = number.trim_end_matches(',').parse().unwrap();
+            // SAFETY: names are there for ever.
+            let found = unsafe { CStr::from_ptr(tavola_status_name(number)) };
+            assert_eq!(found.to_str(), Ok(name));
+            assert!(
+                pair[0].starts_with("// ") && pair[0].ends_with('.'),
+                "{name}"
+            );
+            count += 1;
+        }
+        assert_eq!(count, NAMES.len());
+    }
+
+    /// One failure of each kind, but for panics and kinds that are not known here.
+    fn failures() -> Vec<Failure> {
+        let path = || "/a/path".into();
+        let source = || std::io::Error::from_raw_os_error(5);
+        let (name, why, what, reason) = (|| "a name".to_owned(), "a reason", "a log", "no room");
+        let errors = [
+            Error::NotFound { path: path() },
+            Error::AlreadyExists { path: path() },
+            Error::Full { reason },
+            Error::Corrupt { what },
+            Error::NotATable {
+                path: path(),
+                why: why.to_owned(),
+            },
+            Error::Version {
+                path: path(),
+                found: 1,
+                expected: 2,
+            },
+            Error::Endianness { path: path() },
+            Error::Permission {
+                path: path(),
+                source: source(),
+            },
+            Error::ReadOnly,
+            Error::BadName { name: name(), why },
+            Error::BadOption {
+                option: "shards",
+                why: why.to_owned(),
+            },
+            Error::TooManyParticipants { limit: 3 },
+            Error::TooLarge { bytes: 1 << 33 },
+            Error::Lengths { key: 8, value: 8 },
+            Error::NoUids,
+            Error::NotThere { what, name: name() },
+            Error::AlreadyThere { what, name: name() },
+            Error::NotHeld { element: 5 },
+            Error::AlreadyDrained,
+            Error::Sink { source: source() },
+            Error::NotACounter,
+            Error::Reentrant,
+            Error::Io {
+                op: "open",
+                path: path(),
+                source: source(),
+            },
+        ];
+        let mut failures: Vec<Failure> = errors.into_iter().map(Failure::from).collect();
+        failures.extend([
+            Failure::null("key"),
+            Failure::too_small(9),
+            Failure::stopped(),
+        ]);
+        failures.push(Failure::argument("a length is larger than any memory"));
+        failures
+    }
+
+    #[test]
+    fn every_error_has_a_number_of_its_own_and_a_message() {
+        use tavola_status::{TAVOLA_ERR_OTHER, TAVOLA_ERR_PANIC};
+        let number = |failure: &Failure| failure.status() as i32;
+        let mut numbers: Vec<i32> = failures().iter().map(number).collect();
+        numbers.extend([TAVOLA_ERR_PANIC as i32, TAVOLA_ERR_OTHER as i32]);
+        numbers.sort_unstable();
+        let mut known: Vec<i32> = NAMES.iter().map(|(number, _)| *number).collect();
+        known.retain(|number| *number < 0);
+        known.sort_unstable();
+        assert_eq!(numbers, known);
+        let mut messages: Vec<String> = failures().iter().map(Failure::to_string).collect();
+        assert!(
+            messages.iter().all(|message| message.contains(' ')),
+            "{messages:?}"
+        );
+        messages.sort_unstable();
+        messages.dedup();
+        assert_eq!(messages.len(), failures().len());
     }
 
     #[test]

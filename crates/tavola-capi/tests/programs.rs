@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use support::{COMPILERS, Installed, Language, Program, here};
 
 /// All programs of a folder, by every compiler that is there.
@@ -17,7 +17,7 @@ fn compile_and_run(language: Language, folder: &str, run: fn(&Program)) {
     }
 }
 
-fn sources(folder: &str, language: Language) -> Vec<std::path::PathBuf> {
+fn sources(folder: &str, language: Language) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(here(folder)).unwrap();
     let mut all: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     all.retain(|path| path.extension() == Some(Path::new(language.ending()).as_os_str()));
@@ -40,9 +40,9 @@ fn cpp_programs_run() {
 fn newer_cpp_has_spans() {
     let installed = Installed::get();
     for compiler in Language::Cpp20.compilers() {
-        for program in ["tests/cpp/queue.cpp", "tests/cpp/log.cpp"] {
+        for program in ["queue", "log", "table"].map(|name| format!("tests/cpp/{name}.cpp")) {
             installed
-                .compile(Language::Cpp20, compiler, &here(program), &[])
+                .compile(Language::Cpp20, compiler, &here(&program), &[])
                 .run();
         }
     }
@@ -81,8 +81,46 @@ fn examples_run() {
 #[test]
 fn the_static_library_links() {
     let installed = Installed::get();
-    let source = here("tests/c/table.c");
-    installed.compile_statically("gcc", &source).run();
+    for (language, source) in [
+        (Language::C, here("tests/c/table.c")),
+        (Language::Cpp, here("tests/cpp/table.cpp")),
+    ] {
+        for compiler in language.compilers() {
+            for flags in [&[][..], &["-static"]] {
+                installed
+                    .compile_statically(language, compiler, &source, flags)
+                    .run();
+            }
+        }
+    }
+}
+
+/// Within the prefix, as where there are libraries for several processors, and outside.
+#[test]
+fn the_library_may_lie_elsewhere() {
+    for libdir in ["elsewhere/lib/some-linux-gnu", "elsewhere-lib"] {
+        let installed = Installed::elsewhere("elsewhere", libdir);
+        assert!(!installed.path().join("lib/libtavola.so").exists());
+        let source = here("tests/c/batch.c");
+        installed.compile(Language::C, "gcc", &source, &[]).run();
+        installed.build_with_cmake(&here("tests/cmake"));
+        installed.uninstall();
+        for left in [installed.path(), installed.libraries()] {
+            assert_eq!(files(left), Vec::<PathBuf>::new());
+        }
+    }
+}
+
+fn files(under: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(under).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => all.extend(files(&path)),
+            false => all.push(path),
+        }
+    }
+    all
 }
 
 #[test]

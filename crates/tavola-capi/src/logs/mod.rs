@@ -1,11 +1,11 @@
 //! Logs: lines that all processes write, and who reads them.
 
 // In this order they stand in the header.
-mod log;
+pub(crate) mod log;
 
 mod line;
 
-mod drain;
+pub(crate) mod drain;
 
 mod reader;
 

@@ -1,7 +1,7 @@
 //! Queues of elements that processes hand on without copying them.
 
 // In this order they stand in the header.
-mod pool;
+pub(crate) mod pool;
 
 mod element;
 

@@ -15,9 +15,9 @@ mod uid;
 
 mod iter;
 
-mod stats;
+pub(crate) mod stats;
 
-mod maintain;
+pub(crate) mod maintain;
 
 pub(crate) use maintain::{report, tavola_check_report};
 

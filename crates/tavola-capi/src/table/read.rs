@@ -2,12 +2,14 @@
 
 use super::tavola_table;
 use crate::buffer::{tavola_buffer, with_scratch};
-use crate::entry::{entry, found};
+use crate::entry::{Answer, entry, found};
 use crate::given::given;
 use crate::status::tavola_status;
 use std::ffi::c_void;
+use tavola_core::Table;
 
-/// Reads the value of a key.
+/// Reads the value of a key. What a caller's buffer held behind the value, or where there is none,
+/// stays, but for bytes that are 0 because another value stood there meanwhile.
 ///
 /// # Errors
 /// `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
@@ -26,10 +28,22 @@ pub unsafe extern "C" fn tavola_get(
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
         let value = given!(buffer value);
-        with_scratch(|bytes| match table.inner.get_into(key, bytes)? {
-            true => value.put(bytes),
-            false => found(false),
-        })
+        match value.room(key) {
+            Some(room) => match table.inner.get_to_slice(key, room)? {
+                Some(len) => value.written(len),
+                None => found(false),
+            },
+            None => get_apart(&table.inner, key, value),
+        }
+    })
+}
+
+/// As [`tavola_get`], by a copy.
+#[inline(never)]
+fn get_apart(table: &Table, key: &[u8], value: &mut tavola_buffer) -> Answer {
+    with_scratch(|bytes| match table.get_into(key, bytes)? {
+        true => value.put(bytes),
+        false => found(false),
     })
 }
 

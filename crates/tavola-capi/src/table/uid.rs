@@ -2,11 +2,11 @@
 
 use super::tavola_table;
 use crate::buffer::{tavola_buffer, with_scratch};
-use crate::entry::{OK, entry, found};
+use crate::entry::{Answer, OK, entry, found};
 use crate::given::given;
 use crate::status::tavola_status;
 use std::ffi::c_void;
-use tavola_core::Hint;
+use tavola_core::{Hint, Table};
 
 /// A key's uid in the low 32 bits, and in the high ones which of the keys it is that have had this
 /// uid. The uid stays the key's as long as the key lives, and is never 0. When the key is removed
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn tavola_set_uid(
     })
 }
 
-/// Reads the value of the key with this uid.
+/// Reads the value of the key with this uid, as `tavola_get` does that of a key.
 ///
 /// # Errors
 /// `TAVOLA_MISSING`: there is none, or it is another key than the one that was meant. Else as
@@ -82,10 +82,22 @@ pub unsafe extern "C" fn tavola_get_by_uid(
     entry(|| {
         let (table, value) = (given!(handle table), given!(buffer value));
         let hint = Hint::from_bits(hint);
-        with_scratch(|bytes| match table.inner.get_by_uid_into(hint, bytes)? {
-            true => value.put(bytes),
-            false => found(false),
-        })
+        match value.room(&[]) {
+            Some(room) => match table.inner.get_by_uid_to_slice(hint, room)? {
+                Some(len) => value.written(len),
+                None => found(false),
+            },
+            None => get_apart(&table.inner, hint, value),
+        }
+    })
+}
+
+/// As [`tavola_get_by_uid`], by a copy.
+#[inline(never)]
+fn get_apart(table: &Table, hint: Hint, value: &mut tavola_buffer) -> Answer {
+    with_scratch(|bytes| match table.get_by_uid_into(hint, bytes)? {
+        true => value.put(bytes),
+        false => found(false),
     })
 }
 

@@ -58,6 +58,39 @@ static void results(tavola_table *table) {
   CHECK_IS(TAVOLA_MISSING, tavola_take(table, "key", 3, &placed));
 }
 
+// Into the caller's bytes: what stands behind the value stays.
+static void a_part_of_a_buffer(tavola_table *table) {
+  static char bytes[50000], value[40000];
+  const size_t lens[] = {0, 1, 8, 13, 32, 33, 1000, 16000, 40000};
+  memset(value, 'v', sizeof value);
+  for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
+    const size_t len = lens[i];
+    tavola_buffer buffer = TAVOLA_BUFFER(bytes, sizeof bytes);
+    memset(bytes, 'x', sizeof bytes);
+    CHECK_IS(TAVOLA_OK, tavola_set(table, "key", 3, value, len));
+    CHECK_IS(TAVOLA_OK, tavola_get(table, "key", 3, &buffer));
+    CHECK(buffer.len == len && memcmp(bytes, value, len) == 0);
+    CHECK(bytes[len] == 'x' && memcmp(bytes + len, bytes + len + 1, 9999) == 0);
+    buffer = (tavola_buffer)TAVOLA_BUFFER(NULL, 0);
+    CHECK_IS(len == 0 ? TAVOLA_OK : TAVOLA_ERR_TOO_SMALL, tavola_get(table, "key", 3, &buffer));
+    CHECK(buffer.len == len);
+  }
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, "key", 3));
+}
+
+// A value may be read over its key, whole or in part.
+static void over_the_key(tavola_table *table) {
+  char bytes[64];
+  CHECK_IS(TAVOLA_OK, set(table, "key", "a value that is longer"));
+  for (size_t at = 0; at < 40; at++) {
+    tavola_buffer buffer = TAVOLA_BUFFER(bytes + 20, 30);
+    memcpy(bytes + at, "key", 3);
+    CHECK_IS(TAVOLA_OK, tavola_get(table, bytes + at, 3, &buffer));
+    CHECK(holds(&buffer, "a value that is longer"));
+  }
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, "key", 3));
+}
+
 static void compare(tavola_table *table) {
   char bytes[8];
   tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
@@ -241,6 +274,8 @@ int main(void) {
   tavola_table *table = a_table("main");
   reads_and_writes(table);
   results(table);
+  a_part_of_a_buffer(table);
+  over_the_key(table);
   compare(table);
   counters(table);
   updates(table);

@@ -4,7 +4,7 @@
 
 static void uids(void) {
   tavola_table *table = a_table("uids");
-  char bytes[16];
+  char bytes[16] = {0};
   tavola_buffer buffer = TAVOLA_BUFFER(bytes, sizeof bytes);
   tavola_hint alice = 0, again = 0, bob = 0;
   CHECK_IS(TAVOLA_MISSING, tavola_uid_of(table, "alice", 5, &alice));
@@ -16,6 +16,11 @@ static void uids(void) {
   CHECK_IS(TAVOLA_OK, tavola_set_by_uid(table, alice, "22", 2));
   CHECK_IS(TAVOLA_OK, tavola_get_by_uid(table, (uint32_t)alice, &buffer));
   CHECK(holds(&buffer, "22"));
+  CHECK(bytes[2] == 0);
+  buffer.capacity = 1;
+  CHECK_IS(TAVOLA_ERR_TOO_SMALL, tavola_get_by_uid(table, alice, &buffer));
+  CHECK(buffer.len == 2);
+  buffer.capacity = sizeof bytes;
   CHECK_IS(TAVOLA_OK, tavola_key_of_uid(table, alice, &buffer));
   CHECK(holds(&buffer, "alice"));
   buffer.capacity = 4;

@@ -9,7 +9,8 @@ int main() {
   try {
     tavola::table::create("./no/such/directory");
     CHECK(false);
-  } catch (const std::exception& error) {
+  } catch (const tavola::error& error) {
+    CHECK(std::string_view(error.name()) == "TAVOLA_ERR_IO" && error.os_error() != 0);
     CHECK(std::string_view(error.what()).find("directory") != std::string_view::npos);
   }
   auto table = a_table("errors");

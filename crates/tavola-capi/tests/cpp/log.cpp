@@ -83,15 +83,17 @@ static void levels(tavola::log& log) {
   TAVOLA_LOG_INFO(log.get(), "not written %d", 1);
   TAVOLA_LOG_WARN(log.get(), "%s %d", "written", 1);
   log.print(level::error, "written ", 2);
+  log.printf(level::info, "not written %d", 2);
+  log.printf(level::warn, "written %.1f", 2.5);
   log.set_level(level::trace);
   TAVOLA_LOG(log.get(), TAVOLA_LEVEL_TRACE, "written 3");
   CHECK(with_list(log.get(), "", "written", 4) == TAVOLA_OK);
   reader.lines(add);
-  const std::vector<std::string> expected = {"written 1", "written 2", "written 3",
-                                             "written of 4"};
+  const std::vector<std::string> expected = {"written 1", "written 2", "written 2.5",
+                                             "written 3", "written of 4"};
   CHECK(texts == expected && reader.missed() == 0);
   reader.follow(add);
-  CHECK(texts.size() == 4);
+  CHECK(texts.size() == 5);
   bool was_thrown = false;
   log.line(level::info, "one more");
   try {

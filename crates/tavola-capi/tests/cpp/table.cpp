@@ -2,7 +2,9 @@
 
 #include "check.hpp"
 
+#include <array>
 #include <set>
+#include <unistd.h>
 
 using namespace std::string_literals;
 
@@ -18,6 +20,39 @@ static void reads_and_writes(tavola::table& table) {
   const std::string large(100000, 'x');
   table.set("large", large);
   CHECK(table.get("large") == large && table.remove("large"));
+}
+
+static void reads_into_bytes(tavola::table& table) {
+  char bytes[8] = "xxxxxxx";
+  table.set("a", "1234");
+  CHECK(table.get_to("a", bytes, sizeof bytes) == 4u && bytes == "1234xxx"s);
+  table.set("a", "123456789");
+  CHECK(table.get_to("a", bytes, sizeof bytes) == 9u && bytes == "1234xxx"s);
+  CHECK(table.get_to("a", nullptr, 0) == 9u && !table.get_to("b", bytes, sizeof bytes));
+  const auto uid = table.uid_of("a").value();
+  CHECK(table.get_by_uid_to(uid, bytes, 5) == 9u && bytes == "1234xxx"s);
+  table.set("a", "567");
+  CHECK(table.get_by_uid_to(uid, bytes, sizeof bytes) == 3u && bytes == "5674xxx"s);
+#ifdef __cpp_lib_span
+  std::array<std::byte, 3> room;
+  CHECK(table.get_to("a", room) == 3u && room[0] == std::byte('5'));
+  CHECK(table.get_by_uid_to(uid, room) == 3u && room[2] == std::byte('7'));
+#endif
+  CHECK(table.remove("a") && !table.get_by_uid_to(uid, bytes, sizeof bytes));
+}
+
+static void lists() {
+  auto table = a_table("lists");
+  table.set("small", "1");
+  table.set("larger", std::string(1000, 'x'));
+  const auto classes = table.classes();
+  CHECK(classes.size() == 2 && classes[0].block_bytes < classes[1].block_bytes);
+  CHECK(classes[0].used == 1 && classes[0].blocks >= 1 && classes[1].pages == 1);
+  const auto all = table.participants();
+  CHECK(all.size() == 1 && all[0].pid == static_cast<std::uint32_t>(getpid()) && all[0].is_alive);
+  CHECK(all[0].command && !all[0].command->empty() && all[0].attached_unix_s > 0);
+  CHECK(tavola::version() == TAVOLA_VERSION && tavola::name_of(TAVOLA_END) == "TAVOLA_END");
+  tavola::names::remove("lists");
 }
 
 static void changes(tavola::table& table) {
@@ -100,9 +135,11 @@ static void the_rest(tavola::table& table) {
 int main() {
   auto table = a_table("main");
   reads_and_writes(table);
+  reads_into_bytes(table);
   changes(table);
   functions_that_throw(table);
   walks(table);
+  lists();
   the_rest(table);
   tavola::names::remove("main");
 }

@@ -75,6 +75,7 @@ fn succeed(command: &mut Command) -> Output {
 /// A place that the library is installed to as `make install` does.
 pub struct Installed {
     prefix: PathBuf,
+    libdir: PathBuf,
 }
 
 impl Installed {
@@ -84,8 +85,6 @@ impl Installed {
         INSTALLED.get_or_init(|| {
             let work = Path::new(env!("CARGO_TARGET_TMPDIR"));
             let target = work.parent().unwrap();
-            let prefix = work.join("tavola-capi");
-            let _ = std::fs::remove_dir_all(&prefix);
             succeed(
                 Command::new(env!("CARGO"))
                     .args(["build", "--profile", "test", "--package", "tavola-capi"])
@@ -100,20 +99,53 @@ impl Installed {
                     .env("CARGO_TARGET_DIR", target)
                     .current_dir(here("../..")),
             );
-            succeed(
-                Command::new(here("../../scripts/install-lib"))
-                    .arg("install")
-                    .arg(target.join("debug"))
-                    .env("PREFIX", &prefix)
-                    // Not the system's own place: its loader is not told.
-                    .env("DESTDIR", "/"),
-            );
-            Self { prefix }
+            Self::install(&work.join("tavola-capi"), None)
         })
+    }
+
+    /// The same with its libraries in another directory.
+    pub fn elsewhere(prefix: &str, libdir: &str) -> Self {
+        Self::get();
+        let work = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        Self::install(&work.join(prefix), Some(&work.join(libdir)))
+    }
+
+    fn install(prefix: &Path, libdir: Option<&Path>) -> Self {
+        let _ = std::fs::remove_dir_all(prefix);
+        let mut command = Self::script("install", prefix, libdir);
+        let built = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("debug");
+        succeed(command.arg(built));
+        Self {
+            prefix: prefix.to_owned(),
+            libdir: libdir.map_or_else(|| prefix.join("lib"), Path::to_owned),
+        }
+    }
+
+    fn script(act: &str, prefix: &Path, libdir: Option<&Path>) -> Command {
+        let mut command = Command::new(here("../../scripts/install-lib"));
+        command.arg(act).env("PREFIX", prefix);
+        // Not the system's own place: its loader is not told.
+        command.env("DESTDIR", "/").env_remove("LIBDIR");
+        if let Some(libdir) = libdir {
+            command.env("LIBDIR", libdir);
+        }
+        command
+    }
+
+    pub fn uninstall(&self) {
+        succeed(&mut Self::script(
+            "uninstall",
+            &self.prefix,
+            Some(&self.libdir),
+        ));
     }
 
     pub fn path(&self) -> &Path {
         &self.prefix
+    }
+
+    pub fn libraries(&self) -> &Path {
+        &self.libdir
     }
 
     /// What pkg-config says.
@@ -122,7 +154,7 @@ impl Installed {
             Command::new("pkg-config")
                 .args(args)
                 .arg("tavola")
-                .env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig")),
+                .env("PKG_CONFIG_PATH", self.libdir.join("pkgconfig")),
         );
         let text = String::from_utf8(out.stdout).unwrap();
         text.split_whitespace().map(str::to_owned).collect()
@@ -139,14 +171,20 @@ impl Installed {
         self.link(language, compiler, source, flags, &libraries)
     }
 
-    pub fn compile_statically(&self, compiler: &str, source: &Path) -> Program {
-        let mut libraries = self.flags(&["--libs", "--static"]);
-        for library in &mut libraries {
-            if library == "-ltavola" {
-                "-l:libtavola.a".clone_into(library);
-            }
-        }
-        self.link(Language::C, compiler, source, &[], &libraries)
+    /// With a directory in which there is no shared library.
+    pub fn compile_statically(
+        &self,
+        language: Language,
+        compiler: &str,
+        source: &Path,
+        flags: &[&str],
+    ) -> Program {
+        let archive = Program::directory();
+        let to = archive.path().join("libtavola.a");
+        std::fs::copy(self.libdir.join("libtavola.a"), to).unwrap();
+        let libdir = format!("--define-variable=libdir={}", archive.path().display());
+        let libraries = self.flags(&["--libs", "--static", &libdir]);
+        self.link(language, compiler, source, flags, &libraries)
     }
 
     fn link(
@@ -173,7 +211,7 @@ impl Installed {
         );
         Program {
             path,
-            libraries: self.prefix.join("lib"),
+            libraries: self.libdir.clone(),
             directory,
         }
     }
@@ -187,13 +225,17 @@ impl Installed {
             command.env("TAVOLA_DIR", directory.path().join("tables"));
             command
         };
+        let place = match self.libdir == self.prefix.join("lib") {
+            true => format!("-DCMAKE_PREFIX_PATH={}", self.prefix.display()),
+            false => format!("-Dtavola_DIR={}/cmake/tavola", self.libdir.display()),
+        };
         succeed(
             cmake()
                 .arg("-S")
                 .arg(project)
                 .arg("-B")
                 .arg(&build)
-                .arg(format!("-DCMAKE_PREFIX_PATH={}", self.prefix.display())),
+                .arg(place),
         );
         succeed(cmake().arg("--build").arg(&build));
         succeed(
@@ -209,7 +251,7 @@ impl Installed {
         let out = succeed(
             Command::new("nm")
                 .args(["--dynamic", "--defined-only", "--format=posix"])
-                .arg(self.prefix.join("lib/libtavola.so")),
+                .arg(self.libdir.join("libtavola.so")),
         );
         let text = String::from_utf8(out.stdout).unwrap();
         let name = |line: &str| line.split(' ').next().unwrap().to_owned();

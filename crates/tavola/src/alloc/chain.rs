@@ -5,7 +5,7 @@
 //! dies leaves pages that tell whose they were. Publishing is the slot's one store, as for any
 //! item; then, still under the lock, the pages become `Large` of the shard.
 
-use super::item::bytes;
+use super::bytes;
 use super::{Item, Need, Stop, pool};
 use crate::error::{Error, Result};
 use crate::layout::{FIRST_MASK, MAX_DATA, MOST_HEAD, MOST_SMALL, PAGE, PageWord, large_split};
@@ -256,6 +256,20 @@ impl<'a> Pieces<'a> {
             self.region.read(offset, &mut out[end..]).then_some(true)
         });
         appended.is_some()
+    }
+
+    /// Copies the stream from `skip` on until `out` is full; false: the chain is broken.
+    pub(super) fn read(&self, skip: u64, out: &mut [u8]) -> bool {
+        let mut end = 0;
+        let all = out.len() as u64;
+        let copied = self.visit(skip, all, |offset, len| {
+            let begin = end;
+            end += len;
+            self.region
+                .read(offset, &mut out[begin..end])
+                .then_some(true)
+        });
+        copied.is_some()
     }
 
     /// Shows where the `len` bytes of the stream from `skip` on stand, piece by piece, as long as

@@ -4,6 +4,7 @@
 //! so lengths are held against the page they stand in, and what was copied counts only after the
 //! bucket has been validated (`index::read`).
 
+use super::bytes;
 use super::chain::Pieces;
 use super::decimal::{DIGITS, decimal};
 use super::write::Stamp;
@@ -393,6 +394,42 @@ impl<'a> Item<'a> {
         true
     }
 
+    /// Copies the value to the front of `out` if it fits there, and tells how long it is; `None`:
+    /// as false of [`Self::copy_value`], some of it may have been copied.
+    #[inline(always)]
+    pub(crate) fn value_to(&self, out: &mut [u8]) -> Option<usize> {
+        if self.flags & (FLAG_LARGE | FLAG_COUNTER) != 0 {
+            return self.special_to(out);
+        }
+        let from = self.block.bytes(self.data + self.key_len, self.value_len);
+        let len = self.value_len as usize;
+        // By itself, as it is a word then, whose place is known before its length.
+        if let (8, Some(word)) = (len, out.get_mut(..8)) {
+            bytes::read(from, word);
+        } else if let Some(out) = out.get_mut(..len) {
+            bytes::read(from, out);
+        }
+        Some(len)
+    }
+
+    #[cold]
+    fn special_to(&self, out: &mut [u8]) -> Option<usize> {
+        if self.is_counter() {
+            let number = self.counter().load(Ordering::Relaxed);
+            let mut digits = [0; DIGITS];
+            let text = decimal(number, &mut digits);
+            if let Some(out) = out.get_mut(..text.len()) {
+                out.copy_from_slice(text);
+            }
+            return Some(text.len());
+        }
+        let len = self.value_len as usize;
+        match out.get_mut(..len) {
+            Some(out) => self.pieces().read(self.key_len, out).then_some(len),
+            None => Some(len),
+        }
+    }
+
     #[cold]
     fn copy_special(&self, out: &mut Vec<u8>) -> bool {
         if self.is_counter() {
@@ -437,60 +474,5 @@ impl<'a> Item<'a> {
                 .word(item_ref * UNIT + 8 * i)
                 .store(word, Ordering::Relaxed);
         }
-    }
-}
-
-/// The copies, with the one promise they need: the range was checked where the pointer was made
-/// (`Region::bytes`, `Block::bytes`).
-#[allow(unsafe_code)]
-pub(super) mod bytes {
-    use crate::region::Region;
-    use crate::sync::{self, SHORT};
-
-    #[inline(always)]
-    pub(super) fn equals(at: *const u8, other: &[u8]) -> bool {
-        // SAFETY: the caller got `at` for this very length.
-        unsafe { sync::equals(at, other) }
-    }
-
-    #[inline(always)]
-    pub(super) fn append_from(from: *const u8, len: u64, out: &mut Vec<u8>) {
-        out.reserve((len as usize).max(SHORT));
-        // SAFETY: the caller got `from` for `len` bytes, and so much room was just reserved, and at
-        // least `SHORT`.
-        unsafe {
-            let to = out.as_mut_ptr().add(out.len());
-            if len <= SHORT as u64 {
-                sync::copy_out_short(from, to, len as usize);
-            } else {
-                sync::copy_out(from, to, len as usize);
-            }
-            out.set_len(out.len() + len as usize);
-        }
-    }
-
-    /// At most `SHORT` bytes.
-    #[inline(always)]
-    pub(super) fn read_short(from: *const u8, len: u64, out: &mut [u8; SHORT]) {
-        // SAFETY: the caller got `from` for `len` bytes, at most `SHORT`.
-        unsafe { sync::copy_out_short(from, out.as_mut_ptr(), len as usize) };
-    }
-
-    /// At most `SHORT` bytes; `out` has that capacity.
-    #[inline(always)]
-    pub(super) fn refill_short(from: *const u8, len: u64, out: &mut Vec<u8>) {
-        // SAFETY: the caller got `from` for `len` bytes, at most `SHORT`, and looked at the
-        // capacity.
-        unsafe {
-            sync::copy_out_short(from, out.as_mut_ptr(), len as usize);
-            out.set_len(len as usize);
-        }
-    }
-
-    #[inline(always)]
-    pub(in crate::alloc) fn write(region: &Region, offset: u64, from: &[u8]) {
-        let to = region.bytes(offset, from.len() as u64);
-        // SAFETY: checked for this length; the caller owns the block or page it lies in.
-        unsafe { sync::copy_in(to, from) };
     }
 }

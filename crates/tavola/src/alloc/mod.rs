@@ -12,6 +12,8 @@
 //! Functions that run under a lock never call the system: where they lack something they end with
 //! [`Stop::Need`], the caller unlocks, fetches it and begins again.
 
+#[allow(unsafe_code)]
+mod bytes;
 mod chain;
 mod decimal;
 mod extent;

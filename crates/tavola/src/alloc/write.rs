@@ -1,7 +1,7 @@
 //! Writing items into blocks that no slot leads to yet.
 
+use super::bytes;
 use super::chain::{self, Chain};
-use super::item::bytes;
 use super::{Item, Step, corrupt, slab, take_block};
 use crate::layout::{
     FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink,

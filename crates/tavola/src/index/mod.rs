@@ -45,6 +45,8 @@ mod read;
 mod shrink;
 #[forbid(unsafe_code)]
 mod split;
+#[forbid(unsafe_code)]
+mod to_slice;
 
 pub(crate) use ahead::{Ahead, Way};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, word_by_uid};
@@ -56,3 +58,4 @@ pub(crate) use peek::peek;
 pub(crate) use place::{drop_key, insert, replace};
 pub(crate) use read::{Stamped, Value, read};
 pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step};
+pub(crate) use to_slice::ToSlice;

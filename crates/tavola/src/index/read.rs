@@ -29,7 +29,8 @@ pub(crate) trait Want {
     /// only the last call counts. False: the item could not be followed.
     fn take(&mut self, item: &Item<'_>) -> bool;
 
-    /// As [`Self::take`], where that takes no more than some words. False: it was not done.
+    /// As [`Self::take`], of an item that is neither large nor a counter, where that takes few
+    /// steps. False: it was not done.
     #[inline(always)]
     fn take_short(&mut self, _: &Item<'_>) -> bool {
         false
@@ -405,8 +406,8 @@ fn short(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> bool {
 /// As [`short`], of an item that has more fields than a uid.
 #[inline(never)]
 fn short_with_fields(region: &Region, item_ref: u64, key: &[u8], want: &mut impl Want) -> bool {
-    let item = Item::at(region, item_ref).filter(|item| !item.is_large() && !item.is_expired());
-    short(item, key, want)
+    let is_usual = |item: &Item<'_>| !item.is_large() && !item.is_counter() && !item.is_expired();
+    short(Item::at(region, item_ref).filter(is_usual), key, want)
 }
 
 #[inline(always)]

@@ -1,9 +1,9 @@
 //! The clock by which keys expire: milliseconds since 1970, but never set back or forth.
 //!
 //! It is the machine's own clock (`CLOCK_MONOTONIC_COARSE`), which nobody sets, and by how much it
-//! is ahead of that stands in the table. That was looked up on the wall clock once, when the time was first asked for; after
-//! the machine was started anew, it is looked up again. So all processes agree, and a wall clock
-//! that is set changes when nothing expires.
+//! is ahead of that stands in the table. That was looked up on the wall clock once, when the time
+//! was first asked for; after the machine was started anew, it is looked up again. So all processes
+//! agree, and a wall clock that is set changes when nothing expires.
 //!
 //! In a time namespace of its own a process sees another clock of the machine: it goes by what the
 //! wall clock was when it opened the table, and leaves the word alone.

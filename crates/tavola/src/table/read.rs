@@ -3,7 +3,7 @@
 use super::Table;
 use super::core::Core;
 use crate::error::Result;
-use crate::index::{Hash, Value, read};
+use crate::index::{Hash, ToSlice, Value, read};
 
 impl Core {
     /// As [`Table::get_into`].
@@ -11,6 +11,13 @@ impl Core {
     pub(super) fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         out.clear();
         read(self.region(), key, Hash::of(self.region(), key), out)
+    }
+
+    #[inline(always)]
+    fn get_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+        let mut value = ToSlice::new(out);
+        let found = read(self.region(), key, Hash::of(self.region(), key), &mut value);
+        value.end(found)
     }
 }
 
@@ -54,6 +61,49 @@ impl Table {
         match self.lazy.peek(key, out) {
             Some(found) => Ok(found),
             None => self.core()?.get_into(key, out),
+        }
+    }
+
+    /// As [`Table::get`], into bytes of the caller's, and without an allocation: the length of the
+    /// value, which stands at the front of `out` now, if it fits there. A longer one is not copied.
+    ///
+    /// What `out` held behind the value, or where there is none, stays, but for bytes that are 0
+    /// because another value stood there meanwhile.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// table.set(b"alice", b"12345")?;
+    /// let mut out = [0; 64];
+    /// assert_eq!(table.get_to_slice(b"alice", &mut out)?, Some(5));
+    /// assert_eq!(out[..5], *b"12345");
+    /// assert_eq!(table.get_to_slice(b"alice", &mut out[..3])?, Some(5));
+    /// assert_eq!(table.get_to_slice(b"bob", &mut out)?, None);
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    #[inline(always)]
+    pub fn get_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+        match self.lazy.ready() {
+            Some(core) => core.get_to_slice(key, out),
+            None => self.get_first_to_slice(key, out),
+        }
+    }
+
+    #[cold]
+    fn get_first_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+        let mut value = Vec::new();
+        match self.lazy.peek(key, &mut value) {
+            Some(false) => Ok(None),
+            Some(true) => {
+                if let Some(out) = out.get_mut(..value.len()) {
+                    out.copy_from_slice(&value);
+                }
+                Ok(Some(value.len()))
+            }
+            None => self.core()?.get_to_slice(key, out),
         }
     }
 

@@ -5,7 +5,8 @@ use super::core::Core;
 use super::write::{When, change_in_place};
 use crate::alloc::{copy_with_field, discard_block, free_uid, take_uid};
 use crate::error::{Result, corrupt};
-use crate::index::{Hash, HintOf, KeyOf, Spot, find, read, read_by_uid, replace, word_by_uid};
+use crate::index::{Hash, HintOf, KeyOf, Spot, ToSlice};
+use crate::index::{find, read, read_by_uid, replace, word_by_uid};
 use crate::layout::{FLAG_UID, Hint, UidPlace};
 
 /// How often a key may lose its uid to another between reading and locking, before that is held to
@@ -153,6 +154,21 @@ impl Table {
             out.clear();
         }
         Ok(found)
+    }
+
+    /// As [`Table::get_by_uid`], into bytes of the caller's, as [`Table::get_to_slice`] does it.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    #[inline(always)]
+    pub fn get_by_uid_to_slice(
+        &self,
+        uid: impl Into<Hint>,
+        out: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let mut value = ToSlice::new(out);
+        let found = read_by_uid(self.core()?.region(), uid.into(), &mut value);
+        value.end(found)
     }
 
     /// Sets the value of the key with this uid; false: there is none.

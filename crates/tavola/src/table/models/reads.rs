@@ -61,6 +61,36 @@ fn of_a_key_that_comes_and_goes_into_a_buffer() {
     });
 }
 
+/// The same into a slice: what the value does not cover is as it was, or zeros.
+#[test]
+fn of_a_key_that_comes_and_goes_to_a_slice() {
+    let key = *b"the one!";
+    explore(2000, move || {
+        let table = table(|t| set(t, &key, 1));
+        let reads = move || -> Look {
+            Box::new(move |t| {
+                let mut out = [0; 64];
+                let found = t.get_to_slice(&key, &mut out).unwrap();
+                let len = found.unwrap_or(0);
+                if found.is_some() {
+                    version_of(&out[..len]);
+                }
+                assert_eq!(out[len..], [0; 64][len..]);
+            })
+        };
+        beside(
+            &table,
+            vec![Box::new(move |t| {
+                for version in 2..6 {
+                    assert!(t.remove(&key).unwrap());
+                    set(t, &key, version);
+                }
+            })],
+            vec![reads(), reads()],
+        );
+    });
+}
+
 /// The word's block is freed, and taken by another key, whose value is a word as well.
 #[test]
 fn of_a_word_whose_block_goes_to_another() {

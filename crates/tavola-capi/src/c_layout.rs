@@ -1,0 +1,157 @@
+//! The structs of the header lie in memory as those of the library do, by each compiler that is
+//! there.
+
+use crate::batch::{tavola_bytes, tavola_pair};
+use crate::buffer::tavola_buffer;
+use crate::logs::drain::tavola_log_sink;
+use crate::logs::log::tavola_log_options;
+use crate::logs::tavola_line;
+use crate::options::tavola_options;
+use crate::queues::pool::tavola_pool_options;
+use crate::status::tavola_status;
+use crate::table::maintain::{tavola_check_report, tavola_maintained};
+use crate::table::stats::{tavola_class, tavola_participant, tavola_stats};
+use std::io::Write;
+use std::mem::{align_of, offset_of};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const HEADER: &str = include_str!("../include/tavola.h");
+
+/// Size and alignment of a struct, and where each field lies and how long it is, as assertions of
+/// C. A field that is not named here does not compile.
+macro_rules! assertions {
+    ($($name:ident { $($field:ident)* })*) => {{
+        $(
+            let _ = |whole: $name| {
+                let $name { $($field: _),* } = whole;
+            };
+        )*
+        let mut lines = Vec::new();
+        $(
+            let name = stringify!($name);
+            lines.push((format!("sizeof({name})"), size_of::<$name>()));
+            lines.push((format!("alignof({name})"), align_of::<$name>()));
+            $(
+                let field = stringify!($field);
+                let len = len_of(|whole: &$name| &raw const whole.$field);
+                lines.push((format!("offsetof({name}, {field})"), offset_of!($name, $field)));
+                lines.push((format!("sizeof((({name} *)0)->{field})"), len));
+            )*
+        )*
+        lines
+    }};
+}
+
+fn len_of<T, F>(_: impl Fn(&T) -> *const F) -> usize {
+    size_of::<F>()
+}
+
+fn assertions() -> Vec<(String, usize)> {
+    assertions! {
+        tavola_buffer { data capacity len alloc user }
+        tavola_bytes { data len }
+        tavola_pair { key value }
+        tavola_options {
+            size max_size mode shards fixed_key fixed_value uids background
+        }
+        tavola_stats {
+            size keys payload_bytes resident_bytes max_size fixed_key fixed_value uids segments
+            index_load index_bytes slab_bytes uid_bytes large_bytes beside_bytes free_bytes shards
+            participants recoveries created_unix_s uuid format_version
+        }
+        tavola_class { size block_bytes pages blocks used }
+        tavola_participant { size pid slot attached_unix_s command alive }
+        tavola_check_report { size keys bytes_reachable bytes_in_use problems }
+        tavola_maintained {
+            size collapsed_bytes given_back_bytes huge_pages_supported done
+        }
+        tavola_pool_options { size elements element_bytes queues queue_count mode }
+        tavola_log_options { size bytes overload mode }
+        tavola_log_sink { size user line dropped flush }
+        tavola_line { unix_ns pid tid level cut text len is_shown }
+    }
+}
+
+/// A program that compiles if all of this is so.
+fn program() -> String {
+    let lines = assertions()
+        .into_iter()
+        .chain([(
+            "sizeof(tavola_status)".to_owned(),
+            size_of::<tavola_status>(),
+        )])
+        .map(|(what, is)| format!("static_assert({what} == {is}, \"{what} is not {is}\");\n"));
+    let includes = "#include <assert.h>\n#include <stdalign.h>\n#include <tavola.h>\n".to_owned();
+    includes + &lines.collect::<String>()
+}
+
+/// What a compiler finds wrong with a program; `None`: it is not there.
+fn complaints((compiler, language): (&str, &str), program: &str) -> Option<String> {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let mut child = Command::new(compiler)
+        .args(["-fsyntax-only", language, "-x"])
+        .args([if language == "-std=c11" { "c" } else { "c++" }, "-I"])
+        .arg(include)
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut stdin = child.stdin.take()?;
+    stdin.write_all(program.as_bytes()).unwrap();
+    drop(stdin);
+    let out = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.success(), told.is_empty(), "{told}");
+    Some(told)
+}
+
+const COMPILERS: [(&str, &str); 4] = [
+    ("gcc", "-std=c11"),
+    ("clang", "-std=c11"),
+    ("g++", "-std=c++17"),
+    ("clang++", "-std=c++17"),
+];
+
+#[test]
+fn structs_lie_as_the_header_says() {
+    let told: Vec<String> = COMPILERS
+        .into_iter()
+        .filter_map(|compiler| complaints(compiler, &program()))
+        .collect();
+    assert!(!told.is_empty(), "none of {COMPILERS:?} is there");
+    assert!(told.iter().all(String::is_empty), "{told:?}");
+}
+
+#[test]
+fn another_size_is_found() {
+    let wrong = program() + "static_assert(sizeof(tavola_bytes) == 17, \"17\");\n";
+    let mut told = COMPILERS
+        .into_iter()
+        .filter_map(|compiler| complaints(compiler, &wrong));
+    assert!(told.all(|told| told.contains("17")));
+}
+
+#[test]
+fn every_struct_and_field_of_the_header_is_looked_at() {
+    let known = program();
+    let mut structs = 0;
+    for begun in HEADER.split("typedef struct ").skip(1) {
+        let Some((name, rest)) = begun.split_once(" {\n") else {
+            continue;
+        };
+        // A handle, of which nothing is told.
+        if name.contains(';') {
+            continue;
+        }
+        structs += 1;
+        assert!(known.contains(&format!("sizeof({name})")), "{name}");
+        let (fields, _) = rest.split_once("\n}").unwrap();
+        let is_field = |line: &&str| !line.trim_start().starts_with("//");
+        let there = fields.lines().filter(is_field).count();
+        let looked_at = known.matches(&format!("(offsetof({name}, ")).count();
+        assert_eq!(looked_at, there, "fields of {name}");
+    }
+    assert_eq!(structs, 13);
+}

@@ -1,0 +1,58 @@
+//! The copies, with the one promise they need: the range was checked where the pointer was made
+//! (`Region::bytes`, `Block::bytes`).
+
+use crate::region::Region;
+use crate::sync::{self, SHORT};
+
+#[inline(always)]
+pub(super) fn equals(at: *const u8, other: &[u8]) -> bool {
+    // SAFETY: the caller got `at` for this very length.
+    unsafe { sync::equals(at, other) }
+}
+
+#[inline(always)]
+pub(super) fn append_from(from: *const u8, len: u64, out: &mut Vec<u8>) {
+    out.reserve((len as usize).max(SHORT));
+    // SAFETY: the caller got `from` for `len` bytes, and so much room was just reserved, and at
+    // least `SHORT`.
+    unsafe {
+        let to = out.as_mut_ptr().add(out.len());
+        if len <= SHORT as u64 {
+            sync::copy_out_short(from, to, len as usize);
+        } else {
+            sync::copy_out(from, to, len as usize);
+        }
+        out.set_len(out.len() + len as usize);
+    }
+}
+
+#[inline(always)]
+pub(super) fn read(from: *const u8, out: &mut [u8]) {
+    // SAFETY: the caller got `from` for this very length.
+    unsafe { sync::copy_out(from, out.as_mut_ptr(), out.len()) };
+}
+
+/// At most `SHORT` bytes.
+#[inline(always)]
+pub(super) fn read_short(from: *const u8, len: u64, out: &mut [u8; SHORT]) {
+    // SAFETY: the caller got `from` for `len` bytes, at most `SHORT`.
+    unsafe { sync::copy_out_short(from, out.as_mut_ptr(), len as usize) };
+}
+
+/// At most `SHORT` bytes; `out` has that capacity.
+#[inline(always)]
+pub(super) fn refill_short(from: *const u8, len: u64, out: &mut Vec<u8>) {
+    // SAFETY: the caller got `from` for `len` bytes, at most `SHORT`, and looked at the
+    // capacity.
+    unsafe {
+        sync::copy_out_short(from, out.as_mut_ptr(), len as usize);
+        out.set_len(len as usize);
+    }
+}
+
+#[inline(always)]
+pub(super) fn write(region: &Region, offset: u64, from: &[u8]) {
+    let to = region.bytes(offset, from.len() as u64);
+    // SAFETY: checked for this length; the caller owns the block or page it lies in.
+    unsafe { sync::copy_in(to, from) };
+}

@@ -1,0 +1,66 @@
+//! A value into bytes of the caller's, without an allocation.
+
+use super::read::Want;
+use crate::alloc::Item;
+use crate::error::Result;
+
+/// Takes a value into a slice, where it fits. It is copied there before it is known to be good, and
+/// what turns out to be stale is overwritten.
+pub(crate) struct ToSlice<'a> {
+    out: &'a mut [u8],
+    len: usize,
+    /// As many bytes of `out` may have been written.
+    written: usize,
+}
+
+impl<'a> ToSlice<'a> {
+    #[inline(always)]
+    pub(crate) fn new(out: &'a mut [u8]) -> Self {
+        Self {
+            out,
+            len: 0,
+            written: 0,
+        }
+    }
+
+    /// How long the value is, which stands in the slice now if it fits. Of stale bytes, zeros are
+    /// left.
+    #[inline(always)]
+    pub(crate) fn end(&mut self, found: Result<bool>) -> Result<Option<usize>> {
+        match found {
+            Ok(true) if self.written == self.len => Ok(Some(self.len)),
+            Ok(false) if self.written == 0 => Ok(None),
+            found => self.end_otherwise(found),
+        }
+    }
+
+    /// As [`Self::end`], of a value that does not fit, or after stale bytes were copied.
+    #[cold]
+    #[inline(never)]
+    fn end_otherwise(&mut self, found: Result<bool>) -> Result<Option<usize>> {
+        let is_there = matches!(found, Ok(true)) && self.len <= self.out.len();
+        let good = if is_there { self.len } else { 0 };
+        self.out[good..self.written].fill(0);
+        Ok(found?.then_some(self.len))
+    }
+}
+
+impl Want for ToSlice<'_> {
+    #[inline(always)]
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        let Some(len) = item.value_to(self.out) else {
+            self.written = self.out.len();
+            return false;
+        };
+        self.len = len;
+        if len <= self.out.len() {
+            self.written = self.written.max(len);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.take(item)
+    }
+}
