@@ -151,3 +151,41 @@ fn a_process_in_a_time_namespace_of_its_own_agrees() {
     }
     assert!(table.contains(b"here").unwrap());
 }
+
+/// The search for expired keys goes round; what is stored behind it is found the next time.
+#[test]
+fn a_key_stored_behind_the_search_is_found_later() {
+    let dir = Dir::new();
+    let table = Table::options()
+        .max_size(4 << 20)
+        .shards(1)
+        .create(dir.table("t"))
+        .unwrap();
+    let write = |times: u32| (0..times).for_each(|_| table.set(b"other", b"").unwrap());
+    // A round takes 64 steps of 64 writes each, where it meets nothing.
+    for part in 0..16 {
+        table
+            .set_with(b"mortal", b"", Attributes::ttl(HOUR))
+            .unwrap();
+        assert!(table.remove(b"mortal").unwrap());
+        write(256 * part);
+        let gone = Attributes::ttl(Duration::ZERO);
+        let key = format!("gone {part}");
+        table.set_with(key.as_bytes(), b"", gone).unwrap();
+        write(3 * 4096);
+        assert_eq!(table.len().unwrap(), 1, "part {part}");
+    }
+    assert_clean(&table);
+}
+
+#[test]
+fn a_key_that_expires_by_a_touch_is_searched_for() {
+    let dir = Dir::new();
+    let table = options().create(dir.table("t")).unwrap();
+    table.set(b"key", b"").unwrap();
+    assert!(table.touch(b"key", Expiry::After(HOUR)).unwrap());
+    assert!(table.touch(b"key", Expiry::After(Duration::ZERO)).unwrap());
+    table.compact().unwrap();
+    assert_eq!(table.len().unwrap(), 0);
+    assert_clean(&table);
+}

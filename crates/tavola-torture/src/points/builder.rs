@@ -1,7 +1,7 @@
 //! The files of cases, made by using a table.
 
 use super::case::{FIXED, Hints, Prepared, Start};
-use super::op::{Model, Op, Seat};
+use super::op::{Model, Op, Seat, with_attributes};
 use crate::image::Image;
 use crate::scratch::Scratch;
 use crate::value::{sealed, sealed_word};
@@ -278,7 +278,10 @@ fn apply(table: &Table, op: &Op) -> Prepared<u64> {
         Op::Incr(key, by) => table.incr(key, *by).map(|_| true),
         Op::Remove(key) => table.remove(key),
         Op::Compact => table.compact().map(|_| true),
-        other => Seat::new(table.path()).apply(other),
+        other => match with_attributes(table, other) {
+            Some(done) => done,
+            None => Seat::new(table.path()).apply(other),
+        },
     })?;
     match done {
         (true, stores) => Ok(stores),

@@ -1,5 +1,6 @@
 //! A case: the file a victim begins with, what it does, and what it should find.
 
+use super::held::Held;
 use super::op::{Bytes, Effect, Model, Op};
 use crate::image::Image;
 use crate::value::{HEAD, sealed};
@@ -40,6 +41,8 @@ pub(crate) struct Case {
     pub(crate) waits: bool,
     /// Each point takes long: few of them are enough where a sample is.
     pub(crate) few: bool,
+    /// Keys of it have expired or will have: they may be counted until somebody looks for them.
+    pub(crate) expires: bool,
     /// The uids its keys have; `None`: it has nothing to do with uids.
     pub(crate) hints: Option<Rc<Hints>>,
 }
@@ -56,7 +59,7 @@ pub(crate) fn fixed_pair(key: &[u8], version: u64) -> (Vec<u8>, Vec<u8>) {
 pub(crate) type Hints = Vec<(Bytes, Hint)>;
 
 /// What each touched key may hold from the first step on: a state a step.
-pub(crate) type Allowed = HashMap<Bytes, Vec<Option<Bytes>>>;
+pub(crate) type Allowed = HashMap<Bytes, Vec<Option<Held>>>;
 
 impl Case {
     pub(crate) fn new(name: &str, (image, model): Start, ops: Vec<Op>) -> Self {
@@ -73,6 +76,7 @@ impl Case {
             is_fixed: false,
             waits: false,
             few: false,
+            expires: false,
             hints: None,
         }
     }
@@ -112,6 +116,11 @@ impl Case {
 
     pub(crate) fn few(mut self) -> Self {
         self.few = true;
+        self
+    }
+
+    pub(crate) fn expires(mut self) -> Self {
+        self.expires = true;
         self
     }
 

@@ -244,6 +244,7 @@ impl<'a> Lane<'a> {
         found.is_full = case.is_full;
         found.is_fixed = case.is_fixed;
         found.few = case.few;
+        found.expires = case.expires;
         found.hints = uids::known(case, done, self.word(Of::Hint)).map(Rc::new);
         Ok(Some(found))
     }

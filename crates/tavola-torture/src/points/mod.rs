@@ -15,6 +15,7 @@ mod builder;
 mod case;
 mod cases;
 mod create;
+mod held;
 mod lane;
 mod left;
 mod op;

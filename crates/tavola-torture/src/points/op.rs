@@ -1,19 +1,20 @@
 //! Operations, as they are done to a table and to a map.
 
+use super::held::{Held, Life};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 use std::rc::Rc;
-use tavola::{CasOutcome, Error, Hint, Result, Table};
+use tavola::{Attributes, CasOutcome, Error, Hint, Result, Table};
 
 /// A key or a value: each survivor copies the map it compares with, not what the map leads to.
 pub(crate) type Bytes = Rc<[u8]>;
 
 /// What a table should hold. Every process goes through it in the same order.
-pub(crate) type Model = HashMap<Bytes, Bytes, BuildHasherDefault<DefaultHasher>>;
+pub(crate) type Model = HashMap<Bytes, Held, BuildHasherDefault<DefaultHasher>>;
 
-/// Keys and what becomes of each: a value, or nothing.
-pub(crate) type Effect = Vec<(Bytes, Option<Bytes>)>;
+/// Keys and what becomes of each: a value and what stands beside it, or nothing.
+pub(crate) type Effect = Vec<(Bytes, Option<Held>)>;
 
 /// One call of the library.
 #[derive(Clone, Debug)]
@@ -43,6 +44,15 @@ pub(crate) enum Op {
     Take(Vec<u8>),
     Incr(Vec<u8>, u64),
     Decr(Vec<u8>, u64),
+    /// A set of a key that gets a time to live and flags.
+    SetWith(Vec<u8>, Vec<u8>, Life, u32),
+    AddWith(Vec<u8>, Vec<u8>, Life, u32),
+    /// A count on a key that gets these if it is missing.
+    IncrWith(Vec<u8>, u64, Life, u32),
+    Touch(Vec<u8>, Life),
+    GetAndTouch(Vec<u8>, Life),
+    /// An operation that finds its key missing, and does nothing; but a swap sets it.
+    Misses(Box<Op>),
     Clear,
     Check,
     Reap,
@@ -85,7 +95,7 @@ impl<'a> Seat<'a> {
         self.table()?.participants().map(drop)
     }
 
-    /// Does an operation; false: it gave another answer than it should have.
+    /// Does an operation; false: it missed its key, or gave another answer than it should have.
     pub(crate) fn apply(&mut self, op: &Op) -> Result<bool> {
         if let Op::Close = op {
             self.table = None;
@@ -96,8 +106,11 @@ impl<'a> Seat<'a> {
         let Some(table) = &self.table else {
             return Ok(false);
         };
+        if let Some(done) = with_attributes(table, op) {
+            return done;
+        }
         match op {
-            Op::Open | Op::Close => {}
+            Op::Misses(op) => return Ok(!self.apply(op)?),
             Op::Set(key, value) => table.set(key, value)?,
             Op::SetMany(pairs) => table.set_many(pairs)?,
             Op::SetFull(key, value) => match table.set(key, value) {
@@ -131,9 +144,35 @@ impl<'a> Seat<'a> {
             Op::Repair => return Ok(table.repair()?.is_clean()),
             Op::Compact => drop(table.compact()?),
             Op::Maintain => drop(table.maintain(1 << 30)?),
+            _ => {}
         }
         Ok(true)
     }
+}
+
+/// Operations on what stands beside a value.
+pub(super) fn with_attributes(table: &Table, op: &Op) -> Option<Result<bool>> {
+    let with = |life: &Life, flags| Attributes {
+        expiry: life.expiry(),
+        flags,
+    };
+    Some(match op {
+        Op::SetWith(key, value, life, flags) => {
+            let set = table.set_with(key, value, with(life, *flags));
+            set.map(|()| true)
+        }
+        Op::AddWith(key, value, life, flags) => table.add_with(key, value, with(life, *flags)),
+        Op::IncrWith(key, by, life, flags) => {
+            let sum = table.incr_with(key, *by, Some(*by), with(life, *flags));
+            sum.map(|sum| sum.is_some())
+        }
+        Op::Touch(key, life) => table.touch(key, life.expiry()),
+        Op::GetAndTouch(key, life) => {
+            let entry = table.get_and_touch(key, life.expiry());
+            entry.map(|entry| entry.is_some())
+        }
+        _ => return None,
+    })
 }
 
 fn compare_and_swap(table: &Table, key: &[u8], value: &[u8]) -> Result<bool> {
@@ -159,8 +198,9 @@ impl Op {
 
     /// What it makes of a map.
     pub(crate) fn effect(&self, model: &Model) -> Effect {
-        let old = |key: &[u8]| model.get(key).map(|value| &value[..]).unwrap_or_default();
-        let now = |key: &[u8], value: &[u8]| vec![(key.into(), Some(value.into()))];
+        let now = |key: &[u8], held: Option<Held>| vec![(key.into(), held)];
+        let plain = |value: &[u8]| Some(Held::plain(value));
+        let old = |key: &[u8]| model.get(key).cloned().unwrap_or(Held::plain(b""));
         match self {
             Op::Set(key, value)
             | Op::SetUid(key, value)
@@ -168,18 +208,33 @@ impl Op {
             | Op::Add(key, value)
             | Op::Replace(key, value)
             | Op::Swap(key, value)
-            | Op::CompareAndSwap(key, value) => now(key, value),
-            Op::SetMany(pairs) => pairs
-                .iter()
-                .flat_map(|(key, value)| now(key, value))
-                .collect(),
-            Op::Append(key, more) | Op::Update(key, more) => {
-                now(key, &[old(key), &more[..]].concat())
+            | Op::CompareAndSwap(key, value) => now(key, plain(value)),
+            Op::SetMany(pairs) => {
+                let each = pairs.iter().map(|(key, value)| (key, plain(value)));
+                each.flat_map(|(key, held)| now(key, held)).collect()
             }
-            Op::Prepend(key, more) => now(key, &[&more[..], old(key)].concat()),
-            Op::Remove(key) | Op::RemoveByUid(key) | Op::Take(key) => vec![(key[..].into(), None)],
-            Op::Incr(key, by) => now(key, &counted(old(key), |n| n.wrapping_add(*by))),
-            Op::Decr(key, by) => now(key, &counted(old(key), |n| n.saturating_sub(*by))),
+            Op::Append(key, more) | Op::Update(key, more) => {
+                let value = [&old(key)[..], more].concat();
+                now(key, Some(old(key).of(&value)))
+            }
+            Op::Prepend(key, more) => {
+                let value = [more, &old(key)[..]].concat();
+                now(key, Some(old(key).of(&value)))
+            }
+            Op::Remove(key) | Op::RemoveByUid(key) | Op::Take(key) => now(key, None),
+            Op::Incr(key, by) => now(key, Some(counted(&old(key), |n| n.wrapping_add(*by)))),
+            Op::Decr(key, by) => now(key, Some(counted(&old(key), |n| n.saturating_sub(*by)))),
+            Op::SetWith(key, value, life, flags) | Op::AddWith(key, value, life, flags) => {
+                now(key, Held::with(value, *life, *flags))
+            }
+            Op::IncrWith(key, by, life, flags) if !model.contains_key(&key[..]) => {
+                now(key, Held::with(by.to_string().as_bytes(), *life, *flags))
+            }
+            Op::IncrWith(key, by, ..) => {
+                now(key, Some(counted(&old(key), |n| n.wrapping_add(*by))))
+            }
+            Op::Touch(key, life) | Op::GetAndTouch(key, life) => now(key, old(key).touched(*life)),
+            Op::Misses(op) if matches!(**op, Op::Swap(..)) => op.effect(model),
             Op::Clear => model.keys().map(|key| (key.clone(), None)).collect(),
             _ => Effect::new(),
         }
@@ -196,7 +251,8 @@ impl Op {
     }
 }
 
-fn counted(text: &[u8], change: impl Fn(u64) -> u64) -> Vec<u8> {
-    let text = std::str::from_utf8(text).unwrap_or_default();
-    change(text.parse().unwrap_or(0)).to_string().into_bytes()
+fn counted(old: &Held, change: impl Fn(u64) -> u64) -> Held {
+    let text = std::str::from_utf8(old).unwrap_or_default();
+    let number = change(text.parse().unwrap_or(0));
+    old.of(number.to_string().as_bytes())
 }

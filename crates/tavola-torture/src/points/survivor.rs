@@ -2,6 +2,7 @@
 
 use super::builder::key;
 use super::case::Case;
+use super::held::Held;
 use super::left;
 use super::op::Model;
 use super::uids;
@@ -75,14 +76,27 @@ pub(crate) fn run(
         whole(&table, board)?;
         use_on(&table, case, &mut model)?;
     }
-    verify(&table, board, &model)?;
+    // Some look for what has expired now, the others when they have removed all else.
+    let is_swept = style.beginning.is_multiple_of(2);
+    if is_swept {
+        expire(&table, case)?;
+    }
+    verify(&table, board, &model, case.expires && !is_swept)?;
     uids::check(case, path, &model, done, last)?;
     board.lane(lane, Of::Stop).store(1, Relaxed);
     if case.few {
         table.clear().map_err(failed)?;
         model.clear();
     }
-    empty(&table, board, &model, style)
+    empty(&table, board, &model, case, style)
+}
+
+/// Lets go of all keys that have expired, where there may be any.
+fn expire(table: &Table, case: &Case) -> Found<()> {
+    match case.expires {
+        true => table.maintain(0).map(drop).map_err(failed),
+        false => Ok(()),
+    }
 }
 
 /// What a reader finds while nobody has recovered anything: all that had returned, and of the
@@ -91,17 +105,22 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
     let (mut model, pending) = case.after(done);
     let table = Table::open_read_only(path).map_err(failed)?;
     for (key, new) in pending {
-        let found = table.get(&key).map_err(failed)?;
-        let states = [model.get(&key).map(|old| &old[..]), new.as_deref()];
-        if !states.contains(&found.as_deref()) {
+        let found = table.get_entry(&key).map_err(failed)?;
+        let is = |state: &Option<Held>| match (state, &found) {
+            (Some(held), Some(entry)) => held.is(&entry.value, entry.attributes),
+            (state, found) => state.is_none() && found.is_none(),
+        };
+        let states = [model.get(&key).cloned(), new];
+        let Some(state) = states.into_iter().find(is) else {
             return Err(format!(
-                "before recovery, {} holds neither its old nor its new value: {}",
+                "before recovery, {} holds neither what it had nor what it was to get: {}, {:?}",
                 key.escape_ascii(),
-                shown(found.as_deref())
+                shown(found.as_ref().map(|entry| &entry.value[..])),
+                found.as_ref().map(|entry| entry.attributes)
             ));
-        }
-        match found {
-            Some(value) => model.insert(key, value.into()),
+        };
+        match state {
+            Some(held) => model.insert(key, held),
             None => model.remove(&key),
         };
     }
@@ -132,6 +151,13 @@ fn contents(table: &Table, model: &Model) -> Found<()> {
                 shown(there.then_some(&value[..]))
             ));
         }
+        if expected.has_attributes() {
+            let entry = table.get_entry(key).map_err(failed)?;
+            if !entry.is_some_and(|entry| expected.is(&entry.value, entry.attributes)) {
+                let key = key.escape_ascii();
+                return Err(format!("{key} has other attributes than it should have"));
+            }
+        }
     }
     walk(table, model)
 }
@@ -139,9 +165,16 @@ fn contents(table: &Table, model: &Model) -> Found<()> {
 fn walk(table: &Table, model: &Model) -> Found<()> {
     let (mut entries, mut met) = (table.iter(), 0);
     while let Some((key, value)) = entries.next_entry().map_err(failed)? {
-        if model.get(key).map(|value| &value[..]) != Some(value) {
+        let Some((key, held)) = model
+            .get_key_value(key)
+            .filter(|known| known.1[..] == *value)
+        else {
             let key = key.escape_ascii();
             return Err(format!("a walk meets {key} with {}", shown(Some(value))));
+        };
+        if !held.has(entries.attributes()) {
+            let (key, attributes) = (key.escape_ascii(), entries.attributes());
+            return Err(format!("a walk meets {key} with {attributes:?}"));
         }
         met += 1;
     }
@@ -180,7 +213,7 @@ fn begin(table: &Table, board: &Board, case: &Case, model: &mut Model, style: St
     if took > TAKEOVER_NS {
         return Err(format!("the first write took {} ms", took / 1_000_000));
     }
-    model.insert(key.into(), value.into());
+    model.insert(key.into(), Held::plain(&value));
     Ok(())
 }
 
@@ -200,10 +233,12 @@ fn whole(table: &Table, board: &Board) -> Found<()> {
     Ok(())
 }
 
-fn verify(table: &Table, board: &Board, model: &Model) -> Found<()> {
+/// `has_expired`: keys that have expired may still be there, and counted.
+fn verify(table: &Table, board: &Board, model: &Model, has_expired: bool) -> Found<()> {
     contents(table, model)?;
     let keys = table.len().map_err(failed)?;
-    if keys != model.len() as u64 {
+    let holds = model.len() as u64;
+    if keys != holds && !(has_expired && keys > holds) {
         return Err(format!(
             "the table counts {keys} keys and holds {}",
             model.len()
@@ -219,7 +254,7 @@ fn use_on(table: &Table, case: &Case, model: &mut Model) -> Found<()> {
         table
             .set(&key, &value)
             .map_err(|error| format!("a later write: {error}"))?;
-        model.insert(key.into(), value.into());
+        model.insert(key.into(), Held::plain(&value));
         Found::Ok(())
     };
     for number in 0..case.growth {
@@ -247,7 +282,7 @@ fn later(number: u32) -> Vec<u8> {
 }
 
 /// Removes everything: nothing may stay behind.
-fn empty(table: &Table, board: &Board, model: &Model, style: Style) -> Found<()> {
+fn empty(table: &Table, board: &Board, model: &Model, case: &Case, style: Style) -> Found<()> {
     for key in model.keys() {
         if !table.remove(key).map_err(failed)? {
             return Err(format!(
@@ -256,12 +291,13 @@ fn empty(table: &Table, board: &Board, model: &Model, style: Style) -> Found<()>
             ));
         }
     }
-    verify(table, board, &Model::default())?;
+    expire(table, case)?;
+    verify(table, board, &Model::default(), false)?;
     if !style.compacts {
         return Ok(());
     }
     table.compact().map_err(failed)?;
-    verify(table, board, &Model::default())?;
+    verify(table, board, &Model::default(), false)?;
     let stats = table.stats().map_err(failed)?;
     let bytes = stats.index_bytes + stats.slab_bytes + stats.large_bytes + stats.uid_bytes;
     match bytes + stats.free_bytes {

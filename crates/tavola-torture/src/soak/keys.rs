@@ -22,6 +22,11 @@ pub(crate) fn register(number: u32) -> Vec<u8> {
     }
 }
 
+/// The flags of a register, if it has any; never 0.
+pub(crate) fn flags(number: u32) -> u32 {
+    !number
+}
+
 /// The number of a register's key.
 pub(crate) fn register_of(key: &[u8]) -> Option<u32> {
     let text = std::str::from_utf8(key).ok()?;

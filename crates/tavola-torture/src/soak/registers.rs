@@ -2,14 +2,19 @@
 
 use super::keys::{self, any_register, register};
 use super::worker::{Done, Worker, failed};
-use tavola::{CasOutcome, Error, Table};
+use std::time::Duration;
+use tavola::{Attributes, CasOutcome, Error, Expiry, Table};
+
+/// No key that is to live for so long expires in a soak.
+const LONG: Expiry = Expiry::After(Duration::from_secs(86_400));
+const PAST: Expiry = Expiry::After(Duration::ZERO);
 
 impl Worker<'_> {
     pub(super) fn get(&mut self, table: &Table) -> Done {
         let number = any_register(&mut self.numbers);
         let key = register(number);
         let begun = self.seat.begin(number, None);
-        let value = self.read_register(table, &key)?;
+        let value = self.read_register(table, number, &key)?;
         self.seat
             .end(begun, Some(self.opened(&key, value.as_deref())?), None);
         Ok(())
@@ -24,17 +29,32 @@ impl Worker<'_> {
         match self.numbers.below(8) {
             0 => drop(table.set_uid(&key, &value).map_err(failed)?),
             1 if self.set_by_uid(table, &key, &value)? => {}
+            2 => {
+                let (expiry, flags) = (LONG, keys::flags(number));
+                let set = table.set_with(&key, &value, Attributes { expiry, flags });
+                set.map_err(failed)?;
+            }
             _ => table.set(&key, &value).map_err(failed)?,
         }
         self.seat.end(begun, None, left);
         Ok(())
     }
 
-    /// The value of a register, half of the time by its uid. Where that leads nowhere any more, the
-    /// register was missing at some moment of this call.
-    fn read_register(&mut self, table: &Table, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
-        if self.numbers.below(2) == 0 {
-            return table.get(key).map_err(failed);
+    /// The value of a register, at times by its uid, at times with what stands beside it. Where the
+    /// uid leads nowhere any more, the register was missing at some moment of this call.
+    fn read_register(
+        &mut self,
+        table: &Table,
+        number: u32,
+        key: &[u8],
+    ) -> Result<Option<Vec<u8>>, String> {
+        match self.numbers.below(4) {
+            0 => return table.get(key).map_err(failed),
+            1 => {
+                let entry = table.get_entry(key).map_err(failed)?;
+                return entry.map(|entry| told(number, entry)).transpose();
+            }
+            _ => {}
         }
         match table.uid_of(key) {
             Ok(Some(hint)) => table.get_by_uid(hint).map_err(failed),
@@ -59,6 +79,41 @@ impl Worker<'_> {
             Some(hint) => table.remove_by_uid(hint).map_err(failed),
             None => Ok(false),
         }
+    }
+
+    /// What it writes has expired: the register is missing, and its version is never seen.
+    pub(super) fn set_expired(&mut self, table: &Table) -> Done {
+        let number = any_register(&mut self.numbers);
+        let key = register(number);
+        let (_, value) = self.value(&key);
+        let begun = self.seat.begin(number, Some(None));
+        let attributes = Attributes::ttl(Duration::ZERO).with_flags(keys::flags(number));
+        table.set_with(&key, &value, attributes).map_err(failed)?;
+        self.seat.end(begun, None, Some(None));
+        Ok(())
+    }
+
+    /// Lets a register live for ever or for long; at times it is to expire at once, which is as
+    /// good as a removal.
+    pub(super) fn touch(&mut self, table: &Table) -> Done {
+        let number = any_register(&mut self.numbers);
+        let key = register(number);
+        let expiry = [PAST, LONG, LONG, Expiry::Never][self.numbers.below(4) as usize];
+        let left = (expiry == PAST).then_some(None);
+        let begun = self.seat.begin(number, left);
+        let found = match self.numbers.below(2) {
+            0 => table.touch(&key, expiry).map_err(failed)?.then_some(None),
+            _ => {
+                let entry = table.get_and_touch(&key, expiry).map_err(failed)?;
+                let value = entry.map(|entry| told(number, entry)).transpose()?;
+                self.opened(&key, value.as_deref())?.map(Some)
+            }
+        };
+        match found {
+            None => self.seat.end(begun, Some(None), None),
+            Some(version) => self.seat.end(begun, version.map(Some), left),
+        }
+        Ok(())
     }
 
     pub(super) fn add(&mut self, table: &Table) -> Done {
@@ -166,5 +221,21 @@ impl Worker<'_> {
             self.seat.end(begun, None, Some(Some(version)));
         }
         Ok(())
+    }
+}
+
+/// The value of an entry, beside which stands what may.
+fn told(number: u32, entry: tavola::Entry) -> Result<Vec<u8>, String> {
+    let Attributes { expiry, flags } = entry.attributes;
+    let is_long = match expiry {
+        Expiry::After(left) => left > Duration::from_secs(3600),
+        other => other == Expiry::Never,
+    };
+    match is_long && [0, keys::flags(number)].contains(&flags) {
+        true => Ok(entry.value),
+        false => Err(format!(
+            "TORN: register {number} has {:?}",
+            entry.attributes
+        )),
     }
 }

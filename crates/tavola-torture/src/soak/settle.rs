@@ -241,13 +241,19 @@ impl Settlement<'_> {
         Ok(())
     }
 
+    /// Every second time all that has expired is to be gone, else it may still be counted.
     fn count(&mut self) -> tavola::Result<()> {
+        let is_exact = now_ns().is_multiple_of(2);
+        if is_exact {
+            self.table.maintain(0)?;
+        }
         let (counted, mut entries) = (self.table.len()?, self.table.iter());
         let mut met = 0;
         while entries.next_entry()?.is_some() {
             met += 1;
         }
-        if counted != self.keys || met != self.keys {
+        let is_right = counted == self.keys || counted > self.keys && !is_exact;
+        if !is_right || met != self.keys {
             let keys = self.keys;
             self.faults.push(format!(
                 "{keys} keys are there, {counted} counted, {met} walked"

@@ -83,7 +83,9 @@ impl Worker<'_> {
             return self.read(table);
         }
         match self.numbers.below(10_000) {
-            0..2000 => self.get(table),
+            0..1300 => self.get(table),
+            1300..1500 => self.set_expired(table),
+            1500..2000 => self.touch(table),
             2000..5000 => self.set(table),
             5000..5600 => self.add(table),
             5600..6000 => self.replace(table),

@@ -126,8 +126,8 @@ pub(crate) fn may_expire(head: &ShardHead) -> bool {
     SweepWord::decode(head.sweep.load(Ordering::Relaxed)).active
 }
 
-/// If no key that may expire was met in the whole round, and none was moved past the sweep, there
-/// is none.
+/// If no key that may expire was met or stored in the whole round, and none was moved past the
+/// sweep, there is none.
 fn end_round(lock: &ShardLock<'_>, sweep: &mut SweepWord) {
     let moves = lock.head.moves.load(Ordering::Relaxed);
     let is_sure = lock.head.sweep_moves.load(Ordering::Relaxed) == moves;

@@ -132,7 +132,7 @@ pub(crate) struct SweepWord {
     pub(crate) bucket: u8,
     /// `log2` of the buckets that are searched in one step.
     pub(crate) pace: u8,
-    /// Whether a key that may expire was met in this round.
+    /// Whether a key that may expire was met or stored in this round.
     pub(crate) met: bool,
     /// Whether there may be keys that expire.
     pub(crate) active: bool,
@@ -160,8 +160,9 @@ impl SweepWord {
             | if self.active { Self::ACTIVE } else { 0 }
     }
 
-    /// The word of a shard that may have keys that expire.
+    /// The word of a shard that may have keys that expire. The round that is under way does not
+    /// say that there are none: the key may stand where it has been already.
     pub(crate) fn activated(word: u64) -> u64 {
-        word | Self::ACTIVE
+        word | Self::ACTIVE | Self::MET
     }
 }

@@ -1,5 +1,7 @@
 //! The cases, by what they touch.
 
+mod expired;
+mod expiry;
 mod fixed;
 mod growth;
 mod keys;
@@ -16,12 +18,13 @@ pub(super) type Make = fn(&Run<'_>) -> Prepared<Vec<Case>>;
 
 /// All cases, by what they touch, a few at a time: what a process holds in memory costs at each
 /// fork.
-pub(super) const ROOMS: [&[Make]; 7] = [
+pub(super) const ROOMS: [&[Make]; 8] = [
     &[keys::cases],
     &[large::cases],
     &[growth::cases, growth::doubling],
     &[space::cases, space::backing_words],
     &[uids::cases, uids::chunks],
     &[fixed::cases],
+    &[expiry::cases, expired::cases],
     &[members::cases],
 ];

@@ -155,14 +155,14 @@ fn shrinking(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         let case = Case::new(&compact, image.clone(), vec![Op::Compact]);
         cases.push(case.growth(800).waits());
         let tend = format!("housekeeping in a table of {name}");
-        cases.push(Case::new(&tend, image, tended()).growth(800));
+        cases.push(Case::new(&tend, image, tended(TENDINGS)).growth(800));
     }
     Ok(())
 }
 
-/// Writes among which housekeeping is done, after a set and after a remove in turn. Those further
-/// away from it than a few are the cheapest there are.
-fn tended() -> Vec<Op> {
+/// Writes among which housekeeping is done so often, after a set and after a remove in turn. Those
+/// further away from it than a few are the cheapest there are.
+pub(super) fn tended(times: usize) -> Vec<Op> {
     let mut numbers = 0..;
     let mut pair = || {
         let key = key(numbers.next().expect("numbers do not end"));
@@ -170,7 +170,7 @@ fn tended() -> Vec<Op> {
     };
     let miss = || Op::RemoveMissing(b"no such key".to_vec());
     let mut ops = Vec::new();
-    for turn in 1..=TENDINGS {
+    for turn in 1..=times {
         // Every second time a set is the write that brings it.
         let before = turn * TEND - 4 - turn % 2;
         ops.extend(std::iter::repeat_with(miss).take(before - ops.len()));

@@ -5,11 +5,11 @@
 
 use super::growth::{crowd, fill, segments, split_and_thin, tend};
 use super::moves::Crowd;
-use super::uids;
 use super::{
     Key, Look, Table, WORDS, Write, beside, explore, keys_between, never_missing, quietly, region,
-    run_once, set, table, version, version_of, walk_meets, writer,
+    run_once, set, table, value, version, version_of, walk_meets, writer,
 };
+use super::{expiry, uids};
 use crate::recover::recover;
 use crate::sync::model::outlives;
 use shuttle::rand::{Rng, thread_rng};
@@ -219,6 +219,67 @@ fn in_moving_items_with_uids() {
         },
         |t| tend()(t),
         move || vec![uids::all_both_ways(moved.lock().unwrap().clone())],
+    );
+}
+
+#[test]
+fn in_touches() {
+    dying(
+        200,
+        |t| set(t, &expiry::KEY, 1),
+        expiry::touches,
+        || vec![never_missing([expiry::KEY]), expiry::entries()],
+    );
+}
+
+#[test]
+fn in_a_touch_to_the_past_and_what_follows() {
+    dying(
+        200,
+        expiry::mortal,
+        |t| {
+            let past = crate::Expiry::After(std::time::Duration::ZERO);
+            assert!(t.touch(&expiry::KEY, past).unwrap());
+            assert!(t.add(&expiry::KEY, &value(2)).unwrap());
+        },
+        || {
+            let mut last = 0;
+            let look = move |t: &Table| {
+                // The old value, nothing, the new one.
+                let now = match t.get(&expiry::KEY).unwrap() {
+                    Some(found) => 2 * version_of(&found) - 1,
+                    None => 2,
+                };
+                assert!(now >= last, "{now} after {last}");
+                last = now;
+            };
+            vec![Box::new(look)]
+        },
+    );
+}
+
+#[test]
+fn in_a_search_for_the_expired() {
+    let keys = expiry::searched_keys(3);
+    let (gone, stays) = (keys[..2].to_vec(), keys[2]);
+    dying(
+        200,
+        {
+            let gone = gone.clone();
+            move |t| {
+                set(t, &stays, 1);
+                gone.iter().for_each(|key| expiry::expired(t, key));
+            }
+        },
+        expiry::search_home,
+        move || {
+            let gone = gone.clone();
+            let look = move |t: &Table| {
+                let found = |key| t.get(key).unwrap().is_some();
+                assert!(!gone.iter().any(|key| found(&key[..])));
+            };
+            vec![never_missing([stays]), Box::new(look)]
+        },
     );
 }
 

@@ -9,6 +9,7 @@
 mod changes;
 #[cfg(feature = "shuttle")]
 mod deaths;
+mod expiry;
 mod growth;
 mod locks;
 #[cfg(feature = "shuttle")]
