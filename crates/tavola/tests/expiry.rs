@@ -4,6 +4,7 @@
 mod support;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 use support::{Dir, Random, assert_clean, over_every_table, value_of};
@@ -386,4 +387,63 @@ fn a_repair_keeps_times_and_flags() {
         table.compact().unwrap();
         assert_eq!(table.len().unwrap(), shapes().len() as u64);
     });
+}
+
+/// A key that is touched in time is there for every reader, however long that one was stopped
+/// between two of its steps.
+#[test]
+fn who_touches_a_key_in_time_keeps_it_for_all() {
+    let dir = Dir::new();
+    let table = options().create(dir.table("t")).unwrap();
+    let is_over = AtomicBool::new(false);
+    let ttl = Expiry::After(Duration::from_millis(40));
+    table.set_uid(b"key", b"value").unwrap();
+    let hint = table.uid_of(b"key").unwrap().unwrap();
+    let mut late = 0;
+    let mut missed = 0;
+    std::thread::scope(|scope| {
+        let mut readers = Vec::new();
+        for way in 0..6 {
+            let (table, is_over) = (&table, &is_over);
+            readers.push(scope.spawn(move || {
+                let mut missed = 0u64;
+                while !is_over.load(Relaxed) {
+                    missed += u64::from(!match way % 3 {
+                        0 => table.contains(b"key").unwrap(),
+                        1 => table.get_by_uid(hint).unwrap().is_some(),
+                        _ => table.iter().count() == 1,
+                    });
+                }
+                missed
+            }));
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(1500) {
+            let before = Instant::now();
+            let in_time = table.touch(b"key", ttl).unwrap();
+            sleep(Duration::from_millis(1));
+            if !in_time || before.elapsed() > Duration::from_millis(15) {
+                // The machine did not let us: what readers saw meanwhile may be right.
+                late += 1;
+                table.set_uid(b"key", b"value").unwrap();
+            }
+        }
+        is_over.store(true, Relaxed);
+        for reader in readers {
+            missed += reader.join().unwrap();
+        }
+    });
+    assert!(missed == 0 || late > 0, "{missed} missed, {late} late");
+}
+
+#[test]
+fn a_value_set_by_uid_gets_the_time_of_the_table() {
+    let dir = Dir::new();
+    let table = options().ttl(HOUR).create(dir.table("t")).unwrap();
+    for value in [&b"12345678"[..], b"123456789"] {
+        let hint = table.set_uid(b"key", value).unwrap();
+        assert!(table.persist(b"key").unwrap());
+        assert!(table.set_by_uid(hint, value).unwrap());
+        assert!(left(table.ttl(b"key").unwrap()) <= HOUR);
+    }
 }

@@ -4,7 +4,7 @@
 mod support;
 
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::part::{Actor, End, play, say};
 use support::process::{fork, unshare};
 use support::{Dir, assert_clean};
@@ -107,24 +107,31 @@ const AHEAD: &str = "monotonic 1000000 0\nboottime 1000000 0\n";
 /// children are its main thread's to set, and a test's thread is none.)
 fn elsewhere(args: &[String]) {
     let child = fork(|| {
+        let before = Table::open(&args[0]).unwrap();
+        before.set(b"before", b"").unwrap();
         let set = || std::fs::write("/proc/self/timens_offsets", AHEAD);
         if !unshare(NEW_TIME) || set().is_err() {
             say("not permitted");
             return;
         }
         let foreign = fork(|| {
-            let table = Table::open(&args[0]).unwrap();
-            let ttl = left(table.ttl(b"here").unwrap());
-            assert!(ttl <= HOUR && ttl > HOUR / 2, "{ttl:?}");
-            table
-                .set_with(b"there", b"", Attributes::ttl(HOUR))
-                .unwrap();
-            assert!(table.touch(b"touched", Expiry::After(HOUR)).unwrap());
+            // One that was open before, one opened there, and one that only reads.
+            use_elsewhere(&before, b"one");
+            use_elsewhere(&Table::open(&args[0]).unwrap(), b"two");
+            let reader = Table::open_read_only(&args[0]).unwrap();
+            assert!(left(reader.ttl(b"here").unwrap()) > HOUR / 2);
         });
         assert_eq!(foreign.end(), 0);
         say("done");
     });
     assert_eq!(child.end(), 0);
+}
+
+fn use_elsewhere(table: &Table, key: &[u8]) {
+    let ttl = left(table.ttl(b"here").unwrap());
+    assert!(ttl <= HOUR && ttl > HOUR / 2, "{ttl:?}");
+    table.set_with(key, b"", Attributes::ttl(HOUR)).unwrap();
+    table.maintain(0).unwrap();
 }
 
 #[test]
@@ -134,7 +141,6 @@ fn a_process_in_a_time_namespace_of_its_own_agrees() {
     let path = dir.table("t");
     let table = options().create(&path).unwrap();
     table.set_with(b"here", b"", Attributes::ttl(HOUR)).unwrap();
-    table.set(b"touched", b"").unwrap();
     let test = "a_process_in_a_time_namespace_of_its_own_agrees";
     let mut actor = Actor::start(test, "elsewhere", &[path.to_str().unwrap()]);
     if actor.hear() == "not permitted" {
@@ -142,7 +148,7 @@ fn a_process_in_a_time_namespace_of_its_own_agrees() {
         return;
     }
     assert_eq!(actor.end(), End::Exit(0));
-    for key in [&b"there"[..], b"touched"] {
+    for key in [b"one", b"two"] {
         let ttl = left(table.ttl(key).unwrap());
         assert!(
             ttl <= HOUR + Duration::from_secs(1) && ttl > HOUR / 2,
@@ -187,5 +193,40 @@ fn a_key_that_expires_by_a_touch_is_searched_for() {
     assert!(table.touch(b"key", Expiry::After(Duration::ZERO)).unwrap());
     table.compact().unwrap();
     assert_eq!(table.len().unwrap(), 0);
+    assert_clean(&table);
+}
+
+/// Few have expired among many that have not: what they held is found when it is needed.
+#[test]
+fn a_table_full_of_few_large_expired_values_takes_another() {
+    let dir = Dir::new();
+    let path = dir.table("t");
+    let table = Table::options()
+        .max_size(64 << 20)
+        .shards(4)
+        .create(path)
+        .unwrap();
+    for number in 0..300_000u64 {
+        table.set(&number.to_le_bytes(), b"12345678").unwrap();
+    }
+    let soon = Attributes::ttl(Duration::from_secs(2));
+    let mut number = 0u64;
+    let begun = Instant::now();
+    while table
+        .set_with(
+            &[&number.to_le_bytes()[..], b"large"].concat(),
+            &[3; 1 << 18],
+            soon,
+        )
+        .is_ok()
+    {
+        number += 1;
+    }
+    assert!(
+        number > 100 && begun.elapsed() < Duration::from_secs(2),
+        "{number}"
+    );
+    sleep(Duration::from_millis(2050));
+    table.set(b"another", &[4; 1 << 20]).unwrap();
     assert_clean(&table);
 }

@@ -7,10 +7,9 @@
 use super::bytes;
 use super::chain::Pieces;
 use super::decimal::{DIGITS, decimal};
-use super::write::Stamp;
 use crate::layout::{
-    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink,
-    UNIT, is_word, large_split,
+    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_UID, Fixed, Header, LargeLink, UNIT,
+    is_word, large_split,
 };
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, SHORT, W64, fence};
@@ -18,14 +17,14 @@ use crate::sync::{Ordering, SHORT, W64, fence};
 /// An item, its header decoded and its lengths known to be possible.
 #[derive(Clone, Copy)]
 pub(crate) struct Item<'a> {
-    region: &'a Region,
-    block: Block<'a>,
+    pub(super) region: &'a Region,
+    pub(super) block: Block<'a>,
     pub(crate) item_ref: u64,
     /// Where in the block the key begins, or the stream of a large item.
-    data: u64,
+    pub(super) data: u64,
     key_len: u64,
     value_len: u64,
-    flags: u8,
+    pub(super) flags: u8,
 }
 
 impl<'a> Item<'a> {
@@ -122,8 +121,36 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// As [`Self::with_key`], of an item that may have expiry and flags as well, and is neither
+    /// large nor a counter.
+    #[inline(always)]
+    pub(crate) fn with_fields(
+        region: &'a Region,
+        block: Block<'a>,
+        item_ref: u64,
+        header: u64,
+        key_len: u64,
+    ) -> Option<Self> {
+        const USUAL: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT;
+        let flags = (header >> 56) as u8;
+        let value_len = header & u64::from(u32::MAX);
+        let data = 8 + 8 * u64::from(flags.count_ones());
+        let item = Self {
+            region,
+            block,
+            item_ref,
+            data,
+            key_len,
+            value_len,
+            flags,
+        };
+        let value = data + key_len;
+        let fits = value <= block.room() && value_len <= block.room() - value;
+        (flags & !USUAL == 0 && fits).then_some(item)
+    }
+
     /// An item with other fields after its header.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn special(
         region: &'a Region,
         block: Block<'a>,
@@ -171,76 +198,6 @@ impl<'a> Item<'a> {
 
     pub(super) fn header(&self) -> Header {
         Header::decode(self.word(0))
-    }
-
-    /// Where its uid stands, if it has one.
-    #[inline(always)]
-    fn uid_field(&self) -> Option<&'a W64> {
-        if self.flags & FLAG_UID == 0 {
-            return None;
-        }
-        if self.flags == FLAG_UID && self.data == 16 {
-            return Some(self.block.second_word());
-        }
-        let at = match self.region.fixed() {
-            None => Header::field_at(self.flags, FLAG_UID),
-            Some(fixed) => fixed.uid_at(),
-        };
-        Some(self.region.word(self.item_ref * UNIT + at))
-    }
-
-    /// A field that only items with a header have.
-    fn field(&self, flag: u8) -> Option<&'a W64> {
-        let at = Header::field_at(self.flags, flag);
-        let has = self.flags & flag != 0;
-        has.then(|| self.region.word(self.item_ref * UNIT + at))
-    }
-
-    /// When its key expires, if it has room for that: changed in place.
-    pub(crate) fn expiry_word(&self) -> Option<&'a W64> {
-        self.field(FLAG_EXPIRY)
-    }
-
-    /// When its key expires; 0: never.
-    #[inline]
-    pub(crate) fn expiry_ms(&self) -> u64 {
-        self.expiry_word()
-            .map_or(0, |word| word.load(Ordering::Relaxed))
-    }
-
-    /// Whether its key has expired.
-    #[inline]
-    pub(crate) fn is_expired(&self) -> bool {
-        self.flags & FLAG_EXPIRY != 0 && self.region.is_past(self.expiry_ms())
-    }
-
-    /// The flags its key has from the user.
-    pub(crate) fn client_flags(&self) -> u32 {
-        self.field(FLAG_CLIENT)
-            .map_or(0, |word| word.load(Ordering::Relaxed) as u32)
-    }
-
-    /// What it has beside key and value, its uid aside.
-    pub(crate) fn stamp(&self) -> Stamp {
-        Stamp {
-            expiry_ms: self.expiry_ms(),
-            client: self.client_flags(),
-        }
-    }
-
-    /// Its uid, or none.
-    #[inline(always)]
-    pub(crate) fn hint(&self) -> Hint {
-        self.uid_field().map_or(Hint::NONE, |word| {
-            Hint::from_bits(word.load(Ordering::Relaxed))
-        })
-    }
-
-    /// Repair: takes a uid off that cannot be its own.
-    pub(crate) fn forget_hint(&self) {
-        if let Some(word) = self.uid_field() {
-            word.store(Hint::NONE.to_bits(), Ordering::Relaxed);
-        }
     }
 
     /// Which fields stand between header and key.

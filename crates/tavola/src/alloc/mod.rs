@@ -17,6 +17,7 @@ mod bytes;
 mod chain;
 mod decimal;
 mod extent;
+mod fields;
 mod item;
 mod pool;
 mod slab;

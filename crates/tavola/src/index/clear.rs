@@ -7,9 +7,7 @@ use super::find::{Found, expire};
 use super::hash::other_bucket;
 use super::place::drop_key;
 use crate::alloc::{Item, Step, corrupt};
-use crate::layout::{
-    BUCKETS, FLAG_EXPIRY, SLOTS, Segment, ShardHead, SweepWord, slot_ref, slot_tag,
-};
+use crate::layout::{BUCKETS, SLOTS, Segment, ShardHead, SweepWord, slot_ref, slot_tag};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
@@ -21,6 +19,8 @@ const SLOWEST: u8 = 2;
 const FASTEST: u8 = 6;
 /// A sweep that finds this part of the keys that may expire expired, or more, hurries.
 const HURRY_PART: u32 = 4;
+/// A step of a sweep ends when it has freed so many bytes of keys and values.
+const MOST_FREED: u64 = 1 << 20;
 
 /// Which keys are removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,8 @@ struct Met {
     /// Keys that expire some day.
     mortal: u32,
     expired: u32,
+    /// Bytes of keys and values that were freed.
+    freed: u64,
 }
 
 /// Removes the keys of some buckets and says where to go on; `None`: the shard was walked through.
@@ -88,8 +90,9 @@ pub(crate) fn clear_buckets(
 }
 
 /// One step of the search for expired keys, which goes round and round as long as there are keys
-/// that expire. The more it finds, the more buckets it searches the next time.
-pub(crate) fn sweep_step(lock: &ShardLock<'_>) -> Step<()> {
+/// that expire. Unless it is told how many buckets to search, it searches the more the more it
+/// found the last time.
+pub(crate) fn sweep_step(lock: &ShardLock<'_>, most: Option<usize>) -> Step<()> {
     let word = &lock.head.sweep;
     let mut sweep = SweepWord::decode(word.load(Ordering::Relaxed));
     let Some((segment, now)) = segment_at(lock, sweep.prefix)? else {
@@ -99,11 +102,14 @@ pub(crate) fn sweep_step(lock: &ShardLock<'_>) -> Step<()> {
     let mut met = Met::default();
     let from = usize::from(sweep.bucket);
     sweep.pace = sweep.pace.clamp(SLOWEST, FASTEST);
-    let until = (from + (1 << sweep.pace)).min(BUCKETS);
-    // What is damaged does not keep the rest from being found.
-    let mut outcome = Ok(());
+    let buckets = most.unwrap_or(1 << sweep.pace);
+    let mut until = (from + buckets).min(BUCKETS);
     for b in from..until {
-        outcome = outcome.and(clear_bucket(lock, segment, b, Which::Expired, &mut met));
+        clear_bucket(lock, segment, b, Which::Expired, &mut met)?;
+        if met.freed >= MOST_FREED {
+            until = b + 1;
+            break;
+        }
     }
     sweep.met |= met.mortal > 0;
     sweep.pace = match met.expired > 0 && met.expired * HURRY_PART >= met.mortal {
@@ -118,7 +124,7 @@ pub(crate) fn sweep_step(lock: &ShardLock<'_>) -> Step<()> {
         }
     }
     word.store(sweep.encode(), Ordering::Relaxed);
-    outcome
+    Ok(())
 }
 
 /// Whether keys of the shard may expire; a look without its lock.
@@ -168,15 +174,19 @@ fn clear_bucket(
         lock.region.prefetch_ref(slot_ref(word));
     }
     for (slot, word) in words.into_iter().enumerate().filter(|(_, word)| *word != 0) {
-        let Some(item) = Item::at(lock.region, slot_ref(word)) else {
-            return corrupt("an item");
+        let item = match Item::at(lock.region, slot_ref(word)) {
+            Some(item) => item,
+            // What is damaged does not keep the rest from being found.
+            None if which == Which::Expired => continue,
+            None => return corrupt("an item"),
         };
         if which == Which::Expired {
-            met.mortal += u32::from(item.flags() & FLAG_EXPIRY != 0);
+            met.mortal += u32::from(item.expiry_ms() != 0);
             if !item.is_expired() {
                 continue;
             }
             met.expired += 1;
+            met.freed += item.payload();
         }
         let other = other_bucket(b as u32, slot_tag(word));
         let home = if bucket.is_away(slot) {
@@ -194,7 +204,7 @@ fn clear_bucket(
         };
         match which {
             Which::All => drop_key(lock, &found)?,
-            Which::Expired => expire(lock, &found)?,
+            Which::Expired => drop(expire(lock, &found)),
         }
     }
     Ok(())

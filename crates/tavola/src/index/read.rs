@@ -20,7 +20,7 @@ use super::hash::Hash;
 use crate::alloc::{Item, Stamp};
 use crate::error::{Result, corrupt};
 use crate::layout::{Bucket, FLAG_UID, Header, LayoutWord, Segment, ShardHead, slot_ref, slot_tag};
-use crate::region::Region;
+use crate::region::{Block, Region};
 use crate::sync::{Ordering, SHORT, fence, spin_hint};
 
 /// What a read wants of an item: a `Vec`, which begins empty, takes its value, `()` nothing.
@@ -60,10 +60,18 @@ impl Want for Vec<u8> {
 }
 
 /// A value and what stands beside it.
-#[derive(Default)]
 pub(crate) struct Stamped {
     pub(crate) value: Vec<u8>,
     pub(crate) stamp: Stamp,
+}
+
+impl Default for Stamped {
+    fn default() -> Self {
+        Self {
+            value: Vec::with_capacity(SHORT),
+            stamp: Stamp::NONE,
+        }
+    }
 }
 
 impl Want for Stamped {
@@ -71,12 +79,21 @@ impl Want for Stamped {
         self.stamp = item.stamp();
         self.value.take(item)
     }
+
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.stamp = item.stamp();
+        self.value.take_short(item)
+    }
 }
 
 impl Want for Stamp {
     fn take(&mut self, item: &Item<'_>) -> bool {
         *self = item.stamp();
         true
+    }
+
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.take(item)
     }
 }
 
@@ -307,7 +324,7 @@ impl View<'_> {
             let item = Item::with_key(region, block, item_ref, header, key_len, true);
             short(item, key, want)
         } else {
-            kind & 0xFF_FFFF == key_len && short_with_fields(region, item_ref, key, want)
+            kind & 0xFF_FFFF == key_len && short_with_fields(region, (block, item_ref), key, want)
         }
     }
 
@@ -403,11 +420,17 @@ fn short(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> bool {
     item.key_equals(key) == Some(true) && want.take_short(&item)
 }
 
-/// As [`short`], of an item that has more fields than a uid.
+/// As [`short`], of an item that has more fields than a uid, and a key so long.
 #[inline(never)]
-fn short_with_fields(region: &Region, item_ref: u64, key: &[u8], want: &mut impl Want) -> bool {
-    let is_usual = |item: &Item<'_>| !item.is_large() && !item.is_counter() && !item.is_expired();
-    short(Item::at(region, item_ref).filter(is_usual), key, want)
+fn short_with_fields(
+    region: &Region,
+    (block, item_ref): (Block<'_>, u64),
+    key: &[u8],
+    want: &mut impl Want,
+) -> bool {
+    let header = block.first_word().load(Ordering::Relaxed);
+    let item = Item::with_fields(region, block, item_ref, header, key.len() as u64);
+    short(item.filter(|item| !item.is_expired()), key, want)
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! The word that sets the clock by which keys expire.
 
 /// Milliseconds by which the clock of keys is ahead of the machine's own (time since its start,
-/// time asleep not included), for one start of the machine: `boot 22 | ahead 42`.
+/// time asleep not included), for one start of the machine: `boot 14 | check 8 | ahead 42`.
 ///
 /// 0: nobody has asked for the time yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,27 +13,37 @@ pub(crate) struct ClockWord {
 
 const AHEAD_BITS: u32 = 42;
 const AHEAD_MASK: u64 = (1 << AHEAD_BITS) - 1;
+const BOOT_SHIFT: u32 = 50;
 
 impl ClockWord {
     /// The word for a start of the machine with this name.
-    pub(crate) fn new(boot_id: &str, ahead_ms: u64) -> Self {
-        let bytes: Vec<u64> = boot_id.trim().bytes().map(u64::from).collect();
-        let sum = super::superblock::fold(&bytes);
+    pub(crate) fn new(boot_id: &[u8], ahead_ms: u64) -> Self {
+        let sum = boot_id
+            .iter()
+            .fold(0xCBF2_9CE4_8422_2325, |sum: u64, byte| {
+                (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3)
+            });
         Self {
-            boot: ((sum >> AHEAD_BITS) as u32).max(1),
+            // The last bytes reach the highest bits only so.
+            boot: ((sum.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> BOOT_SHIFT) as u32).max(1),
             ahead_ms: ahead_ms & AHEAD_MASK,
         }
     }
 
-    pub(crate) fn decode(word: u64) -> Self {
-        Self {
-            boot: (word >> AHEAD_BITS) as u32,
+    /// `None`: not set yet, or damaged.
+    pub(crate) fn decode(word: u64) -> Option<Self> {
+        let told = Self {
+            boot: (word >> BOOT_SHIFT) as u32,
             ahead_ms: word & AHEAD_MASK,
-        }
+        };
+        (told.boot != 0 && told.encode() == word).then_some(told)
     }
 
     pub(crate) fn encode(self) -> u64 {
-        u64::from(self.boot) << AHEAD_BITS | self.ahead_ms
+        let word = u64::from(self.boot) << BOOT_SHIFT | self.ahead_ms;
+        // No flipped bit leaves the same.
+        let check = word.to_le_bytes().iter().fold(0, |all, byte| all ^ byte);
+        word | u64::from(check) << AHEAD_BITS
     }
 }
 
@@ -42,20 +52,16 @@ mod tests {
     use super::ClockWord;
 
     #[test]
-    fn words_survive_and_tell_boots_apart() {
-        let ids = [
-            "a7d4eb2c-4e4f-4b0f-8d5d-3c0c3d3a8a11",
-            "a7d4eb2c-4e4f-4b0f-8d5d-3c0c3d3a8a12",
-        ];
-        let words = ids.map(|id| ClockWord::new(id, 1_795_000_000_000));
+    fn words_survive_tell_boots_apart_and_show_every_flipped_bit() {
+        let words =
+            [b"a7d4eb2c-11", b"a7d4eb2c-12"].map(|id| ClockWord::new(id, 1_795_000_000_000));
         assert_ne!(words[0].boot, words[1].boot);
         for word in words {
-            assert_eq!(ClockWord::decode(word.encode()), word);
-            assert_ne!(word.boot, 0);
+            assert_eq!(ClockWord::decode(word.encode()), Some(word));
+            for bit in 0..64 {
+                assert_eq!(ClockWord::decode(word.encode() ^ 1 << bit), None);
+            }
         }
-        assert_eq!(
-            ClockWord::new(&format!("{}\n", ids[0]), 7).boot,
-            words[0].boot
-        );
+        assert_eq!(ClockWord::decode(0), None);
     }
 }

@@ -52,7 +52,7 @@ pub(crate) use queue::{
 pub(crate) use shard::{ClassHead, DIR_INLINE, LayoutWord, ShardHead, SweepWord, UidLayout};
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{
-    FORMAT, MAGIC, PARTICIPANTS, Participant, Pool, Superblock, fingerprint,
+    FORMAT, MAGIC, MOST_MS, PARTICIPANTS, Participant, Pool, Superblock, fingerprint,
 };
 pub use uid::Hint;
 pub(crate) use uid::{UID_ENTRIES, UID_FIRST, UID_HOLE, UidEntry, UidPage, UidPlace};

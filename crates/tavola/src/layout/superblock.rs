@@ -15,6 +15,9 @@ pub(crate) const FORMAT: u32 = 1;
 /// Participant slots of a table. Slot 0 is never given out: a lock word of 0 means free.
 pub(crate) const PARTICIPANTS: u32 = 1024;
 
+/// The longest time that is kept, in milliseconds: a thousand years.
+pub(crate) const MOST_MS: u64 = 1000 * 366 * 86_400_000;
+
 /// Option: all keys and all values have the lengths told by `lengths`.
 const FIXED: u32 = 1;
 /// Option, beside that: all items have room for a uid.
@@ -200,12 +203,16 @@ impl Superblock {
         if fixed.is_none() && (options, self.lengths.load(order)) != (0, 0) {
             return Err(foreign("its lengths of keys and values are impossible"));
         }
+        let ttl_ms = self.ttl_ms.load(order);
+        if ttl_ms > MOST_MS || ttl_ms != 0 && fixed.is_some() {
+            return Err(foreign("its time to live is impossible"));
+        }
         let (size, shards) = (self.max_size.load(order), self.shards_log2.load(order));
         let geometry = Geometry::new(size, shards)
             .filter(|g| g.dir_log2 == self.dir_log2.load(order))
             .filter(|_| self.participants.load(order) == PARTICIPANTS)
             .ok_or_else(|| foreign("its geometry is impossible"))?
-            .with(fixed, self.ttl_ms.load(order));
+            .with(fixed, ttl_ms);
         if file_len < size {
             return Err(foreign("the file was cut short"));
         }

@@ -3,7 +3,7 @@
 use super::uids;
 use crate::alloc::{Extents, Item, home_of, is_used, lock_pool};
 use crate::error::Result;
-use crate::index::{Hash, entries, lookup, other_bucket};
+use crate::index::{Hash, entries, lookup, may_expire, other_bucket};
 use crate::layout::{
     BUCKETS, CLASSES, Class, HINT_MAX, LayoutWord, PAGE, PageWord, SLOTS, Segment, slot_ref,
     slot_tag,
@@ -232,6 +232,9 @@ impl Pass<'_> {
         }
         if !is_used(region, &block) {
             return Err("its block is not marked as in use");
+        }
+        if item.expiry_ms() != 0 && !may_expire(region.shard(shard)) {
+            return Err("its key expires, and is not searched for");
         }
         match uids::is_own(region, shard, &item) {
             Some(false) => return Err("its uid leads elsewhere"),

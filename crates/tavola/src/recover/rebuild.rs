@@ -15,8 +15,8 @@ use crate::alloc::{
 use crate::error::Result;
 use crate::index::{Hash, entries, lookup, other_bucket, publish_layout};
 use crate::layout::{
-    BUCKETS, CLASSES, Class, DIR_INLINE, FLAG_EXPIRY, HINT_MAX, LayoutWord, PageWord, SLOTS,
-    Segment, SweepWord, slot_ref, slot_tag,
+    BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PageWord, SLOTS, Segment, SweepWord,
+    slot_ref, slot_tag,
 };
 use crate::lock::ShardLock;
 use crate::region::Region;
@@ -285,7 +285,7 @@ impl Walk<'_> {
         uids::claim(self.lock, &item);
         self.items += 1;
         self.payload += item.payload();
-        self.mortal |= item.flags() & FLAG_EXPIRY != 0;
+        self.mortal |= item.expiry_ms() != 0;
         Slot::Good { home: hash.home() }
     }
 }

@@ -1,75 +1,120 @@
 //! The clock by which keys expire: milliseconds since 1970, but never set back or forth.
 //!
 //! It is the machine's own clock (`CLOCK_MONOTONIC_COARSE`), which nobody sets, and by how much it
-//! is ahead of that stands in the table. That was looked up on the wall clock once, when the time
-//! was first asked for; after the machine was started anew, it is looked up again. So all processes
+//! is ahead of that stands in the table. That was looked up on the wall clock once, by the first
+//! who attached; after the machine was started anew, by the first after that. So all processes
 //! agree, and a wall clock that is set changes when nothing expires.
 //!
-//! In a time namespace of its own a process sees another clock of the machine: it goes by what the
-//! wall clock was when it opened the table, and leaves the word alone.
+//! Who only reads does not set it: as long as nobody else has, it goes by the wall clock. And so
+//! does, from its first look on, who cannot read in `/proc` which start of the machine this is, or
+//! how far the clock is ahead in its time namespace.
 
 use super::Region;
 use crate::layout::ClockWord;
 use crate::sync::{Ordering, W64};
 use crate::sys::{clock, process};
 
-/// The inode of the time namespace that every kernel starts with; 1 where there is only one.
-const FIRST_NAMESPACE: [u64; 2] = [0xEFFF_FFFA, 1];
-
-/// How far the clock of keys is ahead of the machine's.
-#[derive(Clone, Copy)]
+/// What this process knows of the clock: by how much that of keys is ahead of the machine's, as
+/// this process sees it.
 pub(super) struct Clock {
-    ahead_ms: u64,
+    /// The process generation that knows it: a child may have gone to another time namespace.
+    generation: W64,
+    ahead_ms: W64,
 }
 
 impl Clock {
-    fn of(region: &Region) -> Self {
-        let ahead_ms = clock::unix_ms().saturating_sub(clock::coarse_ms());
-        let is_foreign = !FIRST_NAMESPACE.contains(&process::identity().time_ns);
-        let boot_id = clock::boot_id().filter(|_| !is_foreign || cfg!(miri));
-        let own = boot_id.map(|id| ClockWord::new(&id, ahead_ms));
-        let ahead_ms = match own {
-            Some(own) => agree(&region.superblock().clock, own, region.is_writable()),
-            None => ahead_ms,
-        };
-        Self { ahead_ms }
+    pub(super) const fn new() -> Self {
+        Self {
+            generation: W64::new(0),
+            ahead_ms: W64::new(0),
+        }
     }
-}
 
-/// What all who see this start of the machine go by: the first one's word.
-fn agree(word: &W64, own: ClockWord, is_writable: bool) -> u64 {
-    let seen = word.load(Ordering::Relaxed);
-    let stands = |seen| Some(ClockWord::decode(seen)).filter(|seen| seen.boot == own.boot);
-    if let Some(first) = stands(seen) {
-        return first.ahead_ms;
-    }
-    if !is_writable {
-        return own.ahead_ms;
-    }
-    match word.cas(seen, own.encode(), Ordering::Relaxed) {
-        Ok(_) => own.ahead_ms,
-        Err(now) => stands(now).unwrap_or(own).ahead_ms,
+    /// Threads that come here at once know the same.
+    fn know(&self, ahead_ms: u64) {
+        self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
+        // Pairs with the load in `now_ms`.
+        self.generation
+            .store(process::generation(), Ordering::Release);
     }
 }
 
 impl Region {
-    /// The time by which keys expire. First asked for without locks ([`Self::set_clock`]), as that
-    /// reads files.
+    /// The time by which keys expire. Whoever attached knows its clock, and need not look for it
+    /// under a lock.
     #[inline]
     pub(crate) fn now_ms(&self) -> u64 {
-        let clock = self.clock.get_or_init(|| Clock::of(self));
-        clock.ahead_ms.wrapping_add(clock::coarse_ms())
+        // Pairs with the store in `know`.
+        let known = self.clock.generation.load(Ordering::Acquire) == process::generation();
+        let ahead_ms = match known {
+            true => self.clock.ahead_ms.load(Ordering::Relaxed),
+            false => self.find_clock(),
+        };
+        ahead_ms.wrapping_add(clock::coarse_ms())
     }
 
-    /// Whether a key that expires then has expired; 0 is never.
-    #[inline]
-    pub(crate) fn is_past(&self, expiry_ms: u64) -> bool {
-        expiry_ms != 0 && self.now_ms() >= expiry_ms
+    /// Looks for the clock, without the heap and without a store to the table.
+    #[cold]
+    fn find_clock(&self) -> u64 {
+        let Some((own, namespace_ms)) = own_word() else {
+            let ahead_ms = wall_ahead_ms();
+            self.clock.know(ahead_ms);
+            return ahead_ms;
+        };
+        let word = &self.superblock().clock;
+        match standing(word.load(Ordering::Relaxed), own) {
+            Some(ahead_ms) => {
+                let ahead_ms = ahead_ms.wrapping_sub_signed(namespace_ms);
+                self.clock.know(ahead_ms);
+                ahead_ms
+            }
+            None => wall_ahead_ms(),
+        }
     }
 
-    /// Lets the clock be known before a lock is held.
+    /// Lets the clock be known to a process that attaches, and sets it if nobody has.
     pub(crate) fn set_clock(&self) {
-        self.clock.get_or_init(|| Clock::of(self));
+        let ahead_ms = match own_word() {
+            Some((own, namespace_ms)) => {
+                agree(&self.superblock().clock, own).wrapping_sub_signed(namespace_ms)
+            }
+            None => wall_ahead_ms(),
+        };
+        self.clock.know(ahead_ms);
+    }
+}
+
+/// By how much the wall clock is ahead of the machine's, as this process sees it.
+fn wall_ahead_ms() -> u64 {
+    clock::unix_ms().wrapping_sub(clock::coarse_ms())
+}
+
+/// The word this process would set, and by how much the machine's clock is ahead in its namespace.
+fn own_word() -> Option<(ClockWord, i64)> {
+    let namespace_ms = clock::namespace_ahead_ms()?;
+    let mut buffer = [0; 64];
+    let boot_id = clock::boot_id(&mut buffer)?;
+    let ahead_ms = wall_ahead_ms().wrapping_add_signed(namespace_ms);
+    Some((ClockWord::new(boot_id, ahead_ms), namespace_ms))
+}
+
+/// What a word says, if it is of this start of the machine.
+fn standing(word: u64, own: ClockWord) -> Option<u64> {
+    let told = ClockWord::decode(word).filter(|told| told.boot == own.boot);
+    told.map(|told| told.ahead_ms)
+}
+
+/// What all who see this start of the machine go by: the first one's word.
+fn agree(word: &W64, own: ClockWord) -> u64 {
+    let mut seen = word.load(Ordering::Relaxed);
+    loop {
+        if let Some(ahead_ms) = standing(seen, own) {
+            return ahead_ms;
+        }
+        match word.cas(seen, own.encode(), Ordering::Relaxed) {
+            Ok(_) => return own.ahead_ms,
+            Err(now) => seen = now,
+        }
     }
 }
 
@@ -77,25 +122,18 @@ impl Region {
 mod tests {
     use super::*;
 
-    fn word(boot: &str, ahead_ms: u64) -> ClockWord {
-        ClockWord::new(boot, ahead_ms)
-    }
-
     #[test]
     fn a_wall_clock_that_is_set_changes_nothing_until_the_next_boot() {
         let shared = W64::new(0);
-        assert_eq!(agree(&shared, word("one", 1000), true), 1000);
+        let agreed = |boot: &[u8], ahead_ms| agree(&shared, ClockWord::new(boot, ahead_ms));
+        assert_eq!(agreed(b"one", 1000), 1000);
         // An hour forth, an hour back, seen by processes that come later.
-        assert_eq!(agree(&shared, word("one", 3_601_000), true), 1000);
-        assert_eq!(agree(&shared, word("one", 0), false), 1000);
-        assert_eq!(agree(&shared, word("two", 5000), true), 5000);
-        assert_eq!(agree(&shared, word("two", 9000), true), 5000);
-    }
-
-    #[test]
-    fn who_only_reads_leaves_the_word_alone() {
-        let shared = W64::new(0);
-        assert_eq!(agree(&shared, word("one", 1000), false), 1000);
-        assert_eq!(shared.load(Ordering::Relaxed), 0);
+        assert_eq!(agreed(b"one", 3_601_000), 1000);
+        assert_eq!(agreed(b"one", 0), 1000);
+        assert_eq!(agreed(b"two", 5000), 5000);
+        assert_eq!(agreed(b"two", 9000), 5000);
+        // Damage is as if nobody had set it.
+        shared.store(shared.load(Ordering::Relaxed) ^ 1 << 41, Ordering::Relaxed);
+        assert_eq!(agreed(b"two", 5001), 5001);
     }
 }

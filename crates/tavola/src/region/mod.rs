@@ -35,7 +35,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The bytes of one table.
 pub(crate) struct Region {
@@ -48,7 +48,7 @@ pub(crate) struct Region {
     backing: Backing,
     /// The process generation that opened the file: a forked child must open it anew to attach.
     opened: u64,
-    clock: OnceLock<clock::Clock>,
+    clock: clock::Clock,
 }
 
 /// What a read needs of the geometry, reckoned once.
@@ -116,7 +116,7 @@ impl Region {
             writable: true,
             backing: Backing::Heap { layout },
             opened: sys::process::generation(),
-            clock: OnceLock::new(),
+            clock: clock::Clock::new(),
         };
         region.superblock().init(&geometry, seed, [0, 0], 0);
         region
@@ -146,7 +146,7 @@ impl Region {
                 fd,
             },
             opened: sys::process::generation(),
-            clock: OnceLock::new(),
+            clock: clock::Clock::new(),
         }
     }
 

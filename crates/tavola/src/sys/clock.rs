@@ -1,6 +1,8 @@
 //! The two clocks stored in tables, neither of which enters the kernel (vDSO); and which start of
 //! the machine this is.
 
+use super::process;
+
 /// Seconds since the machine started, time asleep included.
 ///
 /// The same for all processes of the machine, and never set back. Only a time namespace with an
@@ -31,12 +33,45 @@ pub(crate) fn coarse_ms() -> u64 {
     nanoseconds(libc::CLOCK_MONOTONIC_COARSE) / 1_000_000
 }
 
-/// The kernel's name for the time from this start of the machine to the next; `None`: not told.
-pub(crate) fn boot_id() -> Option<String> {
+/// The kernel's name of this start of the machine, in `buffer`; `None`: not told.
+pub(crate) fn boot_id(buffer: &mut [u8; 64]) -> Option<&[u8]> {
     if cfg!(miri) {
-        return Some("under an interpreter".into());
+        return Some(b"under an interpreter");
     }
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
+    let id = process::read_whole(c"/proc/sys/kernel/random/boot_id", buffer)?;
+    Some(id.trim_ascii())
+}
+
+/// The inode of the time namespace that every kernel starts with; 1 where there is only one.
+const FIRST_NAMESPACE: [u64; 2] = [0xEFFF_FFFA, 1];
+
+/// By how much [`coarse_ms`] is ahead here of what it is in the machine's first time namespace;
+/// `None`: not told.
+pub(crate) fn namespace_ahead_ms() -> Option<i64> {
+    let namespace = process::identity().time_ns;
+    if cfg!(miri) || FIRST_NAMESPACE.contains(&namespace) {
+        return Some(0);
+    }
+    // The file tells of the namespace that children will be in.
+    if namespace == 0 || process::inode(c"/proc/self/ns/time_for_children") != namespace {
+        return None;
+    }
+    let mut buffer = [0; 256];
+    ahead_in(process::read_whole(
+        c"/proc/self/timens_offsets",
+        &mut buffer,
+    )?)
+}
+
+/// Of lines with the name of a clock, seconds and nanoseconds.
+fn ahead_in(offsets: &[u8]) -> Option<i64> {
+    let mut words = process::words(offsets).skip_while(|word| *word != b"monotonic");
+    let mut number = || str::from_utf8(words.next()?).ok()?.parse::<i64>().ok();
+    let _ = number();
+    let (seconds, nanoseconds) = (number()?, number()?);
+    seconds
+        .checked_mul(1000)?
+        .checked_add(nanoseconds / 1_000_000)
 }
 
 fn nanoseconds(clock: libc::clockid_t) -> u64 {
@@ -82,6 +117,14 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(30));
         let passed = coarse_ms() - before;
         assert!((20..10_000).contains(&passed), "{passed} ms");
-        assert_eq!(boot_id().unwrap().trim().len(), 36);
+        assert_eq!(boot_id(&mut [0; 64]).unwrap().len(), 36);
+    }
+
+    #[test]
+    fn offsets_of_a_namespace_are_read() {
+        let told = b"monotonic           -7         500000000\nboottime            3         0\n";
+        assert_eq!(ahead_in(told), Some(-6500));
+        assert_eq!(ahead_in(b"boottime 3 0\n"), None);
+        assert_eq!(ahead_in(b"monotonic 9223372036854775807 0\n"), None);
     }
 }

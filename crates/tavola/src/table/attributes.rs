@@ -12,23 +12,20 @@
 use super::Table;
 use super::core::Core;
 use super::update::CasToken;
-use super::write::{Stamping, When};
+use super::write::{Beside, Stamping, When};
 use crate::alloc::{Stamp, copy_with_field, discard_block, expect_expiry};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, Stamped, find, of_value, read, replace};
-use crate::layout::FLAG_EXPIRY;
+use crate::layout::{FLAG_EXPIRY, MOST_MS};
 use crate::sync::Ordering;
 use std::time::{Duration, SystemTime};
-
-/// The longest a key may live from now on: a thousand years.
-pub(super) const MOST_MS: u64 = 1000 * 366 * 86_400_000;
 
 /// When a key expires. From then on it is missing, for all processes at once.
 ///
 /// Times are kept in milliseconds of a clock that nobody sets: a wall clock that is set, forth or
-/// back, changes nothing for the keys that are there. It goes by the kernel's ticks, each 1 to 10
-/// ms, and stands still while the machine sleeps. After the machine was started anew, a table on a
-/// disk goes by the wall clock of that moment.
+/// back, changes nothing for the keys that are there (as long as their processes can read `/proc`).
+/// It goes by the kernel's ticks, each 1 to 10 ms, and stands still while the machine sleeps. After
+/// the machine was started anew, a table on a disk goes by the wall clock of that moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expiry {
     /// As the table was made: [`Options::ttl`](super::Options::ttl) after now, or never.
@@ -36,13 +33,16 @@ pub enum Expiry {
     Default,
     /// Never.
     Never,
-    /// So long after now; at once, when it is zero.
+    /// So long after now, less or more a tick; at once, when it is zero (which means never to
+    /// memcached).
     After(Duration),
     /// At this time of the wall clock as it stands now; at once, when that has passed.
     At(SystemTime),
 }
 
-/// What a key gets or has beside its value.
+/// What a key gets or has beside its value. Each `set`, `add`, `replace`, `swap` gives it anew, so
+/// what the key had is gone; changes of a value (`update`, `append`, `incr`) and `touch` keep the
+/// rest.
 ///
 /// # Examples
 /// ```
@@ -107,22 +107,23 @@ fn in_ms(time: Duration) -> u64 {
 }
 
 impl Core {
-    /// What keys get that are stored without a word about it.
+    /// What keys get that are stored without a word about it; `None`: nothing.
     #[inline(always)]
-    pub(super) fn default_stamping(&self) -> Stamping {
-        let ttl_ms = self.region().geometry().ttl_ms;
-        let stamp = match ttl_ms {
-            0 => Stamp::NONE,
-            _ => self.default_stamp(),
-        };
-        Stamping { stamp, keep: false }
+    pub(super) fn default_stamping(&self) -> Option<Stamping> {
+        if self.region().geometry().ttl_ms == 0 {
+            return None;
+        }
+        Some(Stamping {
+            stamp: self.default_stamp(),
+            keep: false,
+        })
     }
 
-    #[cold]
+    #[inline(never)]
     fn default_stamp(&self) -> Stamp {
         let region = self.region();
         Stamp {
-            expiry_ms: region.now_ms() + region.geometry().ttl_ms.min(MOST_MS),
+            expiry_ms: region.now_ms() + region.geometry().ttl_ms,
             client: 0,
         }
     }
@@ -130,8 +131,10 @@ impl Core {
     /// As they have it, if they are there.
     pub(super) fn keeping_default(&self) -> Stamping {
         Stamping {
+            stamp: self
+                .default_stamping()
+                .map_or(Stamp::NONE, |default| default.stamp),
             keep: true,
-            ..self.default_stamping()
         }
     }
 
@@ -158,7 +161,7 @@ impl Core {
     /// On the table's clock; 0: never.
     fn expiry_ms(&self, expiry: Expiry) -> u64 {
         match expiry {
-            Expiry::Default => self.default_stamping().stamp.expiry_ms,
+            Expiry::Default => self.keeping_default().stamp.expiry_ms,
             Expiry::Never => 0,
             Expiry::After(time) => self.region().now_ms() + in_ms(time),
             Expiry::At(time) => {
@@ -193,8 +196,8 @@ impl Core {
         }))
     }
 
-    /// Lets the key expire at another time, if it is there and `when` holds.
-    fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<bool> {
+    /// Lets the key expire at another time, if it is there and `when` holds; says what it had.
+    fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<Option<Stamp>> {
         if self.region().fixed().is_some() {
             return Err(no_room());
         }
@@ -204,15 +207,16 @@ impl Core {
         self.locked(hash.shard(), me, |lock| {
             let spot = find(lock, hash, key)?;
             let Spot::Taken(found) = spot else {
-                return Ok(false);
+                return Ok(None);
             };
             if !when.holds(lock, &spot)? {
-                return Ok(false);
+                return Ok(None);
             }
             if expiry_ms != 0 {
                 expect_expiry(lock);
             }
             let item = found.item(lock)?;
+            let had = item.stamp();
             if let Some(word) = item.expiry_word() {
                 word.store(expiry_ms, Ordering::Release);
             } else if expiry_ms != 0 {
@@ -222,7 +226,7 @@ impl Core {
                 // Only the block: the pages of a large item are the new one's.
                 discard_block(lock, found.item_ref)?;
             }
-            Ok(true)
+            Ok(Some(had))
         })
     }
 }
@@ -262,7 +266,8 @@ impl Table {
         attributes: Attributes,
     ) -> Result<bool> {
         let core = self.core()?;
-        core.store_stamped(key, value, when, core.stamping(attributes)?)
+        let stamping = core.stamping(attributes)?;
+        core.store_stamped(key, value, when, Beside(Some(&stamping)))
     }
 
     /// The value of a key, its flags, how long it will live, and its token.
@@ -285,7 +290,8 @@ impl Table {
     }
 
     /// Lets a key expire at another time than it would; false: it is missing. Its value and its
-    /// flags stay.
+    /// flags stay. A key that expires in the very moment of the call may be missed before it is
+    /// there again.
     ///
     /// # Errors
     /// As [`Table::set_with`].
@@ -293,7 +299,8 @@ impl Table {
     /// # Crash
     /// Killed before it returned: the old time or the new one.
     pub fn touch(&self, key: &[u8], expiry: Expiry) -> Result<bool> {
-        self.core()?.touch(key, expiry, When::Always)
+        let had = self.core()?.touch(key, expiry, When::Always)?;
+        Ok(had.is_some())
     }
 
     /// Lets a key live for ever; false: it is missing.
@@ -314,8 +321,11 @@ impl Table {
     pub fn get_and_touch(&self, key: &[u8], expiry: Expiry) -> Result<Option<Entry>> {
         let core = self.core()?;
         while let Some(entry) = core.entry(key)? {
-            if core.touch(key, expiry, When::Equals(&entry.value))? {
-                return Ok(Some(entry));
+            if let Some(had) = core.touch(key, expiry, When::Equals(&entry.value))? {
+                return Ok(Some(Entry {
+                    attributes: core.attributes(had),
+                    ..entry
+                }));
             }
         }
         Ok(None)

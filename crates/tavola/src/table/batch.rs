@@ -9,6 +9,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
+use super::write::Beside;
 use crate::error::Result;
 use crate::index::Ahead;
 
@@ -98,11 +99,12 @@ impl Table {
         let core = self.core()?;
         let me = core.writer()?;
         let stamping = core.stamping(attributes)?;
+        let beside = Beside(Some(&stamping).filter(|given| !given.stamp.is_none()));
         for pairs in pairs.chunks(WAVE) {
             let ahead = core.warm(pairs.len(), |i| pairs[i].0.as_ref());
             for ((key, value), ahead) in pairs.iter().zip(&ahead) {
                 let key = (key.as_ref(), ahead.hash);
-                core.set_hashed(me, key, value.as_ref(), stamping)?;
+                core.set_hashed(me, key, value.as_ref(), beside)?;
             }
         }
         Ok(())

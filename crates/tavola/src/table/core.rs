@@ -8,7 +8,7 @@ use crate::alloc::{
 };
 use crate::error::{Error, Result};
 use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
-use crate::layout::{DIR_INLINE, LARGEST_BLOCK};
+use crate::layout::{BUCKETS, DIR_INLINE, LARGEST_BLOCK, large_split};
 use crate::lock::{Membership, PATIENCE, ShardLock, is_alive, next_member};
 use crate::recover::{
     CheckReport, check, check_pool, lock_shard, reap, reap_dead, recover, repair_pool,
@@ -161,7 +161,11 @@ impl Core {
                 Err(Stop::Fail(error)) => return Err(error),
                 Err(Stop::Need(need)) => {
                     let fetched = self.fetch(need, me);
-                    self.or_scrape(me, &mut emergencies, fetched)?;
+                    let wanted = match need {
+                        Need::Pages(count) => count,
+                        _ => 0,
+                    };
+                    self.or_scrape(me, &mut emergencies, wanted, fetched)?;
                 }
             }
         }
@@ -218,12 +222,13 @@ impl Core {
         &self,
         me: u32,
         emergencies: &mut u32,
+        wanted: u32,
         outcome: Result<T>,
     ) -> Result<Option<T>> {
         match outcome {
             Err(Error::Full { .. }) if *emergencies < EMERGENCIES => {
                 *emergencies += 1;
-                self.scrape(me)?;
+                self.scrape(me, wanted)?;
                 Ok(None)
             }
             outcome => outcome.map(Some),
@@ -233,9 +238,10 @@ impl Core {
     /// The pages of a large item, written.
     pub(super) fn chain(&self, me: u32, key: &[u8], value: &[u8]) -> Result<Chain<'_>> {
         let mut emergencies = 0;
+        let wanted = large_split(key.len() as u64 + value.len() as u64).1;
         loop {
             let built = Chain::build(&self.region, me, key, value);
-            match self.or_scrape(me, &mut emergencies, built) {
+            match self.or_scrape(me, &mut emergencies, wanted, built) {
                 Ok(Some(chain)) => return Ok(chain),
                 Ok(None) => {}
                 Err(error) => {
@@ -249,14 +255,14 @@ impl Core {
 
     /// Wins back what the dead and the sparse still hold, until the pool has something to give.
     #[cold]
-    fn scrape(&self, me: u32) -> Result<()> {
+    fn scrape(&self, me: u32, wanted: u32) -> Result<()> {
         reap(&self.region, &self.membership.gate, me)?;
         for _ in 0..SCRAPES {
             for shard in 0..self.region.geometry().shards() {
-                self.sweep_shard(shard, me);
+                self.sweep_shard(shard, me, Some(BUCKETS));
                 self.tend_shard(shard, me, SCRAPE_MOVES, false)?;
             }
-            if self.region.pool().free_count.load(Ordering::Relaxed) >= SCRAPED_PAGES {
+            if self.region.pool().free_count.load(Ordering::Relaxed) >= wanted.max(SCRAPED_PAGES) {
                 break;
             }
         }
@@ -278,7 +284,7 @@ impl Core {
     #[cold]
     fn tend(&self, turn: u32, me: u32) -> Result<()> {
         let shard = turn % self.region.geometry().shards();
-        self.sweep_shard(shard, me);
+        self.sweep_shard(shard, me, None);
         self.tend_shard(shard, me, TEND_MOVES, false)?;
         if is_worth_giving_back(&self.region) {
             give_back(&self.region, me, TEND_PAGES, false)?;
@@ -304,12 +310,12 @@ impl Core {
 
     /// One step of the search for expired keys in one shard, if there may be any, and nobody holds
     /// it.
-    fn sweep_shard(&self, shard: u32, me: u32) {
+    fn sweep_shard(&self, shard: u32, me: u32, most: Option<usize>) {
         if may_expire(self.region.shard(shard))
             && let Some(lock) = ShardLock::try_acquire(&self.region, shard, me)
         {
             // What is damaged shows in the operations it concerns.
-            let _ = sweep_step(&lock);
+            let _ = sweep_step(&lock, most);
         }
     }
 

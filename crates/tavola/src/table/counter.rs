@@ -6,7 +6,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
-use super::write::{New, Stamping, lengths, publish, write_with_uid};
+use super::write::{Beside, New, lengths, publish, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find};
@@ -42,7 +42,7 @@ impl Core {
         key: &[u8],
         change: Change,
         initial: Option<u64>,
-        stamping: Stamping,
+        beside: Beside<'_>,
     ) -> Result<Option<u64>> {
         if let Some(fixed) = self.region().fixed() {
             return Err(lengths(fixed));
@@ -54,7 +54,7 @@ impl Core {
                 Spot::Taken(found) => found,
                 spot => {
                     return match initial {
-                        Some(number) => self.place(lock, hash, spot, (key, number), stamping),
+                        Some(number) => self.place(lock, hash, spot, (key, number), beside),
                         None => Ok(Counted::Missing),
                     };
                 }
@@ -74,12 +74,12 @@ impl Core {
                 .short_value(&mut text)
                 .and_then(|len| decimal_u64(&text[..len]));
             let number = change.apply(digits.ok_or(Error::NotACounter)?);
-            self.place(lock, hash, Spot::Taken(found), (key, number), stamping)
+            self.place(lock, hash, Spot::Taken(found), (key, number), beside)
         })?;
         match counted {
             Counted::Now(number) => Ok(Some(number)),
             Counted::Missing => Ok(None),
-            Counted::AsText => self.count_as_text(key, change, initial, stamping),
+            Counted::AsText => self.count_as_text(key, change, initial, beside),
         }
     }
 
@@ -89,12 +89,12 @@ impl Core {
         hash: Hash,
         spot: Spot<'_>,
         (key, number): (&[u8], u64),
-        stamping: Stamping,
+        beside: Beside<'_>,
     ) -> Step<Counted> {
         if !can_count(key) {
             return Ok(Counted::AsText);
         }
-        let stamp = stamping.of(lock, &spot)?;
+        let stamp = beside.of(lock, &spot)?;
         let (item_ref, hint) = write_with_uid(lock, self.naming, &spot, |hint| {
             write_counter(lock, key, number, hint, stamp)
         })?;
@@ -113,10 +113,10 @@ impl Core {
         key: &[u8],
         change: Change,
         initial: Option<u64>,
-        stamping: Stamping,
+        beside: Beside<'_>,
     ) -> Result<Option<u64>> {
         let mut now = None;
-        self.update(key, stamping, |old| {
+        self.update(key, beside, |old| {
             now = match old {
                 Some(text) => {
                     let number = decimal_u64(text).ok_or(Error::NotACounter)?;
@@ -187,7 +187,8 @@ impl Table {
         attributes: Attributes,
     ) -> Result<Option<u64>> {
         let core = self.core()?;
-        core.count(key, Change::Up(by), initial, core.keeping(attributes)?)
+        let stamping = core.keeping(attributes)?;
+        core.count(key, Change::Up(by), initial, Beside(Some(&stamping)))
     }
 
     /// As [`Table::decr_from`]; a key that was missing gets these attributes, any other keeps its
@@ -203,6 +204,7 @@ impl Table {
         attributes: Attributes,
     ) -> Result<Option<u64>> {
         let core = self.core()?;
-        core.count(key, Change::Down(by), initial, core.keeping(attributes)?)
+        let stamping = core.keeping(attributes)?;
+        core.count(key, Change::Down(by), initial, Beside(Some(&stamping)))
     }
 }

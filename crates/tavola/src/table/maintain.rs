@@ -70,7 +70,8 @@ impl Core {
     pub(super) fn compact(&self) -> Result<u64> {
         let me = self.writer()?;
         self.reap()?;
-        self.remove_all(Which::Expired)?;
+        // What is damaged does not keep the rest from being done.
+        let swept = self.remove_all(Which::Expired);
         for shard in 0..self.region().geometry().shards() {
             // Twice idle: the first sweep may have begun in the middle. Each round does some of the
             // work there is; counters that were damaged promise more.
@@ -101,12 +102,19 @@ impl Core {
                 break;
             }
         }
+        swept?;
         Ok(given)
     }
 
     pub(super) fn maintain(&self, budget_bytes: u64) -> Result<Maintained> {
         let me = self.writer()?;
-        self.remove_all(Which::Expired)?;
+        let swept = self.remove_all(Which::Expired);
+        let report = self.collapse_some(me, budget_bytes)?;
+        swept?;
+        Ok(report)
+    }
+
+    fn collapse_some(&self, me: u32, budget_bytes: u64) -> Result<Maintained> {
         let (given_back_bytes, _) = give_back(self.region(), me, PAGES, false)?;
         let mut report = Maintained {
             given_back_bytes,

@@ -1,13 +1,13 @@
 //! How a table is made and opened.
 
 use super::Table;
-use super::attributes::{MOST_MS, no_room};
+use super::attributes::no_room;
 use super::background::Background;
 use super::core::Core;
 use super::lazy::Lazy;
 use super::write::Naming;
 use crate::error::{Error, Result};
-use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_SMALL, PAGE};
+use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_MS, MOST_SMALL, PAGE};
 use crate::region;
 use crate::region::names;
 use std::ffi::OsStr;
@@ -148,7 +148,7 @@ impl Options {
         if fixed.is_some() {
             return Err(no_room());
         }
-        match u64::try_from(ttl.as_millis()) {
+        match u64::try_from(ttl.as_nanos().div_ceil(1_000_000)) {
             Ok(ms) if ms > 0 && ms <= MOST_MS => Ok(ms),
             _ => Err(Error::BadOption {
                 option: "ttl",

@@ -4,7 +4,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
-use super::write::{Stamping, When};
+use super::write::{Beside, When};
 use crate::error::{Error, Result};
 use crate::index::of_value;
 
@@ -41,12 +41,12 @@ impl Core {
         key: &[u8],
         old: Option<&[u8]>,
         new: Option<&[u8]>,
-        stamping: Stamping,
+        beside: Beside<'_>,
     ) -> Result<bool> {
         match (old, new) {
-            (Some(old), Some(new)) => self.store_stamped(key, new, When::Equals(old), stamping),
+            (Some(old), Some(new)) => self.store_stamped(key, new, When::Equals(old), beside),
             (Some(old), None) => self.delete(key, When::Equals(old)),
-            (None, Some(new)) => self.store_stamped(key, new, When::Absent, stamping),
+            (None, Some(new)) => self.store_stamped(key, new, When::Absent, beside),
             (None, None) => Ok(true),
         }
     }
@@ -54,23 +54,23 @@ impl Core {
     pub(super) fn update(
         &self,
         key: &[u8],
-        stamping: Stamping,
+        beside: Beside<'_>,
         new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>>,
     ) -> Result<(Value, Value)> {
-        self.try_update(key, stamping, new)
+        self.try_update(key, beside, new)
     }
 
     fn try_update<E: From<Error>>(
         &self,
         key: &[u8],
-        stamping: Stamping,
+        beside: Beside<'_>,
         mut new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<(Value, Value), E> {
         self.writer()?;
         loop {
             let old = self.get(key)?;
             let value = new(old.as_deref())?;
-            if self.store_if(key, old.as_deref(), value.as_deref(), stamping)? {
+            if self.store_if(key, old.as_deref(), value.as_deref(), beside)? {
                 return Ok((old, value));
             }
         }
@@ -104,7 +104,9 @@ impl Table {
         mut new: impl FnMut(Option<&[u8]>) -> Option<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>> {
         let core = self.core()?;
-        let changed = core.update(key, core.keeping_default(), |old| Ok(new(old)))?;
+        let changed = core.update(key, Beside(Some(&core.keeping_default())), |old| {
+            Ok(new(old))
+        })?;
         Ok(changed.1)
     }
 
@@ -122,7 +124,9 @@ impl Table {
         new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Option<Vec<u8>>, E> {
         let core = self.core()?;
-        Ok(core.try_update(key, core.keeping_default(), new)?.1)
+        Ok(core
+            .try_update(key, Beside(Some(&core.keeping_default())), new)?
+            .1)
     }
 
     /// Adds bytes after the value; false: the key is missing and stays so.
@@ -132,7 +136,7 @@ impl Table {
     pub fn append(&self, key: &[u8], more: &[u8]) -> Result<bool> {
         let joined = |old: Option<&[u8]>| Ok(old.map(|old| [old, more].concat()));
         let core = self.core()?;
-        let changed = core.update(key, core.keeping_default(), joined)?;
+        let changed = core.update(key, Beside(Some(&core.keeping_default())), joined)?;
         Ok(changed.0.is_some())
     }
 
@@ -143,7 +147,7 @@ impl Table {
     pub fn prepend(&self, key: &[u8], more: &[u8]) -> Result<bool> {
         let joined = |old: Option<&[u8]>| Ok(old.map(|old| [more, old].concat()));
         let core = self.core()?;
-        let changed = core.update(key, core.keeping_default(), joined)?;
+        let changed = core.update(key, Beside(Some(&core.keeping_default())), joined)?;
         Ok(changed.0.is_some())
     }
 
@@ -156,7 +160,9 @@ impl Table {
     /// Of several that take a key at once, one gets its value.
     pub fn take(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let core = self.core()?;
-        Ok(core.update(key, core.keeping_default(), |_| Ok(None))?.0)
+        Ok(core
+            .update(key, Beside(Some(&core.keeping_default())), |_| Ok(None))?
+            .0)
     }
 
     /// Sets a key and returns the value it had.
@@ -166,7 +172,8 @@ impl Table {
     pub fn swap(&self, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>> {
         let core = self.core()?;
         let new = |_: Option<&[u8]>| Ok(Some(value.to_vec()));
-        Ok(core.update(key, core.default_stamping(), new)?.0)
+        let default = core.default_stamping();
+        Ok(core.update(key, Beside(default.as_ref()), new)?.0)
     }
 
     /// The value of a key with its token for [`Table::compare_and_swap`].
@@ -215,7 +222,7 @@ impl Table {
             if found != token {
                 return Ok(CasOutcome::Changed);
             }
-            if core.store_stamped(key, value, When::Equals(&old), stamping)? {
+            if core.store_stamped(key, value, When::Equals(&old), Beside(Some(&stamping)))? {
                 return Ok(CasOutcome::Swapped);
             }
         }

@@ -35,7 +35,7 @@ pub(super) enum When<'a> {
 }
 
 /// What a key that is stored gets beside its value.
-type How = (Naming, Stamping);
+type How<'a> = (Naming, Beside<'a>);
 
 /// Whether a key that is stored gets a uid. The one it has it keeps in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,18 +52,29 @@ pub(super) struct Stamping {
     pub(super) keep: bool,
 }
 
-impl Stamping {
+/// The same, or nothing at all; by reference, as most keys get nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'a>(pub(super) Option<&'a Stamping>);
+
+impl Beside<'_> {
     /// Whether a value may be changed in place, in an item that has nothing beside it.
     #[inline(always)]
     fn is_plain(self) -> bool {
-        self.keep || self.stamp.is_none()
+        self.0
+            .is_none_or(|stamping| stamping.keep || stamping.stamp.is_none())
+    }
+
+    /// Whether the key gets something whatever it had.
+    #[inline(always)]
+    fn is_given(self) -> bool {
+        self.0.is_some_and(|stamping| !stamping.stamp.is_none())
     }
 
     /// What the key gets.
     pub(super) fn of(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<Stamp> {
-        match spot {
-            Spot::Taken(found) if self.keep => Ok(found.item(lock)?.stamp()),
-            _ => Ok(self.stamp),
+        match (self.0, spot) {
+            (Some(stamping), Spot::Taken(found)) if stamping.keep => Ok(found.item(lock)?.stamp()),
+            (stamping, _) => Ok(stamping.map_or(Stamp::NONE, |stamping| stamping.stamp)),
         }
     }
 }
@@ -96,7 +107,8 @@ impl When<'_> {
 impl Core {
     #[inline(always)]
     pub(super) fn store(&self, key: &[u8], value: &[u8], when: When<'_>) -> Result<bool> {
-        self.store_stamped(key, value, when, self.default_stamping())
+        let default = self.default_stamping();
+        self.store_stamped(key, value, when, Beside(default.as_ref()))
     }
 
     /// As [`Self::store`], of a key that gets this beside its value.
@@ -106,11 +118,11 @@ impl Core {
         key: &[u8],
         value: &[u8],
         when: When<'_>,
-        stamping: Stamping,
+        beside: Beside<'_>,
     ) -> Result<bool> {
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
-        self.store_hashed(me, (key, hash), value, when, (self.naming, stamping))
+        self.store_hashed(me, (key, hash), value, when, (self.naming, beside))
             .map(|hint| hint.is_some())
     }
 
@@ -118,7 +130,8 @@ impl Core {
     pub(super) fn set_uid(&self, key: &[u8], value: &[u8]) -> Result<Hint> {
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
-        let how = (Naming::Give, self.default_stamping());
+        let default = self.default_stamping();
+        let how = (Naming::Give, Beside(default.as_ref()));
         let stored = self.store_hashed(me, (key, hash), value, When::Always, how)?;
         Ok(stored.unwrap_or(Hint::NONE))
     }
@@ -129,9 +142,9 @@ impl Core {
         me: u32,
         key: (&[u8], Hash),
         value: &[u8],
-        stamping: Stamping,
+        beside: Beside<'_>,
     ) -> Result<()> {
-        self.store_hashed(me, key, value, When::Always, (self.naming, stamping))
+        self.store_hashed(me, key, value, When::Always, (self.naming, beside))
             .map(|_| ())
     }
 
@@ -143,7 +156,7 @@ impl Core {
         (key, hash): (&[u8], Hash),
         value: &[u8],
         when: When<'_>,
-        how: How,
+        how: How<'_>,
     ) -> Result<Option<Hint>> {
         if self.needs_chain(key, value)? {
             return self.store_large(me, (key, hash), value, when, how);
@@ -182,7 +195,7 @@ impl Core {
         hash: Hash,
         pair: (&[u8], &[u8]),
         when: When<'_>,
-        how: How,
+        how: How<'_>,
     ) -> Result<Option<Hint>> {
         self.locked(hash.shard(), me, |lock| {
             store_at(lock, hash, find(lock, hash, pair.0)?, pair, when, how)
@@ -207,7 +220,7 @@ impl Core {
         (key, hash): (&[u8], Hash),
         value: &[u8],
         when: When<'_>,
-        (naming, stamping): How,
+        (naming, beside): How<'_>,
     ) -> Result<Option<Hint>> {
         let mut chain = Some(self.chain(me, key, value)?);
         self.locked(hash.shard(), me, |lock| {
@@ -218,7 +231,7 @@ impl Core {
             let Some(built) = &chain else {
                 return corrupt("a chain that was used before");
             };
-            let stamp = stamping.of(lock, &spot)?;
+            let stamp = beside.of(lock, &spot)?;
             let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
                 write_large(lock, built, key, value, hint, stamp)
             })?;
@@ -264,22 +277,22 @@ fn store_at(
     spot: Spot<'_>,
     (key, value): (&[u8], &[u8]),
     when: When<'_>,
-    (naming, stamping): How,
+    (naming, beside): How<'_>,
 ) -> Step<Option<Hint>> {
     if !when.holds(lock, &spot)? {
         return Ok(None);
     }
     if let Spot::Taken(found) = &spot
         && let Ok(word) = <[u8; 8]>::try_from(value)
-        && stamping.is_plain()
+        && beside.is_plain()
         && let Some(place) = found.word(lock, key)
         && let Some(hint) = naming.kept(lock, found)?
     {
         change_in_place(lock, place, u64::from_ne_bytes(word));
         return Ok(Some(hint));
     }
-    if naming == Naming::Give || spot.has_fields() || !stamping.stamp.is_none() {
-        return store_with_fields(lock, (hash, spot), (key, value), (naming, stamping));
+    if naming == Naming::Give || spot.has_fields() || beside.is_given() {
+        return store_with_fields(lock, (hash, spot), (key, value), (naming, beside));
     }
     let new = New {
         item_ref: write_small(lock, key, value, Hint::NONE, Stamp::NONE)?,
@@ -298,9 +311,9 @@ fn store_with_fields(
     lock: &ShardLock<'_>,
     (hash, spot): (Hash, Spot<'_>),
     (key, value): (&[u8], &[u8]),
-    (naming, stamping): How,
+    (naming, beside): How<'_>,
 ) -> Step<Option<Hint>> {
-    let stamp = stamping.of(lock, &spot)?;
+    let stamp = beside.of(lock, &spot)?;
     let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
         write_small(lock, key, value, hint, stamp)
     })?;

@@ -11,7 +11,8 @@ pub(crate) use generation::generation;
 pub(crate) use liveness::{Liveness, liveness};
 
 use generation::{EMPTY, FILLING, READY, page_or_map};
-use stat::{STAT_BYTES, parse_stat, read_whole};
+use stat::{STAT_BYTES, parse_stat};
+pub(super) use stat::{read_whole, words};
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -79,7 +80,7 @@ fn read_identity() -> Identity {
 }
 
 /// The inode number behind a path, or 0.
-fn inode(path: &CStr) -> u64 {
+pub(super) fn inode(path: &CStr) -> u64 {
     // SAFETY: all zeros is a valid `stat`, a struct of integers.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: `path` is a C string and `stat` a valid place for the answer.

@@ -39,7 +39,7 @@ pub(super) fn parse_stat(line: &[u8]) -> Option<Stat> {
     })
 }
 
-pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(in crate::sys) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace)
         .filter(|word| !word.is_empty())
 }
@@ -49,7 +49,7 @@ fn number(word: &[u8]) -> Option<u64> {
 }
 
 /// Reads a file of /proc as far as it fits; `None` on any error.
-pub(super) fn read_whole<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+pub(in crate::sys) fn read_whole<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     let flags = libc::O_RDONLY | libc::O_CLOEXEC;
     // SAFETY: `path` is a C string that outlives the call.
     let fd = retry(|| unsafe { libc::open(path.as_ptr(), flags) }).ok()?;

@@ -47,7 +47,7 @@ fn search(table: &Table, bucket: usize) {
         ..there
     };
     sweep.store(from.encode(), Ordering::Relaxed);
-    assert!(sweep_step(&lock).is_ok());
+    assert!(sweep_step(&lock, None).is_ok());
 }
 
 /// The first keys that stand where a search from `HOME` on begins.

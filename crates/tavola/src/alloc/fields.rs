@@ -1,0 +1,85 @@
+//! The fields an item may have between header and key, but for link and number: uid, expiry, flags.
+
+use super::Item;
+use super::write::Stamp;
+use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, Header, Hint, UNIT};
+use crate::sync::{Ordering, W64, fence};
+
+impl<'a> Item<'a> {
+    /// Where its uid stands, if it has one.
+    #[inline(always)]
+    fn uid_field(&self) -> Option<&'a W64> {
+        if self.flags & FLAG_UID == 0 {
+            return None;
+        }
+        if self.flags == FLAG_UID && self.data == 16 {
+            return Some(self.block.second_word());
+        }
+        let at = match self.region.fixed() {
+            None => Header::field_at(self.flags, FLAG_UID),
+            Some(fixed) => fixed.uid_at(),
+        };
+        Some(self.region.word(self.item_ref * UNIT + at))
+    }
+
+    /// A field that only items with a header have.
+    fn field(&self, flag: u8) -> Option<&'a W64> {
+        let at = Header::field_at(self.flags, flag);
+        let has = self.flags & flag != 0;
+        has.then(|| self.region.word(self.item_ref * UNIT + at))
+    }
+
+    /// When its key expires, if it has room for that: changed in place.
+    pub(crate) fn expiry_word(&self) -> Option<&'a W64> {
+        self.field(FLAG_EXPIRY)
+    }
+
+    /// When its key expires; 0: never.
+    #[inline]
+    pub(crate) fn expiry_ms(&self) -> u64 {
+        self.expiry_word()
+            .map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Whether its key has expired. The clock is looked at first: a time that is changed meanwhile
+    /// was changed before it had come.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.expiry_word().is_some_and(|word| {
+            let now = self.region.now_ms();
+            // Else the compiler or the processor might load it before the clock.
+            fence(Ordering::Acquire);
+            let expiry = word.load(Ordering::Relaxed);
+            expiry != 0 && now >= expiry
+        })
+    }
+
+    /// The flags its key has from the user.
+    pub(crate) fn client_flags(&self) -> u32 {
+        self.field(FLAG_CLIENT)
+            .map_or(0, |word| word.load(Ordering::Relaxed) as u32)
+    }
+
+    /// What it has beside key and value, its uid aside.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp {
+            expiry_ms: self.expiry_ms(),
+            client: self.client_flags(),
+        }
+    }
+
+    /// Its uid, or none.
+    #[inline(always)]
+    pub(crate) fn hint(&self) -> Hint {
+        self.uid_field().map_or(Hint::NONE, |word| {
+            Hint::from_bits(word.load(Ordering::Relaxed))
+        })
+    }
+
+    /// Repair: takes a uid off that cannot be its own.
+    pub(crate) fn forget_hint(&self) {
+        if let Some(word) = self.uid_field() {
+            word.store(Hint::NONE.to_bits(), Ordering::Relaxed);
+        }
+    }
+}
