@@ -4,7 +4,7 @@
 mod support;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 use support::{Dir, Random, assert_clean, over_every_table, value_of};
@@ -390,50 +390,68 @@ fn a_repair_keeps_times_and_flags() {
 }
 
 /// A key that is touched in time is there for every reader, however long that one was stopped
-/// between two of its steps.
+/// between two of its steps: there are more of them than processors.
 #[test]
 fn who_touches_a_key_in_time_keeps_it_for_all() {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
+    let hint = AtomicU64::new(0);
+    let set = || {
+        let new = table.set_uid(b"key", b"value").unwrap();
+        hint.store(new.to_bits(), Relaxed);
+    };
+    set();
     let is_over = AtomicBool::new(false);
-    let ttl = Expiry::After(Duration::from_millis(40));
-    table.set_uid(b"key", b"value").unwrap();
-    let hint = table.uid_of(b"key").unwrap().unwrap();
-    let mut late = 0;
-    let mut missed = 0;
-    std::thread::scope(|scope| {
-        let mut readers = Vec::new();
-        for way in 0..6 {
-            let (table, is_over) = (&table, &is_over);
-            readers.push(scope.spawn(move || {
-                let mut missed = 0u64;
-                while !is_over.load(Relaxed) {
-                    missed += u64::from(!match way % 3 {
-                        0 => table.contains(b"key").unwrap(),
-                        1 => table.get_by_uid(hint).unwrap().is_some(),
-                        _ => table.iter().count() == 1,
-                    });
-                }
-                missed
-            }));
+    let ttl = Expiry::After(Duration::from_millis(30));
+    assert!(table.touch(b"key", ttl).unwrap());
+    let is_there = |way: u32| match way % 3 {
+        0 => table.contains(b"key").unwrap(),
+        1 => {
+            let hint = Hint::from_bits(hint.load(Relaxed));
+            table.get_by_uid(hint).unwrap().is_some()
         }
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(1500) {
-            let before = Instant::now();
-            let in_time = table.touch(b"key", ttl).unwrap();
-            sleep(Duration::from_millis(1));
-            if !in_time || before.elapsed() > Duration::from_millis(15) {
-                // The machine did not let us: what readers saw meanwhile may be right.
-                late += 1;
-                table.set_uid(b"key", b"value").unwrap();
+        _ => table.iter().count() == 1,
+    };
+    let read = |way: u32| {
+        let mut missed = Vec::new();
+        while !is_over.load(Relaxed) {
+            if !is_there(way) {
+                missed.push(Instant::now());
             }
         }
-        is_over.store(true, Relaxed);
-        for reader in readers {
-            missed += reader.join().unwrap();
+        missed
+    };
+    let (late, missed) = std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..12).map(|way| scope.spawn(move || read(way))).collect();
+        let mut late = Vec::new();
+        let begun = Instant::now();
+        let mut last = begun;
+        while begun.elapsed() < Duration::from_secs(3) {
+            let in_time = table.touch(b"key", ttl).unwrap();
+            if !in_time {
+                set();
+            }
+            if !in_time || last.elapsed() > Duration::from_millis(15) {
+                // The machine did not let us: what readers missed about then, they missed rightly.
+                late.push((last, Instant::now() + TICK));
+            }
+            last = Instant::now();
+            sleep(Duration::from_millis(1));
         }
+        is_over.store(true, Relaxed);
+        let missed: Vec<Instant> = readers
+            .into_iter()
+            .flat_map(|r| r.join().unwrap())
+            .collect();
+        (late, missed)
     });
-    assert!(missed == 0 || late > 0, "{missed} missed, {late} late");
+    let wrongly = |at: &&Instant| !late.iter().any(|(from, to)| (*from..*to).contains(*at));
+    assert_eq!(
+        missed.iter().filter(wrongly).count(),
+        0,
+        "{} late",
+        late.len()
+    );
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl Region {
         let word = &self.superblock().clock;
         match standing(word.load(Ordering::Relaxed), own) {
             Some(ahead_ms) => {
-                let ahead_ms = ahead_ms.wrapping_sub_signed(namespace_ms);
+                let ahead_ms = ahead_ms.wrapping_add_signed(namespace_ms.wrapping_neg());
                 self.clock.know(ahead_ms);
                 ahead_ms
             }
@@ -75,9 +75,8 @@ impl Region {
     /// Lets the clock be known to a process that attaches, and sets it if nobody has.
     pub(crate) fn set_clock(&self) {
         let ahead_ms = match own_word() {
-            Some((own, namespace_ms)) => {
-                agree(&self.superblock().clock, own).wrapping_sub_signed(namespace_ms)
-            }
+            Some((own, namespace_ms)) => agree(&self.superblock().clock, own)
+                .wrapping_add_signed(namespace_ms.wrapping_neg()),
             None => wall_ahead_ms(),
         };
         self.clock.know(ahead_ms);
