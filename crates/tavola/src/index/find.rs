@@ -132,11 +132,6 @@ fn find_in_segment<'a>(
     let mut bucket = home;
     loop {
         if let Some(found) = find_in(lock, (bucket, home), hash, key, is_to_be_freed)? {
-            let may_expire = found.flags & FLAG_EXPIRY != 0;
-            if may_expire && found.item(lock)?.is_expired() {
-                expire(lock, &found)?;
-                return Ok(Spot::Free(Some(segment)));
-            }
             return Ok(Spot::Taken(found));
         }
         if !core::ptr::eq(bucket, home) || home.hint() == 0 {
@@ -207,7 +202,7 @@ fn find_in<'a>(
         };
         let (flags, payload) = match item {
             Some(item) => (flags, payload_of(&item, key)),
-            None => other_payload(lock, item_ref, key),
+            None => other_payload(lock, (bucket, slot, home), item_ref, key),
         };
         match payload {
             Some(Some(payload)) => {
@@ -234,13 +229,35 @@ fn payload_of(item: &Item<'_>, key: &[u8]) -> Option<Option<u64>> {
     Some(item.key_equals(key)?.then(|| item.payload()))
 }
 
-/// As [`payload_of`], and the flags, of an item with other fields or a key of another length.
+/// As [`payload_of`], and the flags, of an item with other fields or a key of another length, to
+/// which a slot of a bucket leads. If it is the key's, and has expired, it is removed: it is
+/// nobody's then.
 #[cold]
 #[inline(never)]
-fn other_payload(lock: &ShardLock<'_>, item_ref: u64, key: &[u8]) -> (u8, Option<Option<u64>>) {
-    match Item::at(lock.region, item_ref) {
-        Some(item) => (item.flags(), payload_of(&item, key)),
-        None => (0, None),
+fn other_payload(
+    lock: &ShardLock<'_>,
+    (bucket, slot, home): (&Bucket, usize, &Bucket),
+    item_ref: u64,
+    key: &[u8],
+) -> (u8, Option<Option<u64>>) {
+    let Some(item) = Item::at(lock.region, item_ref) else {
+        return (0, None);
+    };
+    let payload = payload_of(&item, key);
+    let flags = item.flags();
+    match payload {
+        Some(Some(payload)) if item.is_expired() => {
+            let found = Found {
+                bucket,
+                slot,
+                home,
+                item_ref,
+                payload,
+                flags,
+            };
+            (0, expire(lock, &found).is_ok().then_some(None))
+        }
+        payload => (flags, payload),
     }
 }
 
