@@ -85,6 +85,12 @@ template <typename T> T tavola_init() {
 #define TAVOLA_BUFFER(data, capacity) {(data), (capacity), 0, NULL, NULL}
 #define TAVOLA_ALLOC(alloc, user) {NULL, 0, 0, (alloc), (user)}
 
+// For `ttl_ms`: a key lives as long as the table was made to let it, see `tavola_options`.
+#define TAVOLA_TTL_DEFAULT 0
+
+// For `ttl_ms`: a key lives for ever.
+#define TAVOLA_TTL_NEVER -1
+
 // What became of a call: 0, done; above 0, another answer; below 0, an error. Numbers are never
 // used again for something else.
 enum tavola_status
@@ -324,7 +330,35 @@ typedef struct tavola_options {
   uint32_t uids;
   // 1: allows this handle one thread, which calls `tavola_maintain` from time to time.
   uint32_t background;
+  // How many milliseconds keys of a new table live after they were set, unless they are given
+  // another time (`tavola_attributes`); for ever when 0. Not with fixed lengths.
+  uint64_t ttl_ms;
 } tavola_options;
+
+// What a key gets or has beside its value. From the time on at which it expires it is missing, for
+// all processes at once. Begin with
+// `tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);`, which says the same as NULL:
+// the key lives as long as the table was made to let it, and its flags are 0.
+//
+// Handed in, `ttl_ms` or `expires_unix_ms` may be set, not both; told, both are. Times are kept by
+// a clock that nobody sets: a wall clock that is set, forth or back, changes nothing for the keys
+// that are there. It goes by the kernel's ticks, each 1 to 10 ms, and stands still while the
+// machine sleeps. After the machine was started anew, a table on a disk goes by the wall clock of
+// that moment.
+typedef struct tavola_attributes {
+  // `sizeof(tavola_attributes)`.
+  size_t size;
+  // How many milliseconds from now on it lives, a thousand years at most; `TAVOLA_TTL_DEFAULT`,
+  // which is 0, or `TAVOLA_TTL_NEVER`. Told: what is left, at least 1, or `TAVOLA_TTL_NEVER`.
+  int64_t ttl_ms;
+  // If not 0, when it expires: milliseconds since 1970, by the wall clock as it stands now; at
+  // once, when that has passed. Told: what `ttl_ms` comes to now; 0: never.
+  uint64_t expires_unix_ms;
+  // Any number; the table keeps it and does not look at it.
+  uint32_t flags;
+  // 0.
+  uint32_t reserved;
+} tavola_attributes;
 
 // Bytes that are lent.
 typedef struct tavola_bytes {
@@ -352,7 +386,7 @@ typedef uint64_t tavola_hint;
 typedef struct tavola_stats {
   // `sizeof(tavola_stats)`.
   size_t size;
-  // Keys.
+  // Keys; those that have expired count until they are removed.
   uint64_t keys;
   // Bytes of all keys and values; a counter's value counts as 8.
   uint64_t payload_bytes;
@@ -394,6 +428,10 @@ typedef struct tavola_stats {
   uint8_t uuid[16];
   // Version of the format.
   uint64_t format_version;
+  // Keys that had expired and were removed for it, since the table was made.
+  uint64_t expired;
+  // How many milliseconds keys live unless they are given another time; 0: for ever.
+  uint64_t ttl_ms;
 } tavola_stats;
 
 // One size class of blocks that is in use.
@@ -667,7 +705,8 @@ tavola_status tavola_get(const struct tavola_table *table,
 // As `tavola_get`.
 tavola_status tavola_contains(const struct tavola_table *table, const void *key, size_t key_len);
 
-// Sets a key, whether or not it is there.
+// Sets a key, whether or not it is there. It lives as long as the table was made to let it, and
+// its flags are 0, whatever it had.
 //
 // # Errors
 // `TAVOLA_ERR_FULL`, `TAVOLA_ERR_TOO_LARGE`, `TAVOLA_ERR_LENGTHS`, `TAVOLA_ERR_READ_ONLY`,
@@ -705,7 +744,48 @@ tavola_status tavola_replace(const struct tavola_table *table,
                              const void *value,
                              size_t value_len);
 
-// Adds bytes after the value.
+// As `tavola_set`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+//
+// # Errors
+// As `tavola_set`. `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
+// `TAVOLA_ERR_BAD_OPTION`: a time or flags in a table of fixed lengths, whose items have no room
+// for them.
+//
+// # Concurrency
+// As `tavola_set`; others see the old value with its attributes, or the new ones.
+//
+// # Crash
+// As `tavola_set`, value and attributes together.
+tavola_status tavola_set_with(const struct tavola_table *table,
+                              const void *key,
+                              size_t key_len,
+                              const void *value,
+                              size_t value_len,
+                              const struct tavola_attributes *attributes);
+
+// As `tavola_add`, with attributes; NULL: those of `tavola_set`.
+//
+// # Errors
+// `TAVOLA_PRESENT`: it is there and stays as it is. Else as `tavola_set_with`.
+tavola_status tavola_add_with(const struct tavola_table *table,
+                              const void *key,
+                              size_t key_len,
+                              const void *value,
+                              size_t value_len,
+                              const struct tavola_attributes *attributes);
+
+// As `tavola_replace`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+//
+// # Errors
+// `TAVOLA_MISSING`: it is not there and stays so. Else as `tavola_set_with`.
+tavola_status tavola_replace_with(const struct tavola_table *table,
+                                  const void *key,
+                                  size_t key_len,
+                                  const void *value,
+                                  size_t value_len,
+                                  const struct tavola_attributes *attributes);
+
+// Adds bytes after the value. The key keeps its attributes.
 //
 // # Errors
 // As `tavola_replace`.
@@ -715,7 +795,7 @@ tavola_status tavola_append(const struct tavola_table *table,
                             const void *more,
                             size_t more_len);
 
-// Adds bytes before the value.
+// Adds bytes before the value. The key keeps its attributes.
 //
 // # Errors
 // As `tavola_replace`.
@@ -734,7 +814,8 @@ tavola_status tavola_prepend(const struct tavola_table *table,
 // Killed before it returned: the key is there, whole, or it is not.
 tavola_status tavola_remove(const struct tavola_table *table, const void *key, size_t key_len);
 
-// Changes a value atomically: `change` gets the old value and gives the new one.
+// Changes a value atomically: `change` gets the old value and gives the new one. The key keeps its
+// attributes.
 //
 // # Errors
 // `TAVOLA_MISSING`: the key is not there now. Else as `tavola_set`.
@@ -761,7 +842,7 @@ tavola_status tavola_take(const struct tavola_table *table,
                           size_t key_len,
                           struct tavola_buffer *value);
 
-// Sets a key and gives the value it had.
+// Sets a key, as `tavola_set` does, and gives the value it had.
 //
 // # Errors
 // `TAVOLA_MISSING`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says how
@@ -795,6 +876,20 @@ tavola_status tavola_compare_and_swap(const struct tavola_table *table,
                                       uint64_t token,
                                       const void *value,
                                       size_t value_len);
+
+// As `tavola_compare_and_swap`, with attributes; NULL: those of `tavola_set`. What the key had is
+// gone.
+//
+// # Errors
+// `TAVOLA_CHANGED`: it has another value. `TAVOLA_MISSING`: it is not there. Else as
+// `tavola_set_with`.
+tavola_status tavola_compare_and_swap_with(const struct tavola_table *table,
+                                           const void *key,
+                                           size_t key_len,
+                                           uint64_t token,
+                                           const void *value,
+                                           size_t value_len,
+                                           const struct tavola_attributes *attributes);
 
 // Adds to a counter, beginning at 0 when the key is missing; `now` gets the sum, unless it is
 // NULL. Past 2^64 - 1 it begins at 0 again. A counter reads as decimal text, and decimal text can
@@ -843,6 +938,103 @@ tavola_status tavola_decr_from(const struct tavola_table *table,
                                uint64_t by,
                                const uint64_t *initial,
                                uint64_t *now);
+
+// As `tavola_incr_from`; a key that was missing gets these attributes (NULL: those of
+// `tavola_set`), any other keeps its own.
+//
+// # Errors
+// As `tavola_incr_from` and `tavola_set_with`.
+tavola_status tavola_incr_with(const struct tavola_table *table,
+                               const void *key,
+                               size_t key_len,
+                               uint64_t by,
+                               const uint64_t *initial,
+                               const struct tavola_attributes *attributes,
+                               uint64_t *now);
+
+// As `tavola_decr_from`; a key that was missing gets these attributes (NULL: those of
+// `tavola_set`), any other keeps its own.
+//
+// # Errors
+// As `tavola_incr_with`.
+tavola_status tavola_decr_with(const struct tavola_table *table,
+                               const void *key,
+                               size_t key_len,
+                               uint64_t by,
+                               const uint64_t *initial,
+                               const struct tavola_attributes *attributes,
+                               uint64_t *now);
+
+// Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`; each may
+// be NULL.
+//
+// # Errors
+// As `tavola_get`.
+//
+// # Concurrency
+// As `tavola_get`; all three are of one moment.
+tavola_status tavola_get_entry(const struct tavola_table *table,
+                               const void *key,
+                               size_t key_len,
+                               struct tavola_buffer *value,
+                               struct tavola_attributes *attributes,
+                               uint64_t *token);
+
+// Tells how many milliseconds a key will still live, at least 1, or `TAVOLA_TTL_NEVER`.
+//
+// # Errors
+// As `tavola_contains`.
+//
+// # Concurrency
+// As `tavola_get`.
+tavola_status tavola_ttl(const struct tavola_table *table,
+                         const void *key,
+                         size_t key_len,
+                         int64_t *ttl_ms);
+
+// Lets a key expire at another time than it would: that of `attributes`, whose flags are 0. NULL:
+// as long after now as the table was made to let it live. Its value and its flags stay.
+//
+// # Errors
+// `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_ARGUMENT`: there are flags; else as
+// `tavola_set_with`. A table of fixed lengths refuses this with `TAVOLA_ERR_BAD_OPTION`, whatever
+// the time.
+//
+// # Crash
+// Killed before it returned: the old time or the new one.
+tavola_status tavola_touch(const struct tavola_table *table,
+                           const void *key,
+                           size_t key_len,
+                           const struct tavola_attributes *attributes);
+
+// Lets a key live for ever.
+//
+// # Errors
+// As `tavola_touch`.
+//
+// # Crash
+// As `tavola_touch`.
+tavola_status tavola_persist(const struct tavola_table *table, const void *key, size_t key_len);
+
+// As `tavola_touch`, and reads the value of the key, the attributes it had before (`had`), and its
+// token; each of these may be NULL.
+//
+// # Errors
+// As `tavola_touch`. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it needs;
+// `TAVOLA_ERR_STOPPED`: the callback gave no room. The key has its new time after these two, too.
+//
+// # Concurrency
+// The value is the one whose time was changed.
+//
+// # Crash
+// As `tavola_touch`.
+tavola_status tavola_get_and_touch(const struct tavola_table *table,
+                                   const void *key,
+                                   size_t key_len,
+                                   const struct tavola_attributes *attributes,
+                                   struct tavola_buffer *value,
+                                   struct tavola_attributes *had,
+                                   uint64_t *token);
 
 // Tells the uid of a key, which gets one if it has none.
 //
@@ -929,10 +1121,21 @@ tavola_status tavola_iter_next(struct tavola_iter *iter,
                                struct tavola_bytes *key,
                                struct tavola_bytes *value);
 
+// As `tavola_iter_next`, with what the key has beside its value. `value` and `attributes` may be
+// NULL.
+//
+// # Errors
+// As `tavola_iter_next`.
+tavola_status tavola_iter_next_with_attributes(struct tavola_iter *iter,
+                                               struct tavola_bytes *key,
+                                               struct tavola_bytes *value,
+                                               struct tavola_attributes *attributes);
+
 // Ends a walk. NULL is none.
 void tavola_iter_close(struct tavola_iter *iter);
 
-// How many keys there are, at no one moment while others write.
+// How many keys there are, at no one moment while others write. One that has expired counts until
+// it is removed.
 //
 // # Errors
 // Those of mapping the table, where this is its first use.
@@ -1052,6 +1255,18 @@ tavola_status tavola_set_many(const struct tavola_table *table,
                               const struct tavola_pair *pairs,
                               size_t count);
 
+// As `tavola_set_many`; all of them get these attributes; NULL: those of `tavola_set`.
+//
+// # Errors
+// As `tavola_set_many` and `tavola_set_with`.
+//
+// # Concurrency
+// As `tavola_set_many`.
+tavola_status tavola_set_many_with(const struct tavola_table *table,
+                                   const struct tavola_pair *pairs,
+                                   size_t count,
+                                   const struct tavola_attributes *attributes);
+
 // Makes an empty batch. It belongs to no table, and can be executed and cleared again and again.
 tavola_status tavola_batch_open(struct tavola_batch **batch);
 
@@ -1070,10 +1285,23 @@ tavola_status tavola_batch_set(struct tavola_batch *batch,
                                size_t value_len,
                                size_t *index);
 
+// Prepares a write with attributes; NULL: those of `tavola_set`. A `ttl_ms` counts from when it is
+// executed. `index`, unless it is NULL, gets its number.
+//
+// # Errors
+// `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
+tavola_status tavola_batch_set_with(struct tavola_batch *batch,
+                                    const void *key,
+                                    size_t key_len,
+                                    const void *value,
+                                    size_t value_len,
+                                    const struct tavola_attributes *attributes,
+                                    size_t *index);
+
 // Executes what was prepared, in order: a read finds what a write before it in the batch has set.
 //
 // # Errors
-// As `tavola_get` and `tavola_set`; the writes before the one that failed are done.
+// As `tavola_get` and `tavola_set_with`; the writes before the one that failed are done.
 //
 // # Concurrency
 // Each operation has a moment of its own; others may see some of them before the rest.

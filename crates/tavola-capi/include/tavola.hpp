@@ -13,15 +13,11 @@
 #ifndef TAVOLA_HPP
 #define TAVOLA_HPP
 
-#include <tavola_detail.hpp>
+#include <tavola_entry.hpp>
 
-#include <iterator>
 #include <type_traits>
 
 namespace tavola {
-
-// For waits without an end.
-inline constexpr auto for_ever = std::chrono::milliseconds::max();
 
 // Options of a table; see tavola_options.
 struct options : tavola_options {
@@ -74,57 +70,6 @@ check_report report(Call&& call) {
 }
 }  // namespace detail
 
-// A key and its value, lent until the walk goes on.
-struct entry {
-  std::string_view key, value;
-};
-
-// A walk: `for (auto [key, value] : table.walk())`. It keeps its table open.
-class walk {
- public:
-  explicit walk(const tavola_table* table) {
-    tavola_iter* iter = nullptr;
-    detail::check(tavola_iter_open(table, &iter));
-    iter_.reset(iter);
-  }
-  std::optional<entry> next() {
-    tavola_bytes key, value;
-    if (!detail::done(tavola_iter_next(iter_.get(), &key, &value))) return std::nullopt;
-    return entry{detail::view(key), detail::view(value)};
-  }
-
-  class iterator {
-   public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = entry;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const entry*;
-    using reference = const entry&;
-    iterator() = default;
-    explicit iterator(walk* from) : walk_(from), at_(from->next()) {}
-    reference operator*() const { return *at_; }
-    pointer operator->() const { return &*at_; }
-    iterator& operator++() {
-      at_ = walk_->next();
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    friend bool operator==(const iterator& a, const iterator& b) noexcept {
-      return a.at_.has_value() == b.at_.has_value();
-    }
-    friend bool operator!=(const iterator& a, const iterator& b) noexcept { return !(a == b); }
-
-   private:
-    walk* walk_ = nullptr;
-    std::optional<entry> at_;
-  };
-  iterator begin() { return iterator(this); }
-  iterator end() noexcept { return {}; }
-
- private:
-  detail::handle<tavola_iter, tavola_iter_close> iter_;
-};
-
 // A table; threads share it freely.
 class table {
   using view = std::string_view;
@@ -174,6 +119,15 @@ class table {
   void set(view key, view value) { write(tavola_set, key, value); }
   bool add(view key, view value) { return write(tavola_add, key, value); }
   bool replace(view key, view value) { return write(tavola_replace, key, value); }
+  void set(view key, view value, const attributes& with) {
+    write(tavola_set_with, key, value, with);
+  }
+  bool add(view key, view value, const attributes& with) {
+    return write(tavola_add_with, key, value, with);
+  }
+  bool replace(view key, view value, const attributes& with) {
+    return write(tavola_replace_with, key, value, with);
+  }
   bool append(view key, view more) { return write(tavola_append, key, more); }
   bool prepend(view key, view more) { return write(tavola_prepend, key, more); }
   bool remove(view key) { return detail::done(tavola_remove(get(), key.data(), key.size())); }
@@ -205,11 +159,66 @@ class table {
                                                  value.data(), value.size()));
   }
 
+  tavola_status compare_and_swap(view key, std::uint64_t token, view value,
+                                 const attributes& with) {
+    const auto given = detail::to(with);
+    return detail::check(tavola_compare_and_swap_with(get(), key.data(), key.size(), token,
+                                                      value.data(), value.size(), &given));
+  }
+
+  struct with_attributes {
+    std::string value;
+    tavola::attributes attributes;
+    // For `compare_and_swap`.
+    std::uint64_t token;
+  };
+  std::optional<with_attributes> get_entry(view key) const {
+    return read_entry([&](auto... out) {
+      return tavola_get_entry(get(), key.data(), key.size(), out...);
+    });
+  }
+  // How long a key will live, `for_ever` perhaps; nothing: it is missing.
+  std::optional<std::chrono::milliseconds> ttl(view key) const {
+    std::int64_t ttl_ms = 0;
+    if (!detail::done(tavola_ttl(get(), key.data(), key.size(), &ttl_ms))) return std::nullopt;
+    return detail::ttl(ttl_ms);
+  }
+  // Lets a key expire at another time; `with` has no flags, as a key keeps its own.
+  bool touch(view key, const attributes& with) {
+    const auto given = detail::to(with);
+    return detail::done(tavola_touch(get(), key.data(), key.size(), &given));
+  }
+  bool persist(view key) { return detail::done(tavola_persist(get(), key.data(), key.size())); }
+  // As `touch`; with the attributes that the key had before.
+  std::optional<with_attributes> get_and_touch(view key, const attributes& with) {
+    const auto given = detail::to(with);
+    return read_entry([&](auto... out) {
+      return tavola_get_and_touch(get(), key.data(), key.size(), &given, out...);
+    });
+  }
+
   std::uint64_t incr(view key, std::uint64_t by = 1) { return count(tavola_incr, key, by); }
   std::uint64_t decr(view key, std::uint64_t by = 1) { return count(tavola_decr, key, by); }
   std::optional<std::uint64_t> incr_from(view key, std::uint64_t by,
                                          std::optional<std::uint64_t> initial) {
     return count_from(tavola_incr_from, key, by, initial);
+  }
+  // A key that was missing gets the attributes, any other keeps its own.
+  std::uint64_t incr(view key, std::uint64_t by, const attributes& with) {
+    return incr_from(key, by, by, with).value();
+  }
+  std::uint64_t decr(view key, std::uint64_t by, const attributes& with) {
+    return decr_from(key, by, 0, with).value();
+  }
+  std::optional<std::uint64_t> incr_from(view key, std::uint64_t by,
+                                         std::optional<std::uint64_t> initial,
+                                         const attributes& with) {
+    return count_from(tavola_incr_with, key, by, initial, with);
+  }
+  std::optional<std::uint64_t> decr_from(view key, std::uint64_t by,
+                                         std::optional<std::uint64_t> initial,
+                                         const attributes& with) {
+    return count_from(tavola_decr_with, key, by, initial, with);
   }
   std::optional<std::uint64_t> decr_from(view key, std::uint64_t by,
                                          std::optional<std::uint64_t> initial) {
@@ -240,11 +249,12 @@ class table {
     };
     guard.check(tavola_get_many(get(), given.data(), given.size(), tell, &guard));
   }
-  void set_many(const std::vector<std::pair<view, view>>& pairs) {
+  void set_many(const std::vector<std::pair<view, view>>& pairs, const attributes& with = {}) {
     std::vector<tavola_pair> given;
     given.reserve(pairs.size());
     for (auto& [key, value] : pairs) given.push_back({detail::bytes(key), detail::bytes(value)});
-    detail::check(tavola_set_many(get(), given.data(), given.size()));
+    const auto all = detail::to(with);
+    detail::check(tavola_set_many_with(get(), given.data(), given.size(), &all));
   }
 
   std::optional<hint> uid_of(view key) {
@@ -281,6 +291,9 @@ class table {
   }
 
   tavola::walk walk() const { return tavola::walk(get()); }
+  tavola::walk_with_attributes walk_with_attributes() const {
+    return tavola::walk_with_attributes(get());
+  }
   std::uint64_t len() const {
     std::uint64_t keys = 0;
     detail::check(tavola_len(get(), &keys));
@@ -344,6 +357,20 @@ class table {
   bool write(Write call, view key, view value) {
     return detail::done(call(get(), key.data(), key.size(), value.data(), value.size()));
   }
+  template <typename Write>
+  bool write(Write call, view key, view value, const attributes& with) {
+    const auto given = detail::to(with);
+    return detail::done(call(get(), key.data(), key.size(), value.data(), value.size(), &given));
+  }
+  template <typename Get>
+  static std::optional<with_attributes> read_entry(Get call) {
+    detail::text value;
+    tavola_attributes had = TAVOLA_INIT(tavola_attributes);
+    std::uint64_t token = 0;
+    auto found = value.take_if_done(call(value.buffer(), &had, &token));
+    if (!found) return std::nullopt;
+    return with_attributes{std::move(*found), detail::from(had), token};
+  }
   template <typename Count>
   std::uint64_t count(Count call, view key, std::uint64_t by) {
     std::uint64_t now = 0;
@@ -357,6 +384,17 @@ class table {
     const std::uint64_t* from = initial ? &*initial : nullptr;
     if (!detail::done(call(get(), key.data(), key.size(), by, from, &now))) return std::nullopt;
     return now;
+  }
+  template <typename Count>
+  std::optional<std::uint64_t> count_from(Count call, view key, std::uint64_t by,
+                                          std::optional<std::uint64_t> initial,
+                                          const attributes& with) {
+    const auto given = detail::to(with);
+    const auto giving = [&](auto* on, auto* bytes, std::size_t len, std::uint64_t step,
+                            auto* from, auto* now) {
+      return call(on, bytes, len, step, from, &given, now);
+    };
+    return count_from(giving, key, by, initial);
   }
   // The function of an update, and the bytes it gave last.
   template <typename F>
@@ -416,6 +454,14 @@ class batch {
     std::size_t index = 0;
     detail::check(tavola_batch_set(handle_.get(), key.data(), key.size(), value.data(),
                                    value.size(), &index));
+    return index;
+  }
+  // A `ttl` counts from when it is executed.
+  std::size_t set(std::string_view key, std::string_view value, const attributes& with) {
+    std::size_t index = 0;
+    const auto given = detail::to(with);
+    detail::check(tavola_batch_set_with(handle_.get(), key.data(), key.size(), value.data(),
+                                        value.size(), &given, &index));
     return index;
   }
   void execute(const table& on) { detail::check(tavola_batch_execute(handle_.get(), on.get())); }

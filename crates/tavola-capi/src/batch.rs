@@ -1,5 +1,6 @@
 //! Many keys at once: the cache misses of a batch overlap instead of following each other.
 
+use crate::attributes::{attributes_of, tavola_attributes};
 use crate::entry::{OK, entry};
 use crate::given::{close, given};
 use crate::status::{Failure, tavola_status};
@@ -7,6 +8,7 @@ use crate::table::tavola_table;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
+use tavola_core::Attributes;
 
 /// Keys that the core takes together; of more, each so many.
 const RUN: usize = 32;
@@ -109,8 +111,28 @@ pub unsafe extern "C" fn tavola_set_many(
     pairs: *const tavola_pair,
     count: usize,
 ) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { tavola_set_many_with(table, pairs, count, ptr::null()) }
+}
+
+/// As `tavola_set_many`; all of them get these attributes; NULL: those of `tavola_set`.
+///
+/// # Errors
+/// As `tavola_set_many` and `tavola_set_with`.
+///
+/// # Concurrency
+/// As `tavola_set_many`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_set_many_with(
+    table: *const tavola_table,
+    pairs: *const tavola_pair,
+    count: usize,
+    attributes: *const tavola_attributes,
+) -> tavola_status {
     entry(|| {
         let (table, pairs) = (given!(handle table), given!(items pairs, count));
+        // SAFETY: the caller's promise.
+        let attributes = unsafe { attributes_of(attributes) }?;
         let both = pairs.iter().flat_map(|pair| [pair.key, pair.value]);
         // SAFETY: the caller's promise.
         let mut checked = both.map(|bytes| unsafe { bytes.get() });
@@ -121,7 +143,9 @@ pub unsafe extern "C" fn tavola_set_many(
                 // SAFETY: the caller's promise.
                 *pair = unsafe { (given.key.get()?, given.value.get()?) };
             }
-            table.inner.set_many(&lent[..pairs.len()])?;
+            table
+                .inner
+                .set_many_with(&lent[..pairs.len()], attributes)?;
         }
         OK
     })
@@ -141,6 +165,8 @@ struct Operation {
     key: Range<usize>,
     /// `None`: a read.
     value: Option<Range<usize>>,
+    /// Of a read: the defaults.
+    attributes: Attributes,
     /// What was read.
     result: Option<Range<usize>>,
     is_done: bool,
@@ -153,10 +179,11 @@ impl tavola_batch {
         start..self.given.len()
     }
 
-    fn add(&mut self, key: &[u8], value: Option<&[u8]>) -> usize {
+    fn add(&mut self, key: &[u8], value: Option<&[u8]>, attributes: Attributes) -> usize {
         let operation = Operation {
             key: self.keep(key),
             value: value.map(|value| self.keep(value)),
+            attributes,
             result: None,
             is_done: false,
         };
@@ -173,14 +200,14 @@ impl tavola_batch {
         } = self;
         results.clear();
         operations.iter_mut().for_each(Operation::begin);
-        for run in operations.chunk_by_mut(|a, b| a.value.is_some() == b.value.is_some()) {
+        for run in operations.chunk_by_mut(Operation::is_like) {
             if run[0].value.is_some() {
                 let pair = |operation: &Operation| {
                     let value = operation.value.clone().unwrap_or_default();
                     (&given[operation.key.clone()], &given[value])
                 };
                 let pairs: Vec<_> = run.iter().map(pair).collect();
-                table.inner.set_many(&pairs)?;
+                table.inner.set_many_with(&pairs, run[0].attributes)?;
             } else {
                 let keys: Vec<_> = run.iter().map(|read| &given[read.key.clone()]).collect();
                 table.inner.get_many(&keys, |i, value| {
@@ -201,6 +228,11 @@ impl Operation {
     fn begin(&mut self) {
         self.result = None;
         self.is_done = false;
+    }
+
+    /// Whether the two may be executed together.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.value.is_some(), self.attributes) == (other.value.is_some(), other.attributes)
     }
 }
 
@@ -224,7 +256,7 @@ pub unsafe extern "C" fn tavola_batch_get(
 ) -> tavola_status {
     entry(|| {
         let (batch, key) = (given!(buffer batch), given!(bytes key, key_len));
-        given!(maybe index).put(batch.add(key, None));
+        given!(maybe index).put(batch.add(key, None, Attributes::default()));
         OK
     })
 }
@@ -239,10 +271,32 @@ pub unsafe extern "C" fn tavola_batch_set(
     value_len: usize,
     index: *mut usize,
 ) -> tavola_status {
+    let default = ptr::null();
+    // SAFETY: the caller's promise.
+    unsafe { tavola_batch_set_with(batch, key, key_len, value, value_len, default, index) }
+}
+
+/// Prepares a write with attributes; NULL: those of `tavola_set`. A `ttl_ms` counts from when it is
+/// executed. `index`, unless it is NULL, gets its number.
+///
+/// # Errors
+/// `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_set_with(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+    index: *mut usize,
+) -> tavola_status {
     entry(|| {
         let (batch, key) = (given!(buffer batch), given!(bytes key, key_len));
         let value = given!(bytes value, value_len);
-        given!(maybe index).put(batch.add(key, Some(value)));
+        // SAFETY: the caller's promise.
+        let attributes = unsafe { attributes_of(attributes) }?;
+        given!(maybe index).put(batch.add(key, Some(value), attributes));
         OK
     })
 }
@@ -250,7 +304,7 @@ pub unsafe extern "C" fn tavola_batch_set(
 /// Executes what was prepared, in order: a read finds what a write before it in the batch has set.
 ///
 /// # Errors
-/// As `tavola_get` and `tavola_set`; the writes before the one that failed are done.
+/// As `tavola_get` and `tavola_set_with`; the writes before the one that failed are done.
 ///
 /// # Concurrency
 /// Each operation has a moment of its own; others may see some of them before the rest.

@@ -1,6 +1,7 @@
 //! The structs of the header lie in memory as those of the library do, by each compiler that is
 //! there.
 
+use crate::attributes::tavola_attributes;
 use crate::batch::{tavola_bytes, tavola_pair};
 use crate::buffer::tavola_buffer;
 use crate::logs::drain::tavola_log_sink;
@@ -53,12 +54,14 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_bytes { data len }
         tavola_pair { key value }
         tavola_options {
-            size max_size mode shards fixed_key fixed_value uids background
+            size max_size mode shards fixed_key fixed_value uids background ttl_ms
         }
+        tavola_attributes { size ttl_ms expires_unix_ms flags reserved }
         tavola_stats {
             size keys payload_bytes resident_bytes max_size fixed_key fixed_value uids segments
             index_load index_bytes slab_bytes uid_bytes large_bytes beside_bytes free_bytes shards
-            participants recoveries created_unix_s uuid format_version
+            participants recoveries created_unix_s uuid format_version expired
+            ttl_ms
         }
         tavola_class { size block_bytes pages blocks used }
         tavola_participant { size pid slot attached_unix_s command alive }
@@ -153,5 +156,5 @@ fn every_struct_and_field_of_the_header_is_looked_at() {
         let looked_at = known.matches(&format!("(offsetof({name}, ")).count();
         assert_eq!(looked_at, there, "fields of {name}");
     }
-    assert_eq!(structs, 13);
+    assert_eq!(structs, 14);
 }

@@ -14,8 +14,9 @@ use std::ptr::{self, NonNull};
 
 /// An argument, by what it is: `given!(handle table)`, `given!(bytes key, key_len)`,
 /// `given!(name path)`, `given!(text queue)`, `given!(out len)`, `given!(maybe sum)`,
-/// `given!(buffer value)`, `given!(items keys, count)`,
-/// `given!(items_out elements, most)`, `given!(sized options)`, `given!(sized_out stats)`.
+/// `given!(buffer value)`, `given!(maybe_buffer value)`, `given!(items keys, count)`,
+/// `given!(items_out elements, most)`, `given!(sized options)`, `given!(sized_out stats)`,
+/// `given!(maybe_sized_out had)`.
 macro_rules! given {
     ($kind:ident $pointer:ident $(, $len:ident)?) => {{
         // SAFETY: I1 of `given.rs`; the function around this is unsafe, its caller keeps it.
@@ -43,6 +44,15 @@ pub(crate) unsafe fn buffer<'a, T>(
 ) -> Result<&'a mut T, Failure> {
     // SAFETY: I1.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::null(argument))
+}
+
+/// As [`buffer`], where the caller may do without, by NULL.
+pub(crate) unsafe fn maybe_buffer<'a, T>(
+    pointer: *mut T,
+    _argument: &'static str,
+) -> Result<Option<&'a mut T>, Failure> {
+    // SAFETY: I1.
+    Ok(unsafe { pointer.as_mut() })
 }
 
 #[inline(always)]
@@ -241,6 +251,18 @@ pub(crate) unsafe fn sized_out<T: SizedStruct>(
         place: pointer,
         size,
     })
+}
+
+/// As [`sized_out`], for a result that the caller may do without, by NULL.
+pub(crate) unsafe fn maybe_sized_out<T: SizedStruct>(
+    pointer: *mut T,
+    argument: &'static str,
+) -> Result<Option<SizedOut<T>>, Failure> {
+    match pointer.is_null() {
+        true => Ok(None),
+        // SAFETY: I1.
+        false => unsafe { sized_out(pointer, argument) }.map(Some),
+    }
 }
 
 /// Closes a handle that was a box.

@@ -70,6 +70,8 @@ mod names;
 
 mod options;
 
+mod attributes;
+
 mod table;
 
 mod batch;

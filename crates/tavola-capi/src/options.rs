@@ -2,6 +2,7 @@
 
 use crate::given::{SizedStruct, given};
 use crate::status::Failure;
+use std::time::Duration;
 use tavola_core::{Options, Table};
 
 /// Options of a table; what is 0 has a default that needs no tuning. Begin with
@@ -27,9 +28,12 @@ pub struct tavola_options {
     pub uids: u32,
     /// 1: allows this handle one thread, which calls `tavola_maintain` from time to time.
     pub background: u32,
+    /// How many milliseconds keys of a new table live after they were set, unless they are given
+    /// another time (`tavola_attributes`); for ever when 0. Not with fixed lengths.
+    pub ttl_ms: u64,
 }
 
-// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`), the size first.
+// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, a `u64`), the size first.
 unsafe impl SizedStruct for tavola_options {}
 
 /// The options that a caller means; NULL: the defaults.
@@ -53,6 +57,9 @@ pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Option
     }
     if (given.fixed_key, given.fixed_value) != (0, 0) {
         made = made.fixed(given.fixed_key, given.fixed_value);
+    }
+    if given.ttl_ms != 0 {
+        made = made.ttl(Duration::from_millis(given.ttl_ms));
     }
     Ok(made.uids(given.uids != 0).background(given.background != 0))
 }

@@ -1,11 +1,13 @@
 //! Counters.
 
 use super::tavola_table;
+use crate::attributes::{attributes_of, tavola_attributes};
 use crate::entry::{OK, entry, found};
 use crate::given::given;
 use crate::status::tavola_status;
 use std::ffi::c_void;
-use tavola_core::{Result, Table};
+use std::ptr;
+use tavola_core::{Attributes, Result, Table};
 
 /// What [`tavola_incr`] and [`tavola_decr`] have in common.
 ///
@@ -25,16 +27,16 @@ unsafe fn count(
     })
 }
 
-/// What [`tavola_incr_from`] and [`tavola_decr_from`] have in common.
+/// What [`tavola_incr_with`] and [`tavola_decr_with`] have in common.
 ///
 /// # Safety
 /// I1 of `given.rs`.
 unsafe fn count_from(
     table: *const tavola_table,
     (key, key_len): (*const c_void, usize),
-    initial: *const u64,
+    (initial, attributes): (*const u64, *const tavola_attributes),
     now: *mut u64,
-    count: impl FnOnce(&Table, &[u8], Option<u64>) -> Result<Option<u64>>,
+    count: impl FnOnce(&Table, &[u8], Option<u64>, Attributes) -> Result<Option<u64>>,
 ) -> tavola_status {
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
@@ -43,7 +45,9 @@ unsafe fn count_from(
             true => None,
             false => Some(*given!(handle initial)),
         };
-        let number = count(&table.inner, key, initial)?;
+        // SAFETY: the caller's promise.
+        let attributes = unsafe { attributes_of(attributes) }?;
+        let number = count(&table.inner, key, initial, attributes)?;
         if let Some(number) = number {
             now.put(number);
         }
@@ -102,9 +106,8 @@ pub unsafe extern "C" fn tavola_incr_from(
     initial: *const u64,
     now: *mut u64,
 ) -> tavola_status {
-    let incr = |table: &Table, key: &[u8], initial| table.incr_from(key, by, initial);
     // SAFETY: the caller's promise.
-    unsafe { count_from(table, (key, key_len), initial, now, incr) }
+    unsafe { tavola_incr_with(table, key, key_len, by, initial, ptr::null(), now) }
 }
 
 /// As `tavola_decr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
@@ -120,7 +123,50 @@ pub unsafe extern "C" fn tavola_decr_from(
     initial: *const u64,
     now: *mut u64,
 ) -> tavola_status {
-    let decr = |table: &Table, key: &[u8], initial| table.decr_from(key, by, initial);
     // SAFETY: the caller's promise.
-    unsafe { count_from(table, (key, key_len), initial, now, decr) }
+    unsafe { tavola_decr_with(table, key, key_len, by, initial, ptr::null(), now) }
+}
+
+/// As `tavola_incr_from`; a key that was missing gets these attributes (NULL: those of
+/// `tavola_set`), any other keeps its own.
+///
+/// # Errors
+/// As `tavola_incr_from` and `tavola_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_incr_with(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    by: u64,
+    initial: *const u64,
+    attributes: *const tavola_attributes,
+    now: *mut u64,
+) -> tavola_status {
+    let incr = |table: &Table, key: &[u8], initial, attributes| {
+        table.incr_with(key, by, initial, attributes)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { count_from(table, (key, key_len), (initial, attributes), now, incr) }
+}
+
+/// As `tavola_decr_from`; a key that was missing gets these attributes (NULL: those of
+/// `tavola_set`), any other keeps its own.
+///
+/// # Errors
+/// As `tavola_incr_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_decr_with(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    by: u64,
+    initial: *const u64,
+    attributes: *const tavola_attributes,
+    now: *mut u64,
+) -> tavola_status {
+    let decr = |table: &Table, key: &[u8], initial, attributes| {
+        table.decr_with(key, by, initial, attributes)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { count_from(table, (key, key_len), (initial, attributes), now, decr) }
 }

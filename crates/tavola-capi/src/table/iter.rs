@@ -1,6 +1,7 @@
 //! Walking all keys.
 
 use super::tavola_table;
+use crate::attributes::tavola_attributes;
 use crate::batch::tavola_bytes;
 use crate::entry::{OK, entry};
 use crate::given::given;
@@ -65,6 +66,34 @@ pub unsafe extern "C" fn tavola_iter_next(
                 OK
             }
         }
+    })
+}
+
+/// As `tavola_iter_next`, with what the key has beside its value. `value` and `attributes` may be
+/// NULL.
+///
+/// # Errors
+/// As `tavola_iter_next`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_iter_next_with_attributes(
+    iter: *mut tavola_iter,
+    key: *mut tavola_bytes,
+    value: *mut tavola_bytes,
+    attributes: *mut tavola_attributes,
+) -> tavola_status {
+    entry(|| {
+        let iter = given!(buffer iter);
+        let (key_out, value_out) = (given!(out key), given!(maybe value));
+        let attributes_out = given!(maybe_sized_out attributes);
+        let Some((key, value, has)) = iter.inner.next_with_attributes()? else {
+            return Ok(tavola_status::TAVOLA_END);
+        };
+        key_out.put(tavola_bytes::of(key));
+        value_out.put(tavola_bytes::of(value));
+        if let Some(out) = attributes_out {
+            out.put(&has.into());
+        }
+        OK
     })
 }
 

@@ -11,6 +11,8 @@ mod update;
 
 mod counter;
 
+mod expiry;
+
 mod uid;
 
 mod iter;

@@ -14,7 +14,7 @@ use tavola_core::{ClassStats, Participant, Stats};
 pub struct tavola_stats {
     /// `sizeof(tavola_stats)`.
     pub size: usize,
-    /// Keys.
+    /// Keys; those that have expired count until they are removed.
     pub keys: u64,
     /// Bytes of all keys and values; a counter's value counts as 8.
     pub payload_bytes: u64,
@@ -56,6 +56,10 @@ pub struct tavola_stats {
     pub uuid: [u8; 16],
     /// Version of the format.
     pub format_version: u64,
+    /// Keys that had expired and were removed for it, since the table was made.
+    pub expired: u64,
+    /// How many milliseconds keys live unless they are given another time; 0: for ever.
+    pub ttl_ms: u64,
 }
 
 // SAFETY: numbers without padding (the two pairs of `u32` fill 8 bytes each), the size first.
@@ -87,6 +91,8 @@ impl From<Stats> for tavola_stats {
             created_unix_s: stats.created_unix_s,
             uuid: stats.uuid,
             format_version: u64::from(stats.format_version),
+            expired: stats.expired,
+            ttl_ms: stats.ttl_ms,
         }
     }
 }
@@ -145,7 +151,8 @@ pub type tavola_each_class =
 pub type tavola_each_participant =
     Option<unsafe extern "C" fn(user: *mut c_void, participant: *const tavola_participant)>;
 
-/// How many keys there are, at no one moment while others write.
+/// How many keys there are, at no one moment while others write. One that has expired counts until
+/// it is removed.
 ///
 /// # Errors
 /// Those of mapping the table, where this is its first use.

@@ -1,6 +1,7 @@
 //! Changes that depend on the old value.
 
 use super::tavola_table;
+use crate::attributes::{attributes_of, tavola_attributes};
 use crate::batch::tavola_bytes;
 use crate::buffer::tavola_buffer;
 use crate::entry::{Answer, entry, found};
@@ -82,7 +83,8 @@ unsafe fn ask(
     }
 }
 
-/// Changes a value atomically: `change` gets the old value and gives the new one.
+/// Changes a value atomically: `change` gets the old value and gives the new one. The key keeps its
+/// attributes.
 ///
 /// # Errors
 /// `TAVOLA_MISSING`: the key is not there now. Else as `tavola_set`.
@@ -132,7 +134,7 @@ pub unsafe extern "C" fn tavola_take(
     })
 }
 
-/// Sets a key and gives the value it had.
+/// Sets a key, as `tavola_set` does, and gives the value it had.
 ///
 /// # Errors
 /// `TAVOLA_MISSING`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says how
@@ -168,13 +170,36 @@ fn exchange(
         };
         return had.map_or_else(|| found(false), |had| old.put(&had));
     }
+    match now {
+        Some(value) => swap_if_room(table, key, value, old),
+        None => take_if_room(table, key, old),
+    }
+}
+
+fn take_if_room(table: &tavola_table, key: &[u8], old: &mut tavola_buffer) -> Answer {
     let mut had = None;
     table.inner.try_update::<Failure>(key, |value| {
         old.expect(value.map_or(0, <[u8]>::len))?;
         had = value.map(<[u8]>::to_vec);
-        Ok(now.map(<[u8]>::to_vec))
+        Ok(None)
     })?;
     had.map_or_else(|| found(false), |had| old.put(&had))
+}
+
+/// By token, not by an update: the key is to lose its attributes.
+fn swap_if_room(table: &tavola_table, key: &[u8], value: &[u8], old: &mut tavola_buffer) -> Answer {
+    loop {
+        let Some((had, token)) = table.inner.get_with_token(key)? else {
+            match table.inner.add(key, value)? {
+                true => return found(false),
+                false => continue,
+            }
+        };
+        old.expect(had.len())?;
+        if table.inner.compare_and_swap(key, token, value)? == CasOutcome::Swapped {
+            return old.put(&had);
+        }
+    }
 }
 
 /// Reads the value of a key, and its token for `tavola_compare_and_swap`: a hash of the value. A
@@ -217,10 +242,36 @@ pub unsafe extern "C" fn tavola_compare_and_swap(
     value: *const c_void,
     value_len: usize,
 ) -> tavola_status {
+    let default = ptr::null();
+    // SAFETY: the caller's promise.
+    unsafe { tavola_compare_and_swap_with(table, key, key_len, token, value, value_len, default) }
+}
+
+/// As `tavola_compare_and_swap`, with attributes; NULL: those of `tavola_set`. What the key had is
+/// gone.
+///
+/// # Errors
+/// `TAVOLA_CHANGED`: it has another value. `TAVOLA_MISSING`: it is not there. Else as
+/// `tavola_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_compare_and_swap_with(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    token: u64,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+) -> tavola_status {
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
         let value = given!(bytes value, value_len);
-        let outcome = table.inner.compare_and_swap(key, CasToken(token), value)?;
+        // SAFETY: the caller's promise.
+        let attributes = unsafe { attributes_of(attributes) }?;
+        let token = CasToken(token);
+        let outcome = table
+            .inner
+            .compare_and_swap_with(key, token, value, attributes)?;
         Ok(match outcome {
             CasOutcome::Swapped => tavola_status::TAVOLA_OK,
             CasOutcome::Changed => tavola_status::TAVOLA_CHANGED,

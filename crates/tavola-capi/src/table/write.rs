@@ -1,11 +1,12 @@
 //! Writing one key.
 
 use super::tavola_table;
+use crate::attributes::{attributes_of, tavola_attributes};
 use crate::entry::{Answer, OK, entry, found};
 use crate::given::given;
 use crate::status::tavola_status;
 use std::ffi::c_void;
-use tavola_core::{Result, Table};
+use tavola_core::{Attributes, Result, Table};
 
 /// What the functions have in common that take a key and bytes.
 ///
@@ -27,6 +28,25 @@ unsafe fn write(
     })
 }
 
+/// As [`write`], of the functions that take attributes, too.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn write_with(
+    table: *const tavola_table,
+    key: (*const c_void, usize),
+    value: (*const c_void, usize),
+    attributes: *const tavola_attributes,
+    inside: impl FnOnce(&Table, &[u8], &[u8], Attributes) -> Answer,
+) -> tavola_status {
+    let inside = |table: &Table, key: &[u8], value: &[u8]| {
+        // SAFETY: the caller's promise.
+        inside(table, key, value, unsafe { attributes_of(attributes) }?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { write(table, key, value, inside) }
+}
+
 /// An answer where false means that the key is missing.
 fn if_there(
     write: impl FnOnce(&Table, &[u8], &[u8]) -> Result<bool>,
@@ -34,7 +54,16 @@ fn if_there(
     |table, key, value| found(write(table, key, value)?)
 }
 
-/// Sets a key, whether or not it is there.
+/// The answer to whether a key was added.
+fn added(is_new: bool) -> Answer {
+    Ok(match is_new {
+        true => tavola_status::TAVOLA_OK,
+        false => tavola_status::TAVOLA_PRESENT,
+    })
+}
+
+/// Sets a key, whether or not it is there. It lives as long as the table was made to let it, and
+/// its flags are 0, whatever it had.
 ///
 /// # Errors
 /// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_TOO_LARGE`, `TAVOLA_ERR_LENGTHS`, `TAVOLA_ERR_READ_ONLY`,
@@ -74,12 +103,7 @@ pub unsafe extern "C" fn tavola_add(
     value: *const c_void,
     value_len: usize,
 ) -> tavola_status {
-    let add = |table: &Table, key: &[u8], value: &[u8]| {
-        Ok(match table.add(key, value)? {
-            true => tavola_status::TAVOLA_OK,
-            false => tavola_status::TAVOLA_PRESENT,
-        })
-    };
+    let add = |table: &Table, key: &[u8], value: &[u8]| added(table.add(key, value)?);
     // SAFETY: the caller's promise.
     unsafe { write(table, (key, key_len), (value, value_len), add) }
 }
@@ -101,7 +125,84 @@ pub unsafe extern "C" fn tavola_replace(
     unsafe { write(table, (key, key_len), (value, value_len), replace) }
 }
 
-/// Adds bytes after the value.
+/// As `tavola_set`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+///
+/// # Errors
+/// As `tavola_set`. `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
+/// `TAVOLA_ERR_BAD_OPTION`: a time or flags in a table of fixed lengths, whose items have no room
+/// for them.
+///
+/// # Concurrency
+/// As `tavola_set`; others see the old value with its attributes, or the new ones.
+///
+/// # Crash
+/// As `tavola_set`, value and attributes together.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_set_with(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+) -> tavola_status {
+    let set = |table: &Table, key: &[u8], value: &[u8], attributes| {
+        table.set_with(key, value, attributes)?;
+        OK
+    };
+    // SAFETY: the caller's promise.
+    unsafe { write_with(table, (key, key_len), (value, value_len), attributes, set) }
+}
+
+/// As `tavola_add`, with attributes; NULL: those of `tavola_set`.
+///
+/// # Errors
+/// `TAVOLA_PRESENT`: it is there and stays as it is. Else as `tavola_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_add_with(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+) -> tavola_status {
+    let add = |table: &Table, key: &[u8], value: &[u8], attributes| {
+        added(table.add_with(key, value, attributes)?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { write_with(table, (key, key_len), (value, value_len), attributes, add) }
+}
+
+/// As `tavola_replace`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: it is not there and stays so. Else as `tavola_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_replace_with(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+) -> tavola_status {
+    let replace = |table: &Table, key: &[u8], value: &[u8], attributes| {
+        found(table.replace_with(key, value, attributes)?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        write_with(
+            table,
+            (key, key_len),
+            (value, value_len),
+            attributes,
+            replace,
+        )
+    }
+}
+
+/// Adds bytes after the value. The key keeps its attributes.
 ///
 /// # Errors
 /// As `tavola_replace`.
@@ -118,7 +219,7 @@ pub unsafe extern "C" fn tavola_append(
     unsafe { write(table, (key, key_len), (more, more_len), append) }
 }
 
-/// Adds bytes before the value.
+/// Adds bytes before the value. The key keeps its attributes.
 ///
 /// # Errors
 /// As `tavola_replace`.

@@ -1,0 +1,136 @@
+// What tables tell of their keys, for C++17: attributes, entries, walks; a part of tavola.hpp, which
+// includes it.
+//
+// MIT OR Apache-2.0, at your choice.
+
+#ifndef TAVOLA_ENTRY_HPP
+#define TAVOLA_ENTRY_HPP
+
+#include <tavola_detail.hpp>
+
+#include <iterator>
+#include <type_traits>
+
+namespace tavola {
+
+// For waits, and keys, without an end.
+inline constexpr auto for_ever = std::chrono::milliseconds::max();
+
+// What a key gets or has beside its value; see tavola_attributes.
+struct attributes {
+  // How long it lives from now on; `for_ever`; zero or less: it is expired at once. Nothing: as
+  // long as the table was made to let it. Always there where it is told.
+  std::optional<std::chrono::milliseconds> ttl = {};
+  // Or until when, by the wall clock as it stands now. Nothing where it is told.
+  std::optional<std::chrono::system_clock::time_point> expires = {};
+  // Any number.
+  std::uint32_t flags = 0;
+};
+
+namespace detail {
+
+inline std::chrono::milliseconds ttl(std::int64_t ttl_ms) noexcept {
+  return ttl_ms == TAVOLA_TTL_NEVER ? for_ever : std::chrono::milliseconds(ttl_ms);
+}
+
+inline attributes from(const tavola_attributes& told) noexcept {
+  return {ttl(told.ttl_ms), std::nullopt, told.flags};
+}
+
+inline tavola_attributes to(const attributes& with) noexcept {
+  using std::chrono::milliseconds;
+  tavola_attributes given = TAVOLA_INIT(tavola_attributes);
+  given.flags = with.flags;
+  // A time that has passed, as 0 says something else.
+  const std::uint64_t at_once = 1;
+  if (with.expires) {
+    const auto since = with.expires->time_since_epoch();
+    const auto ms = std::chrono::duration_cast<milliseconds>(since);
+    given.expires_unix_ms = ms.count() <= 0 ? at_once : static_cast<std::uint64_t>(ms.count());
+  }
+  if (with.ttl == for_ever) {
+    given.ttl_ms = TAVOLA_TTL_NEVER;
+  } else if (with.ttl && with.ttl->count() > 0) {
+    given.ttl_ms = with.ttl->count();
+  } else if (with.ttl) {
+    // Of two times, none counts.
+    given.ttl_ms = with.expires ? TAVOLA_TTL_NEVER : TAVOLA_TTL_DEFAULT;
+    given.expires_unix_ms = at_once;
+  }
+  return given;
+}
+
+}  // namespace detail
+
+// A key and its value, lent until the walk goes on.
+struct entry {
+  std::string_view key, value;
+};
+
+// The same with what the key has beside its value.
+struct full_entry {
+  std::string_view key, value;
+  tavola::attributes attributes;
+};
+
+// A walk: `for (auto [key, value] : table.walk())`, or with attributes
+// `for (auto [key, value, attributes] : table.walk_with_attributes())`. It keeps its table open.
+template <typename Entry>
+class walk_of {
+ public:
+  explicit walk_of(const tavola_table* table) {
+    tavola_iter* iter = nullptr;
+    detail::check(tavola_iter_open(table, &iter));
+    iter_.reset(iter);
+  }
+  std::optional<Entry> next() {
+    tavola_bytes key, value;
+    if constexpr (std::is_same_v<Entry, entry>) {
+      if (!detail::done(tavola_iter_next(iter_.get(), &key, &value))) return std::nullopt;
+      return Entry{detail::view(key), detail::view(value)};
+    } else {
+      tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+      const auto status = tavola_iter_next_with_attributes(iter_.get(), &key, &value, &has);
+      if (!detail::done(status)) return std::nullopt;
+      return Entry{detail::view(key), detail::view(value), detail::from(has)};
+    }
+  }
+
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Entry;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Entry*;
+    using reference = const Entry&;
+    iterator() = default;
+    explicit iterator(walk_of* from) : walk_(from), at_(from->next()) {}
+    reference operator*() const { return *at_; }
+    pointer operator->() const { return &*at_; }
+    iterator& operator++() {
+      at_ = walk_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& a, const iterator& b) noexcept {
+      return a.at_.has_value() == b.at_.has_value();
+    }
+    friend bool operator!=(const iterator& a, const iterator& b) noexcept { return !(a == b); }
+
+   private:
+    walk_of* walk_ = nullptr;
+    std::optional<Entry> at_;
+  };
+  iterator begin() { return iterator(this); }
+  iterator end() noexcept { return {}; }
+
+ private:
+  detail::handle<tavola_iter, tavola_iter_close> iter_;
+};
+
+using walk = walk_of<entry>;
+using walk_with_attributes = walk_of<full_entry>;
+
+}  // namespace tavola
+
+#endif

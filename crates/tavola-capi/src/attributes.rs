@@ -1,0 +1,159 @@
+//! What a key may have beside its value: a time at which it expires, and flags.
+
+use crate::buffer::tavola_buffer;
+use crate::entry::{Answer, OK};
+use crate::given::{Out, SizedOut, SizedStruct, given};
+use crate::status::Failure;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tavola_core::{Attributes, CasToken, Entry, Expiry};
+
+/// For `ttl_ms`: a key lives as long as the table was made to let it, see `tavola_options`.
+pub const TAVOLA_TTL_DEFAULT: i64 = 0;
+
+/// For `ttl_ms`: a key lives for ever.
+pub const TAVOLA_TTL_NEVER: i64 = -1;
+
+/// What a key gets or has beside its value. From the time on at which it expires it is missing, for
+/// all processes at once. Begin with
+/// `tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);`, which says the same as NULL:
+/// the key lives as long as the table was made to let it, and its flags are 0.
+///
+/// Handed in, `ttl_ms` or `expires_unix_ms` may be set, not both; told, both are. Times are kept by
+/// a clock that nobody sets: a wall clock that is set, forth or back, changes nothing for the keys
+/// that are there. It goes by the kernel's ticks, each 1 to 10 ms, and stands still while the
+/// machine sleeps. After the machine was started anew, a table on a disk goes by the wall clock of
+/// that moment.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tavola_attributes {
+    /// `sizeof(tavola_attributes)`.
+    pub size: usize,
+    /// How many milliseconds from now on it lives, a thousand years at most; `TAVOLA_TTL_DEFAULT`,
+    /// which is 0, or `TAVOLA_TTL_NEVER`. Told: what is left, at least 1, or `TAVOLA_TTL_NEVER`.
+    pub ttl_ms: i64,
+    /// If not 0, when it expires: milliseconds since 1970, by the wall clock as it stands now; at
+    /// once, when that has passed. Told: what `ttl_ms` comes to now; 0: never.
+    pub expires_unix_ms: u64,
+    /// Any number; the table keeps it and does not look at it.
+    pub flags: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+// SAFETY: integers without padding (a `usize`, two of 64 bits, two `u32`), the size first.
+unsafe impl SizedStruct for tavola_attributes {}
+
+impl From<Attributes> for tavola_attributes {
+    fn from(attributes: Attributes) -> Self {
+        let ttl_ms = ttl_ms_of(attributes.expiry);
+        Self {
+            ttl_ms,
+            expires_unix_ms: match ttl_ms {
+                TAVOLA_TTL_NEVER => 0,
+                left => unix_ms().saturating_add(left.unsigned_abs()),
+            },
+            flags: attributes.flags,
+            ..Self::new()
+        }
+    }
+}
+
+fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let ms = since.unwrap_or_default().as_millis();
+    u64::try_from(ms).unwrap_or(u64::MAX)
+}
+
+/// What is left to a key that is there.
+pub(crate) fn ttl_ms_of(expiry: Expiry) -> i64 {
+    match expiry {
+        Expiry::After(left) => i64::try_from(left.as_millis()).unwrap_or(i64::MAX).max(1),
+        _ => TAVOLA_TTL_NEVER,
+    }
+}
+
+/// The attributes that a caller means; NULL: the defaults.
+///
+/// # Safety
+/// I1 of `given.rs`.
+pub(crate) unsafe fn attributes_of(
+    attributes: *const tavola_attributes,
+) -> Result<Attributes, Failure> {
+    if attributes.is_null() {
+        return Ok(Attributes::default());
+    }
+    let given = given!(sized attributes);
+    if given.reserved != 0 {
+        return Err(Failure::argument("`reserved` of attributes is not 0"));
+    }
+    let expiry = match (given.ttl_ms, given.expires_unix_ms) {
+        (TAVOLA_TTL_DEFAULT, 0) => Expiry::Default,
+        (TAVOLA_TTL_DEFAULT, at) => Expiry::At(UNIX_EPOCH + Duration::from_millis(at)),
+        (_, 1..) => {
+            return Err(Failure::argument(
+                "attributes have both a `ttl_ms` and an `expires_unix_ms`; set one of them to 0",
+            ));
+        }
+        (TAVOLA_TTL_NEVER, 0) => Expiry::Never,
+        (ttl @ 1.., 0) => Expiry::After(Duration::from_millis(ttl.unsigned_abs())),
+        _ => {
+            return Err(Failure::argument(
+                "a `ttl_ms` is above 0, or TAVOLA_TTL_DEFAULT, or TAVOLA_TTL_NEVER",
+            ));
+        }
+    };
+    Ok(Attributes {
+        expiry,
+        flags: given.flags,
+    })
+}
+
+/// The time that a caller means, where no flags can be set.
+///
+/// # Safety
+/// I1 of `given.rs`.
+pub(crate) unsafe fn expiry_of(attributes: *const tavola_attributes) -> Result<Expiry, Failure> {
+    // SAFETY: the caller's promise.
+    match unsafe { attributes_of(attributes) }? {
+        Attributes { expiry, flags: 0 } => Ok(expiry),
+        _ => Err(Failure::argument(
+            "a key's flags stay as they are here; set them with its value",
+        )),
+    }
+}
+
+/// Where what is told of a key goes, as far as the caller wants it.
+pub(crate) struct EntryOut<'a> {
+    value: Option<&'a mut tavola_buffer>,
+    attributes: Option<SizedOut<tavola_attributes>>,
+    token: Out<'a, u64>,
+}
+
+impl EntryOut<'_> {
+    /// # Safety
+    /// I1 of `given.rs`.
+    pub(crate) unsafe fn of(
+        value: *mut tavola_buffer,
+        attributes: *mut tavola_attributes,
+        token: *mut u64,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            value: given!(maybe_buffer value),
+            attributes: given!(maybe_sized_out attributes),
+            token: given!(maybe token),
+        })
+    }
+
+    /// First what may fail.
+    pub(crate) fn put(self, entry: Entry) -> Answer {
+        if let Some(value) = self.value {
+            value.put(&entry.value)?;
+        }
+        if let Some(attributes) = self.attributes {
+            attributes.put(&entry.attributes.into());
+        }
+        let CasToken(token) = entry.token;
+        self.token.put(token);
+        OK
+    }
+}

@@ -1,0 +1,138 @@
+//! What a key has beside its value, told and changed.
+
+use super::tavola_table;
+use crate::attributes::{EntryOut, TAVOLA_TTL_NEVER, expiry_of, tavola_attributes, ttl_ms_of};
+use crate::buffer::tavola_buffer;
+use crate::entry::{entry, found};
+use crate::given::{SizedStruct, given};
+use crate::status::tavola_status;
+use std::ffi::c_void;
+use std::ptr;
+
+/// Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`; each may
+/// be NULL.
+///
+/// # Errors
+/// As `tavola_get`.
+///
+/// # Concurrency
+/// As `tavola_get`; all three are of one moment.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_get_entry(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *mut tavola_buffer,
+    attributes: *mut tavola_attributes,
+    token: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        // SAFETY: the caller's promise.
+        let out = unsafe { EntryOut::of(value, attributes, token) }?;
+        let told = table.inner.get_entry(key)?;
+        told.map_or_else(|| found(false), |told| out.put(told))
+    })
+}
+
+/// Tells how many milliseconds a key will still live, at least 1, or `TAVOLA_TTL_NEVER`.
+///
+/// # Errors
+/// As `tavola_contains`.
+///
+/// # Concurrency
+/// As `tavola_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_ttl(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    ttl_ms: *mut i64,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let out = given!(out ttl_ms);
+        let expiry = table.inner.ttl(key)?;
+        if let Some(expiry) = expiry {
+            out.put(ttl_ms_of(expiry));
+        }
+        found(expiry.is_some())
+    })
+}
+
+/// Lets a key expire at another time than it would: that of `attributes`, whose flags are 0. NULL:
+/// as long after now as the table was made to let it live. Its value and its flags stay.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_ARGUMENT`: there are flags; else as
+/// `tavola_set_with`. A table of fixed lengths refuses this with `TAVOLA_ERR_BAD_OPTION`, whatever
+/// the time.
+///
+/// # Crash
+/// Killed before it returned: the old time or the new one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_touch(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    attributes: *const tavola_attributes,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        // SAFETY: the caller's promise.
+        let expiry = unsafe { expiry_of(attributes) }?;
+        found(table.inner.touch(key, expiry)?)
+    })
+}
+
+/// Lets a key live for ever.
+///
+/// # Errors
+/// As `tavola_touch`.
+///
+/// # Crash
+/// As `tavola_touch`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_persist(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+) -> tavola_status {
+    let for_ever = tavola_attributes {
+        ttl_ms: TAVOLA_TTL_NEVER,
+        ..SizedStruct::new()
+    };
+    // SAFETY: the caller's promise.
+    unsafe { tavola_touch(table, key, key_len, ptr::from_ref(&for_ever)) }
+}
+
+/// As `tavola_touch`, and reads the value of the key, the attributes it had before (`had`), and its
+/// token; each of these may be NULL.
+///
+/// # Errors
+/// As `tavola_touch`. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it needs;
+/// `TAVOLA_ERR_STOPPED`: the callback gave no room. The key has its new time after these two, too.
+///
+/// # Concurrency
+/// The value is the one whose time was changed.
+///
+/// # Crash
+/// As `tavola_touch`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_get_and_touch(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    attributes: *const tavola_attributes,
+    value: *mut tavola_buffer,
+    had: *mut tavola_attributes,
+    token: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        // SAFETY: the caller's promise.
+        let (expiry, out) = unsafe { (expiry_of(attributes)?, EntryOut::of(value, had, token)?) };
+        let told = table.inner.get_and_touch(key, expiry)?;
+        told.map_or_else(|| found(false), |told| out.put(told))
+    })
+}
