@@ -164,7 +164,7 @@ fn contents(table: &Table, model: &Model) -> Found<()> {
 
 fn walk(table: &Table, model: &Model) -> Found<()> {
     let (mut entries, mut met) = (table.iter(), 0);
-    while let Some((key, value)) = entries.next_entry().map_err(failed)? {
+    while let Some((key, value, attributes)) = entries.next_with_attributes().map_err(failed)? {
         let Some((key, held)) = model
             .get_key_value(key)
             .filter(|known| known.1[..] == *value)
@@ -172,8 +172,8 @@ fn walk(table: &Table, model: &Model) -> Found<()> {
             let key = key.escape_ascii();
             return Err(format!("a walk meets {key} with {}", shown(Some(value))));
         };
-        if !held.has(entries.attributes()) {
-            let (key, attributes) = (key.escape_ascii(), entries.attributes());
+        if !held.has(attributes) {
+            let key = key.escape_ascii();
             return Err(format!("a walk meets {key} with {attributes:?}"));
         }
         met += 1;
