@@ -21,8 +21,8 @@ tavola-torture: kills processes that use a table, and checks what is left
 /// Seconds from which on every point is killed at.
 const EVERY: u64 = 3600;
 /// Points of a long case in a sample: so many for each of the seconds, and never fewer.
-const POINTS_A_SECOND: u64 = 2;
-const LEAST_POINTS: u64 = 120;
+const POINTS_A_SECOND: u64 = 1;
+const LEAST_POINTS: u64 = 60;
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ mod tests {
         let args = parse("--seconds 60 --kills 300 --only split").unwrap();
         assert_eq!((args.seconds, args.kills), (60, 300));
         assert_eq!(args.only.as_deref(), Some("split"));
-        assert!(!args.every_point() && args.sample() == 120);
+        assert!(!args.every_point() && args.sample() == 60);
         assert!(parse("--seconds 3600").unwrap().every_point());
         assert_eq!(parse("--help").unwrap_err(), "help");
         for bad in ["--kills", "--kills x", "--lanes 0", "--faster"] {
