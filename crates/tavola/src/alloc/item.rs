@@ -76,7 +76,20 @@ impl<'a> Item<'a> {
         key_len: u64,
         has_uid: bool,
     ) -> Option<Self> {
-        let (data, flags) = if has_uid { (16, FLAG_UID) } else { (8, 0) };
+        let flags = if has_uid { FLAG_UID } else { 0 };
+        Self::with_flags(region, block, item_ref, header, key_len, flags)
+    }
+
+    #[inline(always)]
+    fn with_flags(
+        region: &'a Region,
+        block: Block<'a>,
+        item_ref: u64,
+        header: u64,
+        key_len: u64,
+        flags: u8,
+    ) -> Option<Self> {
+        let data = 8 + 8 * u64::from(flags.count_ones());
         let value_len = header & u64::from(u32::MAX);
         let item = Self {
             region,
@@ -133,20 +146,10 @@ impl<'a> Item<'a> {
     ) -> Option<Self> {
         const USUAL: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT;
         let flags = (header >> 56) as u8;
-        let value_len = header & u64::from(u32::MAX);
-        let data = 8 + 8 * u64::from(flags.count_ones());
-        let item = Self {
-            region,
-            block,
-            item_ref,
-            data,
-            key_len,
-            value_len,
-            flags,
-        };
-        let value = data + key_len;
-        let fits = value <= block.room() && value_len <= block.room() - value;
-        (flags & !USUAL == 0 && fits).then_some(item)
+        if flags & !USUAL != 0 {
+            return None;
+        }
+        Self::with_flags(region, block, item_ref, header, key_len, flags)
     }
 
     /// An item with other fields after its header.
