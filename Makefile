@@ -35,12 +35,12 @@ check: ## format, lints, tidy, docs, layout tables, the header for C, other C li
 	@scripts/setup check
 	scripts/check
 
-torture: ## kill processes at every store and at random: SECONDS=600 KILLS=10000
+torture: ## kill processes at every store and at random, for hours: SECONDS=3600 KILLS=10000
 	@scripts/setup build
-	cargo run --release $(LOCKED) --package tavola-torture --features torture -- \
-		--seconds $(or $(SECONDS),600) --kills $(or $(KILLS),10000)
+	cargo run --profile torture $(LOCKED) --package tavola-torture --features torture -- \
+		--seconds $(or $(SECONDS),3600) --kills $(or $(KILLS),10000)
 
-torture-short: ## the same, bounded: SECONDS=60 KILLS=300
+torture-short: ## the same with a sample of the stores, bounded: SECONDS=60 KILLS=300
 	@$(MAKE) --no-print-directory torture \
 		SECONDS=$(or $(SECONDS),60) KILLS=$(or $(KILLS),300)
 
@@ -76,7 +76,7 @@ bench: ## the standard measurements of `tavola bench kv`
 	@scripts/setup build
 	scripts/bench
 
-bench-100m: ## 100 million keys in one table, with headers and of fixed lengths: a quarter of an hour
+bench-100m: ## 100 million keys in one table, with headers and of fixed lengths: some 25 minutes
 	@scripts/setup build
 	scripts/bench-100m
 

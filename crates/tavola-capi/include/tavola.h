@@ -1213,14 +1213,21 @@ tavola_status tavola_clear(const struct tavola_table *table);
 tavola_status tavola_compact(const struct tavola_table *table, uint64_t *given_back);
 
 // Collapses up to `budget_bytes` of the table into huge pages, where the kernel can (about a
-// second a GiB), and gives back some memory nobody needs. Goes on where the last call of this
-// process ended.
+// second a GiB), searches up to 256 buckets of each shard for keys that have expired, and gives
+// back some memory nobody needs. Goes on where the last call of this process ended.
 //
 // # Errors
 // As `tavola_remove`.
 tavola_status tavola_maintain(const struct tavola_table *table,
                               uint64_t budget_bytes,
                               struct tavola_maintained *did);
+
+// Removes all keys that have expired. Writes and `tavola_maintain` do so bit by bit; no reader
+// sees them in the meantime.
+//
+// # Errors
+// As `tavola_remove`.
+tavola_status tavola_remove_expired(const struct tavola_table *table);
 
 // Frees the slots of participants that died, and wins back what they held; `freed` gets how many
 // there were, unless it is NULL. Writes do so by themselves from time to time.

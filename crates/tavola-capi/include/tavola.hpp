@@ -324,6 +324,7 @@ class table {
     detail::check(tavola_compact(get(), &given_back));
     return given_back;
   }
+  void remove_expired() { detail::check(tavola_remove_expired(get())); }
   tavola::maintained maintain(std::uint64_t budget_bytes) {
     tavola_maintained did = TAVOLA_INIT(tavola_maintained);
     detail::check(tavola_maintain(get(), budget_bytes, &did));

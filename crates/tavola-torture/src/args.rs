@@ -5,8 +5,9 @@ use std::path::PathBuf;
 pub(crate) const USAGE: &str = "\
 tavola-torture: kills processes that use a table, and checks what is left
 
-  --seconds N   about so long in all (600); from 3600 on every point is killed at,
-                below that a sample of the points of long cases
+  --seconds N   below 3600: about so long in all, with a sample of the points of long cases;
+                else (3600) every point is killed at, however long that takes, and the soaks
+                take half of it
   --kills N     at least so many random kills in the soak (10000)
   --lanes N     processes that take kill points side by side (16 for each CPU)
   --seed N      of random choices (drawn from the clock)
@@ -41,7 +42,7 @@ impl Args {
     fn new() -> Self {
         let cpus = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
-            seconds: 600,
+            seconds: EVERY,
             kills: 10_000,
             lanes: (16 * cpus).min(crate::board::LANES),
             seed: crate::system::now_ns(),
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!((args.seconds, args.kills), (60, 300));
         assert_eq!(args.only.as_deref(), Some("split"));
         assert!(!args.every_point() && args.sample() == 60);
-        assert!(parse("--seconds 3600").unwrap().every_point());
+        assert!(parse("").unwrap().every_point());
         assert_eq!(parse("--help").unwrap_err(), "help");
         for bad in ["--kills", "--kills x", "--lanes 0", "--faster"] {
             assert!(parse(bad).is_err(), "{bad}");

@@ -389,6 +389,11 @@ fn a_repair_keeps_times_and_flags() {
     });
 }
 
+/// A reader may have been stopped before its read, or after it.
+fn overlap(a: &(Instant, Instant), b: &(Instant, Instant)) -> bool {
+    a.0 < b.1 && b.0 < a.1
+}
+
 /// A key that is touched in time is there for every reader, however long that one was stopped
 /// between two of its steps: there are more of them than processors.
 #[test]
@@ -454,15 +459,10 @@ fn who_touches_a_key_in_time_keeps_it_for_all() {
             .collect();
         (late, missed)
     });
-    // A reader may have been stopped before its read, or after it.
-    let overlap = |a: &(Instant, Instant), b: &(Instant, Instant)| a.0 < b.1 && b.0 < a.1;
-    let wrongly = |read: &&(Instant, Instant)| !late.iter().any(|span| overlap(read, span));
-    assert_eq!(
-        missed.iter().filter(wrongly).count(),
-        0,
-        "{} late",
-        late.len()
-    );
+    let wrongly = missed
+        .iter()
+        .filter(|read| !late.iter().any(|span| overlap(read, span)));
+    assert_eq!(wrongly.count(), 0, "{} late", late.len());
 }
 
 #[test]

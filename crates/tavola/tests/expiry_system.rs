@@ -70,6 +70,40 @@ fn memory_comes_back_with_writes() {
     assert_clean(&table);
 }
 
+/// A call of `maintain` searches a piece of the table, however many keys have expired; the thread
+/// that calls it lets go of all of them in time, and is soon stopped.
+#[test]
+fn maintaining_searches_a_piece_at_a_time() {
+    const KEYS: u64 = 20_000;
+    let dir = Dir::new();
+    let path = dir.table("t");
+    let table = options().shards(1).create(&path).unwrap();
+    let fill = || {
+        for number in 0..KEYS {
+            let ttl = Attributes::ttl(Duration::from_millis(300));
+            table.set_with(&number.to_le_bytes(), b"", ttl).unwrap();
+        }
+        sleep(Duration::from_millis(320));
+    };
+    fill();
+    let before = table.len().unwrap();
+    table.maintain(0).unwrap();
+    let removed = before - table.len().unwrap();
+    assert!(removed > 0 && removed <= 256 * 7, "{removed} of {before}");
+    table.remove_expired().unwrap();
+    assert!(table.is_empty().unwrap());
+    fill();
+    assert!(!table.is_empty().unwrap());
+    let tended = options().background(true).open(&path).unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while !table.is_empty().unwrap() {
+        assert!(Instant::now() < until, "{} left", table.len().unwrap());
+        sleep(Duration::from_millis(10));
+    }
+    drop(tended);
+    assert_clean(&table);
+}
+
 /// A table that is full of what has expired takes writes.
 #[test]
 fn what_has_expired_makes_room() {

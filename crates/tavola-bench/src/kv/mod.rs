@@ -13,9 +13,9 @@
 //! Worker p handles the p-th share of the keys, in random order; a small table is passed over
 //! several times, until there are [`Config::min_ops`]. Throughput counts from T to the end of the
 //! last worker. **Latencies come from a run of their own**, in which every single call is timed:
-//! for `put` on a second fresh table, for `over` over all keys, for the reads over
-//! [`LATENCY_READS`] calls; so the slowest call is the slowest of all, pauses of growth included.
-//! With a batch, a call is a batch.
+//! for `put` on a second fresh table, for `over` over all keys, for the others over
+//! [`Config::latency_ops`] calls; so the slowest put is the slowest of all, pauses of growth
+//! included. With a batch, a call is a batch.
 
 mod crew;
 mod job;
@@ -37,9 +37,6 @@ pub use worker::work;
 
 use crate::bytes::KeyWords;
 use crate::{Error, Place, Result};
-
-/// How many calls of each reading phase are timed one by one.
-pub const LATENCY_READS: u64 = 1_000_000;
 
 /// A phase of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -138,6 +135,8 @@ pub struct Config {
     pub min_ops: u64,
     /// Whether latencies are measured, too.
     pub latency: bool,
+    /// How many calls of `mix`, `get` and `miss` are timed for that.
+    pub latency_ops: u64,
 }
 
 impl Config {
@@ -160,6 +159,10 @@ impl Config {
             _ if u64::from(self.procs) > self.keys => bad("procs", "more processes than keys"),
             _ if self.batch == 0 => bad("batch", "1 stands for one key at a time"),
             _ if self.repeat == 0 => bad("repeat", "at least one run is needed"),
+            _ if self.latency && self.latency_ops == 0 => bad(
+                "latency-ops",
+                "at least one call is needed; or measure no latencies",
+            ),
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use tavola::Table;
 use super::crew::Crew;
 use super::job::{Done, Run};
 use super::report::{Collapse, Gathered, Line, Summary};
-use super::{Config, Distribution, LATENCY_READS, Phase, Placement};
+use super::{Config, Distribution, Phase, Placement};
 use crate::latency::Merged;
 use crate::scratch::Scratch;
 use crate::{Result, clock};
@@ -158,10 +158,11 @@ impl<'a> Leader<'a> {
 
     fn latencies(&mut self, phase: Phase) -> Result<Merged> {
         let all_keys = phase == Phase::Over;
-        let rounds = LATENCY_READS.div_ceil(self.config.keys);
+        let timed = self.config.latency_ops;
+        let rounds = timed.div_ceil(self.config.keys);
         let (rounds, limit) = match all_keys {
             true => (1, u64::MAX),
-            false => (rounds, LATENCY_READS.div_ceil(u64::from(self.config.procs))),
+            false => (rounds, timed.div_ceil(u64::from(self.config.procs))),
         };
         let run = Run {
             timed: true,

@@ -38,6 +38,9 @@ pub struct PhaseLine {
     /// Nanoseconds a call; absent when latencies were not asked for.
     #[serde(flatten)]
     pub latency: Option<Percentiles>,
+    /// How many calls these are of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timed: Option<u64>,
     /// Million operations a second of each process, in its own time.
     pub share: Vec<f64>,
     /// `mops` of every repetition, in the order they were run.
@@ -142,6 +145,7 @@ impl Gathered {
             seconds: median.seconds,
             mops: median.mops(),
             latency: self.latency.as_ref().map(Merged::percentiles),
+            timed: self.latency.as_ref().map(Merged::count),
             share: median.share.clone(),
             runs: self.turns.iter().map(Measured::mops).collect(),
             writer_mops: median.writer_mops,

@@ -33,6 +33,8 @@ pub struct Config {
     pub place: Place,
     /// Keys in each table.
     pub keys: u64,
+    /// Bytes of their values: those of 8 are overwritten in place.
+    pub value_bytes: usize,
     /// The phases that are compared, where a comparison has them.
     pub phases: Vec<Phase>,
     /// The comparisons; all when none is given.
@@ -78,7 +80,7 @@ impl Config {
             keys: self.keys,
             procs: side.procs,
             key_bytes: 8,
-            value_bytes: 8,
+            value_bytes: self.value_bytes,
             batch: 1,
             phases: of_it.filter(|phase| self.phases.contains(phase)).collect(),
             distribution: match comparison {
@@ -91,6 +93,7 @@ impl Config {
             repeat: 1,
             min_ops: self.min_ops,
             latency: false,
+            latency_ops: 0,
         }
     }
 }

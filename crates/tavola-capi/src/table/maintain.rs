@@ -166,8 +166,8 @@ pub unsafe extern "C" fn tavola_compact(
 }
 
 /// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can (about a
-/// second a GiB), and gives back some memory nobody needs. Goes on where the last call of this
-/// process ended.
+/// second a GiB), searches up to 256 buckets of each shard for keys that have expired, and gives
+/// back some memory nobody needs. Goes on where the last call of this process ended.
 ///
 /// # Errors
 /// As `tavola_remove`.
@@ -180,6 +180,19 @@ pub unsafe extern "C" fn tavola_maintain(
     entry(|| {
         let (table, did) = (given!(handle table), given!(sized_out did));
         did.put(&table.inner.maintain(budget_bytes)?.into());
+        OK
+    })
+}
+
+/// Removes all keys that have expired. Writes and `tavola_maintain` do so bit by bit; no reader
+/// sees them in the meantime.
+///
+/// # Errors
+/// As `tavola_remove`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_remove_expired(table: *const tavola_table) -> tavola_status {
+    entry(|| {
+        given!(handle table).inner.remove_expired()?;
         OK
     })
 }

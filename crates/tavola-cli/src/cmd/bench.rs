@@ -42,11 +42,12 @@ Phases:
 
 Each process has its share of the keys. Seconds count from the common start to the end of
 the last process. Latencies come from a second run in which each single call is timed (put:
-on a second fresh table; over: all keys; the others: 1 million calls), so that 'max' is the
-slowest of all calls. With --batch a call is a batch; mix is never batched. JSON has also
-max_less_wait_ns (the slowest without the time its process stood in the run queue), share
-(M/s of each process in its own time) and runs (M/s of each repetition); its last line has
-bytes_per_key, resident_bytes, and what harness and clock cost, which is never taken off.
+on a second fresh table; over: all keys; the others: --latency-ops calls), so that 'max' of
+put and over is the slowest of all calls. With --batch a call is a batch; mix is never batched.
+JSON has also max_less_wait_ns (the slowest without the time its process stood in the run
+queue), timed (how many calls these are of), share (M/s of each process in its own time) and
+runs (M/s of each repetition); its last line has bytes_per_key, resident_bytes, and what
+harness and clock cost, which is never taken off.
 
 Examples:
   tavola bench kv --keys 1M
@@ -132,6 +133,9 @@ struct KvArgs {
     /// Measure throughput only
     #[arg(long)]
     no_latency: bool,
+    /// Calls of mix, get and miss that are timed one by one
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count)]
+    latency_ops: u64,
     #[command(flatten)]
     place: PlaceArgs,
     /// One JSON object a line
@@ -334,6 +338,7 @@ impl KvArgs {
             repeat: self.repeat,
             min_ops: self.min_ops,
             latency: !self.no_latency,
+            latency_ops: self.latency_ops,
         })
     }
 }

@@ -1,4 +1,5 @@
-//! `tavola maintain`: housekeeping that no write does: the dead, huge pages, memory given back.
+//! `tavola maintain`: housekeeping that no write does at once: the dead, the expired, huge pages,
+//! memory given back.
 
 use std::process::ExitCode;
 
@@ -14,8 +15,8 @@ const EXAMPLES: &str = "\
 Examples:
   tavola maintain sessions       worth it after a large load: cold reads get faster
 
-Removes participants that died, moves the table onto huge pages where the kernel can
-(see 'tavola doctor'), and gives spare memory back, while others go on using it.";
+Removes participants that died and keys that expired, moves the table onto huge pages where
+the kernel can (see 'tavola doctor'), and gives spare memory back, while others go on using it.";
 
 /// How much one step may move, so that other users of the table are not kept waiting.
 const STEP_BYTES: u64 = 64 << 20;
@@ -56,6 +57,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 }
 
 fn maintain_all(table: &Table) -> Result<Maintained, CliError> {
+    table.remove_expired()?;
     let mut total = Maintained::default();
     loop {
         let step = table.maintain(STEP_BYTES)?;

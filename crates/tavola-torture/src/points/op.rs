@@ -59,6 +59,7 @@ pub(crate) enum Op {
     Repair,
     Compact,
     Maintain,
+    RemoveExpired,
 }
 
 /// The table an operation is done to, open or not.
@@ -144,6 +145,7 @@ impl<'a> Seat<'a> {
             Op::Repair => return Ok(table.repair()?.is_clean()),
             Op::Compact => drop(table.compact()?),
             Op::Maintain => drop(table.maintain(1 << 30)?),
+            Op::RemoveExpired => table.remove_expired()?,
             _ => {}
         }
         Ok(true)

@@ -94,7 +94,7 @@ pub(crate) fn run(
 /// Lets go of all keys that have expired, where there may be any.
 fn expire(table: &Table, case: &Case) -> Found<()> {
     match case.expires {
-        true => table.maintain(0).map(drop).map_err(failed),
+        true => table.remove_expired().map_err(failed),
         false => Ok(()),
     }
 }

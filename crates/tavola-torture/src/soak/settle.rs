@@ -245,7 +245,7 @@ impl Settlement<'_> {
     fn count(&mut self) -> tavola::Result<()> {
         let is_exact = now_ns().is_multiple_of(2);
         if is_exact {
-            self.table.maintain(0)?;
+            self.table.remove_expired()?;
         }
         let (counted, mut entries) = (self.table.len()?, self.table.iter());
         let mut met = 0;

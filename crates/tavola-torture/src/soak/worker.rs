@@ -196,6 +196,7 @@ impl Worker<'_> {
             1..3 => table.stats().map(drop),
             3..5 => table.participants().map(drop),
             5..8 => table.reap().map(drop),
+            8..14 => table.remove_expired(),
             _ => table.maintain(0).map(drop),
         }
         .map_err(failed)

@@ -310,7 +310,7 @@ impl Core {
 
     /// One step of the search for expired keys in one shard, if there may be any, and nobody holds
     /// it.
-    fn sweep_shard(&self, shard: u32, me: u32, most: Option<usize>) {
+    pub(super) fn sweep_shard(&self, shard: u32, me: u32, most: Option<usize>) {
         if may_expire(self.region.shard(shard))
             && let Some(lock) = ShardLock::try_acquire(&self.region, shard, me)
         {

@@ -5,7 +5,7 @@ use super::core::Core;
 use crate::alloc::{GRACE_S, give_back};
 use crate::error::Result;
 use crate::index::{ClearCursor, Which, clear_buckets, may_expire};
-use crate::layout::{ExtentState, PAGE, PageWord};
+use crate::layout::{BUCKETS, ExtentState, PAGE, PageWord};
 use crate::sync::{Ordering, W64};
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub struct Maintained {
     pub given_back_bytes: u64,
     /// Whether the kernel can do it: Linux 6.1 or newer, with transparent huge pages.
     pub huge_pages_supported: bool,
-    /// Nothing was left to do.
+    /// Nothing was left to collapse.
     pub done: bool,
 }
 
@@ -67,11 +67,15 @@ impl Core {
         self.remove_all(Which::All)
     }
 
+    pub(super) fn remove_expired(&self) -> Result<()> {
+        self.remove_all(Which::Expired)
+    }
+
     pub(super) fn compact(&self) -> Result<u64> {
         let me = self.writer()?;
         self.reap()?;
         // What is damaged does not keep the rest from being done.
-        let swept = self.remove_all(Which::Expired);
+        let swept = self.remove_expired();
         for shard in 0..self.region().geometry().shards() {
             // Twice idle: the first sweep may have begun in the middle. Each round does some of the
             // work there is; counters that were damaged promise more.
@@ -108,10 +112,10 @@ impl Core {
 
     pub(super) fn maintain(&self, budget_bytes: u64) -> Result<Maintained> {
         let me = self.writer()?;
-        let swept = self.remove_all(Which::Expired);
-        let report = self.collapse_some(me, budget_bytes)?;
-        swept?;
-        Ok(report)
+        for shard in 0..self.region().geometry().shards() {
+            self.sweep_shard(shard, me, Some(BUCKETS));
+        }
+        self.collapse_some(me, budget_bytes)
     }
 
     fn collapse_some(&self, me: u32, budget_bytes: u64) -> Result<Maintained> {
@@ -185,6 +189,18 @@ impl Table {
         self.core()?.clear()
     }
 
+    /// Removes all keys that have expired. Writes and [`Table::maintain`] do so bit by bit; no
+    /// reader sees them in the meantime.
+    ///
+    /// # Errors
+    /// As [`Table::remove`].
+    ///
+    /// # Concurrency
+    /// No lock is held for more than some 200 keys.
+    pub fn remove_expired(&self) -> Result<()> {
+        self.core()?.remove_expired()
+    }
+
     /// Gives back all memory that can be given back, and says how many bytes: removes what has
     /// expired, merges sparse parts of the index, empties sparse pages, waits up to two and a half
     /// seconds for the grace of freed pages.
@@ -200,9 +216,10 @@ impl Table {
     }
 
     /// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can
-    /// (`MADV_COLLAPSE`, Linux 6.1; about a second a GiB), removes all keys that have expired, and
-    /// gives back some memory nobody needs.
-    /// Goes on where the last call of this process ended; `done` says that nothing is left.
+    /// (`MADV_COLLAPSE`, Linux 6.1; about a second a GiB), searches up to 256 buckets of each shard
+    /// for keys that have expired, and gives back some memory nobody needs.
+    /// Goes on where the last call of this process ended, the search where the last search did;
+    /// `done` says that nothing is left to collapse.
     ///
     /// # Errors
     /// As [`Table::remove`].

@@ -26,6 +26,7 @@ Examples:
   tavola bench scale
   tavola bench scale --only crowd --phases put,get
   tavola bench scale --only readers --only hot-readers --repeat 21
+  tavola bench scale --only hot-writer --value-bytes 16
   tavola bench scale --keys 100K --json | jq 'select(.ratio < 0.85)'";
 
 /// How rates hold up when more processes sit at the table, as ratios of pairs of runs
@@ -35,6 +36,9 @@ pub struct Args {
     /// Keys in each table; K, M and G stand for thousands, millions, milliards
     #[arg(long, short, value_name = "N", default_value = "1M", value_parser = parse_count)]
     keys: u64,
+    /// Bytes a value; those of 8 are overwritten in place
+    #[arg(long, short, value_name = "V", default_value_t = 8)]
+    value_bytes: usize,
     /// The phases, with commas between
     #[arg(long, value_delimiter = ',', default_value = "put,over,mix,get,miss")]
     phases: Vec<kv::Phase>,
@@ -69,6 +73,7 @@ pub fn run(args: Args) -> Result<(), CliError> {
         worker: worker("worker")?,
         place: args.place.into(),
         keys: args.keys,
+        value_bytes: args.value_bytes,
         phases: args.phases,
         only: args.only,
         repeat: args.repeat,
@@ -90,8 +95,9 @@ fn header(config: &Config) -> String {
         .map(|one| format!("  {:<13}{}\n", one.name(), one.what()))
         .collect();
     format!(
-        "{}, {} of runs a comparison\n\n{legend}\n{:<13}{:<6}{:>8}  {:<15}{:>9}{:>9}",
+        "{}, values of {}, {} of runs a comparison\n\n{legend}\n{:<13}{:<6}{:>8}  {:<15}{:>9}{:>9}",
         counted(config.keys, "key"),
+        counted(config.value_bytes as u64, "byte"),
         counted(config.repeat.into(), "pair"),
         "",
         "phase",

@@ -70,6 +70,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
         ("check", vec![Op::Check]),
         ("clear", vec![Op::Clear]),
         ("maintain", vec![Op::Maintain]),
+        ("remove expired", vec![Op::RemoveExpired]),
     ]);
     let case = |(name, ops): (&str, _)| {
         Case::new(&format!("expiry: {name}"), some.clone(), ops)

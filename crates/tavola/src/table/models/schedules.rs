@@ -1,7 +1,8 @@
 //! Models under the schedules of the checker shuttle: random ones, and such that change threads at
 //! a few chosen accesses only (PCT), in two grains, with the same seeds each time.
 //!
-//! `TAVOLA_MODEL_TIMES` multiplies the number of schedules, `SHUTTLE_RANDOM_SEED` chooses others.
+//! `TAVOLA_MODEL_TIMES` multiplies the number of schedules (0.5: half), `SHUTTLE_RANDOM_SEED`
+//! chooses others.
 
 use crate::layout::PAGE;
 use crate::region::Region;
@@ -33,8 +34,9 @@ thread_local! {
 
 /// Runs a model under `schedules` schedules of each kind.
 pub(super) fn explore(schedules: usize, model: impl Fn() + Send + Sync + 'static) {
-    let times = std::env::var("TAVOLA_MODEL_TIMES").map_or(1, |n| n.parse().expect("a number"));
-    let (schedules, model) = (schedules * times, Arc::new(model));
+    let times = std::env::var("TAVOLA_MODEL_TIMES").map_or(1.0, |n| n.parse().expect("a number"));
+    let schedules = (schedules as f64 * times).ceil() as usize;
+    let model = Arc::new(model);
     for (grain, seed) in [(Grain::Fine, 1), (Grain::Coarse, 1 << 16)] {
         GRAIN.set(grain);
         run(RandomScheduler::new_from_seed(seed, schedules), &model);
