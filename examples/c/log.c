@@ -83,6 +83,8 @@ int main(void) {
     writers[i] = fork();
     if (writers[i] == 0) {
       work(log, i);
+      // The drain itself stays the parent's.
+      tavola_log_drain_close(drain);
       tavola_log_close(log);
       return 0;
     }

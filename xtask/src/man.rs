@@ -1,5 +1,5 @@
-//! Man pages of the C interface, section 3: one a function, made from its comment in the headers,
-//! and one for what stands at the header's top.
+//! Man pages of the C interface, section 3: one a function, and one a macro that has arguments,
+//! made from its comment in the headers, and one for what stands at the header's top.
 
 use crate::failure::Failure;
 use crate::header;
@@ -19,7 +19,7 @@ pub(crate) fn write(root: &Path, directory: &Path) -> Result<String, Failure> {
         source,
     })?;
     let mut pages = pages(&header);
-    pages.extend(more.split("\n\n").filter_map(function));
+    pages.extend(more.split("\n\n").flat_map(described));
     let failed = |source| Failure::File {
         path: directory.to_path_buf(),
         source,
@@ -83,30 +83,49 @@ fn pages(header: &str) -> Vec<Page> {
         text: text.join("\n").trim().to_owned(),
     };
     std::iter::once(first)
-        .chain(rest.split("\n\n").filter_map(function))
+        .chain(rest.split("\n\n").flat_map(described))
         .collect()
 }
 
-/// A function with its comment; `None` for other parts of the header.
-fn function(block: &str) -> Option<Page> {
+/// The macros or the function that a comment describes; none for other parts of the header.
+fn described(block: &str) -> Vec<Page> {
     let is_comment = |line: &&str| line.starts_with("//");
     let comment: Vec<&str> = block.lines().take_while(is_comment).collect();
     let declared: Vec<&str> = block.lines().skip(comment.len()).collect();
+    if comment.is_empty() {
+        return Vec::new();
+    }
+    let text = comment.iter().map(|line| line.trim_start_matches("//"));
+    let text: Vec<&str> = text.map(str::trim).collect();
+    let mut calls: Vec<(&str, &str)> = declared.iter().filter_map(|line| macro_of(line)).collect();
+    calls.dedup();
     let declared = declared.join("\n");
+    if calls.is_empty() {
+        calls.extend(function(&declared));
+    }
+    let page = |(name, call): (&str, &str)| Page {
+        name: name.to_owned(),
+        synopsis: format!("#include <tavola.h>\n\n{call}"),
+        text: text.join("\n"),
+    };
+    calls.into_iter().map(page).collect()
+}
+
+/// The name of a function and how it is declared.
+fn function(declared: &str) -> Option<(&str, &str)> {
     let (before, _) = declared.split_once('(')?;
     let name = before.rsplit([' ', '*']).next()?;
-    if comment.is_empty() || !name.starts_with("tavola_") || declared.starts_with("typedef") {
-        return None;
-    }
-    let text: Vec<&str> = comment
-        .iter()
-        .map(|line| line.trim_start_matches("//").trim())
-        .collect();
-    Some(Page {
-        name: name.to_owned(),
-        synopsis: format!("#include <tavola.h>\n\n{declared}"),
-        text: text.join("\n"),
-    })
+    let is_function = name.starts_with("tavola_") && !declared.starts_with("typedef");
+    is_function.then_some((name, declared))
+}
+
+/// The name of a macro that has arguments, and how it is called.
+fn macro_of(line: &str) -> Option<(&str, &str)> {
+    let defined = line.strip_prefix("#define ")?;
+    let (name, _) = defined.split_once('(')?;
+    let is_name = |c: char| c.is_ascii_uppercase() || c == '_';
+    let call = &defined[..=defined.find(')')?];
+    name.chars().all(is_name).then_some((name, call))
 }
 
 impl Page {
@@ -193,6 +212,20 @@ mod tests {
     fn functions_have_pages_and_types_have_none() {
         let names: Vec<String> = pages(HEADER).into_iter().map(|page| page.name).collect();
         assert_eq!(names, ["tavola", "tavola_get", "tavola_name"]);
+    }
+
+    #[test]
+    fn macros_with_arguments_have_pages() {
+        let block = "// Makes one: it is new.\n#ifdef __cplusplus\nint tavola_made(int);\n\
+            #define MADE(type, ...) tavola_made(1)\n#else\n#define MADE(type, ...) {0}\n#endif\n\
+            #define OTHER(type) (type)\n#define NUMBER (1)";
+        let pages = described(block);
+        let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
+        assert_eq!(names, ["MADE", "OTHER"]);
+        let page = pages[0].roff();
+        assert!(page.contains("MADE \\- Makes one\n"), "{page}");
+        assert!(page.contains("\n\nMADE(type, ...)\n.fi"), "{page}");
+        assert!(described("#define MADE(type) 1").is_empty());
     }
 
     #[test]

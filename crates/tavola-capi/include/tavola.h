@@ -1768,7 +1768,9 @@ tavola_status tavola_log_drain_finish(struct tavola_log_drain *drain,
                                       size_t *lines);
 
 // As `tavola_log_drain_pass`, to a file, a pipe or a terminal, as text: see `tavola_line_print`. A
-// descriptor that does not block will not do.
+// descriptor that does not block will not do. Another one may be given with each pass, as a file
+// that has become large is rotated; `tavola log drain --file PATH --rotate SIZE` in the shell does
+// so by itself.
 //
 // # Errors
 // `TAVOLA_ERR_SINK`: the lines come again, and a part of them may have been written. Else as

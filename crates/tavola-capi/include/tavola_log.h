@@ -50,7 +50,7 @@ static inline tavola_status tavola_log_vprintf(const tavola_log *log, int32_t le
     }                                                                 \
   } while (0)
 
-// `TAVOLA_LOG_INFO(log, "cart %d is ready", 3);`
+// As `TAVOLA_LOG`, with the level in the name: `TAVOLA_LOG_INFO(log, "cart %d is ready", 3);`
 #define TAVOLA_LOG_ERROR(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_ERROR, __VA_ARGS__)
 #define TAVOLA_LOG_WARN(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_WARN, __VA_ARGS__)
 #define TAVOLA_LOG_INFO(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_INFO, __VA_ARGS__)

@@ -3,16 +3,14 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use support::{COMPILERS, Installed, Language, Program, here};
+use support::{COMPILERS, Installed, Language, here};
 
-/// All programs of a folder, by every compiler that is there.
-fn compile_and_run(language: Language, folder: &str, run: fn(&Program)) {
+/// All programs of a folder, by every compiler.
+fn compile_and_run(language: Language, folder: &str) {
     let installed = Installed::get();
-    let compilers = language.compilers();
-    assert!(!compilers.is_empty(), "none of {COMPILERS:?} is there");
-    for compiler in compilers {
+    for compiler in COMPILERS {
         for source in sources(folder, language) {
-            run(&installed.compile(language, compiler, &source, &[]));
+            installed.compile(language, compiler, &source, &[]).run();
         }
     }
 }
@@ -28,18 +26,18 @@ fn sources(folder: &str, language: Language) -> Vec<PathBuf> {
 
 #[test]
 fn c_programs_run() {
-    compile_and_run(Language::C, "tests/c", Program::run);
+    compile_and_run(Language::C, "tests/c");
 }
 
 #[test]
 fn cpp_programs_run() {
-    compile_and_run(Language::Cpp, "tests/cpp", Program::run);
+    compile_and_run(Language::Cpp, "tests/cpp");
 }
 
 #[test]
 fn newer_cpp_has_spans() {
     let installed = Installed::get();
-    for compiler in Language::Cpp20.compilers() {
+    for compiler in COMPILERS {
         for program in ["queue", "log", "table"].map(|name| format!("tests/cpp/{name}.cpp")) {
             installed
                 .compile(Language::Cpp20, compiler, &here(&program), &[])
@@ -48,14 +46,29 @@ fn newer_cpp_has_spans() {
     }
 }
 
-#[test]
-fn c_programs_run_under_valgrind() {
+/// All programs of a folder.
+fn run_under_valgrind(language: Language, folder: &str) {
     let installed = Installed::get();
-    for source in sources("tests/c", Language::C) {
+    for source in sources(folder, language) {
         installed
-            .compile(Language::C, "gcc", &source, &[])
+            .compile(language, "gcc", &source, &[])
             .run_under_valgrind();
     }
+}
+
+#[test]
+fn c_programs_run_under_valgrind() {
+    run_under_valgrind(Language::C, "tests/c");
+}
+
+#[test]
+fn cpp_programs_run_under_valgrind() {
+    run_under_valgrind(Language::Cpp, "tests/cpp");
+}
+
+#[test]
+fn examples_run_under_valgrind() {
+    run_under_valgrind(Language::C, "../../examples/c");
 }
 
 #[test]
@@ -74,18 +87,13 @@ fn programs_run_with_sanitizers() {
 }
 
 #[test]
-fn examples_run() {
-    compile_and_run(Language::C, "../../examples/c", Program::run);
-}
-
-#[test]
 fn the_static_library_links() {
     let installed = Installed::get();
     for (language, source) in [
         (Language::C, here("tests/c/table.c")),
         (Language::Cpp, here("tests/cpp/table.cpp")),
     ] {
-        for compiler in language.compilers() {
+        for compiler in COMPILERS {
             for flags in [&[][..], &["-static"]] {
                 installed
                     .compile_statically(language, compiler, &source, flags)
@@ -139,12 +147,40 @@ fn the_library_shows_what_the_header_says() {
     }
 }
 
-/// A page of the manual for each function.
+/// A page of the manual for each function, and for each macro with arguments.
 #[test]
 fn every_function_has_a_page() {
     let installed = Installed::get();
-    for name in installed.shown_names() {
+    let mut names = installed.shown_names();
+    for header in ["include/tavola.h", "include/tavola_log.h"] {
+        let text = std::fs::read_to_string(here(header)).unwrap();
+        names.extend(text.lines().filter_map(defined).map(str::to_owned));
+    }
+    for name in [
+        "tavola_log_printf",
+        "TAVOLA_LOG",
+        "TAVOLA_LOG_TRACE",
+        "TAVOLA_INIT",
+    ] {
+        assert!(
+            names.iter().any(|known| known == name),
+            "no {name} in {names:?}"
+        );
+    }
+    for name in names {
         let page = installed.path().join(format!("share/man/man3/{name}.3"));
         assert!(page.is_file(), "{}", page.display());
     }
+}
+
+/// The macro with arguments, or the function, that a line of a header defines.
+fn defined(line: &str) -> Option<&str> {
+    let macros = line.strip_prefix("#define ");
+    let (before, _) = macros
+        .or(line.strip_prefix("static inline "))?
+        .split_once('(')?;
+    before
+        .rsplit([' ', '*'])
+        .next()
+        .filter(|name| !name.is_empty())
 }

@@ -33,7 +33,7 @@ a name with a / in it is a path. Write -- before a key or value that begins with
 Exit codes: 0 found or done; 1 missing, or something needs attention; 2 error.
 
 Begin with:
-  tavola tour                                   see it all work in half a minute
+  tavola tour                                   see it all work in ten seconds
   tavola set sessions alice '{\"cart\":3}'        makes the table when it is not there
   tavola get sessions alice
   tavola COMMAND --help                         examples for each command";

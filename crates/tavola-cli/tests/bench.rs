@@ -300,7 +300,7 @@ fn people_get_a_table_of_ratios() {
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     for word in [
-        "2,000 keys, 1 pair of runs",
+        "2,000 keys, values of 8 bytes, 1 pair of runs",
         "least–most",
         "base M/s",
         "one-cpu      miss",

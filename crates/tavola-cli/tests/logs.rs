@@ -2,8 +2,10 @@
 
 mod shell;
 
-use std::io::{BufRead, BufReader};
-use std::process::Child;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Stdio};
+use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -56,6 +58,45 @@ fn what_one_process_writes_another_shows() {
     assert_eq!(none.missing(), b"");
     let wrong = shell.run(["log", "show", "events", "--level", "loud"]);
     assert!(wrong.err.contains("'loud' is not a level"), "{wrong:?}");
+}
+
+#[test]
+fn what_a_killed_writer_wrote_is_shown() {
+    let shell = Shell::new();
+    let mut command = shell.command(["log", "write", "events"]);
+    let quiet = command.stdin(Stdio::piped()).stderr(Stdio::null());
+    let mut writer = quiet.spawn().expect("the command starts");
+    let mut input = writer.stdin.take().expect("a pipe");
+    // As long as it takes them: it is killed while it writes.
+    let feeding = thread::spawn(move || {
+        let mut lines = 0..;
+        while lines
+            .next()
+            .is_some_and(|n: u64| writeln!(input, "line {n}").is_ok())
+        {}
+    });
+    let show = || shell.run(["log", "show", "events"]);
+    wait_until(|| show().out.iter().filter(|&&byte| byte == b'\n').count() > 1000);
+    end(&writer, Signal::KILL);
+    let ended = writer.wait().expect("it ends");
+    assert_eq!(ended.signal(), Some(Signal::KILL.as_raw()));
+    feeding.join().expect("nobody reads on");
+    let shown = show().text();
+    let number = |text: &&str| text.strip_prefix("line ")?.parse::<u64>().ok();
+    let numbers: Vec<_> = texts(&shown).iter().filter_map(number).collect();
+    assert!(
+        numbers.len() > 500 && numbers.len() == shown.lines().count(),
+        "{shown}"
+    );
+    assert!(
+        numbers.windows(2).all(|two| two[1] == two[0] + 1),
+        "{numbers:?}"
+    );
+    let last = shell.run(["log", "show", "events", "-n", "1", "--json"]);
+    assert_eq!(last.json()["pid"], u64::from(writer.id()));
+    write(&shell, &["events", "and on it goes"]);
+    let last = shell.run(["log", "show", "events", "-n", "1"]);
+    assert_eq!(texts(&last.text()), ["and on it goes"]);
 }
 
 #[test]

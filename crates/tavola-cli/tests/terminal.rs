@@ -5,6 +5,7 @@ mod shell;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread::{self, JoinHandle};
 
@@ -114,20 +115,39 @@ fn a_binary_dump_spares_the_terminal() {
     );
 }
 
-#[test]
-fn a_load_shows_a_bar_and_what_it_did_on_a_terminal_only() {
-    let shell = Shell::new();
+/// A file of 200,000 entries.
+fn many_lines(shell: &Shell) -> PathBuf {
     let mut lines = Vec::new();
     for n in 0..200_000 {
         writeln!(lines, "{{\"key\":\"k{n}\",\"value\":\"v{n}\"}}").unwrap();
     }
-    let file = shell.file("lines.jsonl", &lines);
+    shell.file("lines.jsonl", &lines)
+}
+
+#[test]
+fn a_load_shows_a_bar_and_what_it_did_on_a_terminal_only() {
+    let shell = Shell::new();
+    let file = many_lines(&shell);
     let file = file.to_str().unwrap();
     let (code, seen) = run(&shell, &["load", "t", file]);
     assert_eq!(code, 0, "{seen}");
     assert!(seen.contains("MiB of"), "no bar: {seen}");
     assert!(seen.contains("loaded 200,000 entries into t"), "{seen}");
     shell.run(["load", "t", file]).ok();
+}
+
+#[test]
+fn a_dump_shows_a_bar_on_a_terminal_only() {
+    let shell = Shell::new();
+    let file = many_lines(&shell);
+    shell.run(["load", "t", file.to_str().unwrap()]).ok();
+    let to = shell.path().join(".dumped");
+    let args = ["dump", "t", to.to_str().unwrap()];
+    let (code, seen) = run(&shell, &args);
+    assert_eq!(code, 0, "{seen}");
+    assert!(seen.contains("of 200,000 keys"), "no bar: {seen}");
+    shell.run(args).ok();
+    // At its ends a terminal for what people see, and none for the entries.
     let (near, far) = terminal();
     let mut command = shell.command(["dump", "t"]);
     command

@@ -13,7 +13,7 @@ use crate::latency::{Merged, Percentiles};
 #[serde(untagged)]
 pub enum Line {
     /// A way, over all repetitions.
-    Case(Case),
+    Case(Box<Case>),
     /// A way that was not measured.
     LeftOut(LeftOut),
 }
@@ -57,6 +57,8 @@ pub struct Case {
     pub dropped: u64,
     /// `writer_ns` of each repetition, in the order they were made.
     pub runs_writer_ns: Vec<f64>,
+    /// `writer_mlps` of each repetition.
+    pub runs_writer_mlps: Vec<f64>,
     /// `all_mlps` of each repetition.
     pub runs_all_mlps: Vec<f64>,
 }
@@ -96,7 +98,7 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
         for (&way, scores) in there.iter().zip(&mut scores) {
             scores.push(game::play(config, way)?);
             if turn == config.repeat {
-                emit(&Line::Case(case(config, way, scores)))?;
+                emit(&Line::Case(Box::new(case(config, way, scores))))?;
             }
         }
     }
@@ -115,7 +117,7 @@ fn case(config: &Config, way: Way, scores: &[Score]) -> Case {
     let runs_all_mlps: Vec<f64> = rates.collect();
     let runs_writer_ns = of(&|score| score.writer_ns);
     let kept = median(&of(&|score| score.kept as f64)).unwrap_or_default() as u64;
-    let writer_mlps = of(&|score| lines as f64 / score.writer_seconds / 1e6);
+    let runs_writer_mlps = of(&|score| lines as f64 / score.writer_seconds / 1e6);
     Case {
         phase: "log",
         way,
@@ -128,11 +130,12 @@ fn case(config: &Config, way: Way, scores: &[Score]) -> Case {
         latency: latency.percentiles(),
         timed: latency.count(),
         timer_ns: reading_ns(),
-        writer_mlps: median(&writer_mlps).unwrap_or_default(),
+        writer_mlps: median(&runs_writer_mlps).unwrap_or_default(),
         all_mlps: median(&runs_all_mlps),
         kept,
         dropped: lines - kept,
         runs_writer_ns,
+        runs_writer_mlps,
         runs_all_mlps,
     }
 }

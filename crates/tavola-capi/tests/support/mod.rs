@@ -1,10 +1,14 @@
 //! A library that is installed for the tests, compilers, and programs made with them.
+//!
+//! Not every test file uses all of it.
+#![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use tempfile::TempDir;
 
-/// Compilers for C; those for C++ are their companions.
+/// Compilers for C; those for C++ are their companions. A test fails where one is not there.
 pub const COMPILERS: [&str; 2] = ["gcc", "clang"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +26,7 @@ impl Language {
         }
     }
 
-    fn standard(self) -> &'static str {
+    pub fn standard(self) -> &'static str {
         match self {
             // With what POSIX has beside.
             Self::C => "-std=c11",
@@ -40,17 +44,6 @@ impl Language {
             _ => "g++",
         }
     }
-
-    /// Those that are there.
-    pub fn compilers(self) -> Vec<&'static str> {
-        let is_there = |compiler: &&str| {
-            let version = Command::new(self.command(compiler))
-                .arg("--version")
-                .output();
-            version.is_ok_and(|out| out.status.success())
-        };
-        COMPILERS.into_iter().filter(is_there).collect()
-    }
 }
 
 /// A path in this crate.
@@ -58,8 +51,21 @@ pub fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
+/// The directory of tables within another, which is made when it is not there.
+pub fn tables_in(directory: &Path) -> PathBuf {
+    let tables = directory.join("tables");
+    std::fs::create_dir_all(&tables).unwrap();
+    tables
+}
+
+/// A directory of its own, gone when its user is.
+pub fn directory() -> TempDir {
+    let mut named = tempfile::Builder::new();
+    named.prefix("tavola-capi-").tempdir_in("/dev/shm").unwrap()
+}
+
 /// Runs a command to its end; what it said is told when it fails.
-fn succeed(command: &mut Command) -> Output {
+pub fn succeed(command: &mut Command) -> Output {
     let out = command.output();
     let out = out.unwrap_or_else(|error| panic!("{command:?}: {error}; `make test` installs it"));
     assert!(
@@ -99,7 +105,8 @@ impl Installed {
                     .env("CARGO_TARGET_DIR", target)
                     .current_dir(here("../..")),
             );
-            Self::install(&work.join("tavola-capi"), None)
+            // Each test file has its own, as two of them may run at once.
+            Self::install(&work.join(env!("CARGO_CRATE_NAME")), None)
         })
     }
 
@@ -179,7 +186,7 @@ impl Installed {
         source: &Path,
         flags: &[&str],
     ) -> Program {
-        let archive = Program::directory();
+        let archive = directory();
         let to = archive.path().join("libtavola.a");
         std::fs::copy(self.libdir.join("libtavola.a"), to).unwrap();
         let libdir = format!("--define-variable=libdir={}", archive.path().display());
@@ -195,7 +202,7 @@ impl Installed {
         flags: &[&str],
         libraries: &[String],
     ) -> Program {
-        let directory = Program::directory();
+        let directory = directory();
         let path = directory.path().join("program");
         succeed(
             Command::new(language.command(compiler))
@@ -216,9 +223,31 @@ impl Installed {
         }
     }
 
+    /// Runs a command that a page shows, in a directory with what it needs and with tables of its
+    /// own. `cc` is a compiler, which takes no warning.
+    pub fn run_command(
+        &self,
+        (language, compiler): (Language, &str),
+        directory: &Path,
+        command: &str,
+    ) -> Output {
+        let cc = language.command(compiler);
+        succeed(Command::new(cc).arg("--version"));
+        let strict = "-Wall -Wextra -Wpedantic -Werror";
+        succeed(
+            Command::new("sh")
+                .arg("-ec")
+                .arg(format!("cc() {{ {cc} {strict} \"$@\"; }}\n{command}"))
+                .env("PKG_CONFIG_PATH", self.libdir.join("pkgconfig"))
+                .env("LD_LIBRARY_PATH", &self.libdir)
+                .env("TAVOLA_DIR", tables_in(directory))
+                .current_dir(directory),
+        )
+    }
+
     /// Builds a project, and runs its tests.
     pub fn build_with_cmake(&self, project: &Path) {
-        let directory = Program::directory();
+        let directory = directory();
         let build = directory.path().join("build");
         let cmake = || {
             let mut command = Command::new("cmake");
@@ -263,33 +292,40 @@ impl Installed {
 pub struct Program {
     path: PathBuf,
     libraries: PathBuf,
-    directory: tempfile::TempDir,
+    directory: TempDir,
 }
 
 impl Program {
-    fn directory() -> tempfile::TempDir {
-        tempfile::Builder::new()
-            .prefix("tavola-capi-")
-            .tempdir_in("/dev/shm")
-            .unwrap()
-    }
-
     pub fn run(&self) {
         self.succeed(&mut Command::new(&self.path));
     }
 
+    /// Its children, too: whatever becomes of their exit codes, what is found stands in a file of
+    /// each process.
     pub fn run_under_valgrind(&self) {
+        let found = self.directory.path().join("found");
+        std::fs::create_dir_all(&found).unwrap();
         self.succeed(
             Command::new("valgrind")
                 .args(["--quiet", "--error-exitcode=99", "--leak-check=full"])
+                .arg(format!("--log-file={}/%p", found.display()))
                 .arg(&self.path),
+        );
+        let found = std::fs::read_dir(&found).unwrap().map(|file| {
+            let path = file.unwrap().path();
+            std::fs::read_to_string(path).unwrap()
+        });
+        let (count, text) = found.fold((0, String::new()), |(n, all), one| (n + 1, all + &one));
+        assert!(
+            count > 0 && text.is_empty(),
+            "{}: {text}",
+            self.path.display()
         );
     }
 
     /// Runs it over an empty directory of tables, which it leaves empty.
     fn succeed(&self, command: &mut Command) {
-        let tables = self.directory.path().join("tables");
-        std::fs::create_dir_all(&tables).unwrap();
+        let tables = tables_in(self.directory.path());
         succeed(
             command
                 .env("TAVOLA_DIR", &tables)

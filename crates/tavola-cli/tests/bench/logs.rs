@@ -41,6 +41,10 @@ fn check_way(line: &Value) {
     let most_mlps = 1e3 / number(line, "writer_ns") * writers;
     let mlps = number(line, "writer_mlps");
     assert!(mlps > 0.0 && mlps <= most_mlps * 1.001, "{line}");
+    assert_eq!(
+        turns,
+        line["runs_writer_mlps"].as_array().unwrap().len() as f64
+    );
     match line["way"].as_str().unwrap() {
         "tavola-flight" => assert!(line.get("all_mlps").is_none(), "{line}"),
         way => {

@@ -35,14 +35,15 @@ says it dropped is counted, too.
 'ns a line' is the mean of all calls, 'p50' to 'max' are of one call in 61, timed by itself, and
 contain one reading of the clock. 'M/s' counts to the end of the last writer, 'M/s all told' until
 the last line is in its file; lines that were dropped do not count there. In brackets stand least
-and most of 'ns a line' and of 'M/s all told'.
+and most of 'ns a line' and of 'M/s all told', or of 'M/s' where there is no file.
 
 The last three are there in a program built with the feature 'peers'.
 
 JSON has phase, way, procs, threads, lines, text_bytes, log_bytes, writer_ns, p50_ns to max_ns,
 max_less_wait_ns (the slowest without the time its thread stood in the run queue), timed (calls),
 timer_ns (one reading of the clock), writer_mlps, all_mlps, kept (lines at their place), dropped,
-and runs_writer_ns and runs_all_mlps of all repetitions; or way and left_out, which says why.
+and runs_writer_ns, runs_writer_mlps and runs_all_mlps of all repetitions; or way and left_out,
+which says why.
 
 Examples:
   tavola bench log
@@ -176,17 +177,20 @@ fn case(line: &Case) -> String {
     )
 }
 
-/// Of more than one repetition.
+/// Of more than one repetition; the rate is that of the writers where lines come to no file.
 fn ranges(line: &Case) -> String {
     let range = |figures: &[f64], places: usize| {
         let least = figures.iter().copied().fold(f64::INFINITY, f64::min);
         let most = figures.iter().copied().fold(0.0, f64::max);
         format!("{least:.places$}–{most:.places$}")
     };
-    match (&line.runs_writer_ns[..], &line.runs_all_mlps[..]) {
-        ([] | [_], _) => String::new(),
-        (ns, []) => format!("  (ns {})", range(ns, 0)),
-        (ns, rates) => format!("  (ns {}, M/s {})", range(ns, 0), range(rates, 2)),
+    let rates = match line.all_mlps {
+        Some(_) => &line.runs_all_mlps,
+        None => &line.runs_writer_mlps,
+    };
+    match &line.runs_writer_ns[..] {
+        [] | [_] => String::new(),
+        ns => format!("  (ns {}, M/s {})", range(ns, 0), range(rates, 2)),
     }
 }
 
@@ -222,14 +226,16 @@ mod tests {
             kept: 1_999_000,
             dropped: 1_000,
             runs_writer_ns: vec![1234.5, 1200.0, 1300.4],
+            runs_writer_mlps: vec![0.81, 0.8333, 0.769],
             runs_all_mlps: vec![0.7951, 0.7, 0.8],
         };
         let expected = "tracing-appender      1234      900     12,345      23,456    4,567,890   \
                         0.81          0.80       1,000  (ns 1200–1300, M/s 0.70–0.80)";
-        assert_eq!(human(&Line::Case(line.clone())), expected);
+        assert_eq!(human(&Line::Case(Box::new(line.clone()))), expected);
         (line.way, line.all_mlps) = (Way::TavolaFlight, None);
         line.runs_all_mlps.clear();
-        let told = human(&Line::Case(line));
-        assert!(told.ends_with("–           –  (ns 1200–1300)"), "{told}");
+        let told = human(&Line::Case(Box::new(line)));
+        let rate = "   0.81             –           –  (ns 1200–1300, M/s 0.77–0.83)";
+        assert!(told.ends_with(rate), "{told}");
     }
 }

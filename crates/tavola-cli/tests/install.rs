@@ -1,0 +1,95 @@
+//! `make install` and `make uninstall`, into a directory of their own.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What is installed, below the prefix.
+const PARTS: [&str; 13] = [
+    "bin/tavola",
+    "share/man/man1/tavola.1",
+    "share/man/man1/tavola-log-drain.1",
+    "share/man/man3/tavola_get.3",
+    "share/bash-completion/completions/tavola",
+    "share/zsh/site-functions/_tavola",
+    "share/fish/vendor_completions.d/tavola.fish",
+    "include/tavola.h",
+    "include/tavola.hpp",
+    "lib/libtavola.a",
+    "lib/libtavola.so",
+    "lib/pkgconfig/tavola.pc",
+    "lib/cmake/tavola/tavola-config.cmake",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn succeed(command: &mut Command) -> Output {
+    let out = command.output();
+    let out = out.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{command:?}: {said}");
+    out
+}
+
+/// A directory of what `make build` makes, from what the tests are built of.
+fn built(work: &Path) {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let mut library = Command::new(env!("CARGO"));
+    library.args(["build", "--profile", "test", "--package", "tavola-capi"]);
+    library.args(["--lib", "--target-dir"]).arg(target);
+    succeed(library.current_dir(root()));
+    let mut pages = Command::new(env!("CARGO"));
+    pages.args(["xtask", "man"]).arg(work.join("man3"));
+    succeed(pages.env("CARGO_TARGET_DIR", target).current_dir(root()));
+    symlink(env!("CARGO_BIN_EXE_tavola"), work.join("tavola")).unwrap();
+    for library in ["libtavola.a", "libtavola.so"] {
+        symlink(target.join("debug").join(library), work.join(library)).unwrap();
+    }
+}
+
+fn make(work: &Path, act: &str) {
+    let mut make = Command::new("make");
+    make.arg(act).arg("PREFIX=/usr").current_dir(root());
+    make.arg(format!("DESTDIR={}", work.join("root").display()));
+    // What it builds first is there.
+    make.arg("MAKE=true").env("CARGO_TARGET_DIR", work);
+    for other in ["LIBDIR", "MAKEFLAGS", "MAKELEVEL", "SUDO_USER"] {
+        make.env_remove(other);
+    }
+    succeed(&mut make);
+}
+
+fn files(under: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(under).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => all.extend(files(&path)),
+            false => all.push(path),
+        }
+    }
+    all
+}
+
+#[test]
+fn everything_is_installed_runs_and_is_removed() {
+    let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let release = work.path().join("release");
+    std::fs::create_dir(&release).unwrap();
+    built(&release);
+    make(work.path(), "install");
+    let prefix = work.path().join("root/usr");
+    for part in PARTS {
+        assert!(prefix.join(part).is_file(), "no {part}");
+    }
+    let said = succeed(Command::new(prefix.join("bin/tavola")).arg("--version"));
+    let version = format!("tavola {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(String::from_utf8_lossy(&said.stdout), version);
+    // It says where it will be used, not where it was copied to.
+    let package = std::fs::read_to_string(prefix.join("lib/pkgconfig/tavola.pc")).unwrap();
+    assert!(package.contains("prefix=/usr\n"), "{package}");
+    make(work.path(), "uninstall");
+    assert_eq!(files(&prefix), Vec::<PathBuf>::new());
+}
