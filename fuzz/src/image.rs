@@ -25,12 +25,17 @@ const HAS_UIDS: u32 = 2;
 const HASH_SEED: usize = 48;
 const LENGTHS: usize = 80;
 const CHECKSUM: usize = 120;
+/// The clock by which keys expire stands behind the checksum.
+const CLOCK_END: usize = CHECKSUM + 16;
+/// The entries of what stands beside the table, to the end of the superblock.
+const EXTENTS: usize = 2048;
 /// The widths in bytes of the words the checksum is over.
 const SUMMED: [usize; 18] = [8, 4, 4, 8, 8, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8];
 
 /// A part of the file that damage can be aimed at.
 #[derive(arbitrary::Arbitrary, Clone, Copy, Debug)]
 pub(crate) enum Area {
+    /// What the file is, the clock, and entries of extents.
     Superblock,
     Pool,
     ShardHead,
@@ -148,7 +153,13 @@ impl Image {
         let used = self.bytes.len() / PAGE;
         let first = self.first_page;
         let range = match area {
-            Area::Superblock => 0..CHECKSUM + 8,
+            Area::Superblock => match number % 256 {
+                at @ ..CLOCK_END => return at,
+                _ => {
+                    let extents = EXTENTS..SHARDS;
+                    return extents.start + number / 256 % extents.len();
+                }
+            },
             Area::Pool => POOL..POOL + 192,
             Area::ShardHead => SHARDS..SHARDS + SHARD * self.shards(),
             Area::Participants => self.participants()..self.participants() + 8 * PARTICIPANT,

@@ -1,7 +1,8 @@
 //! Operations, as an input tells them.
 
 use arbitrary::Arbitrary;
-use tavola::Hint;
+use std::time::Duration;
+use tavola::{Attributes, Expiry, Hint};
 
 /// One of a small set of keys, so that operations meet.
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -71,6 +72,42 @@ impl Uid {
     }
 }
 
+/// When a key expires: never or long after the input's end, or at once. Nothing waits for a time.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    Default,
+    Endless,
+    Long,
+    Over,
+}
+
+impl Life {
+    /// Longer than any input takes.
+    pub const LONG: Duration = Duration::from_secs(3600);
+
+    pub fn expiry(self) -> Expiry {
+        match self {
+            Self::Default => Expiry::Default,
+            Self::Endless => Expiry::Never,
+            Self::Long => Expiry::After(Self::LONG),
+            Self::Over => Expiry::After(Duration::ZERO),
+        }
+    }
+
+    /// With flags of the user's, often none.
+    pub fn attributes(self, flags: u8) -> Attributes {
+        Attributes {
+            expiry: self.expiry(),
+            flags: u32::from(flags % 4),
+        }
+    }
+
+    /// Whether a key with these is one like any other, where the table has no time to live.
+    pub fn says_nothing(self, flags: u8) -> bool {
+        matches!(self, Self::Default | Self::Endless) && self.attributes(flags).flags == 0
+    }
+}
+
 /// One operation.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Op {
@@ -101,6 +138,11 @@ pub enum Op {
     KeyOfUid(Uid),
     /// So many that the uids of several chunks are given out.
     SetUidMany(u16, u8),
+    SetWith(Key, Value, Life, u8),
+    Touch(Key, Life),
+    GetAndTouch(Key, Life),
+    Persist(Key),
+    Ttl(Key),
     Walk,
     Check,
     Clear,

@@ -1,13 +1,15 @@
 //! Operations on a table and on a map: the answers are the same.
 
+mod times;
 mod uids;
 
 use crate::lengths::{Fixed, Lengths};
-use crate::op::Op;
+use crate::op::{Life, Op};
 use crate::watch::within_limit;
 use arbitrary::{Arbitrary, Unstructured};
 use std::collections::HashMap;
 use tavola::{CasOutcome, Error, Hint, Table};
+use times::Mark;
 
 const MOST_OPS: usize = 300;
 /// Of the byte that tells the kind of table: keys and values have fixed lengths.
@@ -27,6 +29,10 @@ struct Pair {
     told: Vec<Hint>,
     /// Whether every key gets one unasked.
     names_all: bool,
+    /// What keys have beside their values.
+    marks: HashMap<Vec<u8>, Mark>,
+    /// Of keys that have expired, items that may still be there.
+    lingering: u64,
 }
 
 /// Plays the input's operations.
@@ -46,6 +52,7 @@ pub fn run(input: &[u8]) {
                 break;
             }
         }
+        pair.maintain();
         pair.agree();
         let report = pair
             .table
@@ -79,6 +86,8 @@ impl Pair {
             hints: HashMap::new(),
             told: Vec::new(),
             names_all,
+            marks: HashMap::new(),
+            lingering: 0,
         }
     }
 
@@ -90,6 +99,7 @@ impl Pair {
         );
         if may_remove {
             self.hints.retain(|key, _| self.model.contains_key(key));
+            self.marks.retain(|key, _| self.model.contains_key(key));
         }
     }
 
@@ -133,16 +143,30 @@ impl Pair {
                 let pairs = lengths.many(first, count);
                 pairs.into_iter().for_each(|pair| self.set_uid(pair));
             }
+            Op::SetWith(key, value, life, flags) => self.set_with(both(key, value), life, flags),
+            Op::Touch(key, life) => self.touch(&lengths.key(key), life),
+            Op::GetAndTouch(key, life) => self.get_and_touch(&lengths.key(key), life),
+            Op::Persist(key) => self.touch(&lengths.key(key), Life::Endless),
+            Op::Ttl(key) => self.ttl(&lengths.key(key)),
             Op::Walk | Op::Check => self.agree(),
             Op::Clear => {
                 self.table.clear().unwrap();
                 self.model.clear();
+                self.lingering = 0;
             }
-            Op::Maintain => drop(self.table.maintain(1 << 20).unwrap()),
+            Op::Maintain => self.maintain(),
             Op::Stats => {
-                assert_eq!(self.table.stats().unwrap().keys, self.model.len() as u64);
+                let keys = self.table.stats().unwrap().keys;
+                self.assert_count(keys, self.model.len());
             }
         }
+    }
+
+    /// What has expired is gone for good.
+    fn maintain(&mut self) {
+        self.table.maintain(1 << 20).unwrap();
+        self.lingering = 0;
+        assert_eq!(self.table.len().unwrap(), self.model.len() as u64);
     }
 
     /// The answer; `None`: refused, for its lengths, as is demanded where they do not fit, or for
@@ -163,7 +187,7 @@ impl Pair {
     /// After an operation on a key that was refused.
     fn unchanged(&self, key: &[u8]) {
         self.same(key);
-        assert_eq!(self.table.len().unwrap(), self.model.len() as u64);
+        self.assert_count(self.table.len().unwrap(), self.model.len());
     }
 
     fn same(&self, key: &[u8]) {
@@ -174,8 +198,14 @@ impl Pair {
         let answer = self.table.set(&key, &value);
         let fits = self.lengths.fit(&key, value.len());
         if self.unless_refused(answer, &key, fits).is_some() {
-            self.model.insert(key, value);
+            self.renew(key, value);
         }
+    }
+
+    /// A key has a new value, and nothing beside it.
+    fn renew(&mut self, key: Vec<u8>, value: Vec<u8>) -> Option<Vec<u8>> {
+        self.marks.remove(&key);
+        self.model.insert(key, value)
     }
 
     fn add(&mut self, (key, value): Entry) {
@@ -192,7 +222,9 @@ impl Pair {
         let fits = self.lengths.fit(&key, value.len());
         if let Some(replaced) = self.unless_refused(answer, &key, fits) {
             assert_eq!(replaced, self.model.contains_key(&key));
-            self.model.entry(key).and_modify(|old| *old = value);
+            if replaced {
+                self.renew(key, value);
+            }
         }
     }
 
@@ -221,7 +253,7 @@ impl Pair {
         let answer = self.table.swap(&key, &value);
         let fits = self.lengths.fit(&key, value.len());
         if let Some(old) = self.unless_refused(answer, &key, fits) {
-            assert_eq!(old, self.model.insert(key, value));
+            assert_eq!(old, self.renew(key, value));
         }
     }
 
@@ -285,7 +317,7 @@ impl Pair {
             let expected = if changed {
                 CasOutcome::Changed
             } else {
-                self.model.insert(key, value);
+                self.renew(key, value);
                 CasOutcome::Swapped
             };
             assert_eq!(outcome, expected);
@@ -312,7 +344,9 @@ impl Pair {
             }
         };
         // Those before the one that was refused are set, the others are as they were.
-        self.model.extend(pairs[..set].iter().cloned());
+        for (key, value) in pairs[..set].iter().cloned() {
+            self.renew(key, value);
+        }
         if set < pairs.len() {
             pairs.iter().for_each(|(key, _)| self.unchanged(key));
         }
@@ -331,8 +365,9 @@ impl Pair {
 
     fn agree(&self) {
         self.agree_by_uid();
+        self.agree_on_times();
         assert_eq!(self.table.stats().unwrap().fixed, self.lengths.told());
-        assert_eq!(self.table.len().unwrap(), self.model.len() as u64);
+        self.assert_count(self.table.len().unwrap(), self.model.len());
         self.model.keys().for_each(|key| self.same(key));
         let walked: Model = self.table.iter().map(Result::unwrap).collect();
         assert!(walked == self.model, "a walk meets something else");

@@ -32,10 +32,12 @@
 compile_error!("Tavola runs on 64-bit little-endian Linux");
 
 mod alloc;
+#[forbid(unsafe_code)]
 mod error;
 mod index;
 #[forbid(unsafe_code)]
 mod layout;
+#[forbid(unsafe_code)]
 mod lock;
 #[forbid(unsafe_code)]
 mod log;

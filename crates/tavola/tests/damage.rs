@@ -1,10 +1,13 @@
-//! Flipped bits, one at a time, in every part of the region but the table of uids
-//! (`damage_uids.rs`). What may come of them is told in `support/damage.rs`.
+//! Flipped bits, one at a time, in every part of the region that says something, but for the words
+//! that say what the file is (`foreign.rs`), the table of uids (`damage_uids.rs`), what pools of
+//! queues and logs have in their pages (`queue_deaths.rs`, `log_deaths.rs`), and empty slots. What
+//! may come of them is told in `support/damage.rs`.
 
 mod support;
 
 use support::damage::{
-    MANY, Place, build, flip, flip_all, items_of, key_of, named_items, starts, words,
+    EXTENT_NAMES, FLAGS, MANY, Place, TIMES, build, flip, flip_all, items_of, key_of, named_items,
+    starts, words,
 };
 use support::format::{self, Image};
 use support::part::play;
@@ -22,13 +25,34 @@ fn heads(image: &Image) -> Vec<Place> {
         Place::new("pool lists", words([pool + 4], 20), 160, 0),
         Place::new("frontier", words([format::FRONTIER], 4), 32, 0),
         Place::new("layout word", in_heads(0, 8), 128, MANY),
-        Place::new("inline directory", in_heads(8, 32), 128, MANY),
+        Place::new(
+            "inline directory",
+            in_heads(format::DIRECTORY, 32),
+            128,
+            MANY,
+        ),
         Place::new("lock words", in_heads(format::LOCK, 4), 64, 0),
         Place::new("counters", in_heads(format::COUNTERS, 52), 200, 0),
         Place::new("class heads", in_heads(format::CLASSES, 648), 200, 0),
         Place::new("levels", in_heads(format::LEVELS, 96), 50, 0),
+        Place::new("sweeps", in_heads(format::SWEEP, format::SWEEP_LEN), 384, 0),
         Place::new("participants", words([image.participants()], 256), 100, 0),
         Place::new("directories", words([image.directories()], 4096), 30, 0),
+    ]
+}
+
+fn superblock(image: &Image) -> Vec<Place> {
+    let entries = (0..format::EXTENT_COUNT).map(|n| format::EXTENTS + n * format::EXTENT);
+    let (used, free): (Vec<_>, Vec<_>) = entries.partition(|at| image.word32(*at) != 0);
+    let name_len = format::EXTENT - format::EXTENT_NAME;
+    let names = words(used.iter().map(|at| at + format::EXTENT_NAME), name_len);
+    let heads = words(used, format::EXTENT_NAME);
+    vec![
+        Place::new("clock", words([format::CLOCK], 8), 128, 0),
+        Place::new("extents", heads, 384, 0),
+        Place::new(EXTENT_NAMES, names, 60, 0),
+        Place::new("states of free extents", words(free.clone(), 4), 120, 0),
+        Place::new("free extents", words(free, format::EXTENT), 60, 0),
     ]
 }
 
@@ -62,6 +86,8 @@ fn items(image: &Image) -> Vec<Place> {
     let keys = words(found.iter().map(|item| item.key_at), 24);
     let large = || found.iter().filter(|item| item.is_large);
     let links = words(large().map(|item| item.ranges[0].start + 8), 8);
+    let times = words(found.iter().filter_map(|item| item.expiry_at), 8);
+    let flags = words(found.iter().filter_map(|item| item.client_at), 8);
     let chained = large().flat_map(|item| item.ranges[1..].to_vec());
     let (chain_words, chain_pages): (Vec<_>, Vec<_>) =
         chained.partition(|range| range.end - range.start == 8);
@@ -69,6 +95,8 @@ fn items(image: &Image) -> Vec<Place> {
         Place::new("item headers", words(starts(), 8), 300, 1),
         Place::new("links", links, 150, 1),
         Place::new("chains", chain_words, 250, 2),
+        Place::new(TIMES, times, 256, 1),
+        Place::new(FLAGS, flags, 100, 0),
         Place::new("keys and values", keys, 300, 1),
         Place::new("large values", chain_pages, 40, 1),
     ]
@@ -76,6 +104,7 @@ fn items(image: &Image) -> Vec<Place> {
 
 fn places(image: &Image, group: &str) -> Vec<Place> {
     match group {
+        "superblock" => superblock(image),
         "heads" => heads(image),
         "pages" => pages(image),
         "items" => items(image),
@@ -86,6 +115,12 @@ fn places(image: &Image, group: &str) -> Vec<Place> {
 /// An actor.
 fn flipper(args: &[String]) {
     flip(args, places);
+}
+
+#[test]
+fn flips_in_the_superblock() {
+    play(&[("flipper", flipper)]);
+    flip_all("flips_in_the_superblock", "superblock", 1, places);
 }
 
 #[test]
@@ -149,6 +184,35 @@ fn compacting_with_a_flipped_counter_ends() {
             });
         }
     });
+}
+
+/// A repair drops the entry of a segment that is lost, the root's too: the other keys are still
+/// met, swept and cleared.
+#[test]
+fn a_shard_without_its_root_is_walked_to_its_end() {
+    let dir = Dir::new();
+    let path = dir.table("rootless");
+    build(&path, 1);
+    let mut image = Image::read(&path);
+    let root = image.shard(0) + format::DIRECTORY;
+    image.bytes[root as usize..][..4].fill(0);
+    image.write(&path);
+    let table = Table::open(&path).unwrap();
+    table.repair().unwrap();
+    let all = table.len().unwrap();
+    let swept = || table.stats().unwrap().expired;
+    let before = swept();
+    table.maintain(0).unwrap();
+    let expired = swept() - before;
+    assert!(expired > 0 && table.len().unwrap() == all - expired);
+    assert_eq!(
+        table.iter().map(Result::unwrap).count() as u64,
+        all - expired
+    );
+    assert_clean(&table);
+    table.clear().unwrap();
+    assert_eq!((all > 1000, table.len().unwrap()), (true, 0));
+    assert_clean(&table);
 }
 
 /// One item's damage stays its own: nothing of its neighbours' chains is freed or read in its

@@ -188,6 +188,45 @@ fn a_value_of_three_hundred_megabytes() {
     );
 }
 
+/// As long as key and value can be, and one byte more. Takes 9 GiB of memory, so it is done only
+/// when asked for: the command is in docs/testing.md.
+#[test]
+fn key_and_value_of_four_gibibytes() {
+    const MOST: u64 = (1 << 32) - 1;
+    const KEY: &[u8] = b"the longest";
+    if std::env::var_os("TAVOLA_LARGEST").is_none() {
+        println!("skipped: TAVOLA_LARGEST is not set");
+        return;
+    }
+    assert!(available_memory() > 12 << 30, "too little memory");
+    // Words that tell where they stand.
+    let word = |at: u64| at.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
+    let len = (MOST - KEY.len() as u64) as usize;
+    let mut value = Vec::with_capacity(len + 8);
+    let words = (len as u64 + 1).div_ceil(8);
+    (0..words).for_each(|at| value.extend_from_slice(&word(at)));
+    let dir = Dir::new();
+    let options = Table::options().max_size(5 << 30);
+    let table = options.create(dir.table("t")).unwrap();
+    let error = table.set(KEY, &value[..=len]).unwrap_err();
+    assert!(
+        matches!(error, Error::TooLarge { bytes } if bytes == MOST + 1),
+        "{error}"
+    );
+    assert!(table.is_empty().unwrap());
+    table.set(KEY, &value[..len]).unwrap();
+    // Its memory goes to the copy.
+    drop(value);
+    let back = table.get(KEY).unwrap().unwrap();
+    assert_eq!(back.len(), len);
+    for (at, bytes) in (0..).zip(back.chunks(8)) {
+        assert!(bytes == &word(at)[..bytes.len()], "word {at}");
+    }
+    assert_clean(&table);
+    assert!(table.remove(KEY).unwrap());
+    assert!(table.is_empty().unwrap());
+}
+
 #[test]
 fn counters_go_to_their_ends() {
     over_every_table(Table::options().max_size(8 << 20), |table| {

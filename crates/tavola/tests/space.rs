@@ -55,6 +55,19 @@ fn assert_is_back(table: &Table, fresh: u64, what: &str) {
     assert_clean(table);
 }
 
+/// The README says so.
+#[test]
+fn a_fresh_table_takes_less_than_a_mebibyte_whatever_its_size() {
+    let dir = Dir::new();
+    for max_size in [1 << 20, 64 << 20, 64 << 30, 8 << 40] {
+        let options = Table::options().max_size(max_size);
+        let table = options.create(dir.table(&max_size.to_string())).unwrap();
+        let takes = resident(&table);
+        println!("{max_size} bytes at most: {takes}");
+        assert!((1..1 << 20).contains(&takes), "{max_size}: {takes}");
+    }
+}
+
 #[test]
 fn later_operations_bring_it_back() {
     let dir = Dir::new();

@@ -16,7 +16,7 @@ impl Pair {
             return self.without_uids(answer, &key);
         }
         if let Some(hint) = self.unless_refused(answer, &key, fits) {
-            self.model.insert(key.clone(), value);
+            self.renew(key.clone(), value);
             self.learn(key, hint);
         }
     }
@@ -88,7 +88,7 @@ impl Pair {
         let fits = key.is_none() || self.lengths.fit(meant, value.len());
         if let Some(set) = self.unless_refused(answer, meant, fits) {
             assert_eq!(set, key.is_some());
-            key.map(|key| self.model.insert(key, value));
+            key.map(|key| self.renew(key, value));
         }
         self.get_by_uid(asked);
     }
@@ -101,6 +101,7 @@ impl Pair {
         if let Some(key) = key {
             self.model.remove(&key);
             self.hints.remove(&key);
+            self.marks.remove(&key);
         }
         self.get_by_uid(asked);
     }
@@ -127,6 +128,6 @@ impl Pair {
         } else {
             self.hints.len()
         };
-        assert_eq!(self.table.stats().unwrap().uids, named as u64);
+        self.assert_count(self.table.stats().unwrap().uids, named);
     }
 }

@@ -79,6 +79,10 @@ impl<'a> Damaged<'a> {
             Op::SetUid(..) | Op::UidOf(_) | Op::SetByUid(..) | Op::SetUidMany(..) => {
                 self.play_uid(op)
             }
+            Op::SetWith(..) | Op::Touch(..) | Op::GetAndTouch(..) | Op::Persist(_) => {
+                self.play_times(op)
+            }
+            Op::Ttl(key) => table.ttl(&bytes(key)).map(drop),
             Op::GetByUid(uid) => table.get_by_uid(uid.hint(&self.told)).map(drop),
             Op::RemoveByUid(uid) => table.remove_by_uid(uid.hint(&self.told)).map(drop),
             Op::KeyOfUid(uid) => table.key_of_uid(uid.hint(&self.told)).map(drop),
@@ -112,6 +116,40 @@ impl<'a> Damaged<'a> {
                 pairs.try_for_each(|(key, value)| self.set_uid(key, value))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Those that may ask for room for a time or flags.
+    fn play_times(&self, op: &Op) -> Result<()> {
+        let (table, lengths) = (self.table, self.lengths);
+        let (answer, is_there) = match *op {
+            Op::SetWith(key, value, life, flags) if life.says_nothing(flags) => {
+                let attributes = life.attributes(flags);
+                return self.write(key, value, |key, value| {
+                    table.set_with(key, value, attributes)
+                });
+            }
+            Op::SetWith(key, value, life, flags) => {
+                let (key, value) = (lengths.key(key), lengths.value(value));
+                let stored = table.set_with(&key, &value, life.attributes(flags));
+                (stored, true)
+            }
+            Op::Touch(key, life) => (
+                table.touch(&lengths.key(key), life.expiry()).map(drop),
+                true,
+            ),
+            Op::GetAndTouch(key, life) => {
+                let got = table.get_and_touch(&lengths.key(key), life.expiry());
+                let is_there = matches!(got, Ok(Some(_)));
+                (got.map(drop), is_there)
+            }
+            Op::Persist(key) => (table.persist(&lengths.key(key)).map(drop), true),
+            _ => return Ok(()),
+        };
+        match answer {
+            Err(Error::BadOption { .. }) if lengths.are_fixed() => Ok(()),
+            Ok(()) if lengths.are_fixed() && is_there => panic!("attributes that have no room"),
+            answer => answer,
         }
     }
 

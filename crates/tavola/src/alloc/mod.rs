@@ -14,14 +14,23 @@
 
 #[allow(unsafe_code)]
 mod bytes;
+#[forbid(unsafe_code)]
 mod chain;
+#[forbid(unsafe_code)]
 mod decimal;
+#[forbid(unsafe_code)]
 mod extent;
+#[forbid(unsafe_code)]
 mod fields;
+#[forbid(unsafe_code)]
 mod item;
+#[forbid(unsafe_code)]
 mod pool;
+#[forbid(unsafe_code)]
 mod slab;
+#[forbid(unsafe_code)]
 mod uid;
+#[forbid(unsafe_code)]
 mod write;
 
 pub(crate) use chain::{Chain, settle_pages};

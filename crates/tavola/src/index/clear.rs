@@ -59,8 +59,13 @@ pub(crate) fn clear_buckets(
     count: usize,
     which: Which,
 ) -> Step<Option<ClearCursor>> {
-    let Some((segment, now)) = segment_at(lock, cursor.prefix)? else {
-        return Ok(None);
+    let (segment, now) = segment_at(lock, cursor.prefix)?;
+    let next = |prefix| ClearCursor {
+        prefix,
+        ..ClearCursor::default()
+    };
+    let Some(segment) = segment else {
+        return Ok(next_prefix(cursor.prefix, now.1).map(next));
     };
     let mut cursor = cursor;
     if cursor.seen != Some(now) {
@@ -82,10 +87,6 @@ pub(crate) fn clear_buckets(
             ..cursor
         }));
     }
-    let next = |prefix| ClearCursor {
-        prefix,
-        ..ClearCursor::default()
-    };
     Ok(next_prefix(cursor.prefix, now.1).map(next))
 }
 
@@ -95,8 +96,14 @@ pub(crate) fn clear_buckets(
 pub(crate) fn sweep_step(lock: &ShardLock<'_>, most: Option<usize>) -> Step<()> {
     let word = &lock.head.sweep;
     let mut sweep = SweepWord::decode(word.load(Ordering::Relaxed));
-    let Some((segment, now)) = segment_at(lock, sweep.prefix)? else {
-        word.store(0, Ordering::Relaxed);
+    let (segment, now) = segment_at(lock, sweep.prefix)?;
+    let Some(segment) = segment else {
+        match next_prefix(sweep.prefix, now.1) {
+            Some(prefix) => (sweep.prefix, sweep.bucket) = (prefix, 0),
+            None if now.1 == 0 => sweep = SweepWord::default(),
+            None => end_round(lock, &mut sweep),
+        }
+        word.store(sweep.encode(), Ordering::Relaxed);
         return Ok(());
     };
     let mut met = Met::default();
@@ -142,22 +149,21 @@ fn end_round(lock: &ShardLock<'_>, sweep: &mut SweepWord) {
     lock.head.sweep_moves.store(moves, Ordering::Relaxed);
 }
 
-/// The segment of a prefix; `None`: the shard is empty.
-fn segment_at<'a>(lock: &ShardLock<'a>, prefix: u32) -> Step<Option<(&'a Segment, Seen)>> {
+/// The segment of a prefix; `None`: the shard is empty, or a repair has dropped its root, which was
+/// damaged, and kept others.
+fn segment_at<'a>(lock: &ShardLock<'a>, prefix: u32) -> Step<(Option<&'a Segment>, Seen)> {
     let (region, shard) = (lock.region, lock.number);
     let depth = layout_word(lock.head)
         .depth()
         .min(region.geometry().dir_log2);
     let (index, page) = lookup(region, shard, depth, prefix);
-    if page == 0 {
-        return Ok(None);
-    }
-    let Some(segment) = lock.segment(page) else {
+    let segment = lock.segment(page);
+    if page != 0 && segment.is_none() {
         return corrupt("a directory");
-    };
+    }
     let local = depth_of(region, shard, depth, index);
     let moves = lock.head.moves.load(Ordering::Relaxed);
-    Ok(Some((segment, (index, local, moves))))
+    Ok((segment, (index, local, moves)))
 }
 
 fn clear_bucket(

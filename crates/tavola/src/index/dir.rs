@@ -17,7 +17,7 @@ pub(crate) fn publish_layout(head: &ShardHead, depth: u32) {
     head.layout.store(word.0, Ordering::Release);
 }
 
-/// Index and page of the segment of a tag; page 0: the shard is empty.
+/// Index and page of the segment of a tag; page 0: there is none.
 #[inline(always)]
 pub(crate) fn lookup(region: &Region, shard: u32, depth: u32, tag: u32) -> (u32, u32) {
     let near = lookup_near(region, region.shard(shard), shard, depth, tag);

@@ -79,7 +79,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// Offset of the tag's segment; `Some(None)`: the shard is empty.
+/// Offset of the tag's segment; `Some(None)`: there is none.
 fn segment(
     file: &Unmapped,
     geometry: &Geometry,

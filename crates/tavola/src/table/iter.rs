@@ -128,8 +128,7 @@ impl<'a> Iter<'a> {
                 None => self.begin()?,
             };
             let Some(mut pass) = begun else {
-                self.shard += 1;
-                self.prefix = 0;
+                (self.shard, self.prefix) = self.next_after(self.depth(), 0);
                 continue;
             };
             while pass.bucket < BUCKETS {
@@ -157,7 +156,8 @@ impl<'a> Iter<'a> {
         Ok(false)
     }
 
-    /// Begins with the segment of the prefix; `None`: the shard is empty.
+    /// Begins with the segment of the prefix; `None`: the shard is empty, or a repair has dropped
+    /// its root, which was damaged, and kept others.
     fn begin(&self) -> Result<Option<Pass>> {
         let head = self.region().shard(self.shard);
         // Pairs with the releases of moves and layout changes.
@@ -268,19 +268,28 @@ impl<'a> Iter<'a> {
 
     /// The shard and prefix that follow in the order of reversed prefixes.
     fn after(&self, pass: &Pass) -> (u32, u32) {
-        let region = self.region();
-        let depth = LayoutWord(region.shard(self.shard).layout.load(Ordering::Acquire)).depth();
-        let depth = depth.min(region.geometry().dir_log2);
-        let (index, page) = lookup(region, self.shard, depth, self.prefix);
+        let depth = self.depth();
+        let (index, page) = lookup(self.region(), self.shard, depth, self.prefix);
         if page != pass.page {
             // Merged away meanwhile: what it held lies in that one now.
             return (self.shard, self.prefix);
         }
-        let local = depth_of(region, self.shard, depth, index);
+        self.next_after(depth, index)
+    }
+
+    /// The prefix that follows those of the directory's entry at `index`.
+    fn next_after(&self, depth: u32, index: u32) -> (u32, u32) {
+        let local = depth_of(self.region(), self.shard, depth, index);
         match next_prefix(self.prefix, local) {
             Some(prefix) => (self.shard, prefix),
             None => (self.shard + 1, 0),
         }
+    }
+
+    fn depth(&self) -> u32 {
+        let region = self.region();
+        let layout = region.shard(self.shard).layout.load(Ordering::Acquire);
+        LayoutWord(layout).depth().min(region.geometry().dir_log2)
     }
 }
 

@@ -4,12 +4,17 @@
 //! whose own bytes were changed), and after a repair a clean table that takes writes. The first
 //! half of the flips of a part is repaired at once; where the part is derived from the index, no
 //! key may be lost. The second half is used for a while first.
+//!
+//! A key that has expired stays missing, and flags and times are those of their keys. Two things
+//! are allowed beside that. The key whose time was changed is there, with its own value, or not.
+//! What stands beside the table and whose name was changed is not found by it. A change of the
+//! clock is noticed and allows nothing.
 
 use super::format::{Image, Item, PAGE};
 use super::part::{Actor, End, say};
 use super::process::alarm;
 use super::trial::{Hints, Trial};
-use super::{Dir, Random, assert_clean, value_of};
+use super::{Dir, Random, assert_clean, beside, mortal, value_of};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,10 +55,10 @@ pub fn value(number: u64, version: u64, shape: u64) -> Vec<u8> {
 
 /// A table with everything in it: two segments and more, slabs of many classes, counters, chains,
 /// free pages and unbacked ones; uids of two keys of three, chunks of them partly free, one given
-/// back.
+/// back; keys that expire, have expired, have flags; a pool of queues and a log.
 pub fn build(path: &Path, shards: u32) {
     let table = Table::options()
-        .max_size(3 << 20)
+        .max_size(4 << 20)
         .shards(shards)
         .create(path)
         .unwrap();
@@ -87,6 +92,9 @@ pub fn build(path: &Path, shards: u32) {
     for number in 1020..1040 {
         table.remove(&key_of(number)).unwrap();
     }
+    beside::build(&table);
+    let naming = Table::options().uids(true).open_existing(path).unwrap();
+    mortal::build(&table, &naming);
     assert_clean(&table);
 }
 
@@ -117,8 +125,22 @@ fn model_of(shards: u64) -> Model {
     let worn = worn(shards).map(|n| (10_000 + n, value(10_000 + n, 1, 10)));
     let counts = COUNTERS.map(|number| (number, number.to_string().into_bytes()));
     let all = sets.chain(worn).chain(counts);
-    all.map(|(number, value)| (key_of(number), vec![value]))
-        .collect()
+    let all = all.map(|(number, value)| (key_of(number), vec![value]));
+    all.chain(mortal::KEYS.map(|number| {
+        let value = mortal::lives(number).then(|| mortal::value_at_first(number));
+        (key_of(number), value.into_iter().collect())
+    }))
+    .collect()
+}
+
+/// As the model, but for a key whose time was changed: it may be there with its value, or not.
+fn retimed(model: &Model, keys: &[&[u8]]) -> Model {
+    let mut model = model.clone();
+    let is_among = |number: &u64| keys.contains(&&key_of(*number)[..]);
+    for number in mortal::KEYS.filter(is_among) {
+        model.insert(key_of(number), vec![mortal::value_at_first(number)]);
+    }
+    model
 }
 
 /// The items of the table whose keys are known, freed ones too.
@@ -150,6 +172,11 @@ pub struct Place {
 pub const MANY: usize = usize::MAX;
 /// The counter of generations: a change of it cannot be noticed.
 pub const BIRTHS: &str = "uid births";
+/// What keys have beside their values: these stay as they are.
+pub const TIMES: &str = "times of expiry";
+pub const FLAGS: &str = "flags of keys";
+/// Of what stands beside the table.
+pub const EXTENT_NAMES: &str = "names of extents";
 
 impl Place {
     pub fn new(name: &'static str, bytes: Vec<Range<u64>>, flips: u64, may_lose: usize) -> Self {
@@ -161,7 +188,8 @@ impl Place {
         }
     }
 
-    /// The flips: all bits where there are few, else a choice that is always the same.
+    /// The flips: all bits where there are few, of very few each twice, so that it is repaired at
+    /// once and used first; else a choice that is always the same.
     fn bits(&self) -> Vec<(u64, u32)> {
         let total: u64 = self.bytes.iter().map(|range| range.end - range.start).sum();
         let at = |mut byte: u64| {
@@ -176,7 +204,9 @@ impl Place {
         };
         let every = std::env::var_os("TAVOLA_EVERY_BIT").is_some();
         if every || total * 8 <= self.flips {
-            return (0..total * 8)
+            let times = 1 + u64::from(total * 16 <= self.flips);
+            return (0..total * 8 * times)
+                .map(|n| n / times)
                 .map(|bit| (at(bit / 8), (bit % 8) as u32))
                 .collect();
         }
@@ -203,7 +233,14 @@ fn try_flip(path: &Path, known: (&Model, &Hints), touched: &[&[u8]], place: &Pla
         Err(Error::NotATable { .. } | Error::Version { .. } | Error::Endianness { .. }) => return,
         Err(error) => panic!("{error}"),
     };
-    let mut trial = Trial::new(&table, known.0, known.1, touched);
+    let model = match place.name {
+        TIMES => &retimed(known.0, touched),
+        _ => known.0,
+    };
+    let mut trial = Trial::new(&table, model, known.1, touched);
+    if [TIMES, FLAGS].contains(&place.name) {
+        trial.demand_values();
+    }
     if place.name == BIRTHS {
         trial.let_generations_repeat();
     }
@@ -211,6 +248,7 @@ fn try_flip(path: &Path, known: (&Model, &Hints), touched: &[&[u8]], place: &Pla
         trial.repair();
         let lost = trial.read_all();
         assert!(lost <= place.may_lose, "{lost} keys lost");
+        beside::assert_are_there(&table, place.name != EXTENT_NAMES);
     } else {
         trial.read_all();
         trial.read_by_uids();

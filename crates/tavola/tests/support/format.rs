@@ -15,8 +15,16 @@ pub const PAGE: u64 = 16 * 1024;
 pub const SUPERBLOCK: u64 = 4096;
 pub const POOL: u64 = 1024;
 pub const FRONTIER: u64 = POOL + 128;
+/// In the superblock: the clock by which keys expire, entries of what stands beside the table.
+pub const CLOCK: u64 = 128;
+pub const EXTENTS: u64 = 2048;
+pub const EXTENT: u64 = 128;
+pub const EXTENT_COUNT: u64 = 16;
+/// In an entry, behind state, owner, place and kind.
+pub const EXTENT_NAME: u64 = 24;
 pub const SHARD: u64 = 1536;
-/// In a shard head.
+/// In a shard head, behind the layout word.
+pub const DIRECTORY: u64 = 8;
 pub const UID_LAYOUT: u64 = 520;
 pub const LOCK: u64 = 576;
 /// From the recoveries to the count of changes in place.
@@ -27,6 +35,9 @@ pub const LEVELS: u64 = 1280;
 pub const UIDS_USED: u64 = 1376;
 pub const UID_BIRTHS: u64 = 1384;
 pub const UID_LISTS: u64 = 1388;
+/// Of the search for expired keys: where it is, moves when it began, how many it found.
+pub const SWEEP: u64 = 1400;
+pub const SWEEP_LEN: u64 = 24;
 pub const PARTICIPANT: u64 = 64;
 pub const PARTICIPANTS: u64 = 1024;
 /// Key and value of an item that stands in its block whole have at most so many bytes.
@@ -46,7 +57,10 @@ pub const UIDS: u64 = 8;
 /// Flags of items.
 const IS_LARGE: u64 = 1;
 const IS_COUNTER: u64 = 2;
+const HAS_EXPIRY: u64 = 4;
+const HAS_CLIENT: u64 = 8;
 const HAS_UID: u64 = 32;
+const FIELDS: u64 = IS_LARGE | IS_COUNTER | HAS_EXPIRY | HAS_CLIENT | HAS_UID;
 
 /// An item, a freed one maybe.
 pub struct Item {
@@ -55,8 +69,10 @@ pub struct Item {
     /// words of a large one.
     pub ranges: Vec<Range<u64>>,
     pub is_large: bool,
-    /// Where its uid stands.
+    /// Where its uid stands, its time of expiry, its flags.
     pub uid_at: Option<u64>,
+    pub expiry_at: Option<u64>,
+    pub client_at: Option<u64>,
     /// Where its key begins.
     pub key_at: u64,
 }
@@ -209,8 +225,8 @@ impl Image {
             let bytes = &self.bytes[(page * PAGE) as usize..][..PAGE as usize];
             for at in (24..=bytes.len() - key_len).filter(|at| bytes[*at..].starts_with(prefix)) {
                 let at = page * PAGE + at as u64;
-                // The longest head first: a uid may look like a header, hardly the other way round.
-                found.extend([24, 16, 8].iter().find_map(|before| {
+                // The longest head first: a field may look like a header, hardly vice versa.
+                found.extend([40, 32, 24, 16, 8].iter().find_map(|before| {
                     let item = self.item_at(at - before)?;
                     (item.key_at == at && item.key.len() == key_len).then_some(item)
                 }));
@@ -225,12 +241,17 @@ impl Image {
         let (value_len, key_len) = (header & 0xFFFF_FFFF, header >> 32 & 0xFF_FFFF);
         let flags = header >> 56;
         let has = |flag: u64| flags & flag != 0;
-        let is_known = flags & !(IS_LARGE | IS_COUNTER | HAS_UID) == 0;
-        if !is_known || has(IS_LARGE) && has(IS_COUNTER) {
+        if flags & !FIELDS != 0 || has(IS_LARGE) && has(IS_COUNTER) {
             return None;
         }
-        let uid_at = at + 8 + 8 * u64::from(has(IS_LARGE) || has(IS_COUNTER));
-        let data = uid_at + 8 * u64::from(has(HAS_UID));
+        let mut data = at + 8;
+        let mut field = |flag: u64| {
+            let place = data;
+            data += 8 * u64::from(has(flag));
+            has(flag).then_some(place)
+        };
+        field(IS_LARGE | IS_COUNTER);
+        let [uid_at, expiry_at, client_at] = [HAS_UID, HAS_EXPIRY, HAS_CLIENT].map(&mut field);
         let (ranges, key_at) = if has(IS_LARGE) {
             self.chain(at, data, key_len + value_len)
         } else {
@@ -242,7 +263,9 @@ impl Image {
             key: self.bytes.get(key)?.to_vec(),
             ranges,
             is_large: has(IS_LARGE),
-            uid_at: has(HAS_UID).then_some(uid_at),
+            uid_at,
+            expiry_at,
+            client_at,
             key_at,
         })
     }

@@ -2,9 +2,11 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub mod beside;
 pub mod damage;
 pub mod format;
 pub mod logs;
+pub mod mortal;
 pub mod mount;
 pub mod part;
 pub mod process;

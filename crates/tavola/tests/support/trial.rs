@@ -6,9 +6,10 @@
 //! nothing, as a key may lose its uid.
 
 use super::damage::{Model, key_of, value};
-use super::{Random, assert_clean};
+use super::{Random, assert_clean, mortal};
 use std::collections::{HashMap, HashSet};
-use tavola::{Error, Hint, Result, Table};
+use std::time::Duration;
+use tavola::{Error, Expiry, Hint, Result, Table};
 
 /// The uids of keys, as they were last told.
 pub type Hints = HashMap<Vec<u8>, Hint>;
@@ -28,6 +29,8 @@ pub struct Trial<'a> {
     gone: Vec<Hint>,
     /// Keys whose own bytes were changed: one, and maybe freed items that stood there before.
     touched: &'a [&'a [u8]],
+    /// Whether their values are as they were: only what they have beside them was changed.
+    have_values: bool,
     /// Whether generations may be given out again: their counter was changed.
     repeats: bool,
     /// From then on nothing may be refused any more.
@@ -46,6 +49,7 @@ impl<'a> Trial<'a> {
             untold: HashSet::new(),
             gone: Vec::new(),
             touched,
+            have_values: false,
             repeats: false,
             repaired: false,
             random: Random::new(7),
@@ -61,6 +65,11 @@ impl<'a> Trial<'a> {
         self.repeats = true;
     }
 
+    /// Lets no key answer with a value it did not have, whatever was changed of it.
+    pub fn demand_values(&mut self) {
+        self.have_values = true;
+    }
+
     /// Repairs it: from here on everything works and nothing may be refused.
     pub fn repair(&mut self) {
         self.table.repair().unwrap();
@@ -73,8 +82,9 @@ impl<'a> Trial<'a> {
         matches!(error, Error::Corrupt { .. }) && !self.repaired
     }
 
+    /// Whether a key's own bytes were changed, so that any value may be its.
     fn is_touched(&self, key: &[u8]) -> bool {
-        self.touched.contains(&key)
+        self.touched.contains(&key) && !self.have_values
     }
 
     fn learn(&mut self, key: &[u8], hint: Hint) {
@@ -101,22 +111,46 @@ impl<'a> Trial<'a> {
                 Err(error) => panic!("{error}"),
             }
         }
+        self.read_attributes();
         missing
     }
 
+    /// What keys have beside their values is their own, unless their bytes were changed.
+    fn read_attributes(&self) {
+        for number in mortal::KEYS {
+            let key = key_of(number);
+            match self.table.get_entry(&key) {
+                Ok(Some(entry)) => assert!(
+                    mortal::may_have(number, entry.attributes) || self.touched.contains(&&key[..]),
+                    "{number} has {:?}",
+                    entry.attributes
+                ),
+                Ok(None) => {}
+                Err(error) => assert!(self.is_told(&error), "{error}"),
+            }
+        }
+    }
+
     /// Walks all keys; what is met was a value of its key at some time: a slot that leads astray
-    /// may lead to an item that was replaced since.
+    /// may lead to an item that was replaced since. After the repair all keys that are there are
+    /// met.
     pub fn walk(&self) {
+        let mut met = HashSet::new();
         for entry in self.table.iter() {
             match entry {
                 Ok((key, value)) => {
                     let known = self.history.get(&key);
                     let fits = known.is_none_or(|had| had.contains(&value));
                     assert!(fits || self.is_touched(&key), "wrong value on a walk");
+                    met.insert(key);
                 }
                 Err(error) if self.is_told(&error) => return,
                 Err(error) => panic!("{error}"),
             }
+        }
+        for key in self.model.keys().filter(|_| self.repaired) {
+            let is_there = self.table.contains(key).unwrap();
+            assert!(!is_there || met.contains(key), "a walk misses {key:?}");
         }
     }
 
@@ -267,6 +301,7 @@ impl<'a> Trial<'a> {
             self.set(key_of(fresh), value(fresh, 3, step + 4));
         }
         self.use_uids(round);
+        self.use_times(round);
         for number in 2000..2010u64 {
             self.count(key_of(number));
         }
@@ -288,6 +323,45 @@ impl<'a> Trial<'a> {
                 _ => self.write_by_uid(&key, asked, Some(new)),
             }
         }
+    }
+
+    /// Stores keys that expire, lets them live longer, for ever, or no more.
+    fn use_times(&mut self, round: u64) {
+        let count = mortal::KEYS.end - mortal::KEYS.start;
+        for step in 0..20 {
+            let number = mortal::KEYS.start + (step * 7 + round * 11) % count;
+            let key = key_of(number);
+            let touched = match step % 5 {
+                0 => self.table.touch(&key, Expiry::After(mortal::HOUR)),
+                1 => self.table.persist(&key),
+                2 => self.get_and_touch(&key),
+                3 => {
+                    let outcome = self.table.touch(&key, Expiry::After(Duration::ZERO));
+                    self.written(&key, None, outcome);
+                    self.forget(&key);
+                    continue;
+                }
+                _ => {
+                    let (new, attributes) = (value(number, 5, step), mortal::attributes_of(number));
+                    let outcome = self.table.set_with(&key, &new, attributes);
+                    self.written(&key, Some(new), outcome.map(|()| true));
+                    continue;
+                }
+            };
+            match touched {
+                Ok(_) | Err(Error::Full { .. }) => {}
+                Err(error) => assert!(self.is_told(&error), "{error}"),
+            }
+        }
+    }
+
+    fn get_and_touch(&self, key: &[u8]) -> Result<bool> {
+        let entry = self.table.get_and_touch(key, Expiry::After(mortal::HOUR))?;
+        if let Some(entry) = &entry {
+            let fits = self.model[key].contains(&entry.value) || self.is_touched(key);
+            assert!(fits, "wrong value for {}", String::from_utf8_lossy(key));
+        }
+        Ok(entry.is_some())
     }
 
     fn count(&mut self, key: Vec<u8>) {
