@@ -26,6 +26,8 @@ struct Buffer {
     capacity: usize,
     len: usize,
     alloc: Option<unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void>,
+    free: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, usize)>,
+    store: Option<unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> c_int>,
     user: *mut c_void,
 }
 
@@ -36,6 +38,8 @@ impl Buffer {
             capacity: bytes.len(),
             len: 0,
             alloc: None,
+            free: None,
+            store: None,
             user: ptr::null_mut(),
         }
     }
@@ -47,6 +51,8 @@ impl Buffer {
             capacity: 0,
             len: 0,
             alloc: Some(same),
+            free: None,
+            store: None,
             user: bytes.as_mut_ptr().cast(),
         }
     }

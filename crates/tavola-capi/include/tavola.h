@@ -81,9 +81,10 @@ template <typename T> T tavola_init() {
 #define TAVOLA_INIT(type) {.size = sizeof(type)}
 #endif
 
-// A tavola_buffer of a caller's memory, and one that asks a callback; initializers.
-#define TAVOLA_BUFFER(data, capacity) {(data), (capacity), 0, NULL, NULL}
-#define TAVOLA_ALLOC(alloc, user) {NULL, 0, 0, (alloc), (user)}
+// A tavola_buffer of a caller's memory, and those that ask a callback; initializers.
+#define TAVOLA_BUFFER(data, capacity) {(data), (capacity), 0, NULL, NULL, NULL, NULL}
+#define TAVOLA_ALLOC(alloc, user) {NULL, 0, 0, (alloc), NULL, NULL, (user)}
+#define TAVOLA_STORE(store, user) {NULL, 0, 0, NULL, NULL, (store), (user)}
 
 // For `ttl_ms`: a key lives as long as the table was made to let it, see `tavola_options`.
 #define TAVOLA_TTL_DEFAULT 0
@@ -118,7 +119,7 @@ enum tavola_status
   TAVOLA_ERR_PANIC = -2,
   // The result does not fit in the buffer, whose `len` says how long it is.
   TAVOLA_ERR_TOO_SMALL = -3,
-  // A callback gave no place for the result.
+  // A callback gave no place for the result, or did not take it.
   TAVOLA_ERR_STOPPED = -4,
   // An argument is out of its bounds.
   TAVOLA_ERR_ARGUMENT = -5,
@@ -246,7 +247,7 @@ typedef int32_t tavola_overload;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Reads and writes that were prepared, to be executed together; for one thread at a time.
+// Operations that were prepared, to be executed together; for one thread at a time.
 typedef struct tavola_batch tavola_batch;
 
 // A walk through a table, for one thread at a time.
@@ -280,18 +281,37 @@ typedef struct tavola_table tavola_table;
 // A descriptor that is readable while a queue holds something.
 typedef struct tavola_watch tavola_watch;
 
-// Gives room for a result of `len` bytes, which is copied there before the call returns; NULL: no
-// room. Called once, and not at all when there is no result. It leaves the `tavola_buffer` of the
-// call alone.
+// Gives room for a result of `len` bytes, which is written there before the call returns; NULL: no
+// room. Called once, with the exact length, and not at all when there is no result; for
+// `tavola_take` and `tavola_swap` see `tavola_free`. It leaves the `tavola_buffer` of the call
+// alone.
 typedef void *(*tavola_alloc)(void *user, size_t len);
 
-// Where a result goes. Either into a buffer:
+// Takes back what `tavola_alloc` gave, `len` bytes at `place`, as they are to hold no result: the
+// call ends without one, or the value that was to be taken has changed its length meanwhile, and
+// room for it is asked for anew.
+typedef void (*tavola_free)(void *user, void *place, size_t len);
+
+// Takes a result: `len` bytes, lent until it returns. 0: taken; else the call ends with
+// `TAVOLA_ERR_STOPPED`. Called once, after all else that may fail, and not at all when there is no
+// result. It leaves the `tavola_buffer` of the call alone.
+typedef int32_t (*tavola_store)(void *user, const void *data, size_t len);
+
+// Where a result goes: into a buffer,
 //
 // `tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);`
 //
-// or where `alloc` says, which is called once with the exact length:
+// or where `alloc` says, for runtimes whose strings are made at their length and then written,
 //
-// `tavola_buffer value = TAVOLA_ALLOC(callback, user);`
+// `static void *begin(void *user, size_t len) { return bytes_of(*(string **)user = make(len)); }`
+// `tavola_buffer value = TAVOLA_ALLOC(begin, &string);`
+// `value.free = drop_string;` (where nobody else collects what `begin` has made)
+//
+// or to `store`, for runtimes that make strings of bytes:
+//
+// `static int32_t push(void *L, const void *b, size_t n) { lua_pushlstring(L, b, n); return 0; }`
+// `tavola_buffer value = TAVOLA_STORE(push, L);`
+// `tavola_status status = tavola_get(table, key, key_len, &value);`
 typedef struct tavola_buffer {
   // The buffer; NULL: none, to ask for the length.
   void *data;
@@ -302,7 +322,11 @@ typedef struct tavola_buffer {
   size_t len;
   // If not NULL, it is called and the buffer is not used.
   tavola_alloc alloc;
-  // Handed to `alloc`.
+  // If not NULL, it gets back what `alloc` gave in vain.
+  tavola_free free;
+  // If not NULL, it is called, and neither `alloc` nor the buffer is used.
+  tavola_store store;
+  // Handed to the callbacks.
   void *user;
 } tavola_buffer;
 
@@ -501,6 +525,13 @@ typedef struct tavola_maintained {
 // Is told what the key at this position has, lent until it returns; NULL: the key is missing.
 typedef void (*tavola_found)(void *user, size_t index, const void *value, size_t value_len);
 
+// Is told what the key at this position has, all lent until it returns; NULL: the key is missing.
+typedef void (*tavola_found_entry)(void *user,
+                                   size_t index,
+                                   const void *value,
+                                   size_t value_len,
+                                   const struct tavola_attributes *attributes);
+
 // A key with its value.
 typedef struct tavola_pair {
   // The key.
@@ -508,6 +539,16 @@ typedef struct tavola_pair {
   // The value.
   struct tavola_bytes value;
 } tavola_pair;
+
+// A key with its value, and what it gets beside it.
+typedef struct tavola_entry {
+  // The key.
+  struct tavola_bytes key;
+  // The value.
+  struct tavola_bytes value;
+  // NULL: those of `tavola_set`.
+  const struct tavola_attributes *attributes;
+} tavola_entry;
 
 // What a pool of queues is made with. Begin with
 // `tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);`.
@@ -832,8 +873,8 @@ tavola_status tavola_update(const struct tavola_table *table,
 //
 // # Errors
 // `TAVOLA_MISSING`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
-// needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no room, and the value is
-// gone. Else as `tavola_remove`.
+// needs, and the key stays. `TAVOLA_ERR_STOPPED`: `alloc` gave no room, and the key stays; or
+// `store` refused the value, which is gone. Else as `tavola_remove`.
 //
 // # Concurrency
 // Of several that take a key at once, one gets its value.
@@ -846,8 +887,8 @@ tavola_status tavola_take(const struct tavola_table *table,
 //
 // # Errors
 // `TAVOLA_MISSING`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says how
-// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room; the
-// key is set and the old value gone. Else as `tavola_set`.
+// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: `alloc` gave no room for the
+// old value, which stays; or `store` refused it, and the key is set. Else as `tavola_set`.
 tavola_status tavola_swap(const struct tavola_table *table,
                           const void *key,
                           size_t key_len,
@@ -966,7 +1007,7 @@ tavola_status tavola_decr_with(const struct tavola_table *table,
                                uint64_t *now);
 
 // Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`; each may
-// be NULL.
+// be NULL, and what is NULL costs nothing: without value and token, no value is copied.
 //
 // # Errors
 // As `tavola_get`.
@@ -1049,7 +1090,7 @@ tavola_status tavola_uid_of(const struct tavola_table *table,
                             size_t key_len,
                             tavola_hint *hint);
 
-// Sets a key, gives it a uid if it has none, and tells that.
+// Sets a key, as `tavola_set` does, gives it a uid if it has none, and tells that.
 //
 // # Errors
 // As `tavola_set`; `TAVOLA_ERR_FULL` also when all uids of the key's shard are given out (2^32 a
@@ -1076,7 +1117,22 @@ tavola_status tavola_get_by_uid(const struct tavola_table *table,
                                 tavola_hint hint,
                                 struct tavola_buffer *value);
 
-// Sets the value of the key with this uid.
+// Reads the value of the key with this uid, its attributes and its token, as `tavola_get_entry`
+// does those of a key; each may be NULL.
+//
+// # Errors
+// As `tavola_get_by_uid`.
+//
+// # Concurrency
+// As `tavola_get_by_uid`; all three are of one moment.
+tavola_status tavola_get_entry_by_uid(const struct tavola_table *table,
+                                      tavola_hint hint,
+                                      struct tavola_buffer *value,
+                                      struct tavola_attributes *attributes,
+                                      uint64_t *token);
+
+// Sets the value of the key with this uid, as `tavola_set` does that of a key: it lives as long as
+// the table was made to let it, and its flags are 0, whatever it had. Its uid stays.
 //
 // # Errors
 // `TAVOLA_MISSING`: there is none. Else as `tavola_set`.
@@ -1250,6 +1306,19 @@ tavola_status tavola_get_many(const struct tavola_table *table,
                               tavola_found each,
                               void *user);
 
+// As `tavola_get_many`, with what each key has beside its value.
+//
+// # Errors
+// As `tavola_get_many`.
+//
+// # Concurrency
+// As `tavola_get_many`; value and attributes are of one moment.
+tavola_status tavola_get_many_entries(const struct tavola_table *table,
+                                      const struct tavola_bytes *keys,
+                                      size_t count,
+                                      tavola_found_entry each,
+                                      void *user);
+
 // Sets many keys, in order.
 //
 // # Errors
@@ -1274,17 +1343,28 @@ tavola_status tavola_set_many_with(const struct tavola_table *table,
                                    size_t count,
                                    const struct tavola_attributes *attributes);
 
+// As `tavola_set_many`; each gets attributes of its own.
+//
+// # Errors
+// As `tavola_set_many` and `tavola_set_with`. Attributes that are none: none of the keys is set.
+//
+// # Concurrency
+// As `tavola_set_many`.
+tavola_status tavola_set_many_entries(const struct tavola_table *table,
+                                      const struct tavola_entry *entries,
+                                      size_t count);
+
 // Makes an empty batch. It belongs to no table, and can be executed and cleared again and again.
 tavola_status tavola_batch_open(struct tavola_batch **batch);
 
-// Prepares a read; `index`, unless it is NULL, gets its number for `tavola_batch_result`: 0, 1,
-// ...
+// Prepares a read; `index`, unless it is NULL, gets its number for `tavola_batch_result` and
+// `tavola_batch_attributes`: 0, 1, ...
 tavola_status tavola_batch_get(struct tavola_batch *batch,
                                const void *key,
                                size_t key_len,
                                size_t *index);
 
-// Prepares a write; `index`, unless it is NULL, gets its number.
+// Prepares what `tavola_set` does; `index`, unless it is NULL, gets its number.
 tavola_status tavola_batch_set(struct tavola_batch *batch,
                                const void *key,
                                size_t key_len,
@@ -1292,8 +1372,8 @@ tavola_status tavola_batch_set(struct tavola_batch *batch,
                                size_t value_len,
                                size_t *index);
 
-// Prepares a write with attributes; NULL: those of `tavola_set`. A `ttl_ms` counts from when it is
-// executed. `index`, unless it is NULL, gets its number.
+// Prepares what `tavola_set_with` does; `attributes` may be NULL: those of `tavola_set`. A
+// `ttl_ms` counts from when it is executed. `index`, unless it is NULL, gets its number.
 //
 // # Errors
 // `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
@@ -1305,24 +1385,103 @@ tavola_status tavola_batch_set_with(struct tavola_batch *batch,
                                     const struct tavola_attributes *attributes,
                                     size_t *index);
 
+// Prepares what `tavola_add_with` does; else as `tavola_batch_set_with`.
+//
+// # Errors
+// As `tavola_batch_set_with`.
+tavola_status tavola_batch_add_with(struct tavola_batch *batch,
+                                    const void *key,
+                                    size_t key_len,
+                                    const void *value,
+                                    size_t value_len,
+                                    const struct tavola_attributes *attributes,
+                                    size_t *index);
+
+// Prepares what `tavola_replace_with` does; else as `tavola_batch_set_with`.
+//
+// # Errors
+// As `tavola_batch_set_with`.
+tavola_status tavola_batch_replace_with(struct tavola_batch *batch,
+                                        const void *key,
+                                        size_t key_len,
+                                        const void *value,
+                                        size_t value_len,
+                                        const struct tavola_attributes *attributes,
+                                        size_t *index);
+
+// Prepares what `tavola_remove` does; `index`, unless it is NULL, gets its number.
+tavola_status tavola_batch_remove(struct tavola_batch *batch,
+                                  const void *key,
+                                  size_t key_len,
+                                  size_t *index);
+
+// Prepares what `tavola_incr_with` does; `index`, unless it is NULL, gets its number for
+// `tavola_batch_number`.
+//
+// # Errors
+// As `tavola_batch_set_with`.
+tavola_status tavola_batch_incr_with(struct tavola_batch *batch,
+                                     const void *key,
+                                     size_t key_len,
+                                     uint64_t by,
+                                     const uint64_t *initial,
+                                     const struct tavola_attributes *attributes,
+                                     size_t *index);
+
+// Prepares what `tavola_decr_with` does; else as `tavola_batch_incr_with`.
+//
+// # Errors
+// As `tavola_batch_set_with`.
+tavola_status tavola_batch_decr_with(struct tavola_batch *batch,
+                                     const void *key,
+                                     size_t key_len,
+                                     uint64_t by,
+                                     const uint64_t *initial,
+                                     const struct tavola_attributes *attributes,
+                                     size_t *index);
+
+// Prepares what `tavola_touch` does; `index`, unless it is NULL, gets its number.
+//
+// # Errors
+// As `tavola_batch_set_with`, and where there are flags.
+tavola_status tavola_batch_touch(struct tavola_batch *batch,
+                                 const void *key,
+                                 size_t key_len,
+                                 const struct tavola_attributes *attributes,
+                                 size_t *index);
+
 // Executes what was prepared, in order: a read finds what a write before it in the batch has set.
 //
 // # Errors
-// As `tavola_get` and `tavola_set_with`; the writes before the one that failed are done.
+// As the functions that the operations are named after; those before the one that failed are done.
 //
 // # Concurrency
 // Each operation has a moment of its own; others may see some of them before the rest.
 tavola_status tavola_batch_execute(struct tavola_batch *batch, const struct tavola_table *table);
 
-// What a read came to, lent until the batch is executed, changed or closed. Of a write: nothing,
-// and `TAVOLA_OK`.
+// What an operation came to: what its function returns. `value`, unless it is NULL, gets what was
+// read, lent until the batch is executed, changed or closed; of a write: nothing.
 //
 // # Errors
-// `TAVOLA_MISSING`: there is no such key. `TAVOLA_ERR_ARGUMENT`: there is no such number, or it
-// was not executed.
+// `TAVOLA_MISSING`: there is no such key. `TAVOLA_PRESENT`: it was to be added, and was there.
+// `TAVOLA_ERR_ARGUMENT`: there is no such number, or it was not executed.
 tavola_status tavola_batch_result(const struct tavola_batch *batch,
                                   size_t index,
                                   struct tavola_bytes *value);
+
+// What the key of a read has beside its value, as it was when that was executed.
+//
+// # Errors
+// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT`: also when it was no read.
+tavola_status tavola_batch_attributes(const struct tavola_batch *batch,
+                                      size_t index,
+                                      struct tavola_attributes *attributes);
+
+// The number that a counter came to.
+//
+// # Errors
+// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT`: also when nothing was counted.
+tavola_status tavola_batch_number(const struct tavola_batch *batch, size_t index, uint64_t *number);
 
 // Makes a batch empty; its memory is kept for what is prepared next.
 tavola_status tavola_batch_clear(struct tavola_batch *batch);
@@ -1551,8 +1710,9 @@ tavola_status tavola_pop_many_wait(const struct tavola_queue *queue,
 // unless it is NULL, gets how many.
 //
 // # Errors
-// `TAVOLA_ERR_ARGUMENT`: the other queue is of another pool, or of another handle of it. Else as
-// `tavola_pop`.
+// `TAVOLA_ERR_ARGUMENT`: the other queue is of another pool, or of another handle of it.
+// `TAVOLA_ERR_NOT_HELD`: another thread has just pushed one of them, or the pool is damaged; the
+// others are at the end of this queue then, and none is in the other. Else as `tavola_pop`.
 //
 // # Crash
 // In between, the elements are this process's, as if it had popped them.
@@ -1820,7 +1980,8 @@ uint64_t tavola_log_reader_missed(struct tavola_log_reader *reader);
 void tavola_log_reader_close(struct tavola_log_reader *reader);
 
 // Waits until `count` processes, or threads, have called this with the same table and key; then
-// all return. The key is a counter of those that have come: it may be used again by as many.
+// all return. The key is a counter of those that have come: it may be used again by as many. It
+// lives for ever, whatever the table's `ttl_ms`.
 //
 // # Errors
 // `TAVOLA_TIMEOUT`: they have not come within `timeout_ms`; the caller is not counted any more.
@@ -1828,7 +1989,9 @@ void tavola_log_reader_close(struct tavola_log_reader *reader);
 // counters.
 //
 // # Concurrency
-// They return within some 100 us of each other, as far as there are processors for all.
+// Who waits for long naps between two looks, for 100 us: of four processes on two processors, the
+// last returned 130 us after the first, in the median of 50 races. Who has to wait for a processor
+// returns so much later.
 //
 // # Crash
 // Who is killed while it waits stays counted; remove the key before the next race.

@@ -237,9 +237,7 @@ class table {
   // Calls `each(position, value)` for each key, in order; the value is an optional view.
   template <typename F>
   void get_many(const std::vector<view>& keys, F&& each) const {
-    std::vector<tavola_bytes> given;
-    given.reserve(keys.size());
-    for (view key : keys) given.push_back(detail::bytes(key));
+    const auto given = detail::all_bytes(keys);
     using function = std::remove_reference_t<F>;
     detail::guarded<function> guard(each);
     auto tell = [](void* user, std::size_t at, const void* value, std::size_t len) {
@@ -249,12 +247,40 @@ class table {
     };
     guard.check(tavola_get_many(get(), given.data(), given.size(), tell, &guard));
   }
+  // As `get_many`, calling `each(position, value, attributes)`; both are of one moment.
+  template <typename F>
+  void get_many_entries(const std::vector<view>& keys, F&& each) const {
+    const auto given = detail::all_bytes(keys);
+    using function = std::remove_reference_t<F>;
+    detail::guarded<function> guard(each);
+    auto tell = [](void* user, std::size_t at, const void* value, std::size_t len,
+                   const tavola_attributes* has) {
+      std::optional<view> found;
+      if (value != nullptr) found.emplace(static_cast<const char*>(value), len);
+      const auto beside = has == nullptr ? attributes{} : detail::from(*has);
+      static_cast<detail::guarded<function>*>(user)->run(
+          [&](function& f) { f(at, found, beside); });
+    };
+    guard.check(tavola_get_many_entries(get(), given.data(), given.size(), tell, &guard));
+  }
   void set_many(const std::vector<std::pair<view, view>>& pairs, const attributes& with = {}) {
     std::vector<tavola_pair> given;
     given.reserve(pairs.size());
     for (auto& [key, value] : pairs) given.push_back({detail::bytes(key), detail::bytes(value)});
     const auto all = detail::to(with);
     detail::check(tavola_set_many_with(get(), given.data(), given.size(), &all));
+  }
+  // As `set_many`; each key gets attributes of its own.
+  void set_many_entries(const std::vector<full_entry>& entries) {
+    std::vector<tavola_attributes> beside;
+    std::vector<tavola_entry> given;
+    beside.reserve(entries.size());
+    given.reserve(entries.size());
+    for (auto& [key, value, with] : entries) {
+      beside.push_back(detail::to(with));
+      given.push_back({detail::bytes(key), detail::bytes(value), &beside.back()});
+    }
+    detail::check(tavola_set_many_entries(get(), given.data(), given.size()));
   }
 
   std::optional<hint> uid_of(view key) {
@@ -281,6 +307,9 @@ class table {
     return get_by_uid_to(uid, out.data(), out.size());
   }
 #endif
+  std::optional<with_attributes> get_entry_by_uid(hint uid) const {
+    return read_entry([&](auto... out) { return tavola_get_entry_by_uid(get(), uid, out...); });
+  }
   bool set_by_uid(hint uid, view value) {
     return detail::done(tavola_set_by_uid(get(), uid, value.data(), value.size()));
   }
@@ -437,49 +466,9 @@ inline std::vector<std::string> list() {
 inline void remove(const std::string& name) { detail::check(tavola_names_remove(name.c_str())); }
 }  // namespace names
 
-// Reads and writes that are prepared, and executed together.
-class batch {
- public:
-  batch() {
-    tavola_batch* made = nullptr;
-    detail::check(tavola_batch_open(&made));
-    handle_.reset(made);
-  }
-  // The number of the operation, for `result`.
-  std::size_t get(std::string_view key) {
-    std::size_t index = 0;
-    detail::check(tavola_batch_get(handle_.get(), key.data(), key.size(), &index));
-    return index;
-  }
-  std::size_t set(std::string_view key, std::string_view value) {
-    std::size_t index = 0;
-    detail::check(tavola_batch_set(handle_.get(), key.data(), key.size(), value.data(),
-                                   value.size(), &index));
-    return index;
-  }
-  // A `ttl` counts from when it is executed.
-  std::size_t set(std::string_view key, std::string_view value, const attributes& with) {
-    std::size_t index = 0;
-    const auto given = detail::to(with);
-    detail::check(tavola_batch_set_with(handle_.get(), key.data(), key.size(), value.data(),
-                                        value.size(), &given, &index));
-    return index;
-  }
-  void execute(const table& on) { detail::check(tavola_batch_execute(handle_.get(), on.get())); }
-  // What a read found, lent until the batch is changed.
-  std::optional<std::string_view> result(std::size_t index) const {
-    tavola_bytes value;
-    if (!detail::done(tavola_batch_result(handle_.get(), index, &value))) return std::nullopt;
-    return detail::view(value);
-  }
-  void clear() { detail::check(tavola_batch_clear(handle_.get())); }
-
- private:
-  detail::handle<tavola_batch, tavola_batch_close> handle_;
-};
-
 }  // namespace tavola
 
+#include <tavola_batch.hpp>
 #include <tavola_log.hpp>
 #include <tavola_queue.hpp>
 

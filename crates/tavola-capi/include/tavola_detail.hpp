@@ -138,6 +138,12 @@ void each_text(void* user, const char* text, std::size_t len) {
 }
 
 inline tavola_bytes bytes(std::string_view view) noexcept { return {view.data(), view.size()}; }
+inline std::vector<tavola_bytes> all_bytes(const std::vector<std::string_view>& views) {
+  std::vector<tavola_bytes> all;
+  all.reserve(views.size());
+  for (std::string_view view : views) all.push_back(bytes(view));
+  return all;
+}
 inline std::string_view view(const tavola_bytes& bytes) noexcept {
   return {static_cast<const char*>(bytes.data), bytes.len};
 }

@@ -1,11 +1,11 @@
 //! What a key may have beside its value: a time at which it expires, and flags.
 
-use crate::buffer::tavola_buffer;
-use crate::entry::{Answer, OK};
+use crate::buffer::{tavola_buffer, with_scratch};
+use crate::entry::{Answer, OK, found};
 use crate::given::{Out, SizedOut, SizedStruct, given};
 use crate::status::Failure;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tavola_core::{Attributes, CasToken, Entry, Expiry};
+use tavola_core::{Attributes, CasToken, Expiry, Table};
 
 /// For `ttl_ms`: a key lives as long as the table was made to let it, see `tavola_options`.
 pub const TAVOLA_TTL_DEFAULT: i64 = 0;
@@ -129,7 +129,7 @@ pub(crate) struct EntryOut<'a> {
     token: Out<'a, u64>,
 }
 
-impl EntryOut<'_> {
+impl<'a> EntryOut<'a> {
     /// # Safety
     /// I1 of `given.rs`.
     pub(crate) unsafe fn of(
@@ -144,16 +144,82 @@ impl EntryOut<'_> {
         })
     }
 
-    /// First what may fail.
-    pub(crate) fn put(self, entry: Entry) -> Answer {
-        if let Some(value) = self.value {
-            value.put(&entry.value)?;
+    /// A value and its token.
+    pub(crate) fn with_token(value: &'a mut tavola_buffer, token: Out<'a, u64>) -> Self {
+        Self {
+            value: Some(value),
+            attributes: None,
+            token,
         }
-        if let Some(attributes) = self.attributes {
-            attributes.put(&entry.attributes.into());
-        }
-        let CasToken(token) = entry.token;
-        self.token.put(token);
-        OK
     }
+
+    /// Reads what is wanted: at once into the caller's memory where that can be, else by a copy.
+    /// `source` is what the reading still needs.
+    pub(crate) fn read(
+        self,
+        table: &Table,
+        source: &[u8],
+        to_slice: impl FnOnce(&mut [u8]) -> tavola_core::Result<Option<(usize, Attributes)>>,
+        into: impl FnOnce(&mut Vec<u8>) -> tavola_core::Result<Option<Attributes>>,
+    ) -> Answer {
+        let room = match &self.value {
+            Some(value) => value.room(source),
+            None if self.token.is_wanted() => None,
+            None => Some(&mut [][..]),
+        };
+        let Some(room) = room else {
+            return self.read_apart(table, into);
+        };
+        let Some((len, attributes)) = to_slice(room)? else {
+            return found(false);
+        };
+        let Self {
+            value,
+            attributes: out,
+            token,
+        } = self;
+        if let Some(value) = value {
+            value.written(len)?;
+        }
+        tell(
+            (out, token),
+            table,
+            room.get(..len).unwrap_or_default(),
+            attributes,
+        )
+    }
+
+    /// By a copy.
+    pub(crate) fn read_apart(
+        self,
+        table: &Table,
+        into: impl FnOnce(&mut Vec<u8>) -> tavola_core::Result<Option<Attributes>>,
+    ) -> Answer {
+        with_scratch(|bytes| {
+            let Some(attributes) = into(bytes)? else {
+                return found(false);
+            };
+            if let Some(value) = self.value {
+                value.put(bytes)?;
+            }
+            tell((self.attributes, self.token), table, bytes, attributes)
+        })
+    }
+}
+
+/// Tells what a key has beside its value; a token only to who wants one.
+fn tell(
+    (out, token): (Option<SizedOut<tavola_attributes>>, Out<'_, u64>),
+    table: &Table,
+    value: &[u8],
+    attributes: Attributes,
+) -> Answer {
+    if token.is_wanted() {
+        let CasToken(number) = table.token_of(value)?;
+        token.put(number);
+    }
+    if let Some(out) = out {
+        out.put(&attributes.into());
+    }
+    OK
 }

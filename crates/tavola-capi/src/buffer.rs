@@ -6,18 +6,39 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 
-/// Gives room for a result of `len` bytes, which is copied there before the call returns; NULL: no
-/// room. Called once, and not at all when there is no result. It leaves the `tavola_buffer` of the
-/// call alone.
+/// Gives room for a result of `len` bytes, which is written there before the call returns; NULL: no
+/// room. Called once, with the exact length, and not at all when there is no result; for
+/// `tavola_take` and `tavola_swap` see `tavola_free`. It leaves the `tavola_buffer` of the call
+/// alone.
 pub type tavola_alloc = Option<unsafe extern "C" fn(user: *mut c_void, len: usize) -> *mut c_void>;
 
-/// Where a result goes. Either into a buffer:
+/// Takes back what `tavola_alloc` gave, `len` bytes at `place`, as they are to hold no result: the
+/// call ends without one, or the value that was to be taken has changed its length meanwhile, and
+/// room for it is asked for anew.
+pub type tavola_free =
+    Option<unsafe extern "C" fn(user: *mut c_void, place: *mut c_void, len: usize)>;
+
+/// Takes a result: `len` bytes, lent until it returns. 0: taken; else the call ends with
+/// `TAVOLA_ERR_STOPPED`. Called once, after all else that may fail, and not at all when there is no
+/// result. It leaves the `tavola_buffer` of the call alone.
+pub type tavola_store =
+    Option<unsafe extern "C" fn(user: *mut c_void, data: *const c_void, len: usize) -> i32>;
+
+/// Where a result goes: into a buffer,
 ///
 /// `tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);`
 ///
-/// or where `alloc` says, which is called once with the exact length:
+/// or where `alloc` says, for runtimes whose strings are made at their length and then written,
 ///
-/// `tavola_buffer value = TAVOLA_ALLOC(callback, user);`
+/// `static void *begin(void *user, size_t len) { return bytes_of(*(string **)user = make(len)); }`
+/// `tavola_buffer value = TAVOLA_ALLOC(begin, &string);`
+/// `value.free = drop_string;` (where nobody else collects what `begin` has made)
+///
+/// or to `store`, for runtimes that make strings of bytes:
+///
+/// `static int32_t push(void *L, const void *b, size_t n) { lua_pushlstring(L, b, n); return 0; }`
+/// `tavola_buffer value = TAVOLA_STORE(push, L);`
+/// `tavola_status status = tavola_get(table, key, key_len, &value);`
 #[repr(C)]
 pub struct tavola_buffer {
     /// The buffer; NULL: none, to ask for the length.
@@ -29,11 +50,21 @@ pub struct tavola_buffer {
     pub len: usize,
     /// If not NULL, it is called and the buffer is not used.
     pub alloc: tavola_alloc,
-    /// Handed to `alloc`.
+    /// If not NULL, it gets back what `alloc` gave in vain.
+    pub free: tavola_free,
+    /// If not NULL, it is called, and neither `alloc` nor the buffer is used.
+    pub store: tavola_store,
+    /// Handed to the callbacks.
     pub user: *mut c_void,
 }
 
 impl tavola_buffer {
+    /// Whether it is a callback that says where the result goes.
+    #[inline(always)]
+    fn asks(&self) -> bool {
+        self.alloc.is_some() || self.store.is_some()
+    }
+
     /// Whether a result of so many bytes has room, as far as that can be told beforehand; notes
     /// what is needed if not.
     pub(crate) fn expect(&mut self, len: usize) -> Result<(), Failure> {
@@ -42,7 +73,7 @@ impl tavola_buffer {
         } else {
             self.capacity
         };
-        if self.alloc.is_none() && len > room {
+        if !self.asks() && len > room {
             self.len = len;
             return Err(Failure::too_small(len));
         }
@@ -53,7 +84,7 @@ impl tavola_buffer {
     /// copied: a callback is to be asked, or `source`, which the call still needs, lies there.
     #[inline(always)]
     pub(crate) fn room<'a>(&self, source: &[u8]) -> Option<&'a mut [u8]> {
-        if self.alloc.is_some() || self.capacity > isize::MAX as usize {
+        if self.asks() || self.capacity > isize::MAX as usize {
             return None;
         }
         if self.data.is_null() {
@@ -78,23 +109,82 @@ impl tavola_buffer {
     /// Copies a result there.
     #[inline(always)]
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Answer {
-        let place = match self.alloc {
-            None => {
-                self.expect(bytes.len())?;
-                self.data
-            }
-            // SAFETY: the caller's function, called as its type says.
-            Some(alloc) => unsafe { alloc(self.user, bytes.len()) },
+        Place::of(self).fill(bytes)
+    }
+}
+
+/// The place of a result that is not there yet. What a callback gave for it goes back unless it is
+/// filled.
+pub(crate) struct Place<'a> {
+    buffer: &'a mut tavola_buffer,
+    /// What `alloc` gave, and for how many bytes.
+    given: Option<(*mut c_void, usize)>,
+}
+
+impl<'a> Place<'a> {
+    #[inline(always)]
+    pub(crate) fn of(buffer: &'a mut tavola_buffer) -> Self {
+        Self {
+            buffer,
+            given: None,
+        }
+    }
+
+    /// Sees to room for a result of this length, whichever length it had before.
+    #[inline(always)]
+    pub(crate) fn make(&mut self, len: usize) -> Result<(), Failure> {
+        let (Some(alloc), None) = (self.buffer.alloc, self.buffer.store) else {
+            return self.buffer.expect(len);
         };
-        if !bytes.is_empty() {
-            if place.is_null() {
+        if self.given.is_some_and(|(_, given)| given == len) {
+            return Ok(());
+        }
+        self.give_back();
+        // SAFETY: the caller's function, called as its type says.
+        let place = unsafe { alloc(self.buffer.user, len) };
+        if place.is_null() && len != 0 {
+            return Err(Failure::stopped());
+        }
+        self.given = Some((place, len));
+        Ok(())
+    }
+
+    /// Lets a result stand there.
+    #[inline(always)]
+    pub(crate) fn fill(mut self, bytes: &[u8]) -> Answer {
+        self.make(bytes.len())?;
+        if let Some(store) = self.buffer.store {
+            let (data, len) = (bytes.as_ptr().cast(), bytes.len());
+            // SAFETY: the caller's function, called as its type says.
+            if unsafe { store(self.buffer.user, data, len) } != 0 {
                 return Err(Failure::stopped());
             }
+        } else if !bytes.is_empty() {
+            let place = self.given.map_or(self.buffer.data, |(place, _)| place);
             // SAFETY: I1 of `given.rs`: the place has room for them, and is no memory of ours.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place.cast::<u8>(), bytes.len()) };
         }
-        self.len = bytes.len();
+        self.given = None;
+        self.buffer.len = bytes.len();
         OK
+    }
+
+    fn give_back(&mut self) {
+        if let (Some((place, len)), Some(free)) = (self.given.take(), self.buffer.free)
+            && !place.is_null()
+        {
+            // SAFETY: the caller's function, called as its type says.
+            unsafe { free(self.buffer.user, place, len) };
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.given.is_some() {
+            self.give_back();
+        }
     }
 }
 

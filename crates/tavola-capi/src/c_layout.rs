@@ -2,7 +2,7 @@
 //! there.
 
 use crate::attributes::tavola_attributes;
-use crate::batch::{tavola_bytes, tavola_pair};
+use crate::batch::{tavola_bytes, tavola_entry, tavola_pair};
 use crate::buffer::tavola_buffer;
 use crate::logs::drain::tavola_log_sink;
 use crate::logs::log::tavola_log_options;
@@ -50,9 +50,10 @@ fn len_of<T, F>(_: impl Fn(&T) -> *const F) -> usize {
 
 fn assertions() -> Vec<(String, usize)> {
     assertions! {
-        tavola_buffer { data capacity len alloc user }
+        tavola_buffer { data capacity len alloc free store user }
         tavola_bytes { data len }
         tavola_pair { key value }
+        tavola_entry { key value attributes }
         tavola_options {
             size max_size mode shards fixed_key fixed_value uids background ttl_ms
         }
@@ -156,5 +157,5 @@ fn every_struct_and_field_of_the_header_is_looked_at() {
         let looked_at = known.matches(&format!("(offsetof({name}, ")).count();
         assert_eq!(looked_at, there, "fields of {name}");
     }
-    assert_eq!(structs, 14);
+    assert_eq!(structs, 15);
 }

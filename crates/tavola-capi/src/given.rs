@@ -131,6 +131,11 @@ pub(crate) struct Out<'a, T> {
 }
 
 impl<T> Out<'_, T> {
+    /// Whether the caller wants it.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.place.is_some()
+    }
+
     #[inline(always)]
     pub(crate) fn put(self, value: T) {
         if let Some(place) = self.place {

@@ -32,7 +32,7 @@ pub enum tavola_status {
     TAVOLA_ERR_PANIC = -2,
     /// The result does not fit in the buffer, whose `len` says how long it is.
     TAVOLA_ERR_TOO_SMALL = -3,
-    /// A callback gave no place for the result.
+    /// A callback gave no place for the result, or did not take it.
     TAVOLA_ERR_STOPPED = -4,
     /// An argument is out of its bounds.
     TAVOLA_ERR_ARGUMENT = -5,
@@ -201,7 +201,9 @@ impl fmt::Display for Failure {
                 f,
                 "the result has {needed} bytes; hand in a buffer of that size, or a callback"
             ),
-            Cause::Stopped => f.write_str("the callback gave no place for the result"),
+            Cause::Stopped => {
+                f.write_str("a callback gave no place for the result, or did not take it")
+            }
             Cause::Argument(what) => f.write_str(what),
             Cause::Core(error) => error.fmt(f),
         }

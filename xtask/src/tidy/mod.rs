@@ -4,6 +4,7 @@
 //! bad sample in its tests. What clippy, rustfmt and rustdoc hold is not repeated here.
 
 mod atomics;
+mod boundary;
 mod commented;
 mod functions;
 mod language;
@@ -23,11 +24,12 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 12] = [
+const RULES: [(&str, Rule); 13] = [
     ("size", size::check),
     ("functions", functions::check),
     ("rooms", rooms::check),
     ("atomics", atomics::check),
+    ("boundary", boundary::check),
     ("manifests", manifests::check),
     ("crates", manifests::check_direction),
     ("names", names::check),

@@ -228,8 +228,9 @@ unsafe fn pass_some(
 /// unless it is NULL, gets how many.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ARGUMENT`: the other queue is of another pool, or of another handle of it. Else as
-/// `tavola_pop`.
+/// `TAVOLA_ERR_ARGUMENT`: the other queue is of another pool, or of another handle of it.
+/// `TAVOLA_ERR_NOT_HELD`: another thread has just pushed one of them, or the pool is damaged; the
+/// others are at the end of this queue then, and none is in the other. Else as `tavola_pop`.
 ///
 /// # Crash
 /// In between, the elements are this process's, as if it had popped them.

@@ -10,7 +10,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 /// Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`; each may
-/// be NULL.
+/// be NULL, and what is NULL costs nothing: without value and token, no value is copied.
 ///
 /// # Errors
 /// As `tavola_get`.
@@ -30,8 +30,11 @@ pub unsafe extern "C" fn tavola_get_entry(
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
         // SAFETY: the caller's promise.
         let out = unsafe { EntryOut::of(value, attributes, token) }?;
-        let told = table.inner.get_entry(key)?;
-        told.map_or_else(|| found(false), |told| out.put(told))
+        let table = &table.inner;
+        let to_slice = |room: &mut [u8]| table.get_entry_to_slice(key, room);
+        out.read(table, key, to_slice, |bytes| {
+            table.get_entry_into(key, bytes)
+        })
     })
 }
 
@@ -132,7 +135,8 @@ pub unsafe extern "C" fn tavola_get_and_touch(
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
         // SAFETY: the caller's promise.
         let (expiry, out) = unsafe { (expiry_of(attributes)?, EntryOut::of(value, had, token)?) };
-        let told = table.inner.get_and_touch(key, expiry)?;
-        told.map_or_else(|| found(false), |told| out.put(told))
+        out.read_apart(&table.inner, |bytes| {
+            table.inner.get_and_touch_into(key, expiry, bytes)
+        })
     })
 }

@@ -21,6 +21,9 @@ pub(crate) mod stats;
 
 pub(crate) mod maintain;
 
+#[cfg(test)]
+mod allocations;
+
 pub(crate) use maintain::{report, tavola_check_report};
 
 use std::ffi::CString;

@@ -1,6 +1,7 @@
 //! Keys by number.
 
 use super::tavola_table;
+use crate::attributes::{EntryOut, tavola_attributes};
 use crate::buffer::{tavola_buffer, with_scratch};
 use crate::entry::{Answer, OK, entry, found};
 use crate::given::given;
@@ -40,7 +41,7 @@ pub unsafe extern "C" fn tavola_uid_of(
     })
 }
 
-/// Sets a key, gives it a uid if it has none, and tells that.
+/// Sets a key, as `tavola_set` does, gives it a uid if it has none, and tells that.
 ///
 /// # Errors
 /// As `tavola_set`; `TAVOLA_ERR_FULL` also when all uids of the key's shard are given out (2^32 a
@@ -101,7 +102,35 @@ fn get_apart(table: &Table, hint: Hint, value: &mut tavola_buffer) -> Answer {
     })
 }
 
-/// Sets the value of the key with this uid.
+/// Reads the value of the key with this uid, its attributes and its token, as `tavola_get_entry`
+/// does those of a key; each may be NULL.
+///
+/// # Errors
+/// As `tavola_get_by_uid`.
+///
+/// # Concurrency
+/// As `tavola_get_by_uid`; all three are of one moment.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_get_entry_by_uid(
+    table: *const tavola_table,
+    hint: tavola_hint,
+    value: *mut tavola_buffer,
+    attributes: *mut tavola_attributes,
+    token: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, hint) = (&given!(handle table).inner, Hint::from_bits(hint));
+        // SAFETY: the caller's promise.
+        let out = unsafe { EntryOut::of(value, attributes, token) }?;
+        let to_slice = |room: &mut [u8]| table.get_entry_by_uid_to_slice(hint, room);
+        out.read(table, &[], to_slice, |bytes| {
+            table.get_entry_by_uid_into(hint, bytes)
+        })
+    })
+}
+
+/// Sets the value of the key with this uid, as `tavola_set` does that of a key: it lives as long as
+/// the table was made to let it, and its flags are 0, whatever it had. Its uid stays.
 ///
 /// # Errors
 /// `TAVOLA_MISSING`: there is none. Else as `tavola_set`.
@@ -153,8 +182,11 @@ pub unsafe extern "C" fn tavola_key_of_uid(
     key: *mut tavola_buffer,
 ) -> tavola_status {
     entry(|| {
-        let (table, out) = (given!(handle table), given!(buffer key));
-        let key = table.inner.key_of_uid(Hint::from_bits(hint))?;
-        key.map_or_else(|| found(false), |key| out.put(&key))
+        let (table, key) = (given!(handle table), given!(buffer key));
+        let hint = Hint::from_bits(hint);
+        with_scratch(|bytes| match table.inner.key_of_uid_into(hint, bytes)? {
+            true => key.put(bytes),
+            false => found(false),
+        })
     })
 }

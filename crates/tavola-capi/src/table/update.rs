@@ -1,15 +1,15 @@
 //! Changes that depend on the old value.
 
 use super::tavola_table;
-use crate::attributes::{attributes_of, tavola_attributes};
+use crate::attributes::{EntryOut, attributes_of, tavola_attributes};
 use crate::batch::tavola_bytes;
-use crate::buffer::tavola_buffer;
+use crate::buffer::{Place, tavola_buffer, with_scratch};
 use crate::entry::{Answer, entry, found};
 use crate::given::given;
 use crate::status::{Failure, tavola_status};
 use std::ffi::c_void;
 use std::ptr;
-use tavola_core::{CasOutcome, CasToken};
+use tavola_core::{CasOutcome, CasToken, Table};
 
 /// What becomes of a value in `tavola_update`.
 #[repr(i32)]
@@ -116,8 +116,8 @@ pub unsafe extern "C" fn tavola_update(
 ///
 /// # Errors
 /// `TAVOLA_MISSING`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
-/// needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no room, and the value is
-/// gone. Else as `tavola_remove`.
+/// needs, and the key stays. `TAVOLA_ERR_STOPPED`: `alloc` gave no room, and the key stays; or
+/// `store` refused the value, which is gone. Else as `tavola_remove`.
 ///
 /// # Concurrency
 /// Of several that take a key at once, one gets its value.
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn tavola_take(
 ) -> tavola_status {
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
-        exchange(table, key, None, given!(buffer value))
+        exchange(&table.inner, key, None, given!(buffer value))
     })
 }
 
@@ -138,8 +138,8 @@ pub unsafe extern "C" fn tavola_take(
 ///
 /// # Errors
 /// `TAVOLA_MISSING`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says how
-/// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room; the
-/// key is set and the old value gone. Else as `tavola_set`.
+/// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: `alloc` gave no room for the
+/// old value, which stays; or `store` refused it, and the key is set. Else as `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_swap(
     table: *const tavola_table,
@@ -152,54 +152,24 @@ pub unsafe extern "C" fn tavola_swap(
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
         let value = given!(bytes value, value_len);
-        exchange(table, key, Some(value), given!(buffer old))
+        exchange(&table.inner, key, Some(value), given!(buffer old))
     })
 }
 
-/// Sets or removes a key; its old value goes to `old`, if it fits there.
-fn exchange(
-    table: &tavola_table,
-    key: &[u8],
-    now: Option<&[u8]>,
-    old: &mut tavola_buffer,
-) -> Answer {
-    if old.alloc.is_some() {
-        let had = match now {
-            Some(value) => table.inner.swap(key, value)?,
-            None => table.inner.take(key)?,
+/// Sets or removes a key; its old value goes to `old`, if there is room for it.
+fn exchange(table: &Table, key: &[u8], now: Option<&[u8]>, old: &mut tavola_buffer) -> Answer {
+    with_scratch(|had| {
+        let mut place = Place::of(old);
+        let has_room = |value: &[u8]| place.make(value.len());
+        let is_there = match now {
+            Some(value) => table.try_swap(key, value, had, has_room)?,
+            None => table.try_take(key, had, has_room)?,
         };
-        return had.map_or_else(|| found(false), |had| old.put(&had));
-    }
-    match now {
-        Some(value) => swap_if_room(table, key, value, old),
-        None => take_if_room(table, key, old),
-    }
-}
-
-fn take_if_room(table: &tavola_table, key: &[u8], old: &mut tavola_buffer) -> Answer {
-    let mut had = None;
-    table.inner.try_update::<Failure>(key, |value| {
-        old.expect(value.map_or(0, <[u8]>::len))?;
-        had = value.map(<[u8]>::to_vec);
-        Ok(None)
-    })?;
-    had.map_or_else(|| found(false), |had| old.put(&had))
-}
-
-/// By token, not by an update: the key is to lose its attributes.
-fn swap_if_room(table: &tavola_table, key: &[u8], value: &[u8], old: &mut tavola_buffer) -> Answer {
-    loop {
-        let Some((had, token)) = table.inner.get_with_token(key)? else {
-            match table.inner.add(key, value)? {
-                true => return found(false),
-                false => continue,
-            }
-        };
-        old.expect(had.len())?;
-        if table.inner.compare_and_swap(key, token, value)? == CasOutcome::Swapped {
-            return old.put(&had);
+        match is_there {
+            true => place.fill(had),
+            false => found(false),
         }
-    }
+    })
 }
 
 /// Reads the value of a key, and its token for `tavola_compare_and_swap`: a hash of the value. A
@@ -217,15 +187,12 @@ pub unsafe extern "C" fn tavola_get_with_token(
 ) -> tavola_status {
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
-        let (value, out) = (given!(buffer value), given!(out token));
-        match table.inner.get_with_token(key)? {
-            None => found(false),
-            Some((bytes, CasToken(token))) => {
-                let status = value.put(&bytes)?;
-                out.put(token);
-                Ok(status)
-            }
-        }
+        let (value, token) = (given!(buffer value), given!(out token));
+        let (out, table) = (EntryOut::with_token(value, token), &table.inner);
+        let to_slice = |room: &mut [u8]| table.get_entry_to_slice(key, room);
+        out.read(table, key, to_slice, |bytes| {
+            table.get_entry_into(key, bytes)
+        })
     })
 }
 

@@ -78,13 +78,54 @@ static void a_race_without_others(tavola_table *table) {
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_race_start(table, "alone", 5, 0, 0));
 }
 
+static void wait_for(pid_t child) {
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+// Who waits longer than keys live, is counted all the same; a key that somebody removed stays away.
+static void a_race_longer_than_keys_live(void) {
+  tavola_options options = TAVOLA_INIT(tavola_options);
+  tavola_table *table = NULL;
+  int64_t ttl_ms = 0;
+  pid_t late;
+  options.max_size = 16 << 20;
+  options.ttl_ms = 20;
+  CHECK_IS(TAVOLA_OK, tavola_create("short-lived", &options, &table));
+  late = fork();
+  CHECK(late >= 0);
+  if (late == 0) {
+    usleep(100 * 1000);
+    CHECK_IS(TAVOLA_OK, tavola_race_start(table, "late", 4, 2, 20000));
+    while (!has(table, "gone", "1")) {
+      usleep(1000);
+    }
+    CHECK_IS(TAVOLA_OK, tavola_remove(table, "gone", 4));
+    tavola_close(table);
+    exit(0);
+  }
+  CHECK_IS(TAVOLA_TIMEOUT, tavola_race_start(table, "alone", 5, 2, 5));
+  CHECK_IS(TAVOLA_OK, tavola_race_start(table, "late", 4, 2, 20000));
+  CHECK(has(table, "alone", "0"));
+  CHECK_IS(TAVOLA_OK, tavola_ttl(table, "alone", 5, &ttl_ms));
+  CHECK(ttl_ms == TAVOLA_TTL_NEVER);
+  CHECK_IS(TAVOLA_TIMEOUT, tavola_race_start(table, "gone", 4, 2, 1000));
+  wait_for(late);
+  CHECK(has(table, "gone", NULL));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("short-lived"));
+}
+
 int main(void) {
-  tavola_table *table = a_table("processes");
+  tavola_table *table = NULL;
   tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
   tavola_pool *pool = NULL;
   pid_t children[CHILDREN];
   options.elements = ELEMENTS;
   options.element_bytes = 8;
+  // First: its child has nothing else to close.
+  a_race_longer_than_keys_live();
+  table = a_table("processes");
   a_race_without_others(table);
   CHECK_IS(TAVOLA_OK, tavola_pool_create_beside(table, "pool", &options, &pool));
   for (int i = 0; i < CHILDREN; i++) {

@@ -40,6 +40,39 @@ static void uids(void) {
   CHECK_IS(TAVOLA_OK, tavola_names_remove("uids"));
 }
 
+// What stands beside a value, by uid; and what becomes of it.
+static void entries(void) {
+  tavola_table *table = a_table("entries");
+  tavola_attributes with = TAVOLA_INIT(tavola_attributes), has = TAVOLA_INIT(tavola_attributes);
+  char bytes[16];
+  tavola_buffer buffer = TAVOLA_BUFFER(bytes, sizeof bytes), small = TAVOLA_BUFFER(bytes, 2);
+  tavola_hint hint = 0;
+  uint64_t token = 0, by_uid = 0;
+  with.ttl_ms = 3600 * 1000;
+  with.flags = 7;
+  CHECK_IS(TAVOLA_OK, tavola_set_uid(table, "alice", 5, "1", 1, &hint));
+  CHECK_IS(TAVOLA_OK, tavola_set_with(table, "alice", 5, "value", 5, &with));
+  CHECK_IS(TAVOLA_OK, tavola_get_entry(table, "alice", 5, &buffer, NULL, &token));
+  memset(bytes, 'x', sizeof bytes);
+  CHECK_IS(TAVOLA_OK, tavola_get_entry_by_uid(table, hint, &buffer, &has, &by_uid));
+  CHECK(holds(&buffer, "value") && bytes[5] == 'x' && token == by_uid);
+  CHECK(has.flags == 7 && has.ttl_ms > 0 && has.ttl_ms <= with.ttl_ms);
+  has.flags = by_uid = 0;
+  CHECK_IS(TAVOLA_ERR_TOO_SMALL, tavola_get_entry_by_uid(table, hint, &small, &has, &by_uid));
+  CHECK(small.len == 5 && has.flags == 0 && by_uid == 0);
+  CHECK_IS(TAVOLA_OK, tavola_get_entry_by_uid(table, hint, NULL, &has, NULL));
+  CHECK(has.flags == 7);
+  CHECK_IS(TAVOLA_OK, tavola_get_entry_by_uid(table, hint, NULL, NULL, &by_uid));
+  CHECK(token == by_uid);
+  CHECK_IS(TAVOLA_OK, tavola_set_by_uid(table, hint, "next", 4));
+  CHECK_IS(TAVOLA_OK, tavola_get_entry_by_uid(table, hint, &buffer, &has, NULL));
+  CHECK(holds(&buffer, "next") && has.flags == 0 && has.ttl_ms == TAVOLA_TTL_NEVER);
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, "alice", 5));
+  CHECK_IS(TAVOLA_MISSING, tavola_get_entry_by_uid(table, hint, &buffer, &has, NULL));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("entries"));
+}
+
 static void fixed(bool with_uids) {
   tavola_options options = TAVOLA_INIT(tavola_options);
   tavola_stats stats = TAVOLA_INIT(tavola_stats);
@@ -66,6 +99,7 @@ static void fixed(bool with_uids) {
 
 int main(void) {
   uids();
+  entries();
   fixed(false);
   fixed(true);
   return 0;

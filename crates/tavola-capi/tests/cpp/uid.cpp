@@ -8,9 +8,15 @@ int main() {
   const auto alice = table.set_uid("alice", "1");
   CHECK(table.uid_of("alice") == alice && table.get_by_uid(alice) == "1");
   CHECK(table.set_by_uid(alice, "2") && table.get("alice") == "2");
+  table.set("alice", "3", {{}, {}, 7});
+  const auto found = table.get_entry_by_uid(alice);
+  CHECK(found && found->value == "3" && found->attributes.flags == 7);
+  CHECK(found->token == table.get_with_token("alice")->token);
+  CHECK(table.set_by_uid(alice, "2") && table.get_entry_by_uid(alice)->attributes.flags == 0);
   CHECK(table.key_of_uid(static_cast<std::uint32_t>(alice)) == "alice");
   CHECK(table.remove_by_uid(alice) && !table.remove_by_uid(alice) && !table.get_by_uid(alice));
-  CHECK(!table.set_by_uid(alice, "3") && !table.key_of_uid(alice));
+  CHECK(!table.set_by_uid(alice, "3") && !table.key_of_uid(alice) &&
+        !table.get_entry_by_uid(alice));
   tavola::names::remove("uids");
 
   tavola::options options;

@@ -22,13 +22,13 @@ use crate::region::Region;
 use crate::sync::{Ordering, W64, fence, spin_hint};
 
 /// Wants nothing of an item but its key.
-pub(crate) struct KeyOf(pub(crate) Vec<u8>);
+pub(crate) struct KeyOf<'a>(pub(crate) &'a mut Vec<u8>);
 
-impl Want for KeyOf {
+impl Want for KeyOf<'_> {
     #[inline(always)]
     fn take(&mut self, item: &Item<'_>) -> bool {
         self.0.clear();
-        item.copy_key(&mut self.0)
+        item.copy_key(self.0)
     }
 }
 
@@ -249,9 +249,9 @@ impl<'a> View<'a> {
         match UidEntry::decode(self.word) {
             UidEntry::Free { .. } => Look::Missing,
             UidEntry::Flux { item_ref } => {
-                let mut key = KeyOf(Vec::new());
+                let mut key = Vec::new();
                 match Item::at(self.region, item_ref) {
-                    Some(item) if key.take(&item) => Look::Flux(key.0),
+                    Some(item) if KeyOf(&mut key).take(&item) => Look::Flux(key),
                     _ => Look::Impossible,
                 }
             }

@@ -56,6 +56,6 @@ pub(crate) use find::{Found, Spot, find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;
 pub(crate) use place::{drop_key, insert, replace};
-pub(crate) use read::{Stamped, Value, read};
+pub(crate) use read::{Stamped, Value, Want, read};
 pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step};
 pub(crate) use to_slice::ToSlice;

@@ -59,22 +59,22 @@ impl Want for Vec<u8> {
     }
 }
 
-/// A value and what stands beside it.
-pub(crate) struct Stamped {
-    pub(crate) value: Vec<u8>,
+/// A value, as it is wanted, and what stands beside it.
+pub(crate) struct Stamped<W> {
+    pub(crate) value: W,
     pub(crate) stamp: Stamp,
 }
 
-impl Default for Stamped {
-    fn default() -> Self {
+impl<W> Stamped<W> {
+    pub(crate) fn of(value: W) -> Self {
         Self {
-            value: Vec::with_capacity(SHORT),
+            value,
             stamp: Stamp::NONE,
         }
     }
 }
 
-impl Want for Stamped {
+impl<W: Want> Want for Stamped<W> {
     fn take(&mut self, item: &Item<'_>) -> bool {
         self.stamp = item.stamp();
         self.value.take(item)
@@ -83,6 +83,24 @@ impl Want for Stamped {
     fn take_short(&mut self, item: &Item<'_>) -> bool {
         self.stamp = item.stamp();
         self.value.take_short(item)
+    }
+
+    fn forget(&mut self) {
+        self.value.forget();
+    }
+}
+
+impl<W: Want> Want for &mut W {
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        (**self).take(item)
+    }
+
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        (**self).take_short(item)
+    }
+
+    fn forget(&mut self) {
+        (**self).forget();
     }
 }
 

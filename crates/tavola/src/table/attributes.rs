@@ -11,13 +11,13 @@
 
 use super::Table;
 use super::core::Core;
-use super::update::CasToken;
+use super::entry::Entry;
 use super::write::{Beside, Stamping, When};
 use crate::alloc::{Stamp, copy_with_field, discard_block, expect_expiry};
 use crate::error::{Error, Result};
-use crate::index::{Hash, Spot, Stamped, find, of_value, read, replace};
+use crate::index::{Hash, Spot, find, read, replace};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, SHORT};
 use std::time::{Duration, SystemTime};
 
 /// When a key expires. From then on it is missing, for all processes at once.
@@ -78,17 +78,6 @@ impl Attributes {
     pub fn with_flags(self, flags: u32) -> Self {
         Self { flags, ..self }
     }
-}
-
-/// A value with all that is known of it; from [`Table::get_entry`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The value.
-    pub value: Vec<u8>,
-    /// The key's flags, and how long it will still live: [`Expiry::After`] or [`Expiry::Never`].
-    pub attributes: Attributes,
-    /// For [`Table::compare_and_swap`].
-    pub token: CasToken,
 }
 
 /// What is told where a table of fixed lengths has no room for attributes.
@@ -183,19 +172,6 @@ impl Core {
         }
     }
 
-    fn entry(&self, key: &[u8]) -> Result<Option<Entry>> {
-        let region = self.region();
-        let mut found = Stamped::default();
-        if !read(region, key, Hash::of(region, key), &mut found)? {
-            return Ok(None);
-        }
-        Ok(Some(Entry {
-            token: CasToken(of_value(region, &found.value)),
-            attributes: self.attributes(found.stamp),
-            value: found.value,
-        }))
-    }
-
     /// Lets the key expire at another time, if it is there and `when` holds; says what it had.
     fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<Option<Stamp>> {
         if self.region().fixed().is_some() {
@@ -270,14 +246,6 @@ impl Table {
         core.store_stamped(key, value, when, Beside(Some(&stamping)))
     }
 
-    /// The value of a key, its flags, how long it will live, and its token.
-    ///
-    /// # Errors
-    /// As [`Table::get`].
-    pub fn get_entry(&self, key: &[u8]) -> Result<Option<Entry>> {
-        self.core()?.entry(key)
-    }
-
     /// How long a key will live: [`Expiry::After`] or [`Expiry::Never`]; `None`: it is missing.
     ///
     /// # Errors
@@ -320,12 +288,29 @@ impl Table {
     /// The value is the one whose time was changed.
     pub fn get_and_touch(&self, key: &[u8], expiry: Expiry) -> Result<Option<Entry>> {
         let core = self.core()?;
-        while let Some(entry) = core.entry(key)? {
-            if let Some(had) = core.touch(key, expiry, When::Equals(&entry.value))? {
-                return Ok(Some(Entry {
-                    attributes: core.attributes(had),
-                    ..entry
-                }));
+        let mut value = Vec::with_capacity(SHORT);
+        let had = self.get_and_touch_into(key, expiry, &mut value)?;
+        Ok(had.map(|had| core.entry(value, had)))
+    }
+
+    /// As [`Table::get_and_touch`], into a buffer of the caller's: it is cleared, then holds the
+    /// value. Gives the attributes that the key had before; `None`: it is missing.
+    ///
+    /// # Errors
+    /// As [`Table::touch`].
+    ///
+    /// # Concurrency
+    /// As [`Table::get_and_touch`].
+    pub fn get_and_touch_into(
+        &self,
+        key: &[u8],
+        expiry: Expiry,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Attributes>> {
+        let core = self.core()?;
+        while core.get_into(key, out)? {
+            if let Some(had) = core.touch(key, expiry, When::Equals(out))? {
+                return Ok(Some(core.attributes(had)));
             }
         }
         Ok(None)

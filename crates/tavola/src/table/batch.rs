@@ -9,9 +9,9 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
-use super::write::Beside;
+use super::write::{Beside, Stamping};
 use crate::error::Result;
-use crate::index::Ahead;
+use crate::index::{Ahead, Stamped, Want};
 
 /// Keys of one wave: as many as the processor can fetch lines for at once, and some more.
 const WAVE: usize = 32;
@@ -35,6 +35,45 @@ impl Core {
             wave[i].look_away(region);
         }
         wave
+    }
+
+    /// Calls `found` for each key, in order, with what `want` took of it.
+    #[inline(always)]
+    fn read_many<K: AsRef<[u8]>, W: Want>(
+        &self,
+        keys: &[K],
+        mut want: W,
+        mut found: impl FnMut(usize, Option<&W>),
+    ) -> Result<()> {
+        for (wave, keys) in keys.chunks(WAVE).enumerate() {
+            let ahead = self.warm(keys.len(), |i| keys[i].as_ref());
+            for (i, (key, ahead)) in keys.iter().zip(&ahead).enumerate() {
+                let hit = ahead.finish(self.region(), key.as_ref(), &mut want)?;
+                found(wave * WAVE + i, hit.then_some(&want));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets what `pair` says of each of them, with what `stamping` says beside it.
+    #[inline(always)]
+    fn set_many<'a, T>(
+        &self,
+        all: &'a [T],
+        pair: impl Fn(&'a T) -> (&'a [u8], &'a [u8]),
+        stamping: impl Fn(&T) -> Result<Stamping>,
+    ) -> Result<()> {
+        let me = self.writer()?;
+        for all in all.chunks(WAVE) {
+            let ahead = self.warm(all.len(), |i| pair(&all[i]).0);
+            for (each, ahead) in all.iter().zip(&ahead) {
+                let (key, value) = pair(each);
+                let stamping = stamping(each)?;
+                let beside = Beside(Some(&stamping).filter(|given| !given.stamp.is_none()));
+                self.set_hashed(me, (key, ahead.hash), value, beside)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -64,16 +103,29 @@ impl Table {
         keys: &[K],
         mut found: impl FnMut(usize, Option<&[u8]>),
     ) -> Result<()> {
+        let each = |i, value: Option<&Vec<u8>>| found(i, value.map(Vec::as_slice));
+        self.core()?.read_many(keys, Vec::new(), each)
+    }
+
+    /// As [`Table::get_many`], with what each key has beside its value.
+    ///
+    /// # Errors
+    /// As [`Table::get_many`].
+    ///
+    /// # Concurrency
+    /// As [`Table::get_many`]; value and attributes are of one moment.
+    pub fn get_many_entries<K: AsRef<[u8]>>(
+        &self,
+        keys: &[K],
+        mut found: impl FnMut(usize, Option<(&[u8], Attributes)>),
+    ) -> Result<()> {
         let core = self.core()?;
-        let mut value = Vec::new();
-        for (wave, keys) in keys.chunks(WAVE).enumerate() {
-            let ahead = core.warm(keys.len(), |i| keys[i].as_ref());
-            for (i, (key, ahead)) in keys.iter().zip(&ahead).enumerate() {
-                let hit = ahead.finish(core.region(), key.as_ref(), &mut value)?;
-                found(wave * WAVE + i, hit.then_some(&value[..]));
-            }
-        }
-        Ok(())
+        core.read_many(keys, Stamped::of(Vec::new()), |i, entry| {
+            found(
+                i,
+                entry.map(|entry| (&entry.value[..], core.attributes(entry.stamp))),
+            );
+        })
     }
 
     /// Sets many keys, in order.
@@ -97,15 +149,40 @@ impl Table {
         attributes: Attributes,
     ) -> Result<()> {
         let core = self.core()?;
-        let me = core.writer()?;
         let stamping = core.stamping(attributes)?;
-        let beside = Beside(Some(&stamping).filter(|given| !given.stamp.is_none()));
-        for pairs in pairs.chunks(WAVE) {
-            let ahead = core.warm(pairs.len(), |i| pairs[i].0.as_ref());
-            for ((key, value), ahead) in pairs.iter().zip(&ahead) {
-                let key = (key.as_ref(), ahead.hash);
-                core.set_hashed(me, key, value.as_ref(), beside)?;
-            }
+        core.set_many(
+            pairs,
+            |(key, value)| (key.as_ref(), value.as_ref()),
+            |_| Ok(stamping),
+        )
+    }
+
+    /// As [`Table::set_many`]; each gets attributes of its own.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`]; the pairs before the one that failed are set.
+    pub fn set_many_entries<K: AsRef<[u8]>, V: AsRef<[u8]>>(
+        &self,
+        entries: &[(K, V, Attributes)],
+    ) -> Result<()> {
+        let core = self.core()?;
+        core.set_many(
+            entries,
+            |(key, value, _)| (key.as_ref(), value.as_ref()),
+            |(_, _, attributes)| core.stamping(*attributes),
+        )
+    }
+
+    /// Has the memory fetched that operations on these keys will look at, so that they wait for it
+    /// once and not one after the other: for operations of several kinds, which are to follow at
+    /// once. It pays for some ten keys at a time.
+    ///
+    /// # Errors
+    /// Those of mapping the table, where this is its first use.
+    pub fn prefetch<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<()> {
+        let core = self.core()?;
+        for keys in keys.chunks(WAVE) {
+            core.warm(keys.len(), |i| keys[i].as_ref());
         }
         Ok(())
     }

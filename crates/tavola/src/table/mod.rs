@@ -6,6 +6,7 @@ mod batch;
 mod beside;
 mod core;
 mod counter;
+mod entry;
 mod iter;
 mod lazy;
 mod logs;
@@ -20,7 +21,8 @@ mod uid;
 mod update;
 mod write;
 
-pub use attributes::{Attributes, Entry, Expiry};
+pub use attributes::{Attributes, Expiry};
+pub use entry::Entry;
 pub use iter::Iter;
 pub use logs::{Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogText, Overload};
 pub use maintain::Maintained;

@@ -50,9 +50,12 @@ impl Core {
         })
     }
 
-    fn key_of_uid(&self, hint: Hint) -> Result<Option<Vec<u8>>> {
-        let mut key = KeyOf(Vec::new());
-        Ok(read_by_uid(self.region(), hint, &mut key)?.then_some(key.0))
+    fn key_of_uid(&self, hint: Hint, out: &mut Vec<u8>) -> Result<bool> {
+        let found = read_by_uid(self.region(), hint, &mut KeyOf(out));
+        if !matches!(found, Ok(true)) {
+            out.clear();
+        }
+        found
     }
 
     fn set_by_uid(&self, hint: Hint, value: &[u8]) -> Result<bool> {
@@ -77,11 +80,13 @@ impl Core {
 
     /// Does something to the key of a uid that succeeds while the key has it. False: no key has.
     fn by_key(&self, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
+        let mut key = Vec::new();
         for _ in 0..TRIES {
-            match self.key_of_uid(hint)? {
-                None => return Ok(false),
-                Some(key) if act(&key)? => return Ok(true),
-                Some(_) => {}
+            if !self.key_of_uid(hint, &mut key)? {
+                return Ok(false);
+            }
+            if act(&key)? {
+                return Ok(true);
             }
         }
         corrupt("the item of a uid")
@@ -173,7 +178,8 @@ impl Table {
         value.end(found)
     }
 
-    /// Sets the value of the key with this uid; false: there is none.
+    /// Sets the value of the key with this uid, as [`Table::set`] does that of a key, whose flags
+    /// and time are gone then; false: there is none.
     ///
     /// # Errors
     /// As [`Table::set`].
@@ -202,6 +208,16 @@ impl Table {
     /// # Errors
     /// As [`Table::get`].
     pub fn key_of_uid(&self, uid: impl Into<Hint>) -> Result<Option<Vec<u8>>> {
-        self.core()?.key_of_uid(uid.into())
+        let mut key = Vec::new();
+        Ok(self.key_of_uid_into(uid, &mut key)?.then_some(key))
+    }
+
+    /// As [`Table::key_of_uid`], into a buffer of the caller's: it is cleared, then holds the key.
+    /// False: there is none.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn key_of_uid_into(&self, uid: impl Into<Hint>, out: &mut Vec<u8>) -> Result<bool> {
+        self.core()?.key_of_uid(uid.into(), out)
     }
 }

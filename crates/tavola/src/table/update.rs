@@ -35,6 +35,10 @@ impl Core {
         Ok(self.get_into(key, &mut value)?.then_some(value))
     }
 
+    pub(super) fn token_of(&self, value: &[u8]) -> CasToken {
+        CasToken(of_value(self.region(), value))
+    }
+
     /// Stores `new`, or removes the key, if its value is still `old`.
     fn store_if(
         &self,
@@ -48,6 +52,28 @@ impl Core {
             (Some(old), None) => self.delete(key, When::Equals(old)),
             (None, Some(new)) => self.store_stamped(key, new, When::Absent, beside),
             (None, None) => Ok(true),
+        }
+    }
+
+    /// Stores `new`, or removes the key, and lets `old` hold the value it had, unless `check` gives
+    /// an error for that. Whether it was there.
+    fn exchange<E: From<Error>>(
+        &self,
+        key: &[u8],
+        new: Option<&[u8]>,
+        beside: Beside<'_>,
+        old: &mut Vec<u8>,
+        mut check: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        self.writer()?;
+        loop {
+            let is_there = self.get_into(key, old)?;
+            if is_there {
+                check(old)?;
+            }
+            if self.store_if(key, is_there.then_some(&old[..]), new, beside)? {
+                return Ok(is_there);
+            }
         }
     }
 
@@ -159,10 +185,28 @@ impl Table {
     /// # Concurrency
     /// Of several that take a key at once, one gets its value.
     pub fn take(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let core = self.core()?;
-        Ok(core
-            .update(key, Beside(Some(&core.keeping_default())), |_| Ok(None))?
-            .0)
+        let mut had = Vec::new();
+        let is_there = self.try_take(key, &mut had, |_| Ok::<_, Error>(()))?;
+        Ok(is_there.then_some(had))
+    }
+
+    /// As [`Table::take`], into a buffer of the caller's: it is cleared, then holds the value.
+    /// False: the key is missing. `check` is shown the value before the key is removed, and leaves
+    /// it as it is by an error, which is returned.
+    ///
+    /// # Errors
+    /// As [`Table::remove`], and those of `check`.
+    ///
+    /// # Concurrency
+    /// As [`Table::take`]. `check` runs outside any lock, and again when another process changed
+    /// the key meanwhile.
+    pub fn try_take<E: From<Error>>(
+        &self,
+        key: &[u8],
+        out: &mut Vec<u8>,
+        check: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        self.core()?.exchange(key, None, Beside(None), out, check)
     }
 
     /// Sets a key and returns the value it had.
@@ -170,10 +214,30 @@ impl Table {
     /// # Errors
     /// As [`Table::set`].
     pub fn swap(&self, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut had = Vec::new();
+        let is_there = self.try_swap(key, value, &mut had, |_| Ok::<_, Error>(()))?;
+        Ok(is_there.then_some(had))
+    }
+
+    /// As [`Table::swap`], into a buffer of the caller's: it is cleared, then holds the value that
+    /// the key had. False: it was missing. `check` is shown that value, if there is one, before the
+    /// key is set, and leaves it as it is by an error, which is returned.
+    ///
+    /// # Errors
+    /// As [`Table::set`], and those of `check`.
+    ///
+    /// # Concurrency
+    /// As [`Table::try_take`].
+    pub fn try_swap<E: From<Error>>(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        out: &mut Vec<u8>,
+        check: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<bool, E> {
         let core = self.core()?;
-        let new = |_: Option<&[u8]>| Ok(Some(value.to_vec()));
         let default = core.default_stamping();
-        Ok(core.update(key, Beside(default.as_ref()), new)?.0)
+        core.exchange(key, Some(value), Beside(default.as_ref()), out, check)
     }
 
     /// The value of a key with its token for [`Table::compare_and_swap`].
@@ -183,10 +247,19 @@ impl Table {
     pub fn get_with_token(&self, key: &[u8]) -> Result<Option<(Vec<u8>, CasToken)>> {
         let core = self.core()?;
         let token = |value: Vec<u8>| {
-            let token = CasToken(of_value(core.region(), &value));
+            let token = core.token_of(&value);
             (value, token)
         };
         Ok(core.get(key)?.map(token))
+    }
+
+    /// The token of a key that has this value, whichever key it is: for what was read otherwise
+    /// than by [`Table::get_with_token`].
+    ///
+    /// # Errors
+    /// Those of mapping the table, where this is its first use.
+    pub fn token_of(&self, value: &[u8]) -> Result<CasToken> {
+        Ok(self.core()?.token_of(value))
     }
 
     /// Sets a key if its value is still the one its token was read with.

@@ -113,7 +113,9 @@ impl Queue {
     /// how many.
     ///
     /// # Errors
-    /// As [`Queue::pop`].
+    /// As [`Queue::pop`]. [`Error::NotHeld`](crate::Error::NotHeld): another thread has just pushed
+    /// one of them, or the pool is damaged; the others are at the end of this queue then, and none
+    /// is in the other.
     ///
     /// # Panics
     /// When the other queue is of another pool, or of another handle of it.
@@ -127,8 +129,18 @@ impl Queue {
         );
         let mut run = [0; RUN];
         let count = self.pop_many(&mut run[..most.min(RUN)])?;
-        to.push_many(&run[..count])?;
+        self.hand_on(to, &run[..count])?;
         Ok(count)
+    }
+
+    /// Pushes what was popped here to another queue, or else back to this one.
+    fn hand_on(&self, to: &Queue, run: &[u32]) -> Result<()> {
+        to.push_many(run).inspect_err(|_| {
+            for element in run {
+                // One that is held no more is not this process's to push.
+                let _ = self.push(*element);
+            }
+        })
     }
 
     /// As [`Queue::pass`], waiting for the first element if there is none, but no longer than
@@ -248,5 +260,27 @@ impl std::fmt::Debug for Queue {
             .field("number", &self.number)
             .field("len", &self.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Error;
+    use crate::table::{QueueOptions, Table};
+
+    #[test]
+    fn what_cannot_be_passed_is_in_its_queue_again() {
+        let table = Table::options().max_size(4 << 20).private().unwrap();
+        let options = QueueOptions::new(10, 8).queues(["free", "todo"]);
+        let pool = options.create_beside(&table, "pool").unwrap();
+        let [free, todo] = ["free", "todo"].map(|name| pool.queue(name).unwrap());
+        let mut run = [0; 4];
+        assert_eq!(free.pop_many(&mut run).unwrap(), 4);
+        // As if another thread had pushed the third one meanwhile.
+        free.push(run[2]).unwrap();
+        let refused = free.hand_on(&todo, &run).unwrap_err();
+        assert!(matches!(refused, Error::NotHeld { element } if element == run[2]));
+        assert_eq!((free.len(), todo.len()), (10, 0));
+        assert!(table.check().unwrap().is_clean());
     }
 }

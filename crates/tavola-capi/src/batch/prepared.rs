@@ -1,0 +1,353 @@
+//! Operations that are prepared, and executed together.
+
+use super::operation::{Act, Change, tavola_batch};
+use super::tavola_bytes;
+use crate::attributes::{attributes_of, expiry_of, tavola_attributes};
+use crate::entry::{OK, entry};
+use crate::given::{close, given};
+use crate::status::{Failure, tavola_status};
+use crate::table::tavola_table;
+use std::ffi::c_void;
+use std::ops::Range;
+use std::ptr;
+use tavola_core::Attributes;
+
+/// What the functions have in common that prepare an operation.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn prepare(
+    batch: *mut tavola_batch,
+    (key, key_len): (*const c_void, usize),
+    index: *mut usize,
+    act: impl FnOnce(&mut tavola_batch) -> std::result::Result<Act, Failure>,
+) -> tavola_status {
+    entry(|| {
+        let (batch, key) = (given!(buffer batch), given!(bytes key, key_len));
+        let index = given!(maybe index);
+        let act = act(batch)?;
+        index.put(batch.add(key, act));
+        OK
+    })
+}
+
+/// The same, of those that take a value and attributes.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn prepare_with(
+    batch: *mut tavola_batch,
+    key: (*const c_void, usize),
+    (value, value_len): (*const c_void, usize),
+    attributes: *const tavola_attributes,
+    index: *mut usize,
+    act: impl FnOnce(Range<usize>, Attributes) -> Act,
+) -> tavola_status {
+    let act = |batch: &mut tavola_batch| {
+        let value = given!(bytes value, value_len);
+        // SAFETY: the caller's promise.
+        let attributes = unsafe { attributes_of(attributes) }?;
+        Ok(act(batch.keep(value), attributes))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { prepare(batch, key, index, act) }
+}
+
+/// The same, of those that count.
+///
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn prepare_count(
+    batch: *mut tavola_batch,
+    key: (*const c_void, usize),
+    initial: *const u64,
+    attributes: *const tavola_attributes,
+    index: *mut usize,
+    act: impl FnOnce(Option<u64>, Attributes) -> Act,
+) -> tavola_status {
+    let act = |_: &mut tavola_batch| {
+        let initial = match initial.is_null() {
+            true => None,
+            false => Some(*given!(handle initial)),
+        };
+        // SAFETY: the caller's promise.
+        Ok(act(initial, unsafe { attributes_of(attributes) }?))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { prepare(batch, key, index, act) }
+}
+
+/// Makes an empty batch. It belongs to no table, and can be executed and cleared again and again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_open(batch: *mut *mut tavola_batch) -> tavola_status {
+    entry(|| {
+        given!(out batch).put(Box::into_raw(Box::default()));
+        OK
+    })
+}
+
+/// Prepares a read; `index`, unless it is NULL, gets its number for `tavola_batch_result` and
+/// `tavola_batch_attributes`: 0, 1, ...
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_get(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    index: *mut usize,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe { prepare(batch, (key, key_len), index, |_| Ok(Act::Get)) }
+}
+
+/// Prepares what `tavola_set` does; `index`, unless it is NULL, gets its number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_set(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    index: *mut usize,
+) -> tavola_status {
+    let default = ptr::null();
+    // SAFETY: the caller's promise.
+    unsafe { tavola_batch_set_with(batch, key, key_len, value, value_len, default, index) }
+}
+
+/// Prepares what `tavola_set_with` does; `attributes` may be NULL: those of `tavola_set`. A
+/// `ttl_ms` counts from when it is executed. `index`, unless it is NULL, gets its number.
+///
+/// # Errors
+/// `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_set_with(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+    index: *mut usize,
+) -> tavola_status {
+    let (key, value) = ((key, key_len), (value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { prepare_with(batch, key, value, attributes, index, Act::Set) }
+}
+
+/// Prepares what `tavola_add_with` does; else as `tavola_batch_set_with`.
+///
+/// # Errors
+/// As `tavola_batch_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_add_with(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+    index: *mut usize,
+) -> tavola_status {
+    let (key, value) = ((key, key_len), (value, value_len));
+    let act = |value, attributes| Act::Change(Change::Add(value, attributes));
+    // SAFETY: the caller's promise.
+    unsafe { prepare_with(batch, key, value, attributes, index, act) }
+}
+
+/// Prepares what `tavola_replace_with` does; else as `tavola_batch_set_with`.
+///
+/// # Errors
+/// As `tavola_batch_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_replace_with(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+    index: *mut usize,
+) -> tavola_status {
+    let (key, value) = ((key, key_len), (value, value_len));
+    let act = |value, attributes| Act::Change(Change::Replace(value, attributes));
+    // SAFETY: the caller's promise.
+    unsafe { prepare_with(batch, key, value, attributes, index, act) }
+}
+
+/// Prepares what `tavola_remove` does; `index`, unless it is NULL, gets its number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_remove(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    index: *mut usize,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        prepare(batch, (key, key_len), index, |_| {
+            Ok(Act::Change(Change::Remove))
+        })
+    }
+}
+
+/// Prepares what `tavola_incr_with` does; `index`, unless it is NULL, gets its number for
+/// `tavola_batch_number`.
+///
+/// # Errors
+/// As `tavola_batch_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_incr_with(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    by: u64,
+    initial: *const u64,
+    attributes: *const tavola_attributes,
+    index: *mut usize,
+) -> tavola_status {
+    let act = |initial, attributes| Act::Change(Change::Incr(by, initial, attributes));
+    // SAFETY: the caller's promise.
+    unsafe { prepare_count(batch, (key, key_len), initial, attributes, index, act) }
+}
+
+/// Prepares what `tavola_decr_with` does; else as `tavola_batch_incr_with`.
+///
+/// # Errors
+/// As `tavola_batch_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_decr_with(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    by: u64,
+    initial: *const u64,
+    attributes: *const tavola_attributes,
+    index: *mut usize,
+) -> tavola_status {
+    let act = |initial, attributes| Act::Change(Change::Decr(by, initial, attributes));
+    // SAFETY: the caller's promise.
+    unsafe { prepare_count(batch, (key, key_len), initial, attributes, index, act) }
+}
+
+/// Prepares what `tavola_touch` does; `index`, unless it is NULL, gets its number.
+///
+/// # Errors
+/// As `tavola_batch_set_with`, and where there are flags.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_touch(
+    batch: *mut tavola_batch,
+    key: *const c_void,
+    key_len: usize,
+    attributes: *const tavola_attributes,
+    index: *mut usize,
+) -> tavola_status {
+    let act = |_: &mut tavola_batch| {
+        // SAFETY: the caller's promise.
+        let expiry = unsafe { expiry_of(attributes) }?;
+        Ok(Act::Change(Change::Touch(expiry)))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { prepare(batch, (key, key_len), index, act) }
+}
+
+/// Executes what was prepared, in order: a read finds what a write before it in the batch has set.
+///
+/// # Errors
+/// As the functions that the operations are named after; those before the one that failed are done.
+///
+/// # Concurrency
+/// Each operation has a moment of its own; others may see some of them before the rest.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_execute(
+    batch: *mut tavola_batch,
+    table: *const tavola_table,
+) -> tavola_status {
+    entry(|| {
+        let (batch, table) = (given!(buffer batch), given!(handle table));
+        batch.execute(&table.inner)?;
+        OK
+    })
+}
+
+/// What an operation came to: what its function returns. `value`, unless it is NULL, gets what was
+/// read, lent until the batch is executed, changed or closed; of a write: nothing.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: there is no such key. `TAVOLA_PRESENT`: it was to be added, and was there.
+/// `TAVOLA_ERR_ARGUMENT`: there is no such number, or it was not executed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_result(
+    batch: *const tavola_batch,
+    index: usize,
+    value: *mut tavola_bytes,
+) -> tavola_status {
+    entry(|| {
+        let (batch, out) = (given!(handle batch), given!(maybe value));
+        let done = batch.done(index, |_| true)?;
+        if done.status == tavola_status::TAVOLA_OK {
+            out.put(batch.found(done));
+        }
+        Ok(done.status)
+    })
+}
+
+/// What the key of a read has beside its value, as it was when that was executed.
+///
+/// # Errors
+/// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT`: also when it was no read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_attributes(
+    batch: *const tavola_batch,
+    index: usize,
+    attributes: *mut tavola_attributes,
+) -> tavola_status {
+    entry(|| {
+        let (batch, out) = (given!(handle batch), given!(sized_out attributes));
+        let done = batch.done(index, |act| matches!(act, Act::Get))?;
+        if let Some((_, attributes)) = &done.found {
+            out.put(attributes);
+        }
+        Ok(done.status)
+    })
+}
+
+fn is_count(act: &Act) -> bool {
+    matches!(act, Act::Change(Change::Incr(..) | Change::Decr(..)))
+}
+
+/// The number that a counter came to.
+///
+/// # Errors
+/// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT`: also when nothing was counted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_number(
+    batch: *const tavola_batch,
+    index: usize,
+    number: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (batch, out) = (given!(handle batch), given!(out number));
+        let done = batch.done(index, is_count)?;
+        if let Some(number) = done.number {
+            out.put(number);
+        }
+        Ok(done.status)
+    })
+}
+
+/// Makes a batch empty; its memory is kept for what is prepared next.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_clear(batch: *mut tavola_batch) -> tavola_status {
+    entry(|| {
+        let batch = given!(buffer batch);
+        batch.clear();
+        OK
+    })
+}
+
+/// Closes a batch. NULL is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_batch_close(batch: *mut tavola_batch) {
+    // SAFETY: the caller's promise: it came from `tavola_batch_open` and is used no more.
+    unsafe { close(batch) };
+}

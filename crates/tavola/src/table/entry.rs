@@ -1,0 +1,142 @@
+//! Reading a value with all that stands beside it.
+
+use super::Table;
+use super::attributes::Attributes;
+use super::core::Core;
+use super::update::CasToken;
+use crate::error::Result;
+use crate::index::{Hash, Stamped, ToSlice, Want, read, read_by_uid};
+use crate::layout::Hint;
+use crate::region::Region;
+use crate::sync::SHORT;
+
+/// A value with all that is known of it; from [`Table::get_entry`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The value.
+    pub value: Vec<u8>,
+    /// The key's flags, and how long it will still live:
+    /// [`Expiry::After`](super::Expiry::After) or [`Expiry::Never`](super::Expiry::Never).
+    pub attributes: Attributes,
+    /// For [`Table::compare_and_swap`].
+    pub token: CasToken,
+}
+
+/// Which key is read.
+#[derive(Clone, Copy)]
+enum Which<'a> {
+    Key(&'a [u8]),
+    Uid(Hint),
+}
+
+impl Which<'_> {
+    fn read(self, region: &Region, want: &mut impl Want) -> Result<bool> {
+        match self {
+            Self::Key(key) => read(region, key, Hash::of(region, key), want),
+            Self::Uid(hint) => read_by_uid(region, hint, want),
+        }
+    }
+}
+
+impl Core {
+    pub(super) fn entry(&self, value: Vec<u8>, attributes: Attributes) -> Entry {
+        Entry {
+            token: self.token_of(&value),
+            attributes,
+            value,
+        }
+    }
+
+    fn entry_into(&self, which: Which<'_>, out: &mut Vec<u8>) -> Result<Option<Attributes>> {
+        out.clear();
+        let mut found = Stamped::of(&mut *out);
+        let is_there = which.read(self.region(), &mut found);
+        let stamp = found.stamp;
+        if !matches!(is_there, Ok(true)) {
+            out.clear();
+        }
+        Ok(is_there?.then(|| self.attributes(stamp)))
+    }
+
+    fn entry_to_slice(
+        &self,
+        which: Which<'_>,
+        out: &mut [u8],
+    ) -> Result<Option<(usize, Attributes)>> {
+        let mut found = Stamped::of(ToSlice::new(out));
+        let is_there = which.read(self.region(), &mut found);
+        let len = found.value.end(is_there)?;
+        Ok(len.map(|len| (len, self.attributes(found.stamp))))
+    }
+}
+
+impl Table {
+    /// The value of a key, its flags, how long it will live, and its token.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn get_entry(&self, key: &[u8]) -> Result<Option<Entry>> {
+        let core = self.core()?;
+        let mut value = Vec::with_capacity(SHORT);
+        let told = core.entry_into(Which::Key(key), &mut value)?;
+        Ok(told.map(|attributes| core.entry(value, attributes)))
+    }
+
+    /// As [`Table::get_entry`], into a buffer of the caller's: it is cleared, then holds the value.
+    /// `None`: the key is missing. The token can be had by [`Table::token_of`].
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn get_entry_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Attributes>> {
+        self.core()?.entry_into(Which::Key(key), out)
+    }
+
+    /// As [`Table::get_entry_into`], into bytes of the caller's, as [`Table::get_to_slice`] does
+    /// it. With no bytes at all, it tells the attributes, and how long the value is.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// use tavola::{Attributes, Expiry};
+    /// table.set_with(b"alice", b"12345", Attributes::default().with_flags(7))?;
+    /// let mut out = [0; 64];
+    /// let (len, attributes) = table.get_entry_to_slice(b"alice", &mut out)?.unwrap();
+    /// assert_eq!(out[..len], *b"12345");
+    /// assert_eq!((attributes.flags, attributes.expiry), (7, Expiry::Never));
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn get_entry_to_slice(
+        &self,
+        key: &[u8],
+        out: &mut [u8],
+    ) -> Result<Option<(usize, Attributes)>> {
+        self.core()?.entry_to_slice(Which::Key(key), out)
+    }
+
+    /// As [`Table::get_entry_into`], of the key with this uid.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn get_entry_by_uid_into(
+        &self,
+        uid: impl Into<Hint>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Attributes>> {
+        self.core()?.entry_into(Which::Uid(uid.into()), out)
+    }
+
+    /// As [`Table::get_entry_to_slice`], of the key with this uid.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn get_entry_by_uid_to_slice(
+        &self,
+        uid: impl Into<Hint>,
+        out: &mut [u8],
+    ) -> Result<Option<(usize, Attributes)>> {
+        self.core()?.entry_to_slice(Which::Uid(uid.into()), out)
+    }
+}
