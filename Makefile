@@ -10,7 +10,7 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check torture torture-short shuttle miri tsan asan valgrind \
+.PHONY: help run build test check check-peers torture torture-short shuttle miri tsan asan valgrind \
 	fuzz fuzz-short bench bench-100m bench-c install uninstall clean
 
 help: ## this list
@@ -34,6 +34,10 @@ test: ## all tests but the long ones
 check: ## format, lints, tidy, docs, layout tables, the header for C, other C libraries and processors
 	@scripts/setup check
 	scripts/check
+
+check-peers: ## the code that measures other libraries, which takes their crates
+	@scripts/setup check
+	scripts/check peers
 
 torture: ## kill processes at every store and at random, for hours: SECONDS=3600 KILLS=10000
 	@scripts/setup build
