@@ -165,6 +165,7 @@ impl Pair {
     /// What has expired is gone for good.
     fn maintain(&mut self) {
         self.table.maintain(1 << 20).unwrap();
+        self.table.remove_expired().unwrap();
         self.lingering = 0;
         assert_eq!(self.table.len().unwrap(), self.model.len() as u64);
     }

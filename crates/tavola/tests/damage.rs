@@ -202,7 +202,7 @@ fn a_shard_without_its_root_is_walked_to_its_end() {
     let all = table.len().unwrap();
     let swept = || table.stats().unwrap().expired;
     let before = swept();
-    table.maintain(0).unwrap();
+    table.remove_expired().unwrap();
     let expired = swept() - before;
     assert!(expired > 0 && table.len().unwrap() == all - expired);
     assert_eq!(
