@@ -35,7 +35,7 @@ fn heads(image: &Image) -> Vec<Place> {
         Place::new("counters", in_heads(format::COUNTERS, 52), 200, 0),
         Place::new("class heads", in_heads(format::CLASSES, 648), 200, 0),
         Place::new("levels", in_heads(format::LEVELS, 96), 50, 0),
-        Place::new("sweeps", in_heads(format::SWEEP, format::SWEEP_LEN), 384, 0),
+        Place::new("sweeps", in_heads(format::SWEEP, format::SWEEP_LEN), 100, 0),
         Place::new("participants", words([image.participants()], 256), 100, 0),
         Place::new("directories", words([image.directories()], 4096), 30, 0),
     ]
@@ -49,10 +49,10 @@ fn superblock(image: &Image) -> Vec<Place> {
     let heads = words(used, format::EXTENT_NAME);
     vec![
         Place::new("clock", words([format::CLOCK], 8), 128, 0),
-        Place::new("extents", heads, 384, 0),
-        Place::new(EXTENT_NAMES, names, 60, 0),
-        Place::new("states of free extents", words(free.clone(), 4), 120, 0),
-        Place::new("free extents", words(free, format::EXTENT), 60, 0),
+        Place::new("extents", heads, 120, 0),
+        Place::new(EXTENT_NAMES, names, 30, 0),
+        Place::new("states of free extents", words(free.clone(), 4), 40, 0),
+        Place::new("free extents", words(free, format::EXTENT), 30, 0),
     ]
 }
 
@@ -95,7 +95,7 @@ fn items(image: &Image) -> Vec<Place> {
         Place::new("item headers", words(starts(), 8), 300, 1),
         Place::new("links", links, 150, 1),
         Place::new("chains", chain_words, 250, 2),
-        Place::new(TIMES, times, 256, 1),
+        Place::new(TIMES, times, 120, 1),
         Place::new(FLAGS, flags, 100, 0),
         Place::new("keys and values", keys, 300, 1),
         Place::new("large values", chain_pages, 40, 1),

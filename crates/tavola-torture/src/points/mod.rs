@@ -224,7 +224,7 @@ impl Run<'_> {
         match (case.few, case.is_aftermath) {
             (true, _) => sampled(stores, most / 10, 3),
             (_, true) => sampled(stores, most / 3, 10),
-            _ => sampled(stores, most, 50),
+            _ => sampled(stores, most, 50.min(most / 4)),
         }
     }
 
@@ -281,7 +281,8 @@ fn sampled(stores: u64, most: u64, ends: u64) -> Vec<u64> {
     if stores <= most {
         return (1..=stores + 1).collect();
     }
-    let step = (stores - 2 * ends).div_ceil((most - 2 * ends).max(1));
+    let between = most.saturating_sub(2 * ends).max(1);
+    let step = (stores - 2 * ends).div_ceil(between);
     (1..=stores + 1)
         .filter(|k| *k <= ends || *k + ends > stores || k % step == 0)
         .collect()
@@ -298,5 +299,7 @@ mod tests {
         assert!((1..=50).all(|k| points.contains(&k)));
         assert!((9951..=10_001).all(|k| points.contains(&k)));
         assert!((190..=202).contains(&points.len()));
+        // No more than are wanted, but for both ends.
+        assert!((100..=103).contains(&sampled(10_000, 60, 50).len()));
     }
 }
