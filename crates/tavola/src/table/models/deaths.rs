@@ -6,8 +6,8 @@
 use super::growth::{crowd, fill, segments, split_and_thin, tend};
 use super::moves::Crowd;
 use super::{
-    Key, Look, Table, WORDS, Write, beside, explore, keys_between, never_missing, quietly, region,
-    run_once, set, table, value, version, version_of, walk_meets, writer,
+    Key, Look, Table, WORDS, Write, beside, explore_fully, keys_between, never_missing, quietly,
+    region, run_once, set, table, value, version, version_of, walk_meets, writer,
 };
 use super::{expiry, uids};
 use crate::recover::recover;
@@ -118,7 +118,7 @@ fn dying(
         &work,
     );
     let seen = Arc::clone(&deaths);
-    explore(schedules, move || {
+    explore_fully(schedules, move || {
         let table = begin();
         beside(&table, vec![seen.meet(&work), survivor()], looks());
         assert_eq!(quietly(|| version(&table, b"survivor")), 2);
@@ -420,7 +420,7 @@ fn in_a_recovery() {
     };
     let (in_write, in_recovery) = (of(&write), of(&again));
     let seen = Arc::clone(&in_recovery);
-    explore(300, move || {
+    explore_fully(300, move || {
         let table = begin();
         let writers = vec![in_write.meet(&write), seen.meet(&again), survivor()];
         beside(

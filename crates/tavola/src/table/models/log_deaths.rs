@@ -7,7 +7,7 @@ use super::deaths::{Deaths, Work};
 use super::log_story::{LONG, SHORT, Told, excess, filled, log_line, on_log, pass};
 use super::log_story::{reads, write_out, writes};
 use super::queue_deaths::{attach, id, leave};
-use super::{Look, Table, Write, beside, explore, quietly, writer};
+use super::{Look, Table, Write, beside, explore_fully, quietly, writer};
 use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST, FEWEST_SHEETS};
 use crate::lock::wake;
 use crate::log::{Drained, Hand, Put, Ring, begin_drain, end_drain};
@@ -158,7 +158,7 @@ pub(super) fn dying(
         let unheard = Told::default();
         let deaths = Deaths::of(move || begin(&Told::default()), &work_of(act, &unheard));
         let seen = Arc::clone(&deaths);
-        explore(schedules, move || {
+        explore_fully(schedules, move || {
             let told = Told::default();
             let table = begin(&told);
             let dies = seen.meet(&work_of(act, &told));
@@ -198,7 +198,7 @@ fn in_looking_for_a_drained_sheet() {
 fn a_drain_dies_and_another_goes_on() {
     for policy in [DROP_OLDEST, DROP_NEWEST, BLOCK] {
         for stage in 0..3 {
-            explore(30, move || {
+            explore_fully(30, move || {
                 let told = Told::default();
                 let table = begin((policy, 0, 3), &told);
                 on_log(&table, |ring| quietly(|| end_drain(ring, writer(&table))));

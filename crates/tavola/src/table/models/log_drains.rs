@@ -6,7 +6,7 @@ use super::log_deaths::{
 };
 use super::log_story::{LONG, SHORT, Told, damage, excess, on_log, pass, reads, writes};
 use super::queue_deaths::{id, leave};
-use super::{Look, Table, Write, beside, explore, quietly, thread, writer};
+use super::{Look, Table, Write, beside, explore_fully, quietly, thread, writer};
 use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST};
 use crate::log::{Drained, Ring, end_drain, repair};
 use crate::sync::Ordering;
@@ -51,7 +51,7 @@ fn in_draining_for_who_waits() {
 #[test]
 fn who_waits_learns_of_the_end() {
     for passes in 0..2 {
-        explore(100, move || {
+        explore_fully(100, move || {
             let told = Told::default();
             let table = begin((BLOCK, 0, 4), &told);
             let heard = Arc::clone(&told);
@@ -92,7 +92,7 @@ fn takes_turns(me: fn(&Table) -> u32, is_drained: &Arc<Mutex<bool>>, told: &Told
 #[test]
 fn two_want_to_drain() {
     for policy in [DROP_OLDEST, DROP_NEWEST, BLOCK] {
-        explore(60, move || {
+        explore_fully(60, move || {
             let told = Told::default();
             let table = undrained((policy, 0, 3), &told);
             let is_drained = Arc::default();
@@ -144,7 +144,7 @@ fn in_repair() {
         });
         let deaths = Deaths::of(|| damaged(DROP_NEWEST, &Told::default()), &work);
         let seen = Arc::clone(&deaths);
-        explore(150, move || {
+        explore_fully(150, move || {
             let told = Told::default();
             let table = damaged(DROP_NEWEST, &told);
             let dies = seen.meet(&work);
@@ -164,7 +164,7 @@ fn in_repair() {
 #[test]
 fn a_drain_beside_repair() {
     for policy in [DROP_NEWEST, BLOCK] {
-        explore(100, move || {
+        explore_fully(100, move || {
             let told = Told::default();
             let table = damaged(policy, &told);
             on_log(&table, |ring| {

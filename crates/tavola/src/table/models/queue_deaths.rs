@@ -7,7 +7,7 @@
 
 use super::deaths::{Deaths, Work};
 use super::queues::{Queues, drain, pool_of};
-use super::{Table, Write, beside, explore, is_whole, quietly, region, run_once, writer};
+use super::{Table, Write, beside, explore_fully, is_whole, quietly, region, run_once, writer};
 use crate::Error;
 use crate::lock::ABANDONED;
 use crate::queue::{Ends, open};
@@ -162,7 +162,7 @@ fn dying(schedules: usize, work: impl Fn(&Table) + Send + Sync + 'static) {
     let work: Work = Arc::new(work);
     let deaths = Deaths::of(begin, &work);
     let seen = Arc::clone(&deaths);
-    explore(schedules, move || {
+    explore_fully(schedules, move || {
         let (table, held) = (begin(), Held::default());
         quietly(|| leave(&table, SECOND));
         let die = dies(FIRST, &seen, &work);
@@ -240,7 +240,7 @@ fn dying_twice(
     let in_first = Deaths::of(begin, &first);
     let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
     let seen = Arc::clone(&in_second);
-    explore(400, move || {
+    explore_fully(400, move || {
         let (table, held) = (begin(), Held::default());
         dies(FIRST, &in_first, &first)(&table);
         let die = dies(SECOND, &seen, &second);

@@ -5,7 +5,7 @@
 
 use super::deaths::{Deaths, Work};
 use super::queue_deaths::{attach, id, leave};
-use super::{Table, Write, beside, explore, is_whole, quietly, region, table, writer};
+use super::{Table, Write, beside, explore_fully, is_whole, quietly, region, table, writer};
 use crate::alloc::{build_extent, release_claims};
 use crate::layout::{Extent, ExtentKind, ExtentState, PAGE, QueueGeometry};
 use crate::queue::create;
@@ -103,7 +103,7 @@ fn dying(others: fn() -> Vec<Write>) {
     let work: Work = Arc::new(|t| make_as(t, id(FIRST)));
     let deaths = Deaths::of(begin, &work);
     let seen = Arc::clone(&deaths);
-    explore(400, move || {
+    explore_fully(400, move || {
         let table = begin();
         let die = seen.meet(&work);
         let all = others().into_iter().chain([Box::new(move |t: &Table| {
@@ -135,7 +135,7 @@ fn two_makers_die() {
     // The last store raises the frontier.
     let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
     let seen = Arc::clone(&in_second);
-    explore(600, move || {
+    explore_fully(600, move || {
         let table = begin();
         in_first.meet(&first)(&table);
         leave(&table, FIRST);
@@ -155,7 +155,7 @@ fn two_makers_die() {
 #[test]
 fn what_a_dead_maker_left_goes_back_once() {
     for settlers in 1..3 {
-        explore(700, move || {
+        explore_fully(700, move || {
             let table = table(|t| leave_half(t, FIRST, b"pool"));
             let settles = (0..settlers).map(|_| Box::new(|t: &Table| settle(t, FIRST)) as Write);
             let others: [Write; 2] = [makes(), writes()];

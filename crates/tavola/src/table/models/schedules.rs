@@ -34,7 +34,20 @@ thread_local! {
 
 /// Runs a model under `schedules` schedules of each kind.
 pub(super) fn explore(schedules: usize, model: impl Fn() + Send + Sync + 'static) {
-    let times = std::env::var("TAVOLA_MODEL_TIMES").map_or(1.0, |n| n.parse().expect("a number"));
+    explore_times(schedules, times(), model);
+}
+
+/// As [`explore`], under no fewer schedules, whatever was asked for: of a model that is to have
+/// seen a death after every store.
+pub(super) fn explore_fully(schedules: usize, model: impl Fn() + Send + Sync + 'static) {
+    explore_times(schedules, times().max(1.0), model);
+}
+
+fn times() -> f64 {
+    std::env::var("TAVOLA_MODEL_TIMES").map_or(1.0, |n| n.parse().expect("a number"))
+}
+
+fn explore_times(schedules: usize, times: f64, model: impl Fn() + Send + Sync + 'static) {
     let schedules = (schedules as f64 * times).ceil() as usize;
     let model = Arc::new(model);
     for (grain, seed) in [(Grain::Fine, 1), (Grain::Coarse, 1 << 16)] {
