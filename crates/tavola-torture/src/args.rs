@@ -13,6 +13,8 @@ tavola-torture: kills processes that use a table, and checks what is left
   --seed N      of random choices (drawn from the clock)
   --only TEXT   only kill-point cases with this in their name; `soak`: only the soaks;
                 `log soak`: only that of logs, so long in all
+  --from TEXT   not the kill-point cases before the first with this in its name: goes on with a
+                run that was ended
   --point K     only this point of those cases, as told in a fault
   --finder J    and of the recovery from it only this point
   --keep DIR    keeps the file a survivor found when it found a fault
@@ -33,6 +35,7 @@ pub(crate) struct Args {
     pub(crate) lanes: usize,
     pub(crate) seed: u64,
     pub(crate) only: Option<String>,
+    pub(crate) from: Option<String>,
     pub(crate) point: Option<u64>,
     pub(crate) finder: Option<u64>,
     pub(crate) keep: Option<PathBuf>,
@@ -47,6 +50,7 @@ impl Args {
             lanes: (16 * cpus).min(crate::board::LANES),
             seed: crate::system::now_ns(),
             only: None,
+            from: None,
             point: None,
             finder: None,
             keep: None,
@@ -65,6 +69,7 @@ impl Args {
                 "--lanes" => parsed.lanes = lanes(&value()?)?,
                 "--seed" => parsed.seed = number(&value()?)?,
                 "--only" => parsed.only = Some(value()?),
+                "--from" => parsed.from = Some(value()?),
                 "--point" => parsed.point = Some(number(&value()?)?),
                 "--finder" => parsed.finder = Some(number(&value()?)?),
                 "--keep" => parsed.keep = Some(value()?.into()),
@@ -111,6 +116,7 @@ mod tests {
         let args = parse("--seconds 60 --kills 300 --only split").unwrap();
         assert_eq!((args.seconds, args.kills), (60, 300));
         assert_eq!(args.only.as_deref(), Some("split"));
+        assert_eq!(parse("--from reap").unwrap().from.as_deref(), Some("reap"));
         assert!(!args.every_point() && args.sample() == 60);
         assert!(parse("").unwrap().every_point());
         assert_eq!(parse("--help").unwrap_err(), "help");

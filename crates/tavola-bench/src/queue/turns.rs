@@ -9,8 +9,8 @@ use crate::{Error, Result};
 
 /// Looks at a way on which nothing comes before the CPU is given away.
 const SPINS: u32 = 60;
-/// Turns of the spin loop between two of them, at most: some microseconds.
-const MOST_PAUSES_LOG2: u32 = 6;
+/// Turns of the spin loop between two of them: some ten microseconds.
+const PAUSES: u32 = 256;
 /// So long after the last element the other side is taken for lost.
 const LOST_NS: u64 = 20_000_000_000;
 /// The clock is read after so many moves.
@@ -124,11 +124,11 @@ pub(super) fn without_mark<'a>(run: &'a [u32], plan: &Plan) -> (&'a [u32], bool)
 
 /// At least one.
 pub(super) fn take(way: &mut impl Way, out: &mut [u32]) -> Result<usize> {
-    for look in 0..SPINS {
+    for _ in 0..SPINS {
         match way.take(out)? {
-            // Longer each time: who looks all the time keeps taking the lines that the other side
-            // is about to write.
-            0 => (0..1 << look.min(MOST_PAUSES_LOG2)).for_each(|_| spin_loop()),
+            // Who looks all the time keeps taking the lines that the other side is about to write;
+            // who lets it get ahead finds more than one element.
+            0 => (0..PAUSES).for_each(|_| spin_loop()),
             count => return Ok(count),
         }
     }

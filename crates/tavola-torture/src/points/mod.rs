@@ -87,14 +87,19 @@ pub(crate) fn run(run: &Run<'_>) -> Prepared<()> {
     };
     println!("kill points: {which}, {} lanes", run.args.lanes);
     let mut total = Total::default();
-    if run.wants("create") {
+    let from = run.args.from.as_deref();
+    let mut has_begun = from.is_none();
+    if has_begun && run.wants("create") {
         total.cases.add(create::run(run)?);
     }
     for room in cases::ROOMS {
         let mut seen = Seen::new();
         for make in room {
             let mut cases = make(run)?;
-            cases.retain(|case| run.wants(&case.name));
+            cases.retain(|case| {
+                has_begun |= from.is_some_and(|from| case.name.contains(from));
+                has_begun && run.wants(&case.name)
+            });
             for case in &cases {
                 run.case(case, &mut total, &mut seen)?;
             }
