@@ -116,6 +116,13 @@ fn a_new_line_on_an_old_sheet_is_not_dropped_while_others_are_free() {
     });
 }
 
+/// Until they have given up what they had in hand, which the end of a scope does not wait for.
+fn join(threads: Vec<thread::ScopedJoinHandle<'_, ()>>) {
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
+}
+
 #[test]
 fn sheets_that_are_given_up_are_seen_by_who_found_none() {
     over_every_log(Overload::Block, |log| {
@@ -124,17 +131,17 @@ fn sheets_that_are_given_up_are_seen_by_who_found_none() {
         drop(drain);
         let turn = std::sync::Barrier::new(SHEETS);
         thread::scope(|scope| {
-            for _ in 0..SHEETS - 1 {
-                scope.spawn(|| {
-                    log.line(Level::Info, "in hand").unwrap();
-                    turn.wait();
-                    turn.wait();
-                });
-            }
+            let holds = || {
+                log.line(Level::Info, "in hand").unwrap();
+                turn.wait();
+                turn.wait();
+            };
+            let holders: Vec<_> = (1..SHEETS).map(|_| scope.spawn(holds)).collect();
             turn.wait();
             log.line(Level::Info, "nowhere").unwrap();
             assert_eq!(log.dropped(), 1);
             turn.wait();
+            join(holders);
         });
         log.line(Level::Info, "there").unwrap();
         assert_eq!(texts(&mut log.reader()).last().unwrap(), "there");
@@ -233,17 +240,17 @@ fn more_threads_than_room_is_an_error_that_says_so() {
         let drain = log.drain().unwrap();
         let gate = std::sync::Barrier::new(SHEETS + 1);
         thread::scope(|scope| {
-            for _ in 0..SHEETS {
-                scope.spawn(|| {
-                    log.line(Level::Info, "in hand").unwrap();
-                    gate.wait();
-                    gate.wait();
-                });
-            }
+            let holds = || {
+                log.line(Level::Info, "in hand").unwrap();
+                gate.wait();
+                gate.wait();
+            };
+            let holders: Vec<_> = (0..SHEETS).map(|_| scope.spawn(holds)).collect();
             gate.wait();
             let refused = log.line(Level::Info, "no room").unwrap_err();
             assert!(refused.to_string().contains("make it larger"));
             gate.wait();
+            join(holders);
         });
         assert_eq!(log.dropped(), 1);
         drop(drain);

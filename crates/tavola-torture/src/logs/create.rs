@@ -13,7 +13,7 @@ use tavola::LogOptions;
 /// Sheets: the fewest there may be, and not many stores.
 const SHEETS: u64 = 4;
 /// When a sample is wanted, one in so many finders.
-const SPARE: usize = 11;
+const SPARE: usize = 37;
 
 pub(super) fn run(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> {
     let path = scratch.path("made");

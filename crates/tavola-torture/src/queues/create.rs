@@ -12,7 +12,7 @@ use tavola::{QueueOptions, QueuePool};
 const ELEMENTS: u32 = 20;
 const BYTES: u32 = 4096;
 /// When a sample is wanted, one in so many finders.
-const SPARE: usize = 9;
+const SPARE: usize = 31;
 /// Of the pool beside a table.
 const NAME: &str = "pool";
 

@@ -16,7 +16,7 @@ const ELEMENTS: u32 = 13;
 /// How long what a survivor does may take: a death is noticed and settled.
 const PATIENCE_NS: u64 = 2_000_000_000;
 /// When a sample is wanted, one in so many finders.
-const SPARE: u64 = 7;
+const SPARE: u64 = 23;
 
 struct Case {
     name: &'static str,
