@@ -143,7 +143,7 @@ fn next_of(region: &Region, first: u32, page: u32) -> Option<u32> {
 /// Frees the pages of an item.
 pub(super) fn free(lock: &ShardLock<'_>, item: &Item<'_>) {
     let now = clock::monotonic_s() as u32;
-    give_chain(lock.region, lock.me, (item.first_page(), item.pages()), now);
+    give_chain(lock.region, lock.me, (item.first_page, item.pages()), now);
 }
 
 fn give_chain(region: &Region, me: u32, (first, pages): (u32, u32), since: u32) {
@@ -237,7 +237,7 @@ impl<'a> Pieces<'a> {
             let mut buffer = [0; BUFFER];
             for (number, chunk) in these.chunks(BUFFER).enumerate() {
                 let copy = &mut buffer[..chunk.len()];
-                if !self.region.read(offset + (number * BUFFER) as u64, copy) {
+                if !self.copy(offset + (number * BUFFER) as u64, copy) {
                     return None;
                 }
                 if copy != chunk {
@@ -253,7 +253,7 @@ impl<'a> Pieces<'a> {
         let appended = self.visit(skip, len, |offset, len| {
             let end = out.len();
             out.resize(end + len, 0);
-            self.region.read(offset, &mut out[end..]).then_some(true)
+            self.copy(offset, &mut out[end..]).then_some(true)
         });
         appended.is_some()
     }
@@ -265,9 +265,7 @@ impl<'a> Pieces<'a> {
         let copied = self.visit(skip, all, |offset, len| {
             let begin = end;
             end += len;
-            self.region
-                .read(offset, &mut out[begin..end])
-                .then_some(true)
+            self.copy(offset, &mut out[begin..end]).then_some(true)
         });
         copied.is_some()
     }
@@ -275,10 +273,6 @@ impl<'a> Pieces<'a> {
     /// Shows where the `len` bytes of the stream from `skip` on stand, piece by piece, as long as
     /// `see` says to go on, and says what it said last; `None`: it could not see, or the chain is
     /// broken.
-    ///
-    /// They are read from the file, not through the mapping: a reader that is stopped for longer
-    /// than the grace of freed pages may come back to pages that were given to the system, and must
-    /// not need memory to find that out.
     fn visit(
         &self,
         skip: u64,
@@ -304,5 +298,18 @@ impl<'a> Pieces<'a> {
             }
         }
         (left == 0).then_some(true)
+    }
+
+    /// Copies a part of a piece; false: it could not be read.
+    ///
+    /// Pages are read from the file, not through the mapping: a reader that is stopped for longer
+    /// than the grace of freed pages may come back to pages that were given to the system, and must
+    /// not need memory to find that out. The block is done with before the first of them.
+    fn copy(&self, offset: u64, out: &mut [u8]) -> bool {
+        if offset.wrapping_sub(self.inline_offset) < self.inline {
+            self.region.copy_out(offset, out);
+            return true;
+        }
+        self.region.read(offset, out)
     }
 }

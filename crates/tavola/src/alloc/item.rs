@@ -24,6 +24,8 @@ pub(crate) struct Item<'a> {
     pub(super) data: u64,
     key_len: u64,
     value_len: u64,
+    /// Of a large item: the page its chain begins with.
+    pub(crate) first_page: u32,
     pub(super) flags: u8,
 }
 
@@ -60,6 +62,7 @@ impl<'a> Item<'a> {
             data,
             key_len,
             value_len,
+            first_page: 0,
             flags: header.flags,
         };
         (data + key_len + value_len <= block.room()).then_some(item)
@@ -98,6 +101,7 @@ impl<'a> Item<'a> {
             data,
             key_len,
             value_len,
+            first_page: 0,
             flags,
         };
         let value = data + key_len;
@@ -119,6 +123,7 @@ impl<'a> Item<'a> {
             data: 0,
             key_len: u64::from(fixed.key_len),
             value_len: u64::from(fixed.value_len),
+            first_page: 0,
             flags: fixed.flags(),
         };
         (fixed.bytes() <= block.room()).then_some(item)
@@ -167,6 +172,7 @@ impl<'a> Item<'a> {
             data: header.before_key(),
             key_len: u64::from(header.key_len),
             value_len: u64::from(header.value_len),
+            first_page: 0,
             flags: header.flags,
         };
         let mut end = item.data + item.key_len;
@@ -176,6 +182,7 @@ impl<'a> Item<'a> {
         if item.is_large() {
             let link = LargeLink::decode(item.second_word().load(Ordering::Relaxed))?;
             item.key_len |= u64::from(link.key_len_high) << 24;
+            item.first_page = link.first_page;
             let (inline, pages) = large_split(item.payload());
             if pages > region.frontier() {
                 return None;
@@ -252,13 +259,6 @@ impl<'a> Item<'a> {
         self.second_word()
     }
 
-    /// The page a large item's chain begins with; 0, which is no page, if its link was changed
-    /// meanwhile.
-    pub(crate) fn first_page(&self) -> u32 {
-        let link = LargeLink::decode(self.second_word().load(Ordering::Relaxed));
-        link.map_or(0, |link| link.first_page)
-    }
-
     /// How many pages its chain has.
     pub(crate) fn pages(&self) -> u32 {
         if self.is_large() {
@@ -273,7 +273,7 @@ impl<'a> Item<'a> {
             self.region,
             self.item_ref * UNIT + self.data,
             large_split(self.payload()),
-            self.first_page(),
+            self.first_page,
         )
     }
 

@@ -470,8 +470,8 @@ fn plain_with_uid(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> L
 }
 
 /// As [`View::look`], for an item with other fields. Copying a large one takes so long that many a
-/// reader is stopped there: so the layout is looked at before the bucket, whose segment may have
-/// been given back to the system meanwhile.
+/// reader is stopped there: so the layout is looked at before the bucket, whose segment may be gone
+/// meanwhile, and the item's block is touched no more once its pages are.
 #[cold]
 #[inline(never)]
 fn special(
@@ -483,11 +483,14 @@ fn special(
     want: &mut impl Want,
 ) -> Look {
     let item = Item::at(region, item_ref);
-    let look = match item.and_then(|item| Some((item, item.key_equals(key)?))) {
-        Some((_, false)) => Look::Other,
-        Some((item, true)) if item.is_expired() => Look::Other,
-        Some((item, true)) if want.take(&item) => Look::Found,
-        _ => Look::Impossible,
+    let look = match item {
+        Some(item) if item.is_expired() => Look::Other,
+        Some(item) => match item.key_equals(key) {
+            Some(false) => Look::Other,
+            Some(true) if want.take(&item) => Look::Found,
+            _ => Look::Impossible,
+        },
+        None => Look::Impossible,
     };
     if is_unchanged(head, layout) {
         look

@@ -280,7 +280,7 @@ impl Walk<'_> {
             return Slot::Copy;
         }
         if item.is_large() {
-            settle_pages(self.lock, item.first_page(), item.pages(), true);
+            settle_pages(self.lock, item.first_page, item.pages(), true);
         }
         uids::claim(self.lock, &item);
         self.items += 1;
