@@ -559,13 +559,17 @@ typedef struct tavola_pool_options {
   uint32_t elements;
   // Bytes of each.
   uint32_t element_bytes;
-  // The names of its queues, 1 to 4096 of 1 to 56 bytes each. In the first, all elements stand
+  // The names of its queues, 1 to 65,536 of 1 to 56 bytes each. In the first, all elements stand
   // at the beginning. NULL: one, "free".
   const char *const *queues;
   // How many names.
   size_t queue_count;
   // The mode of the file of a pool that has one of its own; 0600 when 0.
   uint64_t mode;
+  // Room for so many queues in all, up to 65,536: those that are named here, and those that
+  // `tavola_pool_add_queue` adds; as many as are named when 0. Each takes 4 bytes for each
+  // element, their number rounded up to a power of two, and 256 bytes, from the beginning.
+  size_t queue_room;
 } tavola_pool_options;
 
 // Is told the number of an element.
@@ -906,6 +910,16 @@ tavola_status tavola_get_with_token(const struct tavola_table *table,
                                     size_t key_len,
                                     struct tavola_buffer *value,
                                     uint64_t *token);
+
+// Tells the token of a key that has this value, whichever key it is: for what was read otherwise
+// than by `tavola_get_with_token`.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_token_of(const struct tavola_table *table,
+                              const void *value,
+                              size_t value_len,
+                              uint64_t *token);
 
 // Sets a key if its value is still the one its token was read with.
 //
@@ -1354,6 +1368,17 @@ tavola_status tavola_set_many_entries(const struct tavola_table *table,
                                       const struct tavola_entry *entries,
                                       size_t count);
 
+// Has the memory fetched that calls on these keys will look at, so that they wait for it once and
+// not one after the other: for calls of several kinds, which are to follow at once. It pays for
+// some ten keys at a time. Calls that take arrays of keys, and batches, do so by themselves.
+//
+// # Errors
+// Those of mapping the table, where this is its first use. A key that is NULL and has a length:
+// nothing is fetched for any.
+tavola_status tavola_prefetch(const struct tavola_table *table,
+                              const struct tavola_bytes *keys,
+                              size_t count);
+
 // Makes an empty batch. It belongs to no table, and can be executed and cleared again and again.
 tavola_status tavola_batch_open(struct tavola_batch **batch);
 
@@ -1564,6 +1589,9 @@ const char *tavola_pool_path(const struct tavola_pool *pool);
 // How many elements the pool has.
 uint32_t tavola_pool_elements(const struct tavola_pool *pool);
 
+// How many queues the pool has room for, those that it has among them.
+uint32_t tavola_pool_queue_room(const struct tavola_pool *pool);
+
 // Bytes of an element.
 uint32_t tavola_pool_element_bytes(const struct tavola_pool *pool);
 
@@ -1634,13 +1662,33 @@ tavola_status tavola_pool_reclaim(const struct tavola_pool *pool,
                                   tavola_each_element each,
                                   void *user);
 
-// Opens one of a pool's queues, which keeps the pool's file open.
+// Opens one of a pool's queues, which keeps the pool's file open. A pool's handle reads each
+// name once.
 //
 // # Errors
-// `TAVOLA_ERR_NOT_THERE`.
+// `TAVOLA_ERR_NOT_THERE`; `TAVOLA_ERR_CORRUPT`.
 tavola_status tavola_queue_open(const struct tavola_pool *pool,
                                 const char *name,
                                 struct tavola_queue **queue);
+
+// Adds a queue, without elements, for which the pool was made with room (`queue_room`), and opens
+// it. It stays as long as the pool.
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_THERE` when there is one of that name: `tavola_queue_open` opens it;
+// `TAVOLA_ERR_BAD_NAME` when the name has not 1 to 56 bytes; `TAVOLA_ERR_FULL` when the pool has
+// no room for another; `TAVOLA_ERR_CORRUPT`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a
+// process's first write as `tavola_set`.
+//
+// # Concurrency
+// Whoever has the pool open finds the queue by its name at once. Of those that add one of the same
+// name at once, one does.
+//
+// # Crash
+// The queue is there whole or not at all.
+tavola_status tavola_pool_add_queue(const struct tavola_pool *pool,
+                                    const char *name,
+                                    struct tavola_queue **queue);
 
 // Adds an element that this process holds, and holds no more then.
 //
@@ -1864,7 +1912,9 @@ void tavola_log_close(struct tavola_log *log);
 // write as `tavola_set`.
 //
 // # Concurrency
-// All processes and threads write at once, without a lock and without a system call.
+// All processes and threads write at once, without a lock and without a system call. But as long
+// as there is no drain, a line is also shown on standard error, by one `write` (a very long one by
+// several), unless `tavola_log_show_on_stderr` says not to.
 //
 // # Crash
 // The line is there when this returns, whatever becomes of its writer then; of a line under way

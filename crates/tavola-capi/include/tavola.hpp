@@ -153,6 +153,12 @@ class table {
     if (!found) return std::nullopt;
     return with_token{std::move(*found), token};
   }
+  // The token of any key that has this value, which was read otherwise than by `get_with_token`.
+  std::uint64_t token_of(view value) const {
+    std::uint64_t token = 0;
+    detail::check(tavola_token_of(get(), value.data(), value.size(), &token));
+    return token;
+  }
   // TAVOLA_OK, TAVOLA_CHANGED or TAVOLA_MISSING.
   tavola_status compare_and_swap(view key, std::uint64_t token, view value) {
     return detail::check(tavola_compare_and_swap(get(), key.data(), key.size(), token,
@@ -281,6 +287,11 @@ class table {
       given.push_back({detail::bytes(key), detail::bytes(value), &beside.back()});
     }
     detail::check(tavola_set_many_entries(get(), given.data(), given.size()));
+  }
+  // Has the memory fetched that calls on these keys will look at, which are to follow at once.
+  void prefetch(const std::vector<view>& keys) const {
+    const auto given = detail::all_bytes(keys);
+    detail::check(tavola_prefetch(get(), given.data(), given.size()));
   }
 
   std::optional<hint> uid_of(view key) {

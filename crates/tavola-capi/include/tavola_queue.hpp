@@ -16,6 +16,8 @@ struct pool_options {
   // In the first, all elements stand at the beginning.
   std::vector<std::string> queues = {"free"};
   std::uint32_t mode = 0;
+  // Room for so many queues in all; as many as are named when 0.
+  std::size_t queue_room = 0;
 };
 
 // A queue of elements, first in, first out. It keeps its pool's file open.
@@ -143,6 +145,13 @@ class pool {
     detail::check(tavola_queue_open(get(), name.c_str(), &made));
     return tavola::queue(made);
   }
+  // Of a name that there is none of yet; the pool has room for `queue_room` in all.
+  tavola::queue add_queue(const std::string& name) {
+    tavola_queue* made = nullptr;
+    detail::check(tavola_pool_add_queue(get(), name.c_str(), &made));
+    return tavola::queue(made);
+  }
+  std::uint32_t queue_room() const { return tavola_pool_queue_room(get()); }
   std::vector<std::string> queues() const {
     return detail::texts([&](auto... rest) { return tavola_pool_queues(get(), rest...); });
   }
@@ -180,6 +189,7 @@ class pool {
     given.queues = names.data();
     given.queue_count = names.size();
     given.mode = with.mode;
+    given.queue_room = with.queue_room;
     tavola_pool* made = nullptr;
     detail::check(call(&given, &made));
     return pool(made);

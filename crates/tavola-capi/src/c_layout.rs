@@ -70,7 +70,9 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_maintained {
             size collapsed_bytes given_back_bytes huge_pages_supported done
         }
-        tavola_pool_options { size elements element_bytes queues queue_count mode }
+        tavola_pool_options {
+            size elements element_bytes queues queue_count mode queue_room
+        }
         tavola_log_options { size bytes overload mode }
         tavola_log_sink { size user line dropped flush }
         tavola_line { unix_ns pid tid level cut text len is_shown }

@@ -136,6 +136,21 @@ fn cmake_finds_the_package() {
     Installed::get().build_with_cmake(&here("tests/cmake"));
 }
 
+/// Programs look for the name of the ABI, and the links lead them to the file, and compilers to
+/// that name.
+#[test]
+fn the_library_has_the_name_of_its_abi() {
+    let installed = Installed::get();
+    assert_eq!(installed.soname(), "libtavola.so.0");
+    let file = concat!("libtavola.so.", env!("CARGO_PKG_VERSION"));
+    for (link, to) in [("libtavola.so", "libtavola.so.0"), ("libtavola.so.0", file)] {
+        let leads = std::fs::read_link(installed.libraries().join(link)).unwrap();
+        assert_eq!(leads, Path::new(to), "{link}");
+    }
+    let found = installed.libraries().join(file);
+    assert!(found.symlink_metadata().unwrap().is_file());
+}
+
 /// What a program can call is what the header says, and nothing else.
 #[test]
 fn the_library_shows_what_the_header_says() {

@@ -129,7 +129,10 @@ fn threads_write_beside_each_other_and_the_order_is_that_of_time() {
             });
             drain.finish(&mut kept).unwrap();
             assert!(kept.is_in_order());
-            assert_eq!(kept.lines.len() as u64 + kept.dropped, threads * each);
+            assert_eq!(kept.lines.len() as u64 + log.dropped(), threads * each);
+            // Who drops lines counts them first, and takes back those that the drain was faster
+            // with: a drain may have told of them by then.
+            assert!(kept.dropped >= log.dropped());
             assert!(overload != Overload::Block || kept.dropped == 0);
             for thread in 0..threads {
                 let mine = kept.texts().into_iter().filter_map(|text| {

@@ -6,6 +6,7 @@
 mod support;
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -194,6 +195,96 @@ fn a_stopped_process_keeps_only_its_elements() {
     assert_whole(&pool, &mine);
 }
 
+#[test]
+fn of_many_that_add_a_queue_at_once_one_adds_it() {
+    let dir = Dir::new();
+    let path = dir.table("own");
+    for round in 0..10 {
+        let pool = options().queue_room(20).create(&path).unwrap();
+        let children: Vec<_> = (0..16)
+            .map(|number| {
+                let path = &path;
+                fork(move || {
+                    let pool = QueuePool::open(path).unwrap();
+                    let own = pool.add_queue(&format!("{number}")).unwrap();
+                    let shared = match pool.add_queue("shared") {
+                        Err(Error::AlreadyThere { .. }) => pool.queue("shared"),
+                        added => added,
+                    };
+                    pool.queue("free").unwrap().pass(&own, 3).unwrap();
+                    assert_eq!(own.pass(&shared.unwrap(), 2).unwrap(), 2);
+                })
+            })
+            .collect();
+        children.into_iter().for_each(|child| child.finish());
+        let names: BTreeSet<String> = pool.queues().into_iter().collect();
+        assert_eq!(
+            (names.len(), pool.queues().len()),
+            (20, 20),
+            "round {round}"
+        );
+        assert_eq!(pool.queue("shared").unwrap().len(), 32);
+        assert!(pool.check().unwrap().is_clean());
+        assert_whole(&pool, &[]);
+        tavola::names::remove(&path).unwrap();
+    }
+}
+
+/// Writes a word of the pool's head or of what follows it.
+fn write_word(path: &Path, at: u64, word: u32) {
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    let place = place_of_pool(path) + at;
+    file.write_all_at(&word.to_le_bytes(), place).unwrap();
+}
+
+/// Where the number stands of the queues that have names.
+const NAMED: u64 = 32;
+
+#[test]
+fn how_many_queues_have_names_is_told_by_the_names_when_it_was_damaged() {
+    let dir = Dir::new();
+    let path = dir.table("own");
+    let pool = options().queue_room(8).create(&path).unwrap();
+    let [free, todo, _] = three(&pool);
+    free.pass(&todo, 300).unwrap();
+    for damaged in [0, 9, u32::MAX] {
+        write_word(&path, NAMED, damaged);
+        let refused = QueuePool::open(&path);
+        assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
+        for refused in [pool.queue("todo"), pool.add_queue("more")] {
+            assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
+        }
+        let table = Table::open(&path).unwrap();
+        let report = table.check().unwrap();
+        assert!(report.problems[0].contains("have names"), "{report:?}");
+        table.repair().unwrap();
+        assert_clean(&table);
+        assert_eq!(QueuePool::open(&path).unwrap().queues().len(), 3);
+    }
+    assert_eq!((free.len(), todo.len()), (700, 300));
+    pool.add_queue("more").unwrap();
+    assert_whole(&pool, &[]);
+}
+
+#[test]
+fn what_stands_in_a_queue_whose_name_is_gone_can_be_reclaimed() {
+    let dir = Dir::new();
+    let path = dir.table("own");
+    let pool = options().create(&path).unwrap();
+    let [free, todo, _] = three(&pool);
+    free.pass(&todo, 300).unwrap();
+    write_word(&path, NAMED, 1);
+    let table = Table::open(&path).unwrap();
+    let report = table.check().unwrap();
+    assert!(report.problems[0].contains("no name"), "{report:?}");
+    table.repair().unwrap();
+    assert_clean(&table);
+    let mine = pool.reclaim().unwrap();
+    assert_eq!(mine, (0..300).collect::<Vec<_>>());
+    assert!(pool.add_queue("todo").unwrap().is_empty());
+    assert_whole(&pool, &mine);
+}
+
 fn place_of_pool(path: &Path) -> u64 {
     let bytes = std::fs::read(path).unwrap();
     let place = bytes.windows(8).position(|word| word == b"TavolaQP");
@@ -207,7 +298,7 @@ fn damaged_byte(random: &mut Random) -> u64 {
     const QUEUES: u64 = HEAD + 3 * 256;
     const ALL: u64 = QUEUES + 4 * 1000 + 32 + 3 * 4096;
     loop {
-        let until = [32, QUEUES, ALL, ALL][random.below(4) as usize];
+        let until = [36, QUEUES, ALL, ALL][random.below(4) as usize];
         let at = random.below(until);
         if !(HEAD..QUEUES).contains(&at) || (at - HEAD) % 256 < 192 {
             return at;
@@ -218,7 +309,6 @@ fn damaged_byte(random: &mut Random) -> u64 {
 /// Every element is somewhere after a repair, whatever bit was changed.
 #[test]
 fn damage_is_told_and_repaired() {
-    use std::os::unix::fs::FileExt;
     let dir = Dir::new();
     let path = dir.table("own");
     let mut random = Random::new(11);

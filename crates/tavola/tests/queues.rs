@@ -115,6 +115,8 @@ fn names_and_numbers_out_of_bounds_are_refused() {
     assert_eq!(bad(options().queues(Vec::<String>::new())), "queues");
     assert_eq!(bad(options().queues(["a", "b", "a"])), "queues");
     assert_eq!(bad(options().queues(["a".repeat(57)])), "queues");
+    assert_eq!(bad(options().queue_room(2)), "queue_room");
+    assert_eq!(bad(options().queue_room(65_537)), "queue_room");
     for name in [String::new(), "n".repeat(97)] {
         let refused = options().create_beside(&table, &name);
         assert!(matches!(refused, Err(Error::BadName { .. })));
@@ -148,6 +150,60 @@ fn names_and_numbers_out_of_bounds_are_refused() {
         QueuePool::open(dir.table("t")),
         Err(Error::NotThere { .. })
     ));
+}
+
+#[test]
+fn queues_are_added_as_far_as_there_is_room() {
+    let table = Table::options()
+        .max_size(4 << 20)
+        .shards(1)
+        .private()
+        .unwrap();
+    let pool = options().queue_room(5);
+    let pool = pool.create_beside(&table, "pool").unwrap();
+    let other = table.queue_pool("pool").unwrap();
+    assert_eq!((pool.queues().len(), pool.queue_room()), (3, 5));
+    assert!(matches!(other.queue("urgent"), Err(Error::NotThere { .. })));
+    let urgent = pool.add_queue("urgent").unwrap();
+    let theirs = other.queue("urgent").unwrap();
+    let [free, ..] = three(&pool);
+    assert_eq!(free.pass(&urgent, 10).unwrap(), 10);
+    assert_eq!(theirs.pop().unwrap(), Some(0));
+    theirs.push(0).unwrap();
+    for taken in ["free", "urgent"] {
+        let refused = other.add_queue(taken);
+        assert!(matches!(refused, Err(Error::AlreadyThere { .. })));
+    }
+    for bad in [String::new(), "n".repeat(57), "a\0b".to_owned()] {
+        let refused = pool.add_queue(&bad);
+        assert!(matches!(refused, Err(Error::BadName { .. })));
+    }
+    let long = "n".repeat(56);
+    other.add_queue(&long).unwrap();
+    let full = pool.add_queue("one more");
+    assert!(matches!(full, Err(Error::Full { .. })), "{full:?}");
+    assert_eq!(pool.queues(), ["free", "todo", "done", "urgent", &long]);
+    assert_clean(&table);
+    assert_whole(&other, &[]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore)]
+fn a_pool_has_room_for_65536_queues() {
+    let dir = Dir::new();
+    let names: Vec<String> = (0..65_535)
+        .map(|number| format!("queue {number}"))
+        .collect();
+    let pool = QueueOptions::new(10, 8).queues(&names).queue_room(65_536);
+    let pool = pool.create(dir.table("own")).unwrap();
+    let (first, last) = (pool.queue("queue 0"), pool.add_queue("last"));
+    let (first, last) = (first.unwrap(), last.unwrap());
+    assert_eq!(first.pass(&last, 3).unwrap(), 3);
+    assert_eq!((first.len(), last.len()), (7, 3));
+    assert_eq!(pool.reclaim().unwrap(), []);
+    assert!(pool.check().unwrap().is_clean());
+    assert_eq!(pool.queues().len(), 65_536);
+    assert!(matches!(pool.add_queue("more"), Err(Error::Full { .. })));
 }
 
 #[test]
@@ -198,10 +254,14 @@ fn a_pool_that_finds_no_room_leaves_nothing() {
 fn who_reads_only_looks_and_touches_nothing() {
     let dir = Dir::new();
     let path = dir.table("own");
-    options().create(&path).unwrap();
+    let writes = options().queue_room(4).create(&path).unwrap();
     let table = Table::open_read_only(&path).unwrap();
     let pool = table.queue_pool("").unwrap();
     let [free, todo, _] = three(&pool);
+    let refused = pool.add_queue("urgent");
+    assert!(matches!(refused, Err(Error::ReadOnly)));
+    writes.add_queue("urgent").unwrap();
+    assert!(pool.queue("urgent").unwrap().is_empty());
     assert_eq!((free.len(), todo.len()), (1000, 0));
     for refused in [free.pop().map(drop), free.push(1), pool.reclaim().map(drop)] {
         assert!(matches!(refused, Err(Error::ReadOnly)));

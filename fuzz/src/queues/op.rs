@@ -245,5 +245,6 @@ fn read_only(name: &str) -> Result<()> {
 /// A queue by its number, as far as its name says which it is.
 fn queue_of(pool: &QueuePool, number: u8) -> Result<Queue> {
     let names = pool.queues();
-    pool.queue(&names[usize::from(number) % names.len()])
+    let nth = usize::from(number) % names.len().max(1);
+    pool.queue(names.get(nth).map_or("", String::as_str))
 }

@@ -98,6 +98,11 @@ impl Crew {
         Ok((done.end_ns - done.begin_ns) as f64 / done.ops as f64)
     }
 
+    /// Waits until all have ended.
+    pub(super) fn end(self) -> Result<()> {
+        self.members.into_iter().try_for_each(Member::dismiss)
+    }
+
     fn done(&mut self, at: usize, phase: &str) -> Result<Done> {
         match self.hear(at, phase)? {
             Answer::Done(done) => Ok(done),

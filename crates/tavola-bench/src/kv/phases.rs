@@ -51,6 +51,9 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
             summary = Some(leader.summary()?);
         }
     }
+    // Each by itself: a profiler writes down what it saw of one that ends, not of one that is
+    // killed.
+    crew.end()?;
     summary.map_or(Ok(()), |summary| emit(&Line::Summary(Box::new(summary))))
 }
 

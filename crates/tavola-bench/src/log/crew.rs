@@ -111,20 +111,21 @@ fn hear(member: &mut Member, at: usize) -> Result<Answer> {
     }
 }
 
-/// Lines are at their place when the last was carried there, if somebody carries them.
+/// Lines are at their place when the last was carried there, if somebody carries them, and its
+/// writer knows that it has written it.
 fn score(start_ns: u64, share: u64, wrote: &[Wrote], carried: Option<Carried>) -> Score {
     let seconds = |end_ns: u64| end_ns.saturating_sub(start_ns).max(1) as f64 / 1e9;
     let threads = || wrote.iter().flat_map(|process| &process.threads);
     let own_ns = threads().map(|one| one.end_ns - one.begin_ns).sum::<u64>();
-    let ends = threads().map(|one| one.end_ns);
+    let written_ns = threads().map(|one| one.end_ns).max().unwrap_or(start_ns);
     let handed_ns = wrote.iter().map(|process| process.handed_ns).max();
     let placed_ns = carried.map_or(handed_ns, |carried| Some(carried.end_ns));
     let mut latency = Merged::new();
     threads().for_each(|one| latency.add(&one.latency));
     Score {
         writer_ns: own_ns as f64 / (share * threads().count() as u64) as f64,
-        writer_seconds: seconds(ends.max().unwrap_or(start_ns)),
-        all_seconds: placed_ns.map(seconds),
+        writer_seconds: seconds(written_ns),
+        all_seconds: placed_ns.map(|placed_ns| seconds(placed_ns.max(written_ns))),
         carried: carried.map(|carried| carried.lines),
         kept: 0,
         latency,
@@ -168,5 +169,11 @@ mod tests {
         };
         let told = score(1_000, 10, &two, Some(carried));
         assert_eq!((told.all_seconds, told.carried), (Some(8e-6), Some(40)));
+        let early = Carried {
+            lines: 40,
+            end_ns: 3_900,
+        };
+        let told = score(1_000, 10, &two, Some(early));
+        assert_eq!((told.all_seconds, told.writer_seconds), (Some(3e-6), 3e-6));
     }
 }

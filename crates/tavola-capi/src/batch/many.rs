@@ -164,3 +164,24 @@ pub unsafe extern "C" fn tavola_set_many_entries(
         })
     })
 }
+
+/// Has the memory fetched that calls on these keys will look at, so that they wait for it once and
+/// not one after the other: for calls of several kinds, which are to follow at once. It pays for
+/// some ten keys at a time. Calls that take arrays of keys, and batches, do so by themselves.
+///
+/// # Errors
+/// Those of mapping the table, where this is its first use. A key that is NULL and has a length:
+/// nothing is fetched for any.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_prefetch(
+    table: *const tavola_table,
+    keys: *const tavola_bytes,
+    count: usize,
+) -> tavola_status {
+    entry(|| {
+        let (table, keys) = (given!(handle table), given!(items keys, count));
+        // SAFETY: the caller's promise.
+        let lend = |key: &tavola_bytes| unsafe { key.get() };
+        in_runs(keys, &[][..], lend, |_, keys| table.inner.prefetch(keys))
+    })
+}

@@ -93,7 +93,9 @@ fn level_of(number: i32) -> Result<Level, Failure> {
 /// write as `tavola_set`.
 ///
 /// # Concurrency
-/// All processes and threads write at once, without a lock and without a system call.
+/// All processes and threads write at once, without a lock and without a system call. But as long
+/// as there is no drain, a line is also shown on standard error, by one `write` (a very long one by
+/// several), unless `tavola_log_show_on_stderr` says not to.
 ///
 /// # Crash
 /// The line is there when this returns, whatever becomes of its writer then; of a line under way

@@ -32,13 +32,17 @@ pub struct tavola_pool_options {
     pub elements: u32,
     /// Bytes of each.
     pub element_bytes: u32,
-    /// The names of its queues, 1 to 4096 of 1 to 56 bytes each. In the first, all elements stand
+    /// The names of its queues, 1 to 65,536 of 1 to 56 bytes each. In the first, all elements stand
     /// at the beginning. NULL: one, "free".
     pub queues: *const *const c_char,
     /// How many names.
     pub queue_count: usize,
     /// The mode of the file of a pool that has one of its own; 0600 when 0.
     pub mode: u64,
+    /// Room for so many queues in all, up to 65,536: those that are named here, and those that
+    /// `tavola_pool_add_queue` adds; as many as are named when 0. Each takes 4 bytes for each
+    /// element, their number rounded up to a power of two, and 256 bytes, from the beginning.
+    pub queue_room: usize,
 }
 
 // SAFETY: integers and a pointer without padding, the size first.
@@ -59,6 +63,10 @@ unsafe fn options_of(
             names.push(given!(text queue));
         }
         made = made.queues(names);
+    }
+    if given.queue_room != 0 {
+        // What is too much for 32 bits is too much for any pool.
+        made = made.queue_room(u32::try_from(given.queue_room).unwrap_or(u32::MAX));
     }
     match u32::try_from(given.mode) {
         Ok(0) => Ok(made),
@@ -255,6 +263,12 @@ pub unsafe extern "C" fn tavola_pool_path(pool: *const tavola_pool) -> *const c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_elements(pool: *const tavola_pool) -> u32 {
     entry_or(0, || Ok(given!(handle pool).inner.elements()))
+}
+
+/// How many queues the pool has room for, those that it has among them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pool_queue_room(pool: *const tavola_pool) -> u32 {
+    entry_or(0, || Ok(given!(handle pool).inner.queue_room()))
 }
 
 /// Bytes of an element.

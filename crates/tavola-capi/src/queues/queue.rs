@@ -27,10 +27,16 @@ fn counted(count: usize, otherwise: tavola_status) -> tavola_status {
     }
 }
 
-/// Opens one of a pool's queues, which keeps the pool's file open.
+fn opened(pool: &tavola_pool, inner: Queue) -> *mut tavola_queue {
+    let elements = pool.inner.as_ptr(0).addr();
+    Box::into_raw(Box::new(tavola_queue { inner, elements }))
+}
+
+/// Opens one of a pool's queues, which keeps the pool's file open. A pool's handle reads each
+/// name once.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_THERE`.
+/// `TAVOLA_ERR_NOT_THERE`; `TAVOLA_ERR_CORRUPT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_open(
     pool: *const tavola_pool,
@@ -40,10 +46,36 @@ pub unsafe extern "C" fn tavola_queue_open(
     entry(|| {
         let (pool, name) = (given!(handle pool), given!(text name));
         let queue = given!(out queue);
-        queue.put(Box::into_raw(Box::new(tavola_queue {
-            inner: pool.inner.queue(name)?,
-            elements: pool.inner.as_ptr(0).addr(),
-        })));
+        queue.put(opened(pool, pool.inner.queue(name)?));
+        OK
+    })
+}
+
+/// Adds a queue, without elements, for which the pool was made with room (`queue_room`), and opens
+/// it. It stays as long as the pool.
+///
+/// # Errors
+/// `TAVOLA_ERR_ALREADY_THERE` when there is one of that name: `tavola_queue_open` opens it;
+/// `TAVOLA_ERR_BAD_NAME` when the name has not 1 to 56 bytes; `TAVOLA_ERR_FULL` when the pool has
+/// no room for another; `TAVOLA_ERR_CORRUPT`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a
+/// process's first write as `tavola_set`.
+///
+/// # Concurrency
+/// Whoever has the pool open finds the queue by its name at once. Of those that add one of the same
+/// name at once, one does.
+///
+/// # Crash
+/// The queue is there whole or not at all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pool_add_queue(
+    pool: *const tavola_pool,
+    name: *const c_char,
+    queue: *mut *mut tavola_queue,
+) -> tavola_status {
+    entry(|| {
+        let (pool, name) = (given!(handle pool), given!(text name));
+        let queue = given!(out queue);
+        queue.put(opened(pool, pool.inner.add_queue(name)?));
         OK
     })
 }

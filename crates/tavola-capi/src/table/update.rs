@@ -4,7 +4,7 @@ use super::tavola_table;
 use crate::attributes::{EntryOut, attributes_of, tavola_attributes};
 use crate::batch::tavola_bytes;
 use crate::buffer::{Place, tavola_buffer, with_scratch};
-use crate::entry::{Answer, entry, found};
+use crate::entry::{Answer, OK, entry, found};
 use crate::given::given;
 use crate::status::{Failure, tavola_status};
 use std::ffi::c_void;
@@ -193,6 +193,26 @@ pub unsafe extern "C" fn tavola_get_with_token(
         out.read(table, key, to_slice, |bytes| {
             table.get_entry_into(key, bytes)
         })
+    })
+}
+
+/// Tells the token of a key that has this value, whichever key it is: for what was read otherwise
+/// than by `tavola_get_with_token`.
+///
+/// # Errors
+/// Those of mapping the table, where this is its first use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_token_of(
+    table: *const tavola_table,
+    value: *const c_void,
+    value_len: usize,
+    token: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, value) = (given!(handle table), given!(bytes value, value_len));
+        let token = given!(out token);
+        token.put(table.inner.token_of(value)?.0);
+        OK
     })
 }
 

@@ -50,6 +50,41 @@ static void arrays(tavola_table *table) {
   CHECK_IS(TAVOLA_OK, tavola_get_many(table, keys, 1, found, &expected));
 }
 
+// Fetches memory for calls of several kinds, on keys that are there and on others, and changes
+// nothing; more keys than are taken together.
+static void prefetched(tavola_table *table) {
+  uint64_t numbers[KEYS], keys_before = 0, keys_after = 0, now = 0;
+  tavola_bytes keys[KEYS];
+  tavola_table *reader = NULL;
+  for (uint64_t i = 0; i < KEYS; i++) {
+    numbers[i] = 5000 + i;
+    keys[i] = (tavola_bytes){&numbers[i], sizeof numbers[i]};
+    if (i % 2 == 0) {
+      CHECK_IS(TAVOLA_OK, tavola_set(table, &numbers[i], sizeof numbers[i], "1", 1));
+    }
+  }
+  CHECK_IS(TAVOLA_OK, tavola_len(table, &keys_before));
+  CHECK_IS(TAVOLA_OK, tavola_open_read_only("batches", NULL, &reader));
+  CHECK_IS(TAVOLA_OK, tavola_prefetch(reader, keys, KEYS));
+  tavola_close(reader);
+  CHECK_IS(TAVOLA_OK, tavola_prefetch(table, keys, KEYS));
+  CHECK_IS(TAVOLA_OK, tavola_len(table, &keys_after));
+  CHECK(keys_before == keys_after);
+  for (uint64_t i = 0; i < KEYS; i++) {
+    const bool is_there = i % 2 == 0;
+    CHECK_IS(is_there ? TAVOLA_OK : TAVOLA_MISSING,
+             tavola_incr_from(table, &numbers[i], sizeof numbers[i], 1, NULL, &now));
+    CHECK_IS(is_there ? TAVOLA_OK : TAVOLA_MISSING,
+             tavola_remove(table, &numbers[i], sizeof numbers[i]));
+    CHECK(!is_there || now == 2);
+  }
+  CHECK_IS(TAVOLA_OK, tavola_prefetch(table, NULL, 0));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_prefetch(NULL, keys, KEYS));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_prefetch(table, NULL, 1));
+  keys[40].data = NULL;
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_prefetch(table, keys, KEYS));
+}
+
 static void prepared(tavola_table *table) {
   tavola_batch *batch = NULL;
   tavola_bytes value = {NULL, 0};
@@ -230,6 +265,7 @@ static void runs(tavola_table *table) {
 int main(void) {
   tavola_table *table = a_table("batches");
   arrays(table);
+  prefetched(table);
   prepared(table);
   entries(table);
   operations(table);

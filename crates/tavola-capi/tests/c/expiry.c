@@ -303,6 +303,38 @@ static void counted(tavola_table *table) {
   CHECK(stats.ttl_ms == 0 && stats.expired > before);
 }
 
+// What has expired counts as a key until it is removed.
+static void swept(void) {
+  const tavola_attributes past = expires(1), hour = lives(HOUR, 0);
+  tavola_table *table = a_table("swept"), *reader = NULL;
+  tavola_stats stats = TAVOLA_INIT(tavola_stats);
+  uint64_t keys = 0;
+  for (int i = 0; i < 10; i++) {
+    CHECK_IS(TAVOLA_OK, tavola_set_with(table, &i, sizeof i, "1", 1, &past));
+    CHECK_IS(TAVOLA_MISSING, tavola_contains(table, &i, sizeof i));
+  }
+  CHECK_IS(TAVOLA_OK, tavola_set_with(table, "timed", 5, "2", 1, &hour));
+  CHECK_IS(TAVOLA_OK, set(table, "plain", "3"));
+  CHECK_IS(TAVOLA_OK, tavola_len(table, &keys));
+  CHECK_IS(TAVOLA_OK, tavola_get_stats(table, &stats));
+  CHECK(keys == 12 && stats.keys == 12 && stats.expired == 0);
+  CHECK_IS(TAVOLA_OK, tavola_open_read_only("swept", NULL, &reader));
+  CHECK_IS(TAVOLA_ERR_READ_ONLY, tavola_remove_expired(reader));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_remove_expired(NULL));
+  // A second time there is nothing left to count.
+  for (int round = 0; round < 2; round++) {
+    CHECK_IS(TAVOLA_OK, tavola_remove_expired(table));
+    CHECK_IS(TAVOLA_OK, tavola_len(table, &keys));
+    CHECK_IS(TAVOLA_OK, tavola_get_stats(table, &stats));
+    CHECK(keys == 2 && stats.keys == 2 && stats.expired == 10);
+  }
+  CHECK(has(table, "timed", "2") && has(table, "plain", "3"));
+  check_clean(table);
+  tavola_close(reader);
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("swept"));
+}
+
 // Its items have no room.
 static void fixed_lengths(void) {
   tavola_options options = TAVOLA_INIT(tavola_options);
@@ -327,6 +359,8 @@ static void fixed_lengths(void) {
 }
 
 int main(void) {
+  // First, for the 64th write of a thread searches for what has expired by itself.
+  swept();
   tavola_table *table = a_table("expiry");
   sets(table);
   expired(table);

@@ -106,6 +106,32 @@ static void reclaimed(tavola_pool *pool, tavola_queue *free_ones) {
   CHECK(tavola_queue_len(free_ones) == 100);
 }
 
+static void added(void) {
+  tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+  tavola_pool *pool = NULL;
+  tavola_queue *queue = NULL, *again = NULL;
+  int queues = 0;
+  options.elements = 10;
+  options.queue_room = (size_t)1 << 33;
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_pool_create("more", &options, &pool));
+  options.queue_room = 2;
+  CHECK_IS(TAVOLA_OK, tavola_pool_create("more", &options, &pool));
+  CHECK_IS(TAVOLA_ERR_BAD_NAME, tavola_pool_add_queue(pool, "", &queue));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_pool_add_queue(pool, "urgent", NULL));
+  CHECK_IS(TAVOLA_OK, tavola_pool_add_queue(pool, "urgent", &queue));
+  CHECK_IS(TAVOLA_ERR_ALREADY_THERE, tavola_pool_add_queue(pool, "urgent", &again));
+  CHECK_IS(TAVOLA_ERR_FULL, tavola_pool_add_queue(pool, "another", &again));
+  again = a_queue(pool, "free");
+  CHECK_IS(TAVOLA_OK, tavola_pass(again, queue, 4, NULL));
+  CHECK(tavola_queue_len(queue) == 4 && tavola_pool_queue_room(pool) == 2);
+  CHECK_IS(TAVOLA_OK, tavola_pool_queues(pool, count_text, &queues));
+  CHECK(queues == 2);
+  tavola_queue_close(again);
+  tavola_queue_close(queue);
+  tavola_pool_close(pool);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("more"));
+}
+
 static void beside(void) {
   tavola_table *table = a_table("main");
   tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
@@ -143,6 +169,7 @@ int main(void) {
   tavola_queue_close(todo);
   tavola_queue_close(free_ones);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("jobs"));
+  added();
   beside();
   return 0;
 }

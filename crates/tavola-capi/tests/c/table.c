@@ -105,6 +105,29 @@ static void compare(tavola_table *table) {
   CHECK(has(table, "cas", "2"));
 }
 
+// The token of a value, whichever key has it and however it was read.
+static void tokens(tavola_table *table) {
+  char bytes[8];
+  tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+  uint64_t read = 0, token = 77, other = 77;
+  CHECK_IS(TAVOLA_OK, set(table, "cas", "1"));
+  CHECK_IS(TAVOLA_OK, tavola_get_with_token(table, "cas", 3, &value, &read));
+  CHECK_IS(TAVOLA_OK, tavola_token_of(table, bytes, value.len, &token));
+  CHECK_IS(TAVOLA_OK, tavola_token_of(table, "2", 1, &other));
+  CHECK(token == read && other != token);
+  CHECK_IS(TAVOLA_CHANGED, tavola_compare_and_swap(table, "cas", 3, other, "3", 1));
+  CHECK_IS(TAVOLA_OK, tavola_compare_and_swap(table, "cas", 3, token, "2", 1));
+  CHECK_IS(TAVOLA_OK, tavola_compare_and_swap(table, "cas", 3, other, "", 0));
+  CHECK_IS(TAVOLA_OK, tavola_token_of(table, NULL, 0, &token));
+  CHECK_IS(TAVOLA_OK, tavola_compare_and_swap(table, "cas", 3, token, "2", 1));
+  CHECK(has(table, "cas", "2"));
+  token = 77;
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_token_of(NULL, "2", 1, &token));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_token_of(table, NULL, 1, &token));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_token_of(table, "2", 1, NULL));
+  CHECK(token == 77);
+}
+
 static void counters(tavola_table *table) {
   uint64_t now = 0, initial = 10;
   CHECK_IS(TAVOLA_OK, tavola_incr(table, "n", 1, 5, &now));
@@ -277,6 +300,7 @@ int main(void) {
   a_part_of_a_buffer(table);
   over_the_key(table);
   compare(table);
+  tokens(table);
   counters(table);
   updates(table);
   walks(table);

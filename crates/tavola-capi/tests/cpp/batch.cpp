@@ -59,6 +59,17 @@ int main() {
   });
   CHECK(all == "0=2 1? 2=1 3= ");
 
+  const std::vector<std::string_view> ahead = {"a", "x", "n"};
+  const auto keys = table.len();
+  table.prefetch(ahead);
+  table.prefetch({});
+  tavola::table::open_read_only("batches").prefetch(ahead);
+  CHECK(table.len() == keys && table.get("a") == "1" && !table.remove("x") && table.remove("a"));
+  CHECK(table.incr("n") == 14);
+  const tavola::table none(nullptr);
+  CHECK(thrown_by([&] { none.prefetch(ahead); }) == TAVOLA_ERR_NULL);
+  CHECK(thrown_by([&] { none.token_of("1"); }) == TAVOLA_ERR_NULL);
+
   tavola::batch batch;
   for (int round = 0; round < 2; round++) {
     const auto missing = batch.get("later" + std::to_string(round));

@@ -123,7 +123,28 @@ static void tables() {
   tavola::names::remove("fixed");
 }
 
+// What has expired counts as a key until it is removed.
+static void swept() {
+  auto table = a_table("swept");
+  for (int i = 0; i < 10; i++) table.set(std::to_string(i), "1", gone);
+  table.set("timed", "2", {1h});
+  table.set("plain", "3");
+  CHECK(!table.contains("0") && table.len() == 12);
+  CHECK(table.stats().keys == 12 && table.stats().expired == 0);
+  auto reader = tavola::table::open_read_only("swept");
+  CHECK(thrown_by([&] { reader.remove_expired(); }) == TAVOLA_ERR_READ_ONLY);
+  // A second time there is nothing left to count.
+  for (int round = 0; round < 2; round++) {
+    table.remove_expired();
+    CHECK(table.len() == 2 && table.stats().keys == 2 && table.stats().expired == 10);
+  }
+  CHECK(table.get("timed") == "2" && table.get("plain") == "3" && table.check().is_clean());
+  tavola::names::remove("swept");
+}
+
 int main() {
+  // First, for the 64th write of a thread searches for what has expired by itself.
+  swept();
   auto table = a_table("expiry");
   sets(table);
   entries(table);

@@ -49,6 +49,16 @@ int main() {
   CHECK(tavola::pool::open("jobs", {1, 1}).elements() == 50);
   tavola::names::remove("jobs");
 
+  tavola::pool_options roomy{10, 8};
+  roomy.queue_room = 2;
+  auto more = tavola::pool::create("more", roomy);
+  auto urgent = more.add_queue("urgent");
+  CHECK(more.queue("free").pass(urgent, 4) == 4 && more.queue("urgent").len() == 4);
+  CHECK(thrown_by([&] { more.add_queue("urgent"); }) == TAVOLA_ERR_ALREADY_THERE);
+  CHECK(thrown_by([&] { more.add_queue("another"); }) == TAVOLA_ERR_FULL);
+  CHECK(more.queue_room() == 2 && more.queues().size() == 2);
+  tavola::names::remove("more");
+
   auto table = a_table("main");
   const tavola::pool_options options{10, 8};
   auto beside = tavola::pool::create_beside(table, "jobs", options);

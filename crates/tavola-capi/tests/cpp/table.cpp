@@ -64,6 +64,11 @@ static void changes(tavola::table& table) {
   CHECK(table.compare_and_swap("n", found->token, "2") == TAVOLA_OK);
   CHECK(table.compare_and_swap("n", found->token, "3") == TAVOLA_CHANGED);
   CHECK(table.compare_and_swap("x", found->token, "3") == TAVOLA_MISSING);
+  CHECK(table.token_of("1") == found->token && table.token_of("2") != found->token);
+  CHECK(table.compare_and_swap("n", table.token_of("1"), "x") == TAVOLA_CHANGED);
+  CHECK(table.compare_and_swap("n", table.token_of(*table.get("n")), "") == TAVOLA_OK);
+  CHECK(table.compare_and_swap("n", table.token_of({}), "2") == TAVOLA_OK);
+  CHECK(table.get("n") == "2");
   auto twice = [](std::optional<std::string_view> old) -> std::optional<std::string> {
     if (!old) return "ab";
     if (old->size() >= 8) return std::nullopt;

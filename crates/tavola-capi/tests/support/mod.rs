@@ -275,6 +275,21 @@ impl Installed {
         );
     }
 
+    /// What the shared library calls itself: programs that are linked with it look for that.
+    pub fn soname(&self) -> String {
+        let out = succeed(
+            Command::new("readelf")
+                .args(["--dynamic", "--wide"])
+                .arg(self.libdir.join("libtavola.so"))
+                .env("LC_ALL", "C"),
+        );
+        let text = String::from_utf8(out.stdout).unwrap();
+        let mut named = text.lines().filter(|line| line.contains("(SONAME)"));
+        let line = named.next().unwrap_or_else(|| panic!("no soname: {text}"));
+        let (_, name) = line.split_once('[').expect("a name in brackets");
+        name.trim_end_matches(']').to_owned()
+    }
+
     /// The functions of the shared library.
     pub fn shown_names(&self) -> Vec<String> {
         let out = succeed(

@@ -18,11 +18,12 @@ use crate::child::{Died, Found, Outcome, child, failed, told};
 use crate::scratch::Scratch;
 use tavola::{Queue, QueueOptions, QueuePool};
 
-/// Queues of a case's pool.
+/// Queues of a case's pool, and one that is added to some.
 const NAMES: [&str; 3] = ["free", "todo", "done"];
+const ADDED: &str = "a queue that is added, in words";
 
 fn options(elements: u32) -> QueueOptions {
-    QueueOptions::new(elements, 8).queues(NAMES)
+    QueueOptions::new(elements, 8).queues(NAMES).queue_room(4)
 }
 
 fn queues(pool: &QueuePool) -> tavola::Result<Vec<Queue>> {

@@ -1,6 +1,6 @@
 //! Operations on queues, and what they make of a model.
 
-use super::queues;
+use super::{ADDED, queues};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
@@ -17,6 +17,8 @@ pub(super) enum Op {
     Pass(usize, usize, usize),
     /// Waits in vain for something in an empty queue.
     Wait(usize),
+    /// Adds a queue.
+    Add,
     /// Takes what the dead held.
     Reclaim,
     Check,
@@ -27,6 +29,8 @@ pub(super) enum Op {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Model {
     pub(super) queues: [VecDeque<u32>; 3],
+    /// Whether there is a fourth, which is empty.
+    pub(super) has_added: bool,
     /// What the process holds.
     pub(super) held: VecDeque<u32>,
     /// What an earlier process held that is dead.
@@ -58,6 +62,7 @@ impl Model {
                 next.queues[*to].extend(&passed);
                 return vec![self.clone(), between, next];
             }
+            Op::Add => next.has_added = true,
             Op::Reclaim => {
                 let mut taken = std::mem::take(&mut next.lost);
                 taken.sort_unstable();
@@ -111,6 +116,7 @@ impl Seat {
             Op::Wait(from) => {
                 return Ok(queues[*from].pop_wait(Duration::from_millis(1))?.is_none());
             }
+            Op::Add => return Ok(self.pool.add_queue(ADDED)?.is_empty()),
             Op::Reclaim => self.held.extend(self.pool.reclaim()?),
             Op::Check => return Ok(self.pool.check()?.is_clean()),
             Op::Repair => {

@@ -1,7 +1,10 @@
 //! A victim, a finder, a survivor.
 
 use super::op::{Model, Op, Seat};
-use super::{Died, Found, Outcome, are_all, child, drained, failed, options, queues, told, whole};
+use super::{
+    ADDED, Died, Found, NAMES, Outcome, are_all, child, drained, failed, options, queues, told,
+    whole,
+};
 use crate::args::Args;
 use crate::board::{Board, Count, Of};
 use crate::image::Image;
@@ -9,7 +12,7 @@ use crate::scratch::Scratch;
 use crate::system::now_ns;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
-use tavola::{QueuePool, killpoint};
+use tavola::{Error, Queue, QueuePool, Result, killpoint};
 
 /// Elements of a pool: its rings go round soon.
 const ELEMENTS: u32 = 13;
@@ -56,8 +59,8 @@ pub(super) fn run(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> 
 }
 
 fn cases(scratch: &Scratch) -> Outcome<Vec<Case>> {
-    use Op::{Check, Pass, Pop, Push, PushWrong, Reclaim, Repair, Wait};
-    let all: [Steps; 13] = [
+    use Op::{Add, Check, Pass, Pop, Push, PushWrong, Reclaim, Repair, Wait};
+    let all: [Steps; 14] = [
         ("queue: push", &[], &[Pop(0, 3)], &[Push(1, 1)]),
         (
             "queue: push many",
@@ -104,6 +107,7 @@ fn cases(scratch: &Scratch) -> Outcome<Vec<Case>> {
             &[],
             &[Reclaim, Push(2, 4)],
         ),
+        ("queue: add a queue", &[], &[], &[Add]),
         ("queue: check", &[Pop(0, 2)], &[], &[Check]),
         ("queue: repair", &[Pass(0, 1, 3), Pop(0, 2)], &[], &[Repair]),
     ];
@@ -215,9 +219,12 @@ impl Points<'_> {
             || {
                 let pool = QueuePool::open(&self.path).map_err(failed)?;
                 killpoint::die_at(j);
-                let outcome = pool.reclaim();
+                let outcome = match case.ops[case.lead] {
+                    Op::Add => added(&pool, ADDED).map(drop),
+                    _ => pool.reclaim().map(drop),
+                };
                 killpoint::die_at(0);
-                outcome.map(drop).map_err(failed)
+                outcome.map_err(failed)
             },
         )
     }
@@ -255,24 +262,53 @@ fn look(path: &Path, model: &Model, ops: &[Op], done: usize, turn: u64) -> Found
     if turn.is_multiple_of(2) {
         lost = pool.reclaim().map_err(failed)?;
     }
-    let mut found = Model::default();
+    let mut found = Model {
+        has_added: pool.queues().len() > NAMES.len(),
+        ..Model::default()
+    };
     for (queue, into) in queues.iter().zip(&mut found.queues) {
         into.extend(drained(queue)?);
     }
     lost.extend(pool.reclaim().map_err(failed)?);
-    if !states.iter().any(|state| state.queues == found.queues) {
+    let told = |model: &Model| (model.queues.clone(), model.has_added);
+    if !states.iter().any(|state| told(state) == told(&found)) {
         return Err(format!(
             "the queues hold {:?}, not {states:?}",
-            found.queues
+            told(&found)
         ));
     }
     let in_queues = found.queues.iter().flatten().copied();
     let all: Vec<u32> = in_queues.chain(lost).collect();
     are_all(all.clone(), ELEMENTS)?;
+    // Half of a name that was to be added may stand where another goes.
+    let name = match found.has_added || turn.is_multiple_of(2) {
+        true => ADDED,
+        false => "another",
+    };
+    goes_through(&pool, name, &all)?;
     queues[1].push_many(&all).map_err(failed)?;
     whole(&pool)?;
     match queues[1].len() == ELEMENTS as usize {
         true => Ok(()),
         false => Err("what was pushed is not there".to_owned()),
+    }
+}
+
+/// A queue that is there, or is added now.
+fn added(pool: &QueuePool, name: &str) -> Result<Queue> {
+    match pool.add_queue(name) {
+        Err(Error::AlreadyThere { .. }) => pool.queue(name),
+        added => added,
+    }
+}
+
+/// The queue that was added, or is now, is the last and whole.
+fn goes_through(pool: &QueuePool, name: &str, elements: &[u32]) -> Found<()> {
+    let queue = added(pool, name).map_err(failed)?;
+    queue.push_many(elements).map_err(failed)?;
+    let (found, names) = (drained(&queue)?, pool.queues());
+    match found == elements && names[..NAMES.len()] == NAMES && names[NAMES.len()..] == [name] {
+        true => Ok(()),
+        false => Err(format!("of {names:?} the last held {found:?}")),
     }
 }

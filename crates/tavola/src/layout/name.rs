@@ -21,24 +21,30 @@ impl<const WORDS: usize> Name<WORDS> {
     /// # Panics
     /// When the name does not fit.
     pub(crate) fn set(&self, name: &[u8]) {
-        assert!(Self::fits(name), "a name that does not fit its place");
-        for (at, word) in self.words.iter().enumerate() {
-            word.store(Self::word(name, at), Ordering::Relaxed);
+        let words = Self::words_of(name).expect("a name that fits its place");
+        for (to, word) in self.words.iter().zip(words) {
+            to.store(word, Ordering::Relaxed);
         }
     }
 
-    fn word(name: &[u8], at: usize) -> u64 {
-        let mut bytes = [0; 8];
-        for (to, from) in bytes.iter_mut().zip(name.iter().skip(at * 8)) {
-            *to = *from;
+    /// A name as it stands here, for [`Name::has`]; `None`: it does not fit.
+    pub(crate) fn words_of(name: &[u8]) -> Option<[u64; WORDS]> {
+        let mut words = [0; WORDS];
+        for (to, from) in words.iter_mut().zip(name.chunks(8)) {
+            let mut bytes = [0; 8];
+            bytes[..from.len()].copy_from_slice(from);
+            *to = u64::from_le_bytes(bytes);
         }
-        u64::from_le_bytes(bytes)
+        Self::fits(name).then_some(words)
+    }
+
+    pub(crate) fn has(&self, words: &[u64; WORDS]) -> bool {
+        let mut all = self.words.iter().zip(words);
+        all.all(|(word, told)| word.load(Ordering::Relaxed) == *told)
     }
 
     pub(crate) fn is(&self, name: &[u8]) -> bool {
-        let mut all = self.words.iter().enumerate();
-        Self::fits(name)
-            && all.all(|(at, word)| word.load(Ordering::Relaxed) == Self::word(name, at))
+        Self::words_of(name).is_some_and(|words| self.has(&words))
     }
 
     pub(crate) fn get(&self) -> Vec<u8> {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0          head                        64 B: numbers, from which all offsets follow
-//! queues     queue heads                 256 B each
+//! queues     queue heads                 256 B each, the first `named` of which have names
 //! owners     4 B an element              0: it is in a queue; else the participant that holds it
 //! rings      4 B a slot, for each queue  numbers of elements, by position
 //! elements   `stride` B each
@@ -17,14 +17,14 @@ use crate::sync::{Ordering, W32, W64};
 /// The most elements of a pool.
 pub(crate) const MOST_ELEMENTS: u32 = 1 << 30;
 /// The most queues.
-pub(crate) const MOST_QUEUES: u32 = 4096;
+pub(crate) const MOST_QUEUES: u32 = 1 << 16;
 /// What a queue is called: 56 bytes at most.
 pub(crate) type QueueName = Name<7>;
 
 /// `TavolaQP`.
 const MAGIC: u64 = u64::from_le_bytes(*b"TavolaQP");
 
-/// What stands at the beginning of a pool; never changes.
+/// What stands at the beginning of a pool; never changes, but for `named`.
 #[repr(C, align(64))]
 pub(crate) struct QueuePoolHead {
     /// `TavolaQP`.
@@ -33,15 +33,20 @@ pub(crate) struct QueuePoolHead {
     elements: W32,
     /// Bytes of an element.
     element_bytes: W32,
-    /// Queues.
+    /// Queues that there is room for.
     queues: W32,
     reserved: W32,
     /// Of the words before it.
     checksum: W64,
-    unused: [W64; 4],
+    /// The first so many queues have their names, which stay. It rises under the pool's lock, and
+    /// never falls.
+    named: W32,
+    reserved_named: W32,
+    unused: [W64; 3],
 }
 assert_layout!(QueuePoolHead, size 64, {
-    magic: 0, elements: 8, element_bytes: 12, queues: 16, reserved: 20, checksum: 24, unused: 32,
+    magic: 0, elements: 8, element_bytes: 12, queues: 16, reserved: 20, checksum: 24, named: 32,
+    reserved_named: 36, unused: 40,
 });
 
 /// One queue. Pushing and popping have a lock each and lines of their own.
@@ -159,7 +164,8 @@ impl QueueGeometry {
 }
 
 impl QueuePoolHead {
-    pub(crate) fn init(&self, geometry: &QueueGeometry) {
+    pub(crate) fn init(&self, geometry: &QueueGeometry, named: u32) {
+        self.set_named(named);
         self.elements.store(geometry.elements, Ordering::Relaxed);
         self.element_bytes
             .store(geometry.element_bytes, Ordering::Relaxed);
@@ -174,6 +180,19 @@ impl QueuePoolHead {
             && self.checksum.load(Ordering::Relaxed) == self.sum();
         let [elements, bytes, queues] = self.numbers();
         QueueGeometry::new(elements, bytes, queues).filter(|_| is_whole)
+    }
+
+    /// How many of its queues have names; `None`: it was damaged.
+    pub(crate) fn named(&self, geometry: &QueueGeometry) -> Option<u32> {
+        // Pairs with the release in `set_named`.
+        let named = self.named.load(Ordering::Acquire);
+        (1..=geometry.queues).contains(&named).then_some(named)
+    }
+
+    /// To call when the names of so many are there.
+    pub(crate) fn set_named(&self, named: u32) {
+        // Pairs with the acquire in `named`: who sees the count sees the names.
+        self.named.store(named, Ordering::Release);
     }
 
     fn numbers(&self) -> [u32; 3] {

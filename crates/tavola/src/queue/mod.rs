@@ -21,5 +21,5 @@ mod pool;
 mod whole;
 
 pub(crate) use ends::{Announced, Ends, RUN};
-pub(crate) use pool::{create, open};
+pub(crate) use pool::{add, create, mend, named, open};
 pub(crate) use whole::{check, lost, reclaim, repair};

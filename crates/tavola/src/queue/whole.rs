@@ -1,6 +1,7 @@
 //! All of a pool at once: what was lost with a dead participant, check, repair.
 
 use super::ends::Ends;
+use super::pool::named;
 use crate::error::Result;
 use crate::layout::{Journal, QueueGeometry};
 use crate::lock::{ABANDONED, AllEnds, is_alive};
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 /// How often all ends are tried to be locked.
 const TRIES: u32 = 3;
 
+/// All that there is room for: a queue that is added meanwhile is among them.
 fn queues<'a>(
     region: &'a Region,
     base: u64,
@@ -137,6 +139,8 @@ pub(crate) fn check(
         report.problem(|| format!("queue pool {name:?}: a process that is stopped holds a lock"));
         return Ok(());
     }
+    // Behind the locks: a queue that holds something has its name by now.
+    let named = named(region, base, pool)?;
     let mut problem = |what: String| report.problem(|| format!("queue pool {name:?}: {what}"));
     for (queue, ends) in (0..).zip(queues(region, base, pool)) {
         let head = ends.head.head.load(Ordering::Relaxed);
@@ -144,6 +148,11 @@ pub(crate) fn check(
         if count > pool.elements {
             problem(format!("{count} elements in queue {queue}"));
             continue;
+        }
+        if count > 0 && queue >= named {
+            problem(format!(
+                "{count} elements in queue {queue}, which has no name"
+            ));
         }
         if me.is_some() && !ends.is_consistent() {
             problem(format!("positions of queue {queue} contradict each other"));
@@ -170,8 +179,9 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Makes a damaged pool whole: numbers that are no elements' or stand there twice go, elements that
-/// are nowhere can be reclaimed. Says how many numbers went; `None`: some end stayed locked.
+/// Makes a damaged pool whole: numbers that are no elements', or stand there twice, or in a queue
+/// without a name, go, elements that are nowhere can be reclaimed. Says how many numbers went;
+/// `None`: some end stayed locked.
 ///
 /// A death on the way leaves elements nowhere, and nobody's: the next repair finds them.
 pub(crate) fn repair(
@@ -185,14 +195,16 @@ pub(crate) fn repair(
     let Some(_all) = lock_all(region, me, base, pool)? else {
         return Ok(None);
     };
+    let named = named(region, base, pool)?;
     let mut gone = 0;
-    for ends in queues(region, base, pool) {
+    for (queue, ends) in (0..).zip(queues(region, base, pool)) {
         let from = ends.head.head.load(Ordering::Relaxed);
         let count = ends.head.tail.load(Ordering::Relaxed).wrapping_sub(from);
         let count = if count > pool.elements { 0 } else { count };
+        let readable = if queue < named { count } else { 0 };
         kept.clear();
         let mut are_free = true;
-        for at in 0..count {
+        for at in 0..readable {
             let element = ends.slot(from.wrapping_add(at)).load(Ordering::Relaxed);
             if let Some(first @ false) = seen.get_mut(element as usize) {
                 *first = true;

@@ -110,6 +110,9 @@ impl Core {
 
     #[inline(never)]
     fn default_stamp(&self) -> Stamp {
+        // Who is attached goes by the table's clock, which is a tick from one's own at most. An
+        // error is told by the write that follows.
+        let _ = self.writer();
         let region = self.region();
         Stamp {
             expiry_ms: region.now_ms() + region.geometry().ttl_ms,
@@ -129,6 +132,8 @@ impl Core {
 
     /// What a key with these attributes gets.
     pub(super) fn stamping(&self, attributes: Attributes) -> Result<Stamping> {
+        // As in `default_stamp`.
+        self.writer()?;
         let stamp = Stamp {
             expiry_ms: self.expiry_ms(attributes.expiry),
             client: attributes.flags,

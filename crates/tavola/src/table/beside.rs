@@ -164,7 +164,7 @@ impl Core {
         let (region, mut gone) = (self.region(), 0);
         // What cannot be opened is told by the check that follows, and what is locked all the time.
         for name in extent_names(region, ExtentKind::QueuePool) {
-            if let Some((base, pool)) = unless_damaged(queue::open(region, &name))? {
+            if let Some((base, pool)) = unless_damaged(queue::mend(region, me, &name))? {
                 gone += queue::repair(region, me, base, &pool)?.unwrap_or(0);
             }
         }

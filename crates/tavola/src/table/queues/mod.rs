@@ -1,5 +1,6 @@
 //! [`QueuePool`] and [`Queue`]: elements that processes hand on without copying them.
 
+mod names;
 mod options;
 mod pool;
 mod queue;

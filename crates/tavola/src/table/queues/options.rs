@@ -34,6 +34,7 @@ pub struct QueueOptions {
     elements: u32,
     element_bytes: u32,
     queues: Vec<String>,
+    queue_room: Option<u32>,
     mode: u32,
 }
 
@@ -44,14 +45,23 @@ impl QueueOptions {
             elements,
             element_bytes,
             queues: vec!["free".to_owned()],
+            queue_room: None,
             mode: 0o600,
         }
     }
 
-    /// The names of its queues, 1 to 4096 of 1 to 56 bytes each. In the first, all elements stand
-    /// at the beginning.
+    /// The names of its queues, 1 to 65,536 of 1 to 56 bytes each. In the first, all elements stand
+    /// at the beginning. More can be added later, see [`QueueOptions::queue_room`].
     pub fn queues(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.queues = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Room for so many queues in all, up to 65,536: those that are named here, and those that
+    /// [`QueuePool::add_queue`] adds; as many as are named when not set. Each takes 4 bytes for
+    /// each element, their number rounded up to a power of two, and 256 bytes, from the beginning.
+    pub fn queue_room(mut self, queues: u32) -> Self {
+        self.queue_room = Some(queues);
         self
     }
 
@@ -115,8 +125,14 @@ impl QueueOptions {
         if !(1..=MOST_QUEUES as usize).contains(&count) {
             return bad("queues", format!("{count} is not 1 to {MOST_QUEUES}"));
         }
-        let wrong = |name: &&String| name.is_empty() || !QueueName::fits(name.as_bytes());
-        if let Some(name) = self.queues.iter().find(wrong) {
+        let room = self.queue_room.unwrap_or(count as u32);
+        if !(count as u32..=MOST_QUEUES).contains(&room) {
+            return bad(
+                "queue_room",
+                format!("{room} is not {count} to {MOST_QUEUES}"),
+            );
+        }
+        if let Some(name) = self.queues.iter().find(|name| !is_name(name)) {
             return bad(
                 "queues",
                 format!("the name {name:?} has not 1 to 56 bytes, none of them 0"),
@@ -126,11 +142,16 @@ impl QueueOptions {
         if let Some(name) = self.queues.iter().find(|name| !seen.insert(*name)) {
             return bad("queues", format!("the name {name:?} is there twice"));
         }
-        match QueueGeometry::new(self.elements, self.element_bytes, count as u32) {
+        match QueueGeometry::new(self.elements, self.element_bytes, room) {
             Some(geometry) => Ok(geometry),
             None => bad("elements", "they take more than 8 TiB".to_owned()),
         }
     }
+}
+
+/// Whether a queue can be called so.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && QueueName::fits(name.as_bytes())
 }
 
 impl Beside for QueueOptions {

@@ -1,5 +1,7 @@
 //! A pool of queues, as a user holds it.
 
+use super::names::Names;
+use super::options::is_name;
 use super::{Queue, QueueOptions};
 use crate::error::{Error, Result};
 use crate::layout::{ExtentKind, QueueGeometry};
@@ -11,7 +13,7 @@ use crate::table::{Table, beside};
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Elements in shared memory, and queues of them.
 ///
@@ -38,6 +40,7 @@ pub(super) struct Inner {
     pub(super) core: Arc<Core>,
     base: u64,
     geometry: QueueGeometry,
+    names: Mutex<Names>,
 }
 
 impl Inner {
@@ -51,8 +54,19 @@ impl Inner {
         Arc::ptr_eq(&self.core, &other.core) && self.base == other.base
     }
 
-    fn name_of(&self, queue: u32) -> Vec<u8> {
-        self.ends(queue).head.name.get()
+    /// How many queues have names.
+    fn named(&self) -> Result<u32> {
+        queue::named(self.core.region(), self.base, &self.geometry)
+    }
+
+    /// The number of the queue of that name, of the first `named`.
+    fn find(&self, name: &str, named: u32) -> Option<u32> {
+        let head = |queue| self.ends(queue).head;
+        match self.names.try_lock() {
+            Ok(mut names) => names.find(name.as_bytes(), named, |queue| head(queue).name.get()),
+            // Another thread is at it, or was when this process was forked.
+            Err(_) => (0..named).find(|queue| head(*queue).name.is(name.as_bytes())),
+        }
     }
 }
 
@@ -92,6 +106,7 @@ impl QueuePool {
                     core: Arc::clone(core),
                     base,
                     geometry,
+                    names: Mutex::default(),
                 }),
             }),
             None => Err(Error::NotThere {
@@ -101,13 +116,12 @@ impl QueuePool {
         }
     }
 
-    /// One of its queues.
+    /// One of its queues. A handle reads each name once.
     ///
     /// # Errors
-    /// [`Error::NotThere`].
+    /// [`Error::NotThere`]; [`Error::Corrupt`].
     pub fn queue(&self, name: &str) -> Result<Queue> {
-        let mut all = 0..self.inner.geometry.queues;
-        match all.find(|queue| self.inner.name_of(*queue) == name.as_bytes()) {
+        match self.inner.find(name, self.inner.named()?) {
             Some(number) => Ok(Queue::new(Arc::clone(&self.inner), number)),
             None => Err(Error::NotThere {
                 what: "queue",
@@ -116,11 +130,74 @@ impl QueuePool {
         }
     }
 
-    /// The names of its queues, the one that had all elements at the beginning first.
+    /// Adds a queue, without elements, for which the pool was made with room
+    /// ([`QueueOptions::queue_room`]). It stays as long as the pool.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-add-doc-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let path = dir.join("jobs");
+    /// use tavola::{Error, QueueOptions};
+    ///
+    /// let pool = QueueOptions::new(1000, 256).queue_room(100).open(&path)?;
+    /// // Of all processes that want this queue one adds it.
+    /// let urgent = match pool.add_queue("urgent") {
+    ///     Err(Error::AlreadyThere { .. }) => pool.queue("urgent")?,
+    ///     added => added?,
+    /// };
+    /// pool.queue("free")?.pass(&urgent, 1)?;
+    /// assert_eq!(urgent.len(), 1);
+    /// assert_eq!((pool.queues().len(), pool.queue_room()), (2, 100));
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::AlreadyThere`] when there is one of that name; [`Error::BadName`] when it has not 1
+    /// to 56 bytes; [`Error::Full`] when the pool has no room for another; [`Error::Corrupt`];
+    /// [`Error::ReadOnly`]; [`Error::Reentrant`]; what attaching gives, see [`Table::set`].
+    ///
+    /// # Concurrency
+    /// Whoever has the pool open finds the queue by its name at once. Of those that add one of the
+    /// same name at once, one does.
+    ///
+    /// # Crash
+    /// The queue is there whole or not at all.
+    pub fn add_queue(&self, name: &str) -> Result<Queue> {
+        if !is_name(name) {
+            return Err(Error::BadName {
+                name: name.to_owned(),
+                why: "a queue has one of 1 to 56 bytes, none of them 0",
+            });
+        }
+        let (core, seen) = (&self.inner.core, self.inner.named()?);
+        let (me, pool) = (core.writer()?, (self.inner.base, &self.inner.geometry));
+        let added = match self.inner.find(name, seen) {
+            Some(_) => None,
+            None => queue::add(core.region(), me, pool, name.as_bytes(), seen)?,
+        };
+        match added {
+            Some(number) => Ok(Queue::new(Arc::clone(&self.inner), number)),
+            None => Err(Error::AlreadyThere {
+                what: "queue",
+                name: name.to_owned(),
+            }),
+        }
+    }
+
+    /// The names of its queues, the one that had all elements at the beginning first. None when how
+    /// many there are was damaged.
     pub fn queues(&self) -> Vec<String> {
-        let all = 0..self.inner.geometry.queues;
-        all.map(|queue| String::from_utf8_lossy(&self.inner.name_of(queue)).into_owned())
+        let name = |queue| self.inner.ends(queue).head.name.get();
+        let all = (0..self.inner.named().unwrap_or(0)).map(name);
+        all.map(|name| String::from_utf8_lossy(&name).into_owned())
             .collect()
+    }
+
+    /// How many queues it has room for, those that it has among them.
+    pub fn queue_room(&self) -> u32 {
+        self.inner.geometry.queues
     }
 
     /// The file it is in.
@@ -226,7 +303,8 @@ impl QueuePool {
     }
 
     /// Takes those elements: this process holds them now, and can look at them and push them. Each
-    /// goes to one, however many reclaim at once. Work that grows with the number of elements.
+    /// goes to one, however many reclaim at once. Work that grows with the number of elements and
+    /// with the room for queues.
     ///
     /// # Errors
     /// [`Error::ReadOnly`]; [`Error::Reentrant`]; what attaching gives, see [`Table::set`].
