@@ -6,7 +6,7 @@
 use super::growth::{crowd, fill, segments, split_and_thin, tend};
 use super::moves::Crowd;
 use super::{
-    Key, Look, Table, WORDS, Write, beside, explore_fully, keys_between, never_missing, quietly,
+    Key, Look, Table, WORDS, Write, beside, explore_until, keys_between, never_missing, quietly,
     region, run_once, set, table, value, version, version_of, walk_meets, writer,
 };
 use super::{expiry, uids};
@@ -80,12 +80,15 @@ impl Deaths {
         })
     }
 
-    pub(super) fn were_seen(&self) {
-        let seen = self.seen.lock().unwrap();
+    /// Explores a model in which a writer of these dies, until it has died after every store.
+    pub(super) fn explore(&self, schedules: usize, model: impl Fn() + Send + Sync + 'static) {
         let wanted = self.stores.min(EVERY_STORE) as usize;
+        let seen = || self.seen.lock().unwrap();
+        explore_until(|| seen().len() >= wanted, schedules, model);
         assert!(
-            seen.len() >= wanted,
-            "deaths after {seen:?} of {} stores",
+            seen().len() >= wanted,
+            "deaths after {:?} of {} stores",
+            seen(),
             self.stores
         );
     }
@@ -118,12 +121,11 @@ fn dying(
         &work,
     );
     let seen = Arc::clone(&deaths);
-    explore_fully(schedules, move || {
+    deaths.explore(schedules, move || {
         let table = begin();
         beside(&table, vec![seen.meet(&work), survivor()], looks());
         assert_eq!(quietly(|| version(&table, b"survivor")), 2);
     });
-    deaths.were_seen();
 }
 
 #[test]
@@ -420,7 +422,7 @@ fn in_a_recovery() {
     };
     let (in_write, in_recovery) = (of(&write), of(&again));
     let seen = Arc::clone(&in_recovery);
-    explore_fully(300, move || {
+    in_recovery.explore(300, move || {
         let table = begin();
         let writers = vec![in_write.meet(&write), seen.meet(&again), survivor()];
         beside(
@@ -429,5 +431,4 @@ fn in_a_recovery() {
             vec![never_missing(keys.clone()), walk_meets(&keys)],
         );
     });
-    in_recovery.were_seen();
 }

@@ -158,13 +158,12 @@ pub(super) fn dying(
         let unheard = Told::default();
         let deaths = Deaths::of(move || begin(&Told::default()), &work_of(act, &unheard));
         let seen = Arc::clone(&deaths);
-        explore_fully(schedules, move || {
+        deaths.explore(schedules, move || {
             let told = Told::default();
             let table = begin(&told);
             let dies = seen.meet(&work_of(act, &told));
             others_go_on(&table, &told, dies, looks(&told), bound);
         });
-        deaths.were_seen();
     });
 }
 

@@ -144,7 +144,7 @@ fn in_repair() {
         });
         let deaths = Deaths::of(|| damaged(DROP_NEWEST, &Told::default()), &work);
         let seen = Arc::clone(&deaths);
-        explore_fully(150, move || {
+        deaths.explore(150, move || {
             let told = Told::default();
             let table = damaged(DROP_NEWEST, &told);
             let dies = seen.meet(&work);
@@ -156,7 +156,6 @@ fn in_repair() {
             beside(&table, vec![dies, goes_on], vec![repairs(), reads()]);
             is_repaired(&table, &told, &[100]);
         });
-        deaths.were_seen();
     });
 }
 

@@ -37,7 +37,9 @@ use crate::index::Hash;
 use crate::region::Region;
 use crate::sync::{Ordering, W32};
 #[cfg(feature = "shuttle")]
-use schedules::{explore, explore_fully, open_but, open_pages, open_up, quietly, run_once, thread};
+use schedules::{
+    explore, explore_fully, explore_until, open_but, open_pages, open_up, quietly, run_once, thread,
+};
 use std::sync::Arc;
 #[cfg(not(feature = "shuttle"))]
 use threads::{explore, open_but, open_pages, open_up, quietly, thread};

@@ -162,7 +162,7 @@ fn dying(schedules: usize, work: impl Fn(&Table) + Send + Sync + 'static) {
     let work: Work = Arc::new(work);
     let deaths = Deaths::of(begin, &work);
     let seen = Arc::clone(&deaths);
-    explore_fully(schedules, move || {
+    deaths.explore(schedules, move || {
         let (table, held) = (begin(), Held::default());
         quietly(|| leave(&table, SECOND));
         let die = dies(FIRST, &seen, &work);
@@ -174,7 +174,6 @@ fn dying(schedules: usize, work: impl Fn(&Table) + Send + Sync + 'static) {
         );
         all_is_there(&table, &held);
     });
-    deaths.were_seen();
 }
 
 #[test]
@@ -240,7 +239,7 @@ fn dying_twice(
     let in_first = Deaths::of(begin, &first);
     let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
     let seen = Arc::clone(&in_second);
-    explore_fully(400, move || {
+    in_second.explore(400, move || {
         let (table, held) = (begin(), Held::default());
         dies(FIRST, &in_first, &first)(&table);
         let die = dies(SECOND, &seen, &second);
@@ -248,7 +247,6 @@ fn dying_twice(
         beside(&table, all, Vec::new());
         all_is_there(&table, &held);
     });
-    in_second.were_seen();
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn dying(others: fn() -> Vec<Write>) {
     let work: Work = Arc::new(|t| make_as(t, id(FIRST)));
     let deaths = Deaths::of(begin, &work);
     let seen = Arc::clone(&deaths);
-    explore_fully(400, move || {
+    deaths.explore(400, move || {
         let table = begin();
         let die = seen.meet(&work);
         let all = others().into_iter().chain([Box::new(move |t: &Table| {
@@ -113,7 +113,6 @@ fn dying(others: fn() -> Vec<Write>) {
         beside(&table, all.collect(), Vec::new());
         quietly(|| all_is_there(&table));
     });
-    deaths.were_seen();
 }
 
 #[test]
@@ -135,7 +134,7 @@ fn two_makers_die() {
     // The last store raises the frontier.
     let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
     let seen = Arc::clone(&in_second);
-    explore_fully(600, move || {
+    in_second.explore(600, move || {
         let table = begin();
         in_first.meet(&first)(&table);
         leave(&table, FIRST);
@@ -148,7 +147,6 @@ fn two_makers_die() {
         beside(&table, vec![die, writes()], Vec::new());
         quietly(|| all_is_there(&table));
     });
-    in_second.were_seen();
 }
 
 /// Two threads may settle an estate at once, and then a pool is made in its place.

@@ -18,6 +18,9 @@ use std::sync::Arc;
 /// Depths of PCT schedules: such a schedule changes threads once less, and where one waits.
 const DEPTHS: [usize; 2] = [2, 4];
 
+/// How often a model that is to see something is explored.
+const ROUNDS: u64 = 4;
+
 /// Where threads change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grain {
@@ -34,28 +37,48 @@ thread_local! {
 
 /// Runs a model under `schedules` schedules of each kind.
 pub(super) fn explore(schedules: usize, model: impl Fn() + Send + Sync + 'static) {
-    explore_times(schedules, times(), model);
+    explore_round(0, schedules, times(), &Arc::new(model));
 }
 
-/// As [`explore`], under no fewer schedules, whatever was asked for: of a model that is to have
-/// seen a death after every store.
+/// As [`explore`], under no fewer schedules, whatever was asked for.
 pub(super) fn explore_fully(schedules: usize, model: impl Fn() + Send + Sync + 'static) {
-    explore_times(schedules, times().max(1.0), model);
+    explore_until(|| true, schedules, model);
+}
+
+/// As [`explore_fully`], and under others, until all has been seen; three times as many more at
+/// most.
+pub(super) fn explore_until(
+    all_is_seen: impl Fn() -> bool,
+    schedules: usize,
+    model: impl Fn() + Send + Sync + 'static,
+) {
+    let model = Arc::new(model);
+    for round in 0..ROUNDS {
+        explore_round(round, schedules, times().max(1.0), &model);
+        if all_is_seen() {
+            return;
+        }
+    }
 }
 
 fn times() -> f64 {
     std::env::var("TAVOLA_MODEL_TIMES").map_or(1.0, |n| n.parse().expect("a number"))
 }
 
-fn explore_times(schedules: usize, times: f64, model: impl Fn() + Send + Sync + 'static) {
+fn explore_round(
+    round: u64,
+    schedules: usize,
+    times: f64,
+    model: &Arc<impl Fn() + Send + Sync + 'static>,
+) {
     let schedules = (schedules as f64 * times).ceil() as usize;
-    let model = Arc::new(model);
     for (grain, seed) in [(Grain::Fine, 1), (Grain::Coarse, 1 << 16)] {
+        let seed = seed + (round << 32);
         GRAIN.set(grain);
-        run(RandomScheduler::new_from_seed(seed, schedules), &model);
+        run(RandomScheduler::new_from_seed(seed, schedules), model);
         for depth in DEPTHS {
             let seed = seed + depth as u64;
-            run(PctScheduler::new_from_seed(seed, depth, schedules), &model);
+            run(PctScheduler::new_from_seed(seed, depth, schedules), model);
         }
     }
 }
