@@ -5,6 +5,7 @@
 //! to the pool as holes ([`forget_extents_of`]). Entries and these words are changed under the
 //! pool's lock, but for the one store that publishes.
 
+use super::capacity::room;
 use super::pool::{FULL_FILES, FULL_SIZE, back_words, lock, push_hole, unused_from};
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageWord, Run};
@@ -103,6 +104,8 @@ enum Place {
     Unbacked {
         from: u32,
     },
+    /// A cache may not have so much.
+    Over,
 }
 
 fn claim<'a>(
@@ -138,6 +141,9 @@ fn claim<'a>(
             }
             Place::Damaged => return corrupt("the entry of what stands beside the table"),
             Place::NoRun => return full(FULL_SIZE),
+            Place::Over => {
+                return full("the cache's capacity has no room for it beside the keys; raise it");
+            }
             Place::NoNumber => {
                 return full("all 16 places beside the table are taken; use another table");
             }
@@ -172,6 +178,9 @@ fn place(lock: &PoolLock<'_>, kind: ExtentKind, name: &[u8], pages: u32) -> Plac
     let Some(number) = free else {
         return Place::NoNumber;
     };
+    if room(region) < pages {
+        return Place::Over;
+    }
     let mut first = unused_from(region);
     loop {
         let run = Run { first, pages };

@@ -15,6 +15,8 @@
 #[allow(unsafe_code)]
 mod bytes;
 #[forbid(unsafe_code)]
+mod capacity;
+#[forbid(unsafe_code)]
 mod chain;
 #[forbid(unsafe_code)]
 mod decimal;
@@ -33,13 +35,17 @@ mod uid;
 #[forbid(unsafe_code)]
 mod write;
 
+pub(crate) use capacity::{
+    available, capacity, free as free_pages, is_over, may_hold, reckon, reckon_anew,
+    set as set_capacity,
+};
 pub(crate) use chain::{Chain, settle_pages};
 pub(crate) use decimal::decimal_u64;
 pub(crate) use extent::{Extents, build_extent, extent_names, find_extent};
 pub(crate) use item::Item;
 pub(crate) use pool::{
-    GRACE_S, adopt_strays, give, give_back, is_worth_giving_back, lock as lock_pool, provision,
-    raise_frontier, release_claims, take,
+    GRACE_S, adopt_strays, give, give_back, give_up_some, is_worth_giving_back, lock as lock_pool,
+    provision, raise_frontier, rebuild as rebuild_pool, release_claims, take,
 };
 pub(crate) use slab::{
     choose_victim, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,

@@ -1,5 +1,6 @@
 //! The page pool: pages that no shard owns, backed by memory or not.
 
+use super::capacity;
 use super::extent::{Extents, forget_extents_of, mend, undo_unraised};
 use super::{Need, Stop};
 use crate::error::{Error, Result};
@@ -20,6 +21,8 @@ const KEEP_PART: u32 = 8;
 
 pub(super) const FULL_SIZE: &str =
     "max_size is reached; remove something, or load it into a larger table";
+pub(super) const FULL_CAPACITY: &str =
+    "the cache's capacity is reached, and nothing can be evicted; raise it";
 pub(super) const FULL_FILES: &str =
     "the file system has no room; remove something, or give the file system more";
 
@@ -34,7 +37,7 @@ pub(crate) fn lock(region: &Region, me: u32) -> Result<PoolLock<'_>> {
 }
 
 /// The lists anew from the page words: what is in no list and no shard stays with its owner.
-fn rebuild(lock: &PoolLock<'_>) {
+pub(crate) fn rebuild(lock: &PoolLock<'_>) {
     undo_unraised(lock, None);
     let pool = lock.region.pool();
     let words = [
@@ -43,6 +46,8 @@ fn rebuild(lock: &PoolLock<'_>) {
         &pool.old_head,
         &pool.hole_head,
         &pool.hole_count,
+        &pool.surplus_head,
+        &pool.surplus_count,
     ];
     for head in words {
         head.store(0, Ordering::Relaxed);
@@ -56,6 +61,7 @@ fn rebuild(lock: &PoolLock<'_>) {
         }
     }
     unclaim_unused(lock);
+    capacity::reckon(lock.region);
 }
 
 /// Claims past the frontier are a dead one's, who had not moved the frontier yet: only the holder
@@ -127,11 +133,11 @@ pub(crate) fn take(
 ) -> std::result::Result<(u32, u32), Stop> {
     let lock = lock(region, me)?;
     let pool = region.pool();
-    // The young ones first: their bytes may still be in the cache.
-    let found = [&pool.free_head, &pool.old_head]
-        .into_iter()
-        .find_map(|head| first_of(&lock, head).map(|first| (head, first)));
-    let Some((head, (page, next, since))) = found else {
+    // Of a cache that is too large, one page is given up for each that is used again.
+    if capacity::is_over(region) && !(capacity::free(region) > 1 && give_up(&lock)) {
+        return Err(Stop::Need(Need::Pages(1)));
+    }
+    let Some((head, (page, next, since))) = first_free(&lock) else {
         return Err(Stop::Need(Need::Pages(1)));
     };
     // The state first: whoever finds us dead finds the page in no list or in its new state.
@@ -143,6 +149,45 @@ pub(crate) fn take(
     // A2: before the bytes of the page change. Pairs with the fence of `index::read::validate`.
     fence(Ordering::Release);
     Ok((page, since))
+}
+
+/// The first free page: the young ones first, as their bytes may still be in the cache.
+fn first_free<'a>(lock: &PoolLock<'a>) -> Option<(&'a W32, (u32, u32, u32))> {
+    let pool = lock.region.pool();
+    [&pool.free_head, &pool.old_head]
+        .into_iter()
+        .find_map(|head| first_of(lock, head).map(|first| (head, first)))
+}
+
+/// Gives a free page up: it waits to be given back, and is not used again. False: there is none.
+fn give_up(lock: &PoolLock<'_>) -> bool {
+    let pool = lock.region.pool();
+    let Some((head, (page, next, since))) = first_free(lock) else {
+        return false;
+    };
+    let given_up = PageWord::Free {
+        next: list_head(lock, &pool.surplus_head),
+        since,
+    };
+    // A death between these leaves the lock to be taken over, and the lists are made anew.
+    head.store(next, Ordering::Relaxed);
+    lock.region
+        .page_word(page)
+        .store(given_up.encode(), Ordering::Relaxed);
+    pool.surplus_head.store(page, Ordering::Relaxed);
+    pool.surplus_count.add_owned(1);
+    true
+}
+
+/// As long as a cache is too large, gives free pages up, at most `most`. Call without any lock.
+pub(crate) fn give_up_some(region: &Region, me: u32, most: u32) -> Result<()> {
+    let lock = lock(region, me)?;
+    for _ in 0..most {
+        if !capacity::is_over(region) || !give_up(&lock) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Puts backed pages into the pool.
@@ -188,6 +233,12 @@ fn claim(region: &Region, me: u32) -> Result<(u32, u32)> {
     loop {
         let lock = lock(region, me)?;
         let pool = region.pool();
+        let room = capacity::room(region);
+        if room == 0 {
+            return Err(Error::Full {
+                reason: FULL_CAPACITY,
+            });
+        }
         let hole = pool.hole_head.load(Ordering::Relaxed);
         if hole != 0 {
             let word = region.is_page(hole).then(|| region.page_word(hole));
@@ -202,7 +253,7 @@ fn claim(region: &Region, me: u32) -> Result<(u32, u32)> {
             return Ok((hole, 1));
         }
         let first = unused_from(region);
-        let count = STEP.min(region.geometry().max_pages - first);
+        let count = STEP.min(room).min(region.geometry().max_pages - first);
         if count == 0 {
             return Err(Error::Full { reason: FULL_SIZE });
         }
@@ -296,6 +347,7 @@ pub(super) fn back_words(region: &Region, me: u32, backed: u32) -> Result<()> {
     if word.load(Ordering::Relaxed) < until {
         word.store(until, Ordering::Relaxed);
     }
+    capacity::reckon(region);
     drop(lock);
     Ok(())
 }
@@ -304,6 +356,9 @@ pub(super) fn back_words(region: &Region, me: u32, backed: u32) -> Result<()> {
 #[inline]
 pub(crate) fn is_worth_giving_back(region: &Region) -> bool {
     let pool = region.pool();
+    if pool.surplus_count.load(Ordering::Relaxed) > 0 {
+        return true;
+    }
     let free = pool.free_count.load(Ordering::Relaxed);
     let holes = pool.hole_count.load(Ordering::Relaxed);
     let given_out = region
@@ -347,6 +402,23 @@ pub(crate) fn give_back(region: &Region, me: u32, most: u32, all: bool) -> Resul
 fn claim_old(region: &Region, me: u32) -> Result<Option<u32>> {
     let lock = lock(region, me)?;
     let pool = region.pool();
+    let claimed = |head: &W32, count: &W32| {
+        let old_before = (clock::monotonic_s() as u32).saturating_sub(GRACE_S);
+        let (page, next, since) = first_of(&lock, head)?;
+        if since >= old_before {
+            return None;
+        }
+        let claimed = PageWord::Claimed { owner: me }.encode();
+        region.page_word(page).store(claimed, Ordering::Relaxed);
+        head.store(next, Ordering::Relaxed);
+        count.sub_owned(1);
+        pool.free_count
+            .sub_owned(u32::from(!core::ptr::eq(count, &pool.free_count)));
+        Some(page)
+    };
+    if let Some(page) = claimed(&pool.surplus_head, &pool.surplus_count) {
+        return Ok(Some(page));
+    }
     if pool.old_head.load(Ordering::Relaxed) == 0 {
         let young = pool.free_head.load(Ordering::Relaxed);
         // A death between the two stores leaves the list unreachable, and the lock to be taken
@@ -354,18 +426,7 @@ fn claim_old(region: &Region, me: u32) -> Result<Option<u32>> {
         pool.free_head.store(0, Ordering::Relaxed);
         pool.old_head.store(young, Ordering::Relaxed);
     }
-    let old_before = (clock::monotonic_s() as u32).saturating_sub(GRACE_S);
-    let Some((page, next, since)) = first_of(&lock, &pool.old_head) else {
-        return Ok(None);
-    };
-    if since >= old_before {
-        return Ok(None);
-    }
-    let claimed = PageWord::Claimed { owner: me }.encode();
-    region.page_word(page).store(claimed, Ordering::Relaxed);
-    pool.old_head.store(next, Ordering::Relaxed);
-    pool.free_count.sub_owned(1);
-    Ok(Some(page))
+    Ok(claimed(&pool.old_head, &pool.free_count))
 }
 
 /// Brings a dead participant's pages home: those of an extent it was building, those it was backing
@@ -415,5 +476,5 @@ pub(crate) fn adopt_strays(
         }
     }
     rebuild(&lock);
-    Ok(lost)
+    Ok(lost + capacity::mend(region))
 }

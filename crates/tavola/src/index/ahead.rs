@@ -3,7 +3,8 @@
 use super::dir::{layout_word, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use super::read::{Look, View, Want, read};
+use super::read::{Look, View, read};
+use super::want::Want;
 use crate::error::Result;
 use crate::layout::{LayoutWord, Segment, slot_ref};
 use crate::region::Region;
@@ -44,6 +45,7 @@ pub(crate) struct Ahead<'a> {
     /// no such slot.
     bucket: u32,
     version: u32,
+    slot: u32,
     item_ref: u64,
 }
 
@@ -55,6 +57,7 @@ impl<'a> Ahead<'a> {
         segment: None,
         bucket: 0,
         version: 0,
+        slot: 0,
         item_ref: 0,
     };
 
@@ -112,6 +115,7 @@ impl<'a> Ahead<'a> {
             return false;
         };
         // Pairs with the release that published the item: its bytes are seen.
+        self.slot = slot as u32;
         self.item_ref = slot_ref(bucket.slots[slot].load(Ordering::Acquire));
         region.prefetch_ref(self.item_ref);
         true
@@ -131,6 +135,7 @@ impl<'a> Ahead<'a> {
             let is_taken = view.take_short(self.item_ref, key, want)
                 || matches!(view.look(self.item_ref, key, want), Look::Found);
             if is_taken && view.validate(bucket, self.version) {
+                want.seen(bucket, self.slot as usize);
                 return Ok(true);
             }
         }

@@ -12,7 +12,8 @@
 //! never contradict each other. The writers' side is in `alloc::uid`.
 
 use super::hash::Hash;
-use super::read::{Want, read};
+use super::read::read;
+use super::want::Want;
 use crate::alloc::{Item, entry_of};
 use crate::error::{Result, corrupt};
 use crate::layout::{FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_HOLE};

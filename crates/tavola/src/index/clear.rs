@@ -7,7 +7,7 @@ use super::find::{Found, expire};
 use super::hash::other_bucket;
 use super::place::drop_key;
 use crate::alloc::{Item, Step, corrupt};
-use crate::layout::{BUCKETS, SLOTS, Segment, ShardHead, SweepWord, slot_ref, slot_tag};
+use crate::layout::{BUCKETS, SLOTS, Segment, ShardHead, SweepWord, is_key, slot_ref, slot_tag};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
@@ -40,7 +40,7 @@ pub(crate) struct ClearCursor {
 }
 
 /// What tells a segment from the one that stands there later: directory index, depth and moves.
-type Seen = (u32, u32, u32);
+pub(super) type Seen = (u32, u32, u32);
 
 /// What was met on the way.
 #[derive(Default)]
@@ -151,7 +151,10 @@ fn end_round(lock: &ShardLock<'_>, sweep: &mut SweepWord) {
 
 /// The segment of a prefix; `None`: the shard is empty, or a repair has dropped its root, which was
 /// damaged, and kept others.
-fn segment_at<'a>(lock: &ShardLock<'a>, prefix: u32) -> Step<(Option<&'a Segment>, Seen)> {
+pub(super) fn segment_at<'a>(
+    lock: &ShardLock<'a>,
+    prefix: u32,
+) -> Step<(Option<&'a Segment>, Seen)> {
     let (region, shard) = (lock.region, lock.number);
     let depth = layout_word(lock.head)
         .depth()
@@ -179,7 +182,11 @@ fn clear_bucket(
     for word in words {
         lock.region.prefetch_ref(slot_ref(word));
     }
-    for (slot, word) in words.into_iter().enumerate().filter(|(_, word)| *word != 0) {
+    for (slot, word) in words
+        .into_iter()
+        .enumerate()
+        .filter(|(_, word)| is_key(*word))
+    {
         let item = match Item::at(lock.region, slot_ref(word)) {
             Some(item) => item,
             // What is damaged does not keep the rest from being found.

@@ -7,7 +7,8 @@ use super::hash::Hash;
 use super::place::drop_key;
 use crate::alloc::{Item, Step, corrupt, leads_to};
 use crate::layout::{
-    Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, Hint, Segment, UNIT, is_word, slot_ref,
+    Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, Hint, PROTECTED, Segment, UNIT, is_key, is_word,
+    slot_ref,
 };
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
@@ -26,6 +27,22 @@ pub(crate) struct Found<'a> {
 }
 
 impl Found<'_> {
+    /// Whether a cache has it on probation.
+    #[inline(always)]
+    pub(crate) fn is_newcomer(&self) -> bool {
+        self.bucket.state(self.slot) & PROTECTED == 0
+    }
+
+    /// Tells a cache that the key is used. Under the shard's lock.
+    #[inline(always)]
+    pub(crate) fn visit(&self, lock: &ShardLock<'_>) {
+        if lock.region.is_cache()
+            && let Some(state) = self.bucket.visited(self.slot)
+        {
+            self.bucket.set_state(self.slot, state);
+        }
+    }
+
     /// The item, taken apart.
     pub(crate) fn item<'a>(&self, lock: &ShardLock<'a>) -> Step<Item<'a>> {
         match Item::at(lock.region, self.item_ref) {
@@ -173,10 +190,11 @@ fn find_in<'a>(
     const UID: u64 = (FLAG_UID as u64) << 24;
     let region = lock.region;
     for slot in matches(bucket, hash.tag()) {
-        let item_ref = slot_ref(bucket.slots[slot].load(Ordering::Relaxed));
-        if item_ref == 0 {
+        let word = bucket.slots[slot].load(Ordering::Relaxed);
+        if !is_key(word) {
             continue;
         }
+        let item_ref = slot_ref(word);
         let Some(block) = region.block(item_ref) else {
             return corrupt("an item");
         };

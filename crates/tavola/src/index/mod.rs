@@ -30,7 +30,11 @@ mod clear;
 #[forbid(unsafe_code)]
 mod dir;
 #[forbid(unsafe_code)]
+mod evict;
+#[forbid(unsafe_code)]
 mod find;
+#[forbid(unsafe_code)]
+mod ghosts;
 #[allow(unsafe_code)]
 mod group;
 #[forbid(unsafe_code)]
@@ -47,15 +51,19 @@ mod shrink;
 mod split;
 #[forbid(unsafe_code)]
 mod to_slice;
+#[forbid(unsafe_code)]
+mod want;
 
 pub(crate) use ahead::{Ahead, Way};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, word_by_uid};
 pub(crate) use clear::{ClearCursor, Which, clear_buckets, may_expire, sweep_step};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
+pub(crate) use evict::{evict, visit};
 pub(crate) use find::{Found, Spot, find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;
 pub(crate) use place::{drop_key, insert, replace};
-pub(crate) use read::{Stamped, Value, Want, read};
-pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step};
+pub(crate) use read::read;
+pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step, squeeze};
 pub(crate) use to_slice::ToSlice;
+pub(crate) use want::{Noted, Stamped, Value, Want};

@@ -7,8 +7,8 @@
 
 use super::hash::Hash;
 use crate::layout::{
-    Bucket, DIR_INLINE, Geometry, Header, LayoutWord, PAGE, SLOTS, ShardHead, UNIT, is_word,
-    slot_ref, slot_tag,
+    Bucket, DIR_INLINE, Geometry, Header, LayoutWord, PAGE, SLOTS, ShardHead, UNIT, is_key,
+    is_word, slot_ref, slot_tag,
 };
 use crate::region::Unmapped;
 use crate::sync::{Ordering, fence};
@@ -117,7 +117,7 @@ fn find(
     const FIRST: usize = core::mem::offset_of!(Bucket, slots);
     for slot in 0..SLOTS {
         let word = u64_at(bucket, FIRST + 8 * slot);
-        if slot_ref(word) == 0 || slot_tag(word) != tag {
+        if !is_key(word) || slot_tag(word) != tag {
             continue;
         }
         let offset = slot_ref(word) * UNIT;

@@ -1,11 +1,13 @@
 //! Placing, moving and removing keys under the shard's lock.
 
+use super::evict::evict_beside;
 use super::find::{Found, segment_of};
+use super::ghosts::{find_ghost, lay_ghost, oldest_ghost, spread};
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::split::{new_root, split};
-use crate::alloc::{Step, announce, corrupt, discard, free_uid, settle_uid};
-use crate::layout::{Bucket, Hint, SLOTS, Segment, slot_ref, slot_tag, slot_word};
+use crate::alloc::{Step, announce, available, corrupt, discard, free_uid, settle_uid};
+use crate::layout::{Bucket, Hint, PROTECTED, SLOTS, Segment, slot_ref, slot_tag, slot_word};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, prefetch};
 
@@ -38,7 +40,7 @@ pub(crate) fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
     found.bucket.bump();
     free_uid(lock, hint);
     if found.bucket.is_away(found.slot) {
-        found.bucket.set_slot_meta(found.slot, false);
+        found.bucket.set_slot_meta(found.slot, 0, false);
         found.home.hint_down();
     }
     Ok(())
@@ -47,6 +49,9 @@ pub(crate) fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
 /// Takes a key out and frees its item.
 #[inline(always)]
 pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
+    if lock.region.is_cache() && found.is_newcomer() {
+        lock.head.newcomers.sub_owned(found.payload);
+    }
     remove(lock, found)?;
     lock.head.items.sub_owned(1);
     lock.head.payload.sub_owned(found.payload);
@@ -54,7 +59,7 @@ pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
 }
 
 /// Puts a key that is not there yet into the index, by one store, and its uid. The segment is that
-/// of its [`Spot`], found under this hold of the lock.
+/// of its [`Spot`](super::Spot), found under this hold of the lock. Says its state, of a cache.
 #[inline(always)]
 pub(crate) fn insert(
     lock: &ShardLock<'_>,
@@ -62,57 +67,125 @@ pub(crate) fn insert(
     segment: Option<&Segment>,
     item_ref: u64,
     hint: Hint,
-) -> Step<()> {
+) -> Step<u32> {
+    if lock.region.is_cache() {
+        return insert_in_cache(lock, hash, segment, item_ref, hint);
+    }
     announce(lock, hint, item_ref);
     let word = slot_word(hash.tag(), item_ref);
-    let is_put = segment.is_some_and(|segment| put(segment, hash, word));
+    let is_put = segment.is_some_and(|segment| put(segment, hash, word, 0));
     if !is_put {
-        insert_crowded(lock, hash, word)?;
+        insert_crowded(lock, hash, word, 0)?;
     }
     settle_uid(lock, hint, item_ref);
-    Ok(())
+    Ok(0)
 }
 
-/// Both buckets are full, or there is no segment yet.
-#[cold]
-fn insert_crowded(lock: &ShardLock<'_>, hash: Hash, word: u64) -> Step<()> {
+/// As [`insert`]: ghosts are looked for, and enough slots kept for them.
+#[inline(never)]
+fn insert_in_cache(
+    lock: &ShardLock<'_>,
+    hash: Hash,
+    segment: Option<&Segment>,
+    item_ref: u64,
+    hint: Hint,
+) -> Step<u32> {
+    let segment = match spread(lock, hash)? {
+        true => segment_of(lock, hash)?,
+        false => segment,
+    };
+    let ghost = segment.and_then(|segment| find_ghost(lock, segment, hash));
+    let state = if ghost.is_some() { PROTECTED } else { 0 };
+    announce(lock, hint, item_ref);
+    let word = slot_word(hash.tag(), item_ref);
+    insert_crowded(lock, hash, word, state)?;
+    settle_uid(lock, hint, item_ref);
+    if ghost.is_some() {
+        lay_ghost(lock, hash);
+    }
+    Ok(state)
+}
+
+/// Both buckets may be full, or there is no segment yet.
+#[inline(never)]
+fn insert_crowded(lock: &ShardLock<'_>, hash: Hash, word: u64, state: u32) -> Step<()> {
     for _ in 0..MOST_SPLITS {
         let Some(segment) = segment_of(lock, hash)? else {
             new_root(lock)?;
             continue;
         };
-        if put(segment, hash, word) {
+        let is_put = put(segment, hash, word, state)
+            || lock.region.is_cache() && put_over_ghost(lock, segment, hash, word, state);
+        if is_put {
             return Ok(());
         }
-        let room = make_room(lock, segment, hash.home(), 2)
-            .or_else(|| make_room(lock, segment, hash.away(), 2));
-        if room.is_some() && put(segment, hash, word) {
+        // A full cache has slots enough elsewhere: one of these keys goes rather than a page's.
+        let is_full = lock.region.is_cache() && available(lock.region) == 0;
+        if is_full && evict_beside(lock, segment, hash, true)? {
+            continue;
+        }
+        let moves = if is_full { 1 } else { 2 };
+        let room = make_room(lock, segment, hash.home(), moves)
+            .or_else(|| make_room(lock, segment, hash.away(), moves));
+        if room.is_some() && put(segment, hash, word, state) {
             return Ok(());
         }
-        split(lock, hash.tag())?;
+        if !(is_full && evict_beside(lock, segment, hash, false)?) {
+            split(lock, hash.tag())?;
+        }
     }
     corrupt("an index that splits without end")
 }
 
-/// Puts the word into a free slot of the home bucket or of the other one.
+/// Puts the word, and the state of its key, into a free slot of the home bucket or of the other
+/// one.
 #[inline(always)]
-pub(super) fn put(segment: &Segment, hash: Hash, word: u64) -> bool {
+pub(super) fn put(segment: &Segment, hash: Hash, word: u64, state: u32) -> bool {
     let home = &segment.buckets[hash.home() as usize];
     if let Some(slot) = free_slot(home) {
-        home.set_slot_meta(slot, false);
+        home.set_slot_meta(slot, state, false);
         // Pairs with the acquire load of the slot in `read`: the item's bytes are seen.
         home.slots[slot].store(word, Ordering::Release);
         return true;
     }
     let away = &segment.buckets[hash.away() as usize];
     if let Some(slot) = free_slot(away) {
-        home.hint_up();
-        away.set_slot_meta(slot, true);
-        // As above; and the hint is seen by who sees the slot's absence elsewhere.
-        away.slots[slot].store(word, Ordering::Release);
+        put_away((home, away), slot, word, state);
         return true;
     }
     false
+}
+
+#[inline(always)]
+fn put_away((home, away): (&Bucket, &Bucket), slot: usize, word: u64, state: u32) {
+    home.hint_up();
+    away.set_slot_meta(slot, state, true);
+    // Pairs with the acquire load of the slot in `read`, as in `put`; and the hint is seen by who
+    // sees the slot's absence elsewhere.
+    away.slots[slot].store(word, Ordering::Release);
+}
+
+/// As [`put`], where no slot is free, in the place of the oldest ghost.
+fn put_over_ghost(
+    lock: &ShardLock<'_>,
+    segment: &Segment,
+    hash: Hash,
+    word: u64,
+    state: u32,
+) -> bool {
+    let home = &segment.buckets[hash.home() as usize];
+    if let Some(slot) = oldest_ghost(lock, home) {
+        home.set_slot_meta(slot, state, false);
+        // As in `put`.
+        home.slots[slot].store(word, Ordering::Release);
+        return true;
+    }
+    let away = &segment.buckets[hash.away() as usize];
+    let Some(slot) = oldest_ghost(lock, away) else {
+        return false;
+    };
+    put_away((home, away), slot, word, state);
+    true
 }
 
 #[inline(always)]
@@ -136,7 +209,14 @@ pub(super) fn make_room(
         prefetch(&segment.buckets[other as usize]);
     }
     for (slot, other) in others.iter().enumerate() {
-        if let Some(free) = free_slot(&segment.buckets[*other as usize]) {
+        let other_bucket = &segment.buckets[*other as usize];
+        let ghost = || {
+            lock.region
+                .is_cache()
+                .then(|| oldest_ghost(lock, other_bucket))
+                .flatten()
+        };
+        if let Some(free) = free_slot(other_bucket).or_else(ghost) {
             move_key(lock, segment, (bucket, slot), (*other, free));
             return Some(slot);
         }
@@ -168,7 +248,7 @@ pub(super) fn move_key(
     if !was_away {
         source.hint_up();
     }
-    target.set_slot_meta(to.1, !was_away);
+    target.set_slot_meta(to.1, source.state(from.1), !was_away);
     target.slots[to.1].store(
         source.slots[from.1].load(Ordering::Relaxed),
         Ordering::Release,
@@ -178,7 +258,7 @@ pub(super) fn move_key(
     lock.head.moves.add_owned(1);
     source.slots[from.1].store(0, Ordering::Release);
     source.bump();
-    source.set_slot_meta(from.1, false);
+    source.set_slot_meta(from.1, 0, false);
     if was_away {
         target.hint_down();
     }

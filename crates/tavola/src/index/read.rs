@@ -17,147 +17,14 @@
 use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use crate::alloc::{Item, Stamp};
+use super::want::Want;
+use crate::alloc::Item;
 use crate::error::{Result, corrupt};
-use crate::layout::{Bucket, FLAG_UID, Header, LayoutWord, Segment, ShardHead, slot_ref, slot_tag};
+use crate::layout::{
+    Bucket, FLAG_UID, Header, LayoutWord, Segment, ShardHead, is_key, slot_ref, slot_tag,
+};
 use crate::region::{Block, Region};
-use crate::sync::{Ordering, SHORT, fence, spin_hint};
-
-/// What a read wants of an item: a `Vec`, which begins empty, takes its value, `()` nothing.
-pub(crate) trait Want {
-    /// Called with the key's item, maybe several times, and on bytes that turn out to be stale:
-    /// only the last call counts. False: the item could not be followed.
-    fn take(&mut self, item: &Item<'_>) -> bool;
-
-    /// As [`Self::take`], of an item that is neither large nor a counter, where that takes few
-    /// steps. False: it was not done.
-    #[inline(always)]
-    fn take_short(&mut self, _: &Item<'_>) -> bool {
-        false
-    }
-
-    /// What was taken last counts no more, as the key is missing.
-    #[inline(always)]
-    fn forget(&mut self) {}
-}
-
-impl Want for Vec<u8> {
-    #[inline(always)]
-    fn take(&mut self, item: &Item<'_>) -> bool {
-        self.clear();
-        item.copy_value(self)
-    }
-
-    #[inline(always)]
-    fn take_short(&mut self, item: &Item<'_>) -> bool {
-        item.copy_short_value(self)
-    }
-
-    #[inline(always)]
-    fn forget(&mut self) {
-        self.clear();
-    }
-}
-
-/// A value, as it is wanted, and what stands beside it.
-pub(crate) struct Stamped<W> {
-    pub(crate) value: W,
-    pub(crate) stamp: Stamp,
-}
-
-impl<W> Stamped<W> {
-    pub(crate) fn of(value: W) -> Self {
-        Self {
-            value,
-            stamp: Stamp::NONE,
-        }
-    }
-}
-
-impl<W: Want> Want for Stamped<W> {
-    fn take(&mut self, item: &Item<'_>) -> bool {
-        self.stamp = item.stamp();
-        self.value.take(item)
-    }
-
-    fn take_short(&mut self, item: &Item<'_>) -> bool {
-        self.stamp = item.stamp();
-        self.value.take_short(item)
-    }
-
-    fn forget(&mut self) {
-        self.value.forget();
-    }
-}
-
-impl<W: Want> Want for &mut W {
-    fn take(&mut self, item: &Item<'_>) -> bool {
-        (**self).take(item)
-    }
-
-    fn take_short(&mut self, item: &Item<'_>) -> bool {
-        (**self).take_short(item)
-    }
-
-    fn forget(&mut self) {
-        (**self).forget();
-    }
-}
-
-impl Want for Stamp {
-    fn take(&mut self, item: &Item<'_>) -> bool {
-        *self = item.stamp();
-        true
-    }
-
-    fn take_short(&mut self, item: &Item<'_>) -> bool {
-        self.take(item)
-    }
-}
-
-impl Want for () {
-    #[inline(always)]
-    fn take(&mut self, _: &Item<'_>) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn take_short(&mut self, _: &Item<'_>) -> bool {
-        true
-    }
-}
-
-/// A value that gets an allocation of its own when it is known to be good, if it is short.
-#[derive(Default)]
-pub(crate) struct Value {
-    short: [u8; SHORT],
-    /// Of `short`; `None`: the value is in `long`.
-    len: Option<usize>,
-    long: Vec<u8>,
-}
-
-impl Value {
-    pub(crate) fn into_vec(self) -> Vec<u8> {
-        match self.len {
-            Some(len) => self.short[..len].to_vec(),
-            None => self.long,
-        }
-    }
-}
-
-impl Want for Value {
-    #[inline(always)]
-    fn take(&mut self, item: &Item<'_>) -> bool {
-        self.len = None;
-        self.long.take(item)
-    }
-
-    #[inline(always)]
-    fn take_short(&mut self, item: &Item<'_>) -> bool {
-        self.len = item.short_value(&mut self.short);
-        self.len.is_some()
-    }
-}
+use crate::sync::{Ordering, fence, spin_hint};
 
 enum Probe {
     Hit,
@@ -317,6 +184,9 @@ impl View<'_> {
         let item_ref = slot_ref(bucket.slots[slot].load(Ordering::Acquire));
         let is_taken =
             item_ref != 0 && self.take_short(item_ref, key, want) && self.validate(bucket, version);
+        if is_taken {
+            want.seen(bucket, slot);
+        }
         is_taken.then_some(true)
     }
 
@@ -381,14 +251,17 @@ impl View<'_> {
         for i in matches(bucket, self.tag) {
             // Pairs with the release that published the item: its bytes are seen.
             let word = bucket.slots[i].load(Ordering::Acquire);
-            if slot_tag(word) != self.tag || slot_ref(word) == 0 {
+            if slot_tag(word) != self.tag || !is_key(word) {
                 continue;
             }
             looked = true;
             match self.look(slot_ref(word), key, want) {
                 Look::Other => {}
                 Look::Moved => return Probe::Changed,
-                Look::Found if self.validate(bucket, version) => return Probe::Hit,
+                Look::Found if self.validate(bucket, version) => {
+                    want.seen(bucket, i);
+                    return Probe::Hit;
+                }
                 Look::Found => return Probe::Changed,
                 Look::Impossible if self.validate(bucket, version) => return Probe::Damaged,
                 Look::Impossible => return Probe::Changed,

@@ -15,13 +15,16 @@
 
 use super::dir::{depth_of, layout_word, publish_layout};
 use super::find::own_hint;
+use super::ghosts::forget_ghosts;
 use super::hash::Hash;
 use super::place::{make_room, put, repoint};
 use crate::alloc::{
     Item, Step, Stop, choose_victim, discard_block, give, give_empty_chunk, has_empty_chunk,
     lose_empty_page, next_used, settle_uid, spare_victim, take_block,
 };
-use crate::layout::{BUCKETS, CLASSES, Class, PageWord, SLOTS, Segment, ShardHead, slot_tag};
+use crate::layout::{
+    BUCKETS, CLASSES, Class, PageWord, SLOTS, Segment, ShardHead, is_key, slot_tag,
+};
 use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::Ordering;
@@ -34,7 +37,7 @@ const LOOK: u32 = 8;
 const SPARSE_PART: u64 = 4;
 
 fn slots_used(segment: &Segment) -> usize {
-    let used = |word: &&crate::sync::W64| word.load(Ordering::Relaxed) != 0;
+    let used = |word: &&crate::sync::W64| is_key(word.load(Ordering::Relaxed));
     segment
         .buckets
         .iter()
@@ -94,6 +97,9 @@ fn merge(lock: &ShardLock<'_>, depth: u32, index: u32) -> bool {
     if slots_used(from) + slots_used(into) > MERGE_AT_MOST {
         return false;
     }
+    if region.is_cache() {
+        [from, into].into_iter().for_each(forget_ghosts);
+    }
     if !copy_all(lock, from, into) {
         uncopy(into, top);
         return false;
@@ -125,9 +131,10 @@ fn copy_all(lock: &ShardLock<'_>, from: &Segment, into: &Segment) -> bool {
             let other = super::hash::other_bucket(b as u32, tag);
             let home = if bucket.is_away(i) { other } else { b as u32 };
             let hash = Hash::in_shard(lock.number, home, tag);
-            if !put(into, hash, word) {
+            let state = bucket.state(i);
+            if !put(into, hash, word, state) {
                 let room = make_room(lock, into, hash.home(), 2);
-                if room.is_none() || !put(into, hash, word) {
+                if room.is_none() || !put(into, hash, word, state) {
                     return false;
                 }
             }
@@ -151,7 +158,7 @@ fn uncopy(segment: &Segment, bit: u32) {
             if word != 0 && slot_tag(word) >> bit & 1 == 1 {
                 let was_away = bucket.is_away(i);
                 slot.store(0, Ordering::Release);
-                bucket.set_slot_meta(i, false);
+                bucket.set_slot_meta(i, 0, false);
                 if was_away {
                     let home = super::hash::other_bucket(b as u32, slot_tag(word));
                     segment.buckets[home as usize].hint_down();
@@ -198,19 +205,55 @@ pub(crate) fn free_root(lock: &ShardLock<'_>) -> bool {
     true
 }
 
+/// Wins back a page of a class in which as many blocks are free as a page has, by moving the items
+/// of one elsewhere. False: there is no such class, or it could not be done.
+pub(crate) fn squeeze(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<bool> {
+    let free_bytes = |number: u32| {
+        let (class, blocks, free) = blocks_of(lock.head, number)?;
+        (blocks > u64::from(class.blocks) && free >= u64::from(class.blocks))
+            .then(|| free * u64::from(class.block))
+    };
+    let most = (0..CLASSES as u32).max_by_key(|number| free_bytes(*number));
+    let Some(number) = most.filter(|number| free_bytes(*number).is_some()) else {
+        return Ok(false);
+    };
+    if lock.head.victim.load(Ordering::Relaxed) != 0 {
+        spare_victim(lock);
+    }
+    let Some(page) = choose_victim(lock, number) else {
+        return Ok(false);
+    };
+    empty_slabs(
+        lock,
+        Class::get(number).map_or(0, |class| class.blocks),
+        key,
+    )?;
+    Ok(lock.head.victim.load(Ordering::Relaxed) != page && !is_slab(lock, page))
+}
+
+fn is_slab(lock: &ShardLock<'_>, page: u32) -> bool {
+    class_of_page(lock.region, lock.number, page).is_some()
+}
+
+/// A class, its blocks, and how many of them are free.
+fn blocks_of(head: &ShardHead, number: u32) -> Option<(&'static Class, u64, u64)> {
+    let class_head = &head.classes[number as usize];
+    let class = Class::get(number)?;
+    let blocks = u64::from(class_head.pages.load(Ordering::Relaxed)) * u64::from(class.blocks);
+    let used = u64::from(class_head.used.load(Ordering::Relaxed));
+    Some((class, blocks, blocks.saturating_sub(used)))
+}
+
 fn sparse_class(lock: &ShardLock<'_>) -> Option<u32> {
     (0..CLASSES as u32).find(|number| is_class_sparse(lock.head, *number))
 }
 
 fn is_class_sparse(head: &ShardHead, number: u32) -> bool {
-    let class_head = &head.classes[number as usize];
-    let Some(class) = Class::get(number) else {
+    let Some((class, blocks, free)) = blocks_of(head, number) else {
         return false;
     };
-    let pages = u64::from(class_head.pages.load(Ordering::Relaxed));
-    let blocks = pages * u64::from(class.blocks);
-    let free = blocks.saturating_sub(u64::from(class_head.used.load(Ordering::Relaxed)));
-    pages > 1 && free > u64::from(class.blocks) && free * SPARSE_PART > blocks
+    let page = u64::from(class.blocks);
+    blocks > page && free > page && free * SPARSE_PART > blocks
 }
 
 /// Moves at most `most` items out of a sparse page. True: there may be more to do. `key` is room

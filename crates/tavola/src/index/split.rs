@@ -41,7 +41,11 @@ fn new_segment(lock: &ShardLock<'_>) -> Step<u32> {
         shard: lock.number,
         mark: false,
     };
-    let (page, _) = take(lock.region, lock.me, state)?;
+    // The item takes one as well, maybe.
+    let (page, _) = take(lock.region, lock.me, state).map_err(|stop| match stop {
+        Stop::Need(Need::Pages(_)) => Stop::Need(Need::Pages(2)),
+        other => other,
+    })?;
     for bucket in &lock.region.segment(page).buckets {
         // A walk may rest in an earlier segment on this very page.
         bucket.bump();
@@ -113,9 +117,9 @@ fn bring_home_unseen(segment: &Segment) {
             return;
         };
         to.slots[free].store(from.slots[slot].load(Ordering::Relaxed), Ordering::Relaxed);
-        to.set_slot_meta(free, false);
+        to.set_slot_meta(free, from.state(slot), false);
         from.slots[slot].store(0, Ordering::Relaxed);
-        from.set_slot_meta(slot, false);
+        from.set_slot_meta(slot, 0, false);
     });
 }
 

@@ -1,6 +1,6 @@
 //! A value into bytes of the caller's, without an allocation.
 
-use super::read::Want;
+use super::want::Want;
 use crate::alloc::Item;
 use crate::error::Result;
 

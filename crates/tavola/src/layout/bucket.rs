@@ -3,11 +3,22 @@
 //! ```text
 //! bucket   version u32 | meta u32 | 7 slots u64
 //! slot     tag 24 | ref 40                       0 = empty (ref 0 is the superblock)
+//!          tag 24 | 1 + epoch 7                  a ghost: a key of that tag was evicted
 //! meta     bits 0..28: 4 bits a slot             bit 3 of them: the key's home is elsewhere
 //!          bits 28..32: hint                     keys at home here that live elsewhere, 15 = many
 //! ```
 //!
-//! The other three bits a slot are kept for a cache's eviction state.
+//! The other three bits a slot are a cache's. `protected`, bit 2, tells a key that was found worth
+//! keeping from a newcomer:
+//!
+//! | state | bits 2, 1, 0 | a read makes it | the hand of its kind makes it |
+//! |---|---|---|---|
+//! | newcomer | 000 | visited | spared |
+//! | newcomer, spared | 010 | visited | a ghost |
+//! | newcomer, visited | 0x1 | | protected |
+//! | protected | 100 | visited | nothing: it is evicted |
+//! | protected, visited | 101 | visited twice | protected |
+//! | protected, visited twice | 111 | | visited |
 
 use super::{PAGE, assert_layout};
 use crate::sync::{Ordering, W32, W64};
@@ -22,6 +33,12 @@ pub(crate) const HINT_MAX: u32 = 15;
 const REF_BITS: u32 = 40;
 /// The ref of a slot.
 pub(crate) const REF_MASK: u64 = (1 << REF_BITS) - 1;
+/// Of a slot's four bits: it was read, since a hand was here.
+pub(crate) const VISITED: u32 = 1;
+/// Of a newcomer: a hand was here. Of a protected key: it was read twice.
+pub(crate) const AGAIN: u32 = 2;
+/// It is no newcomer.
+pub(crate) const PROTECTED: u32 = 4;
 const AWAY: u32 = 8;
 /// That bit of all slots.
 const AWAY_BITS: u32 = AWAY * 0x0111_1111;
@@ -46,6 +63,28 @@ pub(crate) struct Segment {
     pub(crate) buckets: [Bucket; BUCKETS],
 }
 assert_layout!(Segment, size PAGE as usize, { buckets: 0 });
+
+/// Epochs that a ghost can tell apart.
+const EPOCHS: u32 = 128;
+
+/// The slot word of a key that was evicted in that epoch.
+pub(crate) fn ghost_word(tag: u32, epoch: u32) -> u64 {
+    slot_word(tag, u64::from(1 + epoch % EPOCHS))
+}
+
+/// Whether a slot word leads to an item: it is neither empty nor a ghost.
+#[inline(always)]
+pub(crate) fn is_key(word: u64) -> bool {
+    slot_ref(word) > u64::from(EPOCHS)
+}
+
+/// How many epochs ago a ghost was a key; `None`: the word is no ghost.
+#[inline(always)]
+pub(crate) fn ghost_age(word: u64, epoch: u32) -> Option<u32> {
+    let made = slot_ref(word);
+    let is_ghost = made != 0 && !is_key(word);
+    is_ghost.then(|| epoch.wrapping_sub(made as u32 - 1) % EPOCHS)
+}
 
 /// The slot word of a tag and a ref.
 #[inline(always)]
@@ -95,11 +134,33 @@ impl Bucket {
         })
     }
 
-    /// Sets the four bits of slot `i` for a key newly put there. Under the shard's lock.
+    /// What a cache knows of the key in slot `i`: [`VISITED`], [`AGAIN`], [`PROTECTED`].
     #[inline(always)]
-    pub(crate) fn set_slot_meta(&self, i: usize, away: bool) {
+    pub(crate) fn state(&self, i: usize) -> u32 {
+        self.meta.load(Ordering::Relaxed) >> (4 * i) & (VISITED | AGAIN | PROTECTED)
+    }
+
+    /// Changes that. Under the shard's lock.
+    pub(crate) fn set_state(&self, i: usize, state: u32) {
+        self.set_slot_meta(i, state, self.is_away(i));
+    }
+
+    /// The state of slot `i` after a visit; `None`: a visit changes nothing.
+    #[inline(always)]
+    pub(crate) fn visited(&self, i: usize) -> Option<u32> {
+        match self.state(i) {
+            state if state & VISITED == 0 => Some(state | VISITED),
+            state if state & (PROTECTED | AGAIN) == PROTECTED => Some(state | AGAIN),
+            _ => None,
+        }
+    }
+
+    /// Sets the four bits of slot `i`, of a key newly put there or its state. Under the shard's
+    /// lock.
+    #[inline(always)]
+    pub(crate) fn set_slot_meta(&self, i: usize, state: u32, away: bool) {
         let old = self.meta.load(Ordering::Relaxed);
-        let bits = if away { AWAY } else { 0 };
+        let bits = if away { AWAY | state } else { state };
         let new = old & !(0xF << (4 * i)) | bits << (4 * i);
         if new != old {
             // Release, as the hint goes with it: see `hint_down`.
@@ -155,6 +216,38 @@ mod tests {
     }
 
     #[test]
+    fn ghosts_are_no_keys_and_have_an_age() {
+        for word in [0, slot_word(7, 0)] {
+            assert!(!is_key(word) && ghost_age(word, 5).is_none());
+        }
+        let ghost = ghost_word(0xAB_CDEF, 130);
+        assert_eq!(slot_tag(ghost), 0xAB_CDEF);
+        assert!(!is_key(ghost));
+        assert_eq!(ghost_age(ghost, 133), Some(3));
+        assert_eq!(ghost_age(ghost_word(1, u32::MAX), 0), Some(1));
+        let first_item = slot_word(1, size_of::<crate::layout::Superblock>() as u64 / 8);
+        assert!(is_key(first_item) && ghost_age(first_item, 0).is_none());
+    }
+
+    #[test]
+    fn visits_change_one_bit_until_there_is_nothing_to_change() {
+        let b = bucket();
+        for (before, after) in [
+            (0, Some(VISITED)),
+            (VISITED, None),
+            (AGAIN, Some(AGAIN | VISITED)),
+            (AGAIN | VISITED, None),
+            (PROTECTED, Some(PROTECTED | VISITED)),
+            (PROTECTED | VISITED, Some(PROTECTED | VISITED | AGAIN)),
+            (PROTECTED | VISITED | AGAIN, None),
+        ] {
+            b.set_slot_meta(3, before, true);
+            assert_eq!(b.visited(3), after);
+            assert!(b.is_away(3));
+        }
+    }
+
+    #[test]
     fn hints_saturate_and_stay() {
         let b = bucket();
         for _ in 0..20 {
@@ -169,7 +262,7 @@ mod tests {
     fn slot_bits_and_hint_do_not_touch() {
         let b = bucket();
         b.hint_up();
-        b.set_slot_meta(6, true);
+        b.set_slot_meta(6, 0, true);
         assert!(b.is_away(6) && !b.is_away(5));
         b.hint_down();
         assert_eq!(b.hint(), 0);

@@ -31,6 +31,8 @@ pub(crate) struct Geometry {
     pub(crate) fixed: Option<Fixed>,
     /// How long keys live unless they are given another time; 0: for ever.
     pub(crate) ttl_ms: u64,
+    /// Whether keys are evicted where there is no room.
+    pub(crate) is_cache: bool,
 }
 
 impl Geometry {
@@ -72,14 +74,16 @@ impl Geometry {
             max_pages,
             fixed: None,
             ttl_ms: 0,
+            is_cache: false,
         })
     }
 
-    /// The same of a table of such lengths, and whose keys live so long.
-    pub(crate) fn with(self, fixed: Option<Fixed>, ttl_ms: u64) -> Self {
+    /// The same of a table of such lengths, whose keys live so long, and which is a cache or not.
+    pub(crate) fn with(self, fixed: Option<Fixed>, ttl_ms: u64, is_cache: bool) -> Self {
         Self {
             fixed,
             ttl_ms,
+            is_cache,
             ..self
         }
     }

@@ -30,7 +30,10 @@ mod slab;
 mod superblock;
 mod uid;
 
-pub(crate) use bucket::{BUCKETS, Bucket, HINT_MAX, SLOTS, Segment, slot_ref, slot_tag, slot_word};
+pub(crate) use bucket::{
+    AGAIN, BUCKETS, Bucket, HINT_MAX, PROTECTED, SLOTS, Segment, VISITED, ghost_age, ghost_word,
+    is_key, slot_ref, slot_tag, slot_word,
+};
 pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
 pub(crate) use clock::ClockWord;
 pub use describe::tables;
@@ -49,10 +52,12 @@ pub(crate) use page_word::{FIRST_MASK, PageWord};
 pub(crate) use queue::{
     Journal, MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueHead, QueueName, QueuePoolHead,
 };
-pub(crate) use shard::{ClassHead, DIR_INLINE, LayoutWord, ShardHead, SweepWord, UidLayout};
+pub(crate) use shard::{
+    ClassHead, DIR_INLINE, HandWord, LayoutWord, ShardHead, SweepWord, UidLayout,
+};
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{
-    FORMAT, MAGIC, MOST_MS, PARTICIPANTS, Participant, Pool, Superblock, fingerprint,
+    CapacityWord, FORMAT, MAGIC, MOST_MS, PARTICIPANTS, Participant, Pool, Superblock, fingerprint,
 };
 pub use uid::Hint;
 pub(crate) use uid::{UID_ENTRIES, UID_FIRST, UID_HOLE, UidEntry, UidPage, UidPlace};

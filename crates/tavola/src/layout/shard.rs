@@ -59,14 +59,32 @@ pub(crate) struct ShardHead {
     reserved_word: W32,
     /// Keys that were removed because they had expired, since the table was made.
     pub(crate) expired: W64,
-    reserved_tail: [W64; 14],
+    /// Of a cache: key and value bytes of newcomers.
+    pub(crate) newcomers: W64,
+    /// [`HandWord`]: where newcomers are looked at next.
+    pub(crate) new_hand: W64,
+    /// [`HandWord`]: where protected keys are.
+    pub(crate) old_hand: W64,
+    /// The epoch of ghosts.
+    pub(crate) epoch: W32,
+    /// Ghosts until the next.
+    pub(crate) epoch_left: W32,
+    /// Newcomers evicted, since the table was made.
+    pub(crate) evicted_new: W64,
+    /// Protected keys evicted, since the table was made.
+    pub(crate) evicted_old: W64,
+    /// Keys that came back while their ghost was there, since the table was made.
+    pub(crate) ghost_hits: W64,
+    reserved_tail: [W64; 7],
 }
 assert_layout!(ShardHead, size 1536, {
     layout: 0, dir_inline: 8, uid_layout: 520, reserved_read: 528, lock: 576, recoveries: 580,
     items: 584, payload: 592, moves: 600, segments: 604, dir_backed: 608, shrink_hand: 612,
     victim: 616, victim_block: 620, in_place: 624, classes: 632, levels: 1280, uids: 1376,
     uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, sweep: 1400,
-    sweep_moves: 1408, reserved_word: 1412, expired: 1416, reserved_tail: 1424,
+    sweep_moves: 1408, reserved_word: 1412, expired: 1416, newcomers: 1424, new_hand: 1432,
+    old_hand: 1440, epoch: 1448, epoch_left: 1452, evicted_new: 1456, evicted_old: 1464,
+    ghost_hits: 1472, reserved_tail: 1480,
 });
 
 /// The slabs of one class in one shard. Derived: recovery rebuilds it.
@@ -118,6 +136,32 @@ impl UidLayout {
     /// The word after a change.
     pub(crate) fn changed(self, chunks: u32) -> Self {
         Self((self.0 & !0xFF_FFFF).wrapping_add(0x100_0000) | u64::from(chunks))
+    }
+}
+
+/// Where a hand of a cache stands: `prefix 24 | bucket 8 | slot 3`. Advice, as [`SweepWord`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct HandWord {
+    /// The segment: low bits of its tags.
+    pub(crate) prefix: u32,
+    /// The bucket, and the first slot of it, that are looked at next.
+    pub(crate) bucket: u8,
+    pub(crate) slot: u8,
+}
+
+impl HandWord {
+    pub(crate) fn decode(word: u64) -> Self {
+        Self {
+            prefix: (word & 0xFF_FFFF) as u32,
+            bucket: (word >> 24) as u8,
+            slot: (word >> 32) as u8 & 7,
+        }
+    }
+
+    pub(crate) fn encode(self) -> u64 {
+        u64::from(self.prefix & 0xFF_FFFF)
+            | u64::from(self.bucket) << 24
+            | u64::from(self.slot & 7) << 32
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) const MOST_MS: u64 = 1000 * 366 * 86_400_000;
 const FIXED: u32 = 1;
 /// Option, beside that: all items have room for a uid.
 const FIXED_UIDS: u32 = 2;
+/// Option: the table is a cache.
+const CACHE: u32 = 4;
 
 /// The first 4 KiB.
 #[repr(C, align(4096))]
@@ -42,7 +44,7 @@ pub(crate) struct Superblock {
     pub(crate) dir_log2: W32,
     /// [`PARTICIPANTS`].
     pub(crate) participants: W32,
-    /// What the table was made with: [`FIXED`], [`FIXED_UIDS`].
+    /// What the table was made with: [`FIXED`], [`FIXED_UIDS`], [`CACHE`].
     pub(crate) options: W32,
     /// Seeds the hash of keys.
     pub(crate) hash_seed: W64,
@@ -92,7 +94,15 @@ pub(crate) struct Pool {
     pub(crate) old_head: W32,
     /// Pages of extents.
     pub(crate) extent_pages: W32,
-    reserved: [W64; 12],
+    /// [`CapacityWord`]: what a cache may take.
+    pub(crate) capacity: W64,
+    /// Bytes of what is backed beside the pages: heads, page words, directories.
+    pub(crate) overhead: W64,
+    /// First of the free pages that are not to be used again, as a cache is too large; 0: none.
+    pub(crate) surplus_head: W32,
+    /// How many of them.
+    pub(crate) surplus_count: W32,
+    reserved: [W64; 9],
     /// Pages from here on were never used. Only rises.
     pub(crate) frontier: W32,
     reserved_word: W32,
@@ -100,9 +110,26 @@ pub(crate) struct Pool {
 }
 assert_layout!(Pool, size 192, {
     lock: 0, free_head: 4, free_count: 8, hole_head: 12, hole_count: 16, backed_words: 20,
-    old_head: 24, extent_pages: 28, reserved: 32, frontier: 128, reserved_word: 132,
+    old_head: 24, extent_pages: 28, capacity: 32, overhead: 40, surplus_head: 48, surplus_count: 52,
+    reserved: 56, frontier: 128, reserved_word: 132,
     reserved_line: 136,
 });
+
+/// What a cache may take: `pages 32 | the same, each bit the other way 32`.
+///
+/// A word that is not so was damaged, and says nothing.
+pub(crate) struct CapacityWord;
+
+impl CapacityWord {
+    pub(crate) fn encode(pages: u32) -> u64 {
+        u64::from(pages) | u64::from(!pages) << 32
+    }
+
+    pub(crate) fn decode(word: u64) -> Option<u32> {
+        let pages = word as u32;
+        (word == Self::encode(pages)).then_some(pages)
+    }
+}
 
 /// One attached process.
 #[repr(C, align(64))]
@@ -142,12 +169,17 @@ impl Superblock {
         self.shards_log2.store(geometry.shards_log2, order);
         self.dir_log2.store(geometry.dir_log2, order);
         self.participants.store(PARTICIPANTS, order);
+        let mut options = if geometry.is_cache { CACHE } else { 0 };
         if let Some(fixed) = geometry.fixed {
-            let uids = if fixed.uids { FIXED_UIDS } else { 0 };
-            self.options.store(FIXED | uids, order);
+            options |= if fixed.uids {
+                FIXED | FIXED_UIDS
+            } else {
+                FIXED
+            };
             let lengths = u64::from(fixed.key_len) | u64::from(fixed.value_len) << 32;
             self.lengths.store(lengths, order);
         }
+        self.options.store(options, order);
         self.ttl_ms.store(geometry.ttl_ms, order);
         self.hash_seed.store(seed, order);
         self.uuid[0].store(uuid[0], order);
@@ -196,11 +228,12 @@ impl Superblock {
             ));
         }
         let options = self.options.load(order);
-        if options & !(FIXED | FIXED_UIDS) != 0 {
+        if options & !(FIXED | FIXED_UIDS | CACHE) != 0 {
             return Err(foreign("it uses options that this library does not know"));
         }
         let fixed = self.fixed(options);
-        if fixed.is_none() && (options, self.lengths.load(order)) != (0, 0) {
+        let (of_fixed, is_cache) = (options & !CACHE, options & CACHE != 0);
+        if fixed.is_none() && (of_fixed, self.lengths.load(order)) != (0, 0) {
             return Err(foreign("its lengths of keys and values are impossible"));
         }
         let ttl_ms = self.ttl_ms.load(order);
@@ -212,7 +245,7 @@ impl Superblock {
             .filter(|g| g.dir_log2 == self.dir_log2.load(order))
             .filter(|_| self.participants.load(order) == PARTICIPANTS)
             .ok_or_else(|| foreign("its geometry is impossible"))?
-            .with(fixed, ttl_ms);
+            .with(fixed, ttl_ms, is_cache);
         if file_len < size {
             return Err(foreign("the file was cut short"));
         }

@@ -1,12 +1,12 @@
 //! `check`: reads everything and compares what is derived with what it is derived from.
 
 use super::uids;
-use crate::alloc::{Extents, Item, home_of, is_used, lock_pool};
+use crate::alloc::{Extents, Item, capacity, home_of, is_used, lock_pool};
 use crate::error::Result;
 use crate::index::{Hash, entries, lookup, may_expire, other_bucket};
 use crate::layout::{
-    BUCKETS, CLASSES, Class, HINT_MAX, LayoutWord, PAGE, PageWord, SLOTS, Segment, slot_ref,
-    slot_tag,
+    BUCKETS, CLASSES, Class, HINT_MAX, LayoutWord, PAGE, PROTECTED, PageWord, SLOTS, Segment,
+    ghost_age, slot_ref, slot_tag,
 };
 use crate::lock::is_alive;
 use crate::region::Region;
@@ -59,6 +59,7 @@ pub(crate) fn check(region: &Region, shard: u32, report: &mut CheckReport) {
         report,
         items: 0,
         payload: 0,
+        newcomers: 0,
         segments: 0,
         large_pages: 0,
         uids: 0,
@@ -99,6 +100,9 @@ pub(crate) fn check_pool(region: &Region, me: Option<u32>, report: &mut CheckRep
             _ => {}
         }
     }
+    report.expect(!region.is_cache() || capacity(region).is_some(), || {
+        "the word of the capacity is damaged; repair makes it what the cache has now".to_string()
+    });
     let pages = extents.pages();
     report.expect(extent_pages == pages, || {
         format!("extents have {pages} pages, {extent_pages} are theirs")
@@ -108,8 +112,14 @@ pub(crate) fn check_pool(region: &Region, me: Option<u32>, report: &mut CheckRep
         (
             "free",
             free,
-            &[&pool.free_head, &pool.old_head][..],
+            &[&pool.free_head, &pool.old_head, &pool.surplus_head][..],
             &pool.free_count,
+        ),
+        (
+            "given up",
+            pool.surplus_count.load(Ordering::Relaxed),
+            &[&pool.surplus_head][..],
+            &pool.surplus_count,
         ),
         ("unbacked", holes, &[&pool.hole_head][..], &pool.hole_count),
     ];
@@ -143,6 +153,7 @@ struct Pass<'a> {
     report: &'a mut CheckReport,
     items: u64,
     payload: u64,
+    newcomers: u64,
     segments: u32,
     large_pages: u64,
     uids: u64,
@@ -171,15 +182,20 @@ impl Pass<'_> {
     }
 
     fn segment(&mut self, index: u32, segment: &Segment) {
+        let is_cache = self.region.is_cache();
         let mut hints = [0u32; BUCKETS];
         for (b, bucket) in segment.buckets.iter().enumerate() {
             for i in 0..SLOTS {
                 let word = bucket.slots[i].load(Ordering::Relaxed);
-                if word == 0 {
+                if word == 0 || is_cache && ghost_age(word, 0).is_some() {
                     continue;
                 }
+                let payload = self.payload;
                 match self.slot(index, b as u32, word) {
                     Ok(home) => {
+                        if is_cache && bucket.state(i) & PROTECTED == 0 {
+                            self.newcomers += self.payload - payload;
+                        }
                         let away = home != b as u32;
                         hints[home as usize] += u32::from(away);
                         self.report.expect(bucket.is_away(i) == away, || {
@@ -257,6 +273,11 @@ impl Pass<'_> {
                 "payload bytes",
                 self.payload,
                 head.payload.load(Ordering::Relaxed),
+            ),
+            (
+                "bytes of newcomers",
+                self.newcomers,
+                head.newcomers.load(Ordering::Relaxed),
             ),
             (
                 "segments",

@@ -15,8 +15,8 @@ use crate::alloc::{
 use crate::error::Result;
 use crate::index::{Hash, entries, lookup, other_bucket, publish_layout};
 use crate::layout::{
-    BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PageWord, SLOTS, Segment, SweepWord,
-    slot_ref, slot_tag,
+    BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PROTECTED, PageWord, SLOTS, Segment,
+    SweepWord, ghost_age, slot_ref, slot_tag,
 };
 use crate::lock::ShardLock;
 use crate::region::Region;
@@ -33,6 +33,7 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
         lock,
         items: 0,
         payload: 0,
+        newcomers: 0,
         mortal: false,
         lost: 0,
         key: Vec::new(),
@@ -42,6 +43,7 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
     let Walk {
         items,
         payload,
+        newcomers,
         mortal,
         lost,
         ..
@@ -49,6 +51,7 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
     settle_all(lock);
     lock.head.items.store(items, Ordering::Relaxed);
     lock.head.payload.store(payload, Ordering::Relaxed);
+    lock.head.newcomers.store(newcomers, Ordering::Relaxed);
     let sweep = SweepWord {
         active: mortal,
         ..SweepWord::default()
@@ -164,6 +167,8 @@ struct Walk<'a> {
     lock: &'a ShardLock<'a>,
     items: u64,
     payload: u64,
+    /// Of it, what a cache has on probation.
+    newcomers: u64,
     /// Whether there are keys that may expire.
     mortal: bool,
     lost: u64,
@@ -172,8 +177,8 @@ struct Walk<'a> {
 
 /// What a slot turned out to be.
 enum Slot {
-    /// It leads to its item; the home bucket of the key.
-    Good { home: u32 },
+    /// It leads to its item; the home bucket of the key, and its bytes.
+    Good { home: u32, payload: u64 },
     /// A copy that a split, merge or move left behind.
     Copy,
     /// Damage.
@@ -215,18 +220,26 @@ impl Walk<'_> {
     }
 
     fn segment(&mut self, index: u32, segment: &Segment) {
+        let is_cache = self.lock.region.is_cache();
         let mut hints = [0u8; BUCKETS];
         let mut aways = [0u32; BUCKETS];
         for (b, bucket) in segment.buckets.iter().enumerate() {
             let mut cleared = false;
             for i in 0..SLOTS {
                 let word = bucket.slots[i].load(Ordering::Relaxed);
-                if word == 0 {
+                if word == 0 || is_cache && ghost_age(word, 0).is_some() {
                     continue;
                 }
-                match self.slot(index, b as u32, word) {
-                    Slot::Good { home } if home == b as u32 => {}
-                    Slot::Good { home } => {
+                let outcome = self.slot(index, b as u32, word);
+                if let Slot::Good { payload, .. } = outcome
+                    && is_cache
+                    && bucket.state(i) & PROTECTED == 0
+                {
+                    self.newcomers += payload;
+                }
+                match outcome {
+                    Slot::Good { home, .. } if home == b as u32 => {}
+                    Slot::Good { home, .. } => {
                         aways[b] |= 8 << (4 * i);
                         let hint = &mut hints[home as usize];
                         *hint = (*hint + 1).min(HINT_MAX as u8);
@@ -286,7 +299,10 @@ impl Walk<'_> {
         self.items += 1;
         self.payload += item.payload();
         self.mortal |= item.expiry_ms() != 0;
-        Slot::Good { home: hash.home() }
+        Slot::Good {
+            home: hash.home(),
+            payload: item.payload(),
+        }
     }
 }
 

@@ -176,6 +176,12 @@ impl Region {
         self.geometry.fixed
     }
 
+    /// Whether keys are evicted where there is no room.
+    #[inline(always)]
+    pub(crate) fn is_cache(&self) -> bool {
+        self.geometry.is_cache
+    }
+
     #[inline(always)]
     pub(crate) fn is_writable(&self) -> bool {
         self.writable

@@ -11,7 +11,7 @@ use super::attributes::Attributes;
 use super::core::Core;
 use super::write::{Beside, Stamping};
 use crate::error::Result;
-use crate::index::{Ahead, Stamped, Want};
+use crate::index::{Ahead, Noted, Stamped, Want};
 
 /// Keys of one wave: as many as the processor can fetch lines for at once, and some more.
 const WAVE: usize = 32;
@@ -45,10 +45,14 @@ impl Core {
         mut want: W,
         mut found: impl FnMut(usize, Option<&W>),
     ) -> Result<()> {
+        let is_told = self.region().is_cache() && self.region().is_writable();
         for (wave, keys) in keys.chunks(WAVE).enumerate() {
             let ahead = self.warm(keys.len(), |i| keys[i].as_ref());
             for (i, (key, ahead)) in keys.iter().zip(&ahead).enumerate() {
-                let hit = ahead.finish(self.region(), key.as_ref(), &mut want)?;
+                let hit = match is_told {
+                    true => self.finish_in_cache(ahead, key.as_ref(), &mut want)?,
+                    false => ahead.finish(self.region(), key.as_ref(), &mut want)?,
+                };
                 found(wave * WAVE + i, hit.then_some(&want));
             }
         }
@@ -56,6 +60,16 @@ impl Core {
     }
 
     /// Sets what `pair` says of each of them, with what `stamping` says beside it.
+    #[inline(never)]
+    fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
+        let mut noted = Noted::new(want);
+        let found = ahead.finish(self.region(), key, &mut noted)?;
+        if noted.word != 0 {
+            self.visit(ahead.hash, noted.word);
+        }
+        Ok(found)
+    }
+
     #[inline(always)]
     fn set_many<'a, T>(
         &self,

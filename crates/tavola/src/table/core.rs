@@ -4,7 +4,8 @@
 use super::maintain::Collapsed;
 use super::write::Naming;
 use crate::alloc::{
-    Chain, Need, Step, Stop, give_back, is_worth_giving_back, provision, raise_frontier,
+    Chain, Need, Step, Stop, give_back, is_over, is_worth_giving_back, provision, raise_frontier,
+    reckon_anew,
 };
 use crate::error::{Error, Result};
 use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
@@ -56,6 +57,8 @@ pub(super) struct Core {
     pub(super) naming: Naming,
     /// The slot at which the dead are looked for next.
     looked: W32,
+    /// The shard a cache evicts from next, where it is all the same.
+    pub(super) relieved: W32,
     /// Tells it from all others that there ever were in this process.
     pub(super) number: u64,
 }
@@ -72,6 +75,7 @@ impl Core {
             collapsed: Collapsed::new(),
             naming,
             looked: W32::new(0),
+            relieved: W32::new(0),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -112,7 +116,7 @@ impl Core {
     }
 
     #[inline(always)]
-    fn lock(&self, shard: u32, me: u32) -> Result<ShardLock<'_>> {
+    pub(super) fn lock(&self, shard: u32, me: u32) -> Result<ShardLock<'_>> {
         let (lock, dead) = lock_shard(&self.region, shard, me)?;
         match dead {
             None => Ok(lock),
@@ -165,7 +169,7 @@ impl Core {
                         Need::Pages(count) => count,
                         _ => 0,
                     };
-                    self.or_scrape(me, &mut emergencies, wanted, fetched)?;
+                    self.or_make_room(me, Some(shard), &mut emergencies, wanted, fetched)?;
                 }
             }
         }
@@ -191,7 +195,8 @@ impl Core {
         if lock.head.dir_backed.load(Ordering::Relaxed) < entries {
             lock.head.dir_backed.store(entries, Ordering::Relaxed);
         }
-        Ok(())
+        drop(lock);
+        reckon_anew(&self.region, me)
     }
 
     /// Backs the next stretch of a uid directory by memory.
@@ -208,24 +213,31 @@ impl Core {
             .map_err(|_| Error::Full {
                 reason: "the file system has no room for a directory; give it more",
             })?;
-        let _lock = self.lock(shard, me)?;
+        let lock = self.lock(shard, me)?;
         if backed.load(Ordering::Relaxed) < until {
             backed.store(until, Ordering::Relaxed);
         }
-        Ok(())
+        drop(lock);
+        reckon_anew(&self.region, me)
     }
 
-    /// `None`: the table was full, and what the dead and the sparse still held was won back; try
-    /// again.
+    /// `None`: the table was full, and what a cache need not keep, or what the dead and the sparse
+    /// still held, was won back; try again.
     #[inline(always)]
-    fn or_scrape<T>(
+    fn or_make_room<T>(
         &self,
         me: u32,
+        shard: Option<u32>,
         emergencies: &mut u32,
         wanted: u32,
         outcome: Result<T>,
     ) -> Result<Option<T>> {
         match outcome {
+            Err(Error::Full { .. })
+                if self.region.is_cache() && self.evict_for(shard, me, wanted)? =>
+            {
+                Ok(None)
+            }
             Err(Error::Full { .. }) if *emergencies < EMERGENCIES => {
                 *emergencies += 1;
                 self.scrape(me, wanted)?;
@@ -241,7 +253,7 @@ impl Core {
         let wanted = large_split(key.len() as u64 + value.len() as u64).1;
         loop {
             let built = Chain::build(&self.region, me, key, value);
-            match self.or_scrape(me, &mut emergencies, wanted, built) {
+            match self.or_make_room(me, None, &mut emergencies, wanted, built) {
                 Ok(Some(chain)) => return Ok(chain),
                 Ok(None) => {}
                 Err(error) => {
@@ -286,6 +298,9 @@ impl Core {
         let shard = turn % self.region.geometry().shards();
         self.sweep_shard(shard, me, None);
         self.tend_shard(shard, me, TEND_MOVES, false)?;
+        if is_over(&self.region) {
+            self.shrink_some(shard, me)?;
+        }
         if is_worth_giving_back(&self.region) {
             give_back(&self.region, me, TEND_PAGES, false)?;
         }

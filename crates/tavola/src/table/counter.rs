@@ -64,6 +64,7 @@ impl Core {
                 let word = item.counter();
                 let number = change.apply(word.load(Ordering::Relaxed));
                 word.store(number, Ordering::Release);
+                found.visit(lock);
                 return Ok(Counted::Now(number));
             }
             if item.is_large() {

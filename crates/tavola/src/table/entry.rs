@@ -5,9 +5,8 @@ use super::attributes::Attributes;
 use super::core::Core;
 use super::update::CasToken;
 use crate::error::Result;
-use crate::index::{Hash, Stamped, ToSlice, Want, read, read_by_uid};
+use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid};
 use crate::layout::Hint;
-use crate::region::Region;
 use crate::sync::SHORT;
 
 /// A value with all that is known of it; from [`Table::get_entry`].
@@ -30,10 +29,10 @@ enum Which<'a> {
 }
 
 impl Which<'_> {
-    fn read(self, region: &Region, want: &mut impl Want) -> Result<bool> {
+    fn read(self, core: &Core, want: &mut impl Want) -> Result<bool> {
         match self {
-            Self::Key(key) => read(region, key, Hash::of(region, key), want),
-            Self::Uid(hint) => read_by_uid(region, hint, want),
+            Self::Key(key) => core.read(key, Hash::of(core.region(), key), want),
+            Self::Uid(hint) => read_by_uid(core.region(), hint, want),
         }
     }
 }
@@ -50,7 +49,7 @@ impl Core {
     fn entry_into(&self, which: Which<'_>, out: &mut Vec<u8>) -> Result<Option<Attributes>> {
         out.clear();
         let mut found = Stamped::of(&mut *out);
-        let is_there = which.read(self.region(), &mut found);
+        let is_there = which.read(self, &mut found);
         let stamp = found.stamp;
         if !matches!(is_there, Ok(true)) {
             out.clear();
@@ -64,7 +63,7 @@ impl Core {
         out: &mut [u8],
     ) -> Result<Option<(usize, Attributes)>> {
         let mut found = Stamped::of(ToSlice::new(out));
-        let is_there = which.read(self.region(), &mut found);
+        let is_there = which.read(self, &mut found);
         let len = found.value.end(is_there)?;
         Ok(len.map(|len| (len, self.attributes(found.stamp))))
     }

@@ -14,7 +14,7 @@ use super::core::Core;
 use crate::alloc::{Item, Stamp};
 use crate::error::{Result, corrupt};
 use crate::index::{depth_of, lookup, next_prefix};
-use crate::layout::{BUCKETS, Bucket, LayoutWord, SLOTS, slot_ref};
+use crate::layout::{BUCKETS, Bucket, LayoutWord, SLOTS, is_key, slot_ref};
 use crate::region::Region;
 use crate::sync::{Ordering, fence, prefetch};
 
@@ -233,8 +233,9 @@ impl<'a> Iter<'a> {
     fn copy(&mut self, bucket: &Bucket) -> bool {
         for i in 0..SLOTS {
             // Pairs with the release that published the item.
-            let item_ref = slot_ref(bucket.slots[i].load(Ordering::Acquire));
-            if item_ref == 0 {
+            let word = bucket.slots[i].load(Ordering::Acquire);
+            let item_ref = slot_ref(word);
+            if !is_key(word) {
                 continue;
             }
             let Some(item) = Item::at(self.region(), item_ref) else {

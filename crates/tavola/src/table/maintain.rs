@@ -115,6 +115,7 @@ impl Core {
         for shard in 0..self.region().geometry().shards() {
             self.sweep_shard(shard, me, Some(BUCKETS));
         }
+        self.shrink(me)?;
         self.collapse_some(me, budget_bytes)
     }
 

@@ -4,6 +4,7 @@ mod attributes;
 mod background;
 mod batch;
 mod beside;
+mod cache;
 mod core;
 mod counter;
 mod entry;

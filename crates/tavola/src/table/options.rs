@@ -22,7 +22,8 @@ const TRIES: u32 = 100;
 /// Options of a table; what is not set has a default that needs no tuning.
 #[derive(Clone, Debug)]
 pub struct Options {
-    max_size: u64,
+    max_size: Option<u64>,
+    capacity: Option<u64>,
     mode: u32,
     shards: Option<u32>,
     background: bool,
@@ -34,7 +35,8 @@ pub struct Options {
 impl Options {
     pub(super) fn new() -> Self {
         Self {
-            max_size: DEFAULT_SIZE,
+            max_size: None,
+            capacity: None,
             mode: 0o600,
             shards: None,
             background: false,
@@ -47,7 +49,30 @@ impl Options {
     /// The most bytes a new table may grow to, 1 MiB to 8 TiB, rounded up to 16 KiB; 64 GiB when
     /// not set. A reservation of addresses, not of memory; an existing table keeps its own.
     pub fn max_size(mut self, bytes: u64) -> Self {
-        self.max_size = bytes;
+        self.max_size = Some(bytes);
+        self
+    }
+
+    /// Makes a new table a cache of so many bytes, all told: keys, values, the index, free memory.
+    /// Where it has no room for a key, it evicts others, best such as were not read. An existing
+    /// table stays what it is, and keeps its own capacity, see
+    /// [`Table::set_capacity`](super::Table::set_capacity). If `max_size` is not set, it is twice
+    /// the capacity, 64 GiB at least.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-cache-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// let cache = tavola::Table::options().capacity(4 << 20).open(dir.join("t"))?;
+    /// for n in 0..100_000u32 {
+    ///     cache.set(&n.to_le_bytes(), &[0; 100])?;
+    /// }
+    /// assert!(cache.stats()?.resident_bytes <= 4 << 20);
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn capacity(mut self, bytes: u64) -> Self {
+        self.capacity = Some(bytes);
         self
     }
 
@@ -57,7 +82,8 @@ impl Options {
         self
     }
 
-    /// Shards of a new table, a power of two from 1 to 1024; by `max_size` when not set.
+    /// Shards of a new table, a power of two from 1 to 1024; by `max_size` or `capacity` when not
+    /// set.
     pub fn shards(mut self, count: u32) -> Self {
         self.shards = Some(count);
         self
@@ -105,15 +131,16 @@ impl Options {
 
     fn geometry(&self) -> Result<Geometry> {
         let bad = |option, why: String| Err(Error::BadOption { option, why });
-        if !(MIN_SIZE..=MAX_SIZE).contains(&self.max_size) {
-            return bad(
-                "max_size",
-                format!("{} is not 1 MiB to 8 TiB", self.max_size),
-            );
+        let wanted = self.max_size.unwrap_or_else(|| self.default_size());
+        if !(MIN_SIZE..=MAX_SIZE).contains(&wanted) {
+            return bad("max_size", format!("{wanted} is not 1 MiB to 8 TiB"));
         }
-        let max_size = self.max_size.next_multiple_of(PAGE);
+        let max_size = wanted.next_multiple_of(PAGE);
+        let by_size = || default_shards(max_size);
         let shards = match self.shards {
-            None => default_shards(max_size),
+            None => self
+                .capacity
+                .map_or_else(by_size, |bytes| by_size().min(cache_shards(bytes))),
             Some(n) if n.is_power_of_two() && n <= 1024 => n,
             Some(n) => return bad("shards", format!("{n} is not a power of two up to 1024")),
         };
@@ -133,12 +160,19 @@ impl Options {
             },
         };
         match Geometry::new(max_size, shards.ilog2()) {
-            Some(geometry) => Ok(geometry.with(fixed, self.ttl_ms(fixed)?)),
+            Some(geometry) => {
+                Ok(geometry.with(fixed, self.ttl_ms(fixed)?, self.capacity.is_some()))
+            }
             None => bad(
                 "shards",
                 format!("{max_size} bytes have no room for {shards} shards"),
             ),
         }
+    }
+
+    fn default_size(&self) -> u64 {
+        let for_cache = self.capacity.map_or(0, |bytes| bytes.saturating_mul(2));
+        DEFAULT_SIZE.max(for_cache.min(MAX_SIZE))
     }
 
     fn ttl_ms(&self, fixed: Option<Fixed>) -> Result<u64> {
@@ -203,6 +237,9 @@ impl Options {
         region::check_directory(&path)?;
         let (region, unnamed) = region::create(&path, geometry, self.mode).map_err(no_directory)?;
         let core = Core::new(region, path.clone(), self.naming);
+        if let Some(bytes) = self.capacity {
+            core.begin_cache(bytes)?;
+        }
         fill(&core)?;
         unnamed.publish(core.region()).map_err(no_directory)?;
         self.table(Lazy::mapped(core, path))
@@ -239,6 +276,9 @@ impl Options {
         let region = region::Region::heap(self.geometry()?, 0x7A70_1A00);
         let path = PathBuf::from("private table");
         let core = Core::new(region, path.clone(), self.naming);
+        if let Some(bytes) = self.capacity {
+            core.begin_cache(bytes)?;
+        }
         self.table(Lazy::mapped(core, path))
     }
 
@@ -265,6 +305,11 @@ fn default_shards(max_size: u64) -> u32 {
     };
     let by_pages = (max_size / PAGE / 128).max(1);
     by_size.min(1 << by_pages.ilog2())
+}
+
+/// One for each 16 MiB, up to 256: blocks that are free in one are of no use to another.
+fn cache_shards(bytes: u64) -> u32 {
+    1 << (bytes >> 24).clamp(1, 256).ilog2()
 }
 
 /// Of a table that is being made, only its directory can be missing.

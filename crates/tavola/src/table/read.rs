@@ -10,13 +10,13 @@ impl Core {
     #[inline(always)]
     pub(super) fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         out.clear();
-        read(self.region(), key, Hash::of(self.region(), key), out)
+        self.read(key, Hash::of(self.region(), key), out)
     }
 
     #[inline(always)]
     fn get_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
         let mut value = ToSlice::new(out);
-        let found = read(self.region(), key, Hash::of(self.region(), key), &mut value);
+        let found = self.read(key, Hash::of(self.region(), key), &mut value);
         value.end(found)
     }
 }
@@ -39,7 +39,7 @@ impl Table {
         };
         let mut value = Value::default();
         let hash = Hash::of(core.region(), key);
-        let found = read(core.region(), key, hash, &mut value)?;
+        let found = core.read(key, hash, &mut value)?;
         Ok(found.then(|| value.into_vec()))
     }
 

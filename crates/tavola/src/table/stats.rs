@@ -2,6 +2,7 @@
 
 use super::Table;
 use super::core::Core;
+use crate::alloc::capacity;
 use crate::error::Result;
 use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS};
 use crate::lock::{is_alive, members};
@@ -29,6 +30,16 @@ pub struct Stats {
     pub uids: u64,
     /// Keys that had expired and were removed for it, since the table was made.
     pub expired: u64,
+    /// How many bytes a cache may take; none: the table is no cache.
+    pub capacity: Option<u64>,
+    /// Key and value bytes of a cache's newcomers, on probation.
+    pub newcomer_bytes: u64,
+    /// Newcomers that a cache evicted, since it was made.
+    pub evicted_new: u64,
+    /// Protected keys that a cache evicted, since it was made.
+    pub evicted_old: u64,
+    /// Keys that came back soon after a cache had evicted them, since it was made.
+    pub ghost_hits: u64,
     /// How long keys live unless they are given another time, in milliseconds; 0: for ever.
     pub ttl_ms: u64,
     /// Segments of the index.
@@ -111,6 +122,11 @@ impl Core {
             keys: self.len(),
             uids: self.sum(|head| head.uids.load(Ordering::Relaxed)),
             expired: self.sum(|head| head.expired.load(Ordering::Relaxed)),
+            capacity: capacity(region),
+            newcomer_bytes: self.sum(|head| head.newcomers.load(Ordering::Relaxed)),
+            evicted_new: self.sum(|head| head.evicted_new.load(Ordering::Relaxed)),
+            evicted_old: self.sum(|head| head.evicted_old.load(Ordering::Relaxed)),
+            ghost_hits: self.sum(|head| head.ghost_hits.load(Ordering::Relaxed)),
             ttl_ms: region.geometry().ttl_ms,
             payload_bytes: self.sum(|head| head.payload.load(Ordering::Relaxed)),
             max_size: region.geometry().max_size,

@@ -16,7 +16,7 @@ use crate::alloc::{
 };
 use crate::error::{Error, Result};
 use crate::index::{Found, Hash, Spot, Way, drop_key, find, find_along, insert, replace};
-use crate::layout::{Fixed, Hint};
+use crate::layout::{Fixed, Hint, PROTECTED};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
 
@@ -173,6 +173,7 @@ impl Core {
                 && let Some(place) = found.word(&lock, key)
             {
                 change_in_place(&lock, place, word);
+                found.visit(&lock);
                 drop(lock);
                 self.count_write(me);
                 return Ok(Some(Hint::NONE));
@@ -289,6 +290,7 @@ fn store_at(
         && let Some(hint) = naming.kept(lock, found)?
     {
         change_in_place(lock, place, u64::from_ne_bytes(word));
+        found.visit(lock);
         return Ok(Some(hint));
     }
     if naming == Naming::Give || spot.has_fields() || beside.is_given() {
@@ -392,23 +394,44 @@ fn link(lock: &ShardLock<'_>, hash: Hash, spot: Spot<'_>, new: New) -> Step<Opti
         Spot::Taken(found) => {
             let old = found.payload;
             replace(lock, &found, hash, new.item_ref, new.hint);
+            if lock.region.is_cache() {
+                renewed(lock, &found, new.payload as u64);
+            }
             let sum = counted.load(Ordering::Relaxed);
             let sum = sum.wrapping_add(new.payload as u64).wrapping_sub(old);
             counted.store(sum, Ordering::Relaxed);
             Ok(Some(found.item_ref))
         }
         Spot::Free(segment) => {
-            if let Err(stop) = insert(lock, hash, segment, new.item_ref, new.hint) {
-                free_uid(lock, new.hint);
-                // Its chain, if it has one, is still its builder's.
-                crate::alloc::discard_block(lock, new.item_ref)?;
-                return Err(stop);
+            let state = match insert(lock, hash, segment, new.item_ref, new.hint) {
+                Ok(state) => state,
+                Err(stop) => {
+                    free_uid(lock, new.hint);
+                    // Its chain, if it has one, is still its builder's.
+                    crate::alloc::discard_block(lock, new.item_ref)?;
+                    return Err(stop);
+                }
+            };
+            if lock.region.is_cache() && state & PROTECTED == 0 {
+                lock.head.newcomers.add_owned(new.payload as u64);
             }
             lock.head.items.add_owned(1);
             counted.add_owned(new.payload as u64);
             Ok(None)
         }
     }
+}
+
+/// A cache's key has got another value, of so many bytes with its key.
+#[cold]
+fn renewed(lock: &ShardLock<'_>, found: &Found<'_>, payload: u64) {
+    if found.is_newcomer() {
+        let counted = &lock.head.newcomers;
+        let sum = counted.load(Ordering::Relaxed);
+        let sum = sum.wrapping_add(payload).wrapping_sub(found.payload);
+        counted.store(sum, Ordering::Relaxed);
+    }
+    found.visit(lock);
 }
 
 impl Table {

@@ -7,7 +7,7 @@
 
 use super::deaths::{Deaths, Work};
 use super::queues::{Queues, drain, pool_of};
-use super::{Table, Write, beside, explore_fully, is_whole, quietly, region, run_once, writer};
+use super::{Table, Write, beside, is_whole, quietly, region, run_once, writer};
 use crate::Error;
 use crate::lock::ABANDONED;
 use crate::queue::{Ends, open};

@@ -1,0 +1,156 @@
+//! What a cache may take: its pages, backed or about to be, and what is backed beside them.
+//!
+//! All of it counts, free pages and the directories included, so that what the system has allocated
+//! for the file stays within the capacity. The counts are the pool's, changed under its lock.
+
+use super::pool::lock;
+use crate::error::{Error, Result};
+use crate::layout::{CapacityWord, DIR_INLINE, PAGE};
+use crate::region::Region;
+use crate::sync::Ordering;
+
+/// Pages a shard needs at the least: its first segment, and some blocks.
+const LEAST_PAGES: u64 = 6;
+
+/// The pages a cache may have, what is beside them taken off; `None`: it is no cache, or the word
+/// was damaged: then memory is its bound until it is set anew.
+fn pages(region: &Region) -> Option<u32> {
+    if !region.is_cache() {
+        return None;
+    }
+    let pool = region.pool();
+    let pages = CapacityWord::decode(pool.capacity.load(Ordering::Relaxed))?;
+    let overhead = pool.overhead.load(Ordering::Relaxed).div_ceil(PAGE);
+    Some(pages.saturating_sub(u32::try_from(overhead).unwrap_or(u32::MAX)))
+}
+
+/// Pages that are backed, or about to be.
+fn backed(region: &Region) -> u32 {
+    let holes = region.pool().hole_count.load(Ordering::Relaxed);
+    let given_out = region
+        .frontier()
+        .saturating_sub(region.geometry().first_page);
+    given_out.saturating_sub(holes)
+}
+
+/// How many more pages may be backed.
+pub(super) fn room(region: &Region) -> u32 {
+    pages(region).map_or(u32::MAX, |pages| pages.saturating_sub(backed(region)))
+}
+
+/// Whether a cache has more pages than it may, those that will be given back not counted.
+pub(crate) fn is_over(region: &Region) -> bool {
+    let surplus = region.pool().surplus_count.load(Ordering::Relaxed);
+    pages(region).is_some_and(|pages| backed(region).saturating_sub(surplus) > pages)
+}
+
+/// Pages in the pool that may be used.
+pub(crate) fn free(region: &Region) -> u32 {
+    let surplus = region.pool().surplus_count.load(Ordering::Relaxed);
+    let free = region.pool().free_count.load(Ordering::Relaxed);
+    free.saturating_sub(surplus)
+}
+
+/// Pages that may be taken, from the pool or newly backed; of a cache that is too large, one is
+/// given up for each.
+pub(crate) fn available(region: &Region) -> u32 {
+    let free = free(region);
+    match is_over(region) {
+        true => free / 2,
+        false => free.saturating_add(room(region)),
+    }
+}
+
+/// Whether a cache can have room for a value of so many pages, beside little else.
+pub(crate) fn may_hold(region: &Region, wanted: u32) -> bool {
+    let shards = u64::from(region.geometry().shards());
+    pages(region).is_none_or(|pages| u64::from(wanted) + shards * LEAST_PAGES <= u64::from(pages))
+}
+
+/// Bytes of what is backed beside the pages.
+fn overhead(region: &Region) -> u64 {
+    let geometry = region.geometry();
+    let words = region.pool().backed_words.load(Ordering::Relaxed);
+    let (words_from, _) = geometry.first_words();
+    let words_to = geometry.page_table_off + u64::from(words.min(geometry.max_pages)) * 8;
+    let directories = (0..geometry.shards()).map(|shard| {
+        let head = region.shard(shard);
+        let dir = head.dir_backed.load(Ordering::Relaxed).max(DIR_INLINE) - DIR_INLINE;
+        let uids = head.uid_backed.load(Ordering::Relaxed);
+        let dir = u64::from(dir.min(1 << geometry.dir_log2)) * 4;
+        let uids = u64::from(uids.min(1 << geometry.uid_dir_log2)) * 4;
+        [dir, uids]
+            .map(|bytes| bytes.next_multiple_of(4096))
+            .iter()
+            .sum::<u64>()
+    });
+    geometry.page_table_off + words_to.saturating_sub(words_from) + directories.sum::<u64>()
+}
+
+/// Sums up what is backed beside the pages. Under the pool's lock, or while nobody else knows the
+/// region.
+pub(crate) fn reckon(region: &Region) {
+    if region.is_cache() {
+        let pool = region.pool();
+        pool.overhead.store(overhead(region), Ordering::Relaxed);
+    }
+}
+
+/// As [`reckon`], where the lock is not held.
+pub(crate) fn reckon_anew(region: &Region, me: u32) -> Result<()> {
+    if region.is_cache() {
+        let _lock = lock(region, me)?;
+        reckon(region);
+    }
+    Ok(())
+}
+
+/// The capacity in bytes; `None`: it is no cache, or its word was damaged.
+pub(crate) fn capacity(region: &Region) -> Option<u64> {
+    let word = region.pool().capacity.load(Ordering::Relaxed);
+    let pages = region.is_cache().then(|| CapacityWord::decode(word))??;
+    Some(u64::from(pages) * PAGE)
+}
+
+/// The least capacity a cache of so many shards can have.
+fn least(region: &Region) -> u64 {
+    let shards = u64::from(region.geometry().shards());
+    let beside = u64::from(region.pool().extent_pages.load(Ordering::Relaxed)) * PAGE;
+    (overhead(region) + beside + shards * LEAST_PAGES * PAGE).next_multiple_of(PAGE)
+}
+
+/// Repair: a word that was damaged tells what the cache has now. Under the pool's lock. Says how
+/// many there were.
+pub(super) fn mend(region: &Region) -> u64 {
+    if !region.is_cache() || capacity(region).is_some() {
+        return 0;
+    }
+    reckon(region);
+    let overhead = overhead(region).div_ceil(PAGE);
+    let pages = backed(region).saturating_add(u32::try_from(overhead).unwrap_or(u32::MAX));
+    let word = CapacityWord::encode(pages);
+    region.pool().capacity.store(word, Ordering::Relaxed);
+    1
+}
+
+/// Changes it, by one store.
+pub(crate) fn set(region: &Region, bytes: u64) -> Result<()> {
+    let bad = |why| {
+        Err(Error::BadOption {
+            option: "capacity",
+            why,
+        })
+    };
+    if !region.is_cache() {
+        return bad("the table is no cache: it was made without a capacity".to_string());
+    }
+    let (least, most) = (least(region), region.geometry().max_size);
+    if !(least..=most).contains(&bytes) {
+        return bad(format!(
+            "{bytes} is not {least} to {most} bytes, the table's max_size"
+        ));
+    }
+    let word = CapacityWord::encode((bytes / PAGE) as u32);
+    region.pool().capacity.store(word, Ordering::Relaxed);
+    Ok(())
+}

@@ -1,0 +1,270 @@
+//! Eviction: which key of a shard goes when a cache has no room.
+//!
+//! S3-FIFO's idea without queues: newcomers are on probation and have a tenth of the bytes, and
+//! what was read meanwhile is protected. A shard has two hands that walk its buckets, each looking
+//! only at keys of its kind (the table is in layout/bucket.rs). A newcomer that goes leaves its tag
+//! behind as a ghost.
+//!
+//! | step | a reader finds | a survivor finds, if we die after it |
+//! |---|---|---|
+//! | a state is changed | the key | the key; hands and states are advice, any value is safe |
+//! | the slot is cleared, the bucket bumped | no key | as after a removal |
+//! | the ghost is stored | no key: a ghost leads nowhere | the same |
+//! | the block is freed | no key | the same |
+
+use super::clear::segment_at;
+use super::dir::{layout_word, next_prefix};
+use super::find::{Found, expire, segment_of};
+use super::ghosts::leave_ghost;
+use super::group::matches;
+use super::hash::{Hash, other_bucket};
+use super::place::drop_key;
+use crate::alloc::{Item, Step};
+use crate::layout::{
+    AGAIN, BUCKETS, HandWord, PROTECTED, SLOTS, Segment, VISITED, is_key, slot_ref, slot_tag,
+};
+use crate::lock::ShardLock;
+use crate::sync::Ordering;
+
+/// Newcomers have this part of the bytes.
+const PROBATION: u64 = 10;
+/// Buckets a hand walks in vain before the other one is tried, and then what else may go.
+const MOST_IN_VAIN: u32 = 320;
+
+/// Which keys a hand looks at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Newcomers,
+    Protected,
+    /// Newcomers that were not read, young ones too.
+    Unread,
+    /// In the end any: all are read all the time.
+    Any,
+}
+
+/// Evicts one key, and says how many bytes of key and value it had; `None`: there is none.
+pub(crate) fn evict(lock: &ShardLock<'_>) -> Step<Option<u64>> {
+    if lock.head.items.load(Ordering::Relaxed) == 0 {
+        return Ok(None);
+    }
+    let newcomers = lock.head.newcomers.load(Ordering::Relaxed);
+    let payload = lock.head.payload.load(Ordering::Relaxed);
+    let order = match newcomers.saturating_mul(PROBATION) > payload {
+        true => [Kind::Newcomers, Kind::Unread, Kind::Protected],
+        false => [Kind::Protected, Kind::Newcomers, Kind::Unread],
+    };
+    for kind in order {
+        if let Some(bytes) = walk(lock, kind, MOST_IN_VAIN)? {
+            return Ok(Some(bytes));
+        }
+    }
+    let segments = lock.head.segments.load(Ordering::Relaxed);
+    let all = segments.saturating_add(1).saturating_mul(BUCKETS as u32);
+    walk(lock, Kind::Any, all)
+}
+
+/// Tells that a key was read, to which that slot word leads, if it still does.
+pub(crate) fn visit(lock: &ShardLock<'_>, hash: Hash, word: u64) {
+    let Ok(Some(segment)) = segment_of(lock, hash) else {
+        return;
+    };
+    for number in [hash.home(), hash.away()] {
+        let bucket = &segment.buckets[number as usize];
+        for slot in matches(bucket, hash.tag()) {
+            if bucket.slots[slot].load(Ordering::Relaxed) == word
+                && let Some(state) = bucket.visited(slot)
+            {
+                bucket.set_state(slot, state);
+                return;
+            }
+        }
+    }
+}
+
+/// Lets a hand walk over `most` buckets, until it has evicted a key.
+fn walk(lock: &ShardLock<'_>, kind: Kind, most: u32) -> Step<Option<u64>> {
+    let word = match kind {
+        Kind::Newcomers | Kind::Unread => &lock.head.new_hand,
+        Kind::Protected | Kind::Any => &lock.head.old_hand,
+    };
+    let mut hand = HandWord::decode(word.load(Ordering::Relaxed));
+    let mut walked = 0;
+    while walked < most {
+        // A segment that is damaged shows in the operations it concerns: the hand goes on.
+        let (segment, depth) = match segment_at(lock, hand.prefix) {
+            Ok((segment, (_, depth, _))) => (segment, depth),
+            Err(_) => (None, layout_word(lock.head).depth()),
+        };
+        let evicted = match segment {
+            Some(segment) => walk_segment(lock, segment, &mut hand, kind, (&mut walked, most))?,
+            None => {
+                walked += BUCKETS as u32;
+                (hand.bucket, hand.slot) = (0, 0);
+                None
+            }
+        };
+        if evicted.is_some() {
+            word.store(hand.encode(), Ordering::Relaxed);
+            return Ok(evicted);
+        }
+        if hand.bucket == 0 {
+            let depth = depth.min(lock.region.geometry().dir_log2);
+            hand.prefix = next_prefix(hand.prefix, depth).unwrap_or(0);
+        }
+    }
+    word.store(hand.encode(), Ordering::Relaxed);
+    Ok(None)
+}
+
+/// Walks on in a segment, to its end, or until so many buckets are walked, or a key is evicted.
+fn walk_segment(
+    lock: &ShardLock<'_>,
+    segment: &Segment,
+    hand: &mut HandWord,
+    kind: Kind,
+    (walked, most): (&mut u32, u32),
+) -> Step<Option<u64>> {
+    while *walked < most {
+        let evicted = look_at(lock, segment, hand, kind)?;
+        if evicted.is_some() {
+            return Ok(evicted);
+        }
+        *walked += 1;
+        if hand.bucket == 0 {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// Looks at the rest of a bucket, and goes on to the next one unless a key of it was evicted.
+fn look_at(
+    lock: &ShardLock<'_>,
+    segment: &Segment,
+    hand: &mut HandWord,
+    kind: Kind,
+) -> Step<Option<u64>> {
+    let b = usize::from(hand.bucket);
+    for slot in usize::from(hand.slot)..SLOTS {
+        if let Some(bytes) = judge(lock, segment, (b, slot), kind)? {
+            hand.slot = slot as u8 + 1;
+            return Ok(Some(bytes));
+        }
+    }
+    (hand.bucket, hand.slot) = (hand.bucket.wrapping_add(1), 0);
+    Ok(None)
+}
+
+/// Evicts the key of a slot, or changes its state, if it is one of that kind.
+fn judge(
+    lock: &ShardLock<'_>,
+    segment: &Segment,
+    (b, slot): (usize, usize),
+    kind: Kind,
+) -> Step<Option<u64>> {
+    let bucket = &segment.buckets[b];
+    let word = bucket.slots[slot].load(Ordering::Relaxed);
+    let state = bucket.state(slot);
+    let is_protected = state & PROTECTED != 0;
+    let is_concerned = match kind {
+        Kind::Newcomers => !is_protected,
+        Kind::Protected => is_protected,
+        Kind::Unread => !is_protected && state & VISITED == 0,
+        Kind::Any => true,
+    };
+    if !is_concerned || !is_key(word) {
+        return Ok(None);
+    }
+    let changed = match (is_protected, state & VISITED != 0, state & AGAIN != 0) {
+        _ if matches!(kind, Kind::Unread | Kind::Any) => None,
+        (false, true, _) => Some(PROTECTED),
+        (false, false, false) => Some(AGAIN),
+        (true, visited, true) => Some(if visited {
+            PROTECTED | VISITED
+        } else {
+            PROTECTED
+        }),
+        (true, true, false) => Some(PROTECTED),
+        (_, false, _) => None,
+    };
+    // What is damaged shows in the operations it concerns.
+    let Some(item) = Item::at(lock.region, slot_ref(word)) else {
+        return Ok(None);
+    };
+    if let Some(state) = changed.filter(|_| !item.is_expired()) {
+        if !is_protected && state & PROTECTED != 0 {
+            lock.head.newcomers.sub_owned(item.payload());
+        }
+        bucket.set_state(slot, state);
+        return Ok(None);
+    }
+    let_go(lock, segment, (b, slot), &item).map(Some)
+}
+
+/// Evicts the one of the keys beside which a key has no place that is the least worth, maybe only
+/// if that is a newcomer nobody read; false: there is none.
+pub(super) fn evict_beside(
+    lock: &ShardLock<'_>,
+    segment: &Segment,
+    hash: Hash,
+    only_unread: bool,
+) -> Step<bool> {
+    let places = [hash.home(), hash.away()].map(|b| (0..SLOTS).map(move |slot| (b as usize, slot)));
+    let least = places
+        .into_iter()
+        .flatten()
+        .filter_map(|(b, slot)| {
+            let bucket = &segment.buckets[b];
+            let word = bucket.slots[slot].load(Ordering::Relaxed);
+            is_key(word).then(|| (bucket.state(slot), (b, slot), slot_ref(word)))
+        })
+        .filter(|(state, ..)| !only_unread || state & (PROTECTED | VISITED) == 0)
+        // Newcomers before protected keys, in each kind those that were not read.
+        .min_by_key(|(state, ..)| (state & PROTECTED, state & VISITED, state & AGAIN));
+    let Some((_, place, item_ref)) = least else {
+        return Ok(false);
+    };
+    match Item::at(lock.region, item_ref) {
+        Some(item) => let_go(lock, segment, place, &item).map(|_| true),
+        None => Ok(false),
+    }
+}
+
+/// Evicts the key of a slot, which leads to that item; says how many bytes of key and value it had.
+fn let_go(
+    lock: &ShardLock<'_>,
+    segment: &Segment,
+    (b, slot): (usize, usize),
+    item: &Item<'_>,
+) -> Step<u64> {
+    let bucket = &segment.buckets[b];
+    let word = bucket.slots[slot].load(Ordering::Relaxed);
+    let is_protected = bucket.state(slot) & PROTECTED != 0;
+    let payload = item.payload();
+    let other = other_bucket(b as u32, slot_tag(word));
+    let home = match bucket.is_away(slot) {
+        true => &segment.buckets[other as usize],
+        false => bucket,
+    };
+    let found = Found {
+        bucket,
+        slot,
+        home,
+        item_ref: slot_ref(word),
+        payload,
+        flags: item.flags(),
+    };
+    if item.is_expired() {
+        expire(lock, &found)?;
+        return Ok(payload);
+    }
+    drop_key(lock, &found)?;
+    match is_protected {
+        true => lock.head.evicted_old.add_owned(1),
+        false => {
+            leave_ghost(lock, bucket, slot, slot_tag(word));
+            lock.head.evicted_new.add_owned(1);
+        }
+    }
+    Ok(payload)
+}

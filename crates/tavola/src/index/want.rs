@@ -1,0 +1,186 @@
+//! What a read takes of an item it has found.
+
+use crate::alloc::{Item, Stamp};
+use crate::layout::Bucket;
+use crate::sync::{Ordering, SHORT};
+
+/// What a read wants of an item: a `Vec`, which begins empty, takes its value, `()` nothing.
+pub(crate) trait Want {
+    /// Called with the key's item, maybe several times, and on bytes that turn out to be stale:
+    /// only the last call counts. False: the item could not be followed.
+    fn take(&mut self, item: &Item<'_>) -> bool;
+
+    /// As [`Self::take`], of an item that is neither large nor a counter, where that takes few
+    /// steps. False: it was not done.
+    #[inline(always)]
+    fn take_short(&mut self, _: &Item<'_>) -> bool {
+        false
+    }
+
+    /// What was taken last counts no more, as the key is missing.
+    #[inline(always)]
+    fn forget(&mut self) {}
+
+    /// What was taken last is good, and its key stands there.
+    #[inline(always)]
+    fn seen(&mut self, _: &Bucket, _: usize) {}
+}
+
+/// What is wanted of a cache's key, and whether the cache is to be told that it was read.
+pub(crate) struct Noted<'w, W> {
+    want: &'w mut W,
+    /// The slot's word, where telling changes something; else 0.
+    pub(crate) word: u64,
+}
+
+impl<'w, W: Want> Noted<'w, W> {
+    pub(crate) fn new(want: &'w mut W) -> Self {
+        Self { want, word: 0 }
+    }
+}
+
+impl<W: Want> Want for Noted<'_, W> {
+    #[inline(always)]
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.want.take(item)
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.want.take_short(item)
+    }
+
+    #[inline(always)]
+    fn forget(&mut self) {
+        self.want.forget();
+    }
+
+    #[inline(always)]
+    fn seen(&mut self, bucket: &Bucket, slot: usize) {
+        if bucket.visited(slot).is_some() {
+            self.word = bucket.slots[slot].load(Ordering::Relaxed);
+        }
+    }
+}
+
+impl Want for Vec<u8> {
+    #[inline(always)]
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.clear();
+        item.copy_value(self)
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        item.copy_short_value(self)
+    }
+
+    #[inline(always)]
+    fn forget(&mut self) {
+        self.clear();
+    }
+}
+
+/// A value, as it is wanted, and what stands beside it.
+pub(crate) struct Stamped<W> {
+    pub(crate) value: W,
+    pub(crate) stamp: Stamp,
+}
+
+impl<W> Stamped<W> {
+    pub(crate) fn of(value: W) -> Self {
+        Self {
+            value,
+            stamp: Stamp::NONE,
+        }
+    }
+}
+
+impl<W: Want> Want for Stamped<W> {
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.stamp = item.stamp();
+        self.value.take(item)
+    }
+
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.stamp = item.stamp();
+        self.value.take_short(item)
+    }
+
+    fn forget(&mut self) {
+        self.value.forget();
+    }
+}
+
+impl<W: Want> Want for &mut W {
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        (**self).take(item)
+    }
+
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        (**self).take_short(item)
+    }
+
+    fn forget(&mut self) {
+        (**self).forget();
+    }
+
+    fn seen(&mut self, bucket: &Bucket, slot: usize) {
+        (**self).seen(bucket, slot);
+    }
+}
+
+impl Want for Stamp {
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        *self = item.stamp();
+        true
+    }
+
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.take(item)
+    }
+}
+
+impl Want for () {
+    #[inline(always)]
+    fn take(&mut self, _: &Item<'_>) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, _: &Item<'_>) -> bool {
+        true
+    }
+}
+
+/// A value that gets an allocation of its own when it is known to be good, if it is short.
+#[derive(Default)]
+pub(crate) struct Value {
+    short: [u8; SHORT],
+    /// Of `short`; `None`: the value is in `long`.
+    len: Option<usize>,
+    long: Vec<u8>,
+}
+
+impl Value {
+    pub(crate) fn into_vec(self) -> Vec<u8> {
+        match self.len {
+            Some(len) => self.short[..len].to_vec(),
+            None => self.long,
+        }
+    }
+}
+
+impl Want for Value {
+    #[inline(always)]
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.len = None;
+        self.long.take(item)
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.len = item.short_value(&mut self.short);
+        self.len.is_some()
+    }
+}

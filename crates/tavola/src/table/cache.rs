@@ -1,0 +1,196 @@
+//! A table with a capacity: a cache, which evicts keys where it has no room.
+//!
+//! A write that finds no room under its shard's lock lets go of it, wins some back
+//! ([`Core::evict_for`]) and begins again, as a write of any table does that lacks pages.
+
+use super::Table;
+use super::core::Core;
+use crate::alloc::{
+    Step, Stop, available, capacity, free_pages, give_back, give_up_some, is_over, lock_pool,
+    may_hold, rebuild_pool, reckon, set_capacity,
+};
+use crate::error::Result;
+use crate::index::{Hash, Noted, Want, evict, read, squeeze, visit};
+use crate::layout::LARGEST_BLOCK;
+use crate::lock::ShardLock;
+use crate::sync::Ordering;
+
+/// Keys evicted in one go: the writes that follow find room.
+const EVICTED: u32 = 4;
+/// Bytes of key and value that are evicted in one go at most.
+const MOST_EVICTED: u64 = 4096;
+/// Pages a cache that is too large gives up in one step, and how often keys are evicted for them.
+const GIVEN_UP: u32 = 2;
+const RELIEFS: u32 = 32;
+
+impl Core {
+    /// Makes the region of a new table that of a cache.
+    pub(super) fn begin_cache(&self, bytes: u64) -> Result<()> {
+        reckon(self.region());
+        set_capacity(self.region(), bytes)
+    }
+
+    /// As [`read`]; a cache is told what was read.
+    #[inline(always)]
+    pub(super) fn read(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+        if self.region().is_cache() && self.region().is_writable() {
+            return self.read_in_cache(key, hash, want);
+        }
+        read(self.region(), key, hash, want)
+    }
+
+    #[inline(never)]
+    fn read_in_cache(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+        let mut noted = Noted::new(want);
+        let found = read(self.region(), key, hash, &mut noted)?;
+        if noted.word != 0 {
+            self.visit(hash, noted.word);
+        }
+        Ok(found)
+    }
+
+    /// Notes that a key was read. Its slot may be another's by now, its segment gone: so that is
+    /// done under the shard's lock, if nobody holds it; the next read comes anyway.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn visit(&self, hash: Hash, word: u64) {
+        if let Ok(me) = self.writer()
+            && let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me)
+        {
+            visit(&lock, hash, word);
+        }
+    }
+
+    /// Makes room for so many pages, best in that shard. False: there is nothing to evict, or never
+    /// so much room.
+    #[cold]
+    pub(super) fn evict_for(&self, shard: Option<u32>, me: u32, wanted: u32) -> Result<bool> {
+        let region = self.region();
+        if !may_hold(region, wanted) {
+            return Ok(false);
+        }
+        loop {
+            if !self.relieve(shard, me)? {
+                return Ok(false);
+            }
+            // For one page, a block that was freed may do as well.
+            if wanted <= 1 || available(region) >= wanted {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Wins back some memory, best in that shard, as what it gives up can be used there at once.
+    /// False: there is nothing to evict.
+    fn relieve(&self, shard: Option<u32>, me: u32) -> Result<bool> {
+        let shards = self.region().geometry().shards();
+        let first = shard.unwrap_or_else(|| self.relieved.fetch_add(1, Ordering::Relaxed));
+        let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
+        // A shard that somebody holds is waited for when no other had anything: its holder may be
+        // stopped.
+        for is_patient in [false, true] {
+            for turn in 0..shards {
+                let number = first.wrapping_add(turn) % shards;
+                let lock = match is_patient || turn == 0 && shard.is_some() {
+                    true => Some(self.lock(number, me)?),
+                    false => ShardLock::try_acquire(self.region(), number, me),
+                };
+                let Some(lock) = lock else { continue };
+                if relieve(&lock, &mut key)? {
+                    return Ok(true);
+                }
+            }
+        }
+        self.mend_counts(me)
+    }
+
+    /// Counts the pages anew: those that were damaged may say that there is no room. True: they
+    /// were.
+    fn mend_counts(&self, me: u32) -> Result<bool> {
+        let region = self.region();
+        let counts = || {
+            let pool = region.pool();
+            let holes = pool.hole_count.load(Ordering::Relaxed);
+            (holes, pool.overhead.load(Ordering::Relaxed))
+        };
+        let before = counts();
+        rebuild_pool(&lock_pool(region, me)?);
+        Ok(counts() != before)
+    }
+
+    /// A piece of work on a cache that is too large, as its capacity became smaller.
+    #[cold]
+    pub(super) fn shrink_some(&self, shard: u32, me: u32) -> Result<()> {
+        let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
+        if let Some(lock) = ShardLock::try_acquire(self.region(), shard, me) {
+            for _ in 0..RELIEFS {
+                if free_pages(self.region()) >= GIVEN_UP || !relieve(&lock, &mut key)? {
+                    break;
+                }
+            }
+        }
+        give_up_some(self.region(), me, GIVEN_UP)
+    }
+
+    /// Does all of it.
+    pub(super) fn shrink(&self, me: u32) -> Result<()> {
+        while is_over(self.region()) {
+            give_up_some(self.region(), me, u32::MAX)?;
+            if is_over(self.region()) && !self.relieve(None, me)? {
+                break;
+            }
+        }
+        give_back(self.region(), me, u32::MAX, false)?;
+        Ok(())
+    }
+}
+
+/// Wins back a page if some blocks are free that it can do without, and evicts some keys if not.
+/// False: there is nothing to evict.
+fn relieve(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Result<bool> {
+    match try_relieve(lock, key) {
+        Ok(is_relieved) => Ok(is_relieved),
+        Err(Stop::Fail(error)) => Err(error),
+        Err(Stop::Need(_)) => Ok(false),
+    }
+}
+
+fn try_relieve(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<bool> {
+    if squeeze(lock, key)? {
+        return Ok(true);
+    }
+    let mut bytes = 0;
+    for number in 0..EVICTED {
+        match evict(lock)? {
+            Some(evicted) => bytes += evicted,
+            None => return Ok(number > 0),
+        }
+        if bytes >= MOST_EVICTED {
+            break;
+        }
+    }
+    Ok(true)
+}
+
+impl Table {
+    /// How many bytes a cache may take; `None`: the table is none.
+    ///
+    /// # Errors
+    /// None today; the type leaves room.
+    pub fn capacity(&self) -> Result<Option<u64>> {
+        Ok(capacity(self.core()?.region()))
+    }
+
+    /// Changes how many bytes a cache may take, for all who use it. A smaller capacity is applied
+    /// step by step, by the writes that follow, and by [`Table::maintain`], which does all that is
+    /// left.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`](crate::Error::BadOption) when the table is no cache, or cannot have so
+    /// many; [`Error::ReadOnly`](crate::Error::ReadOnly).
+    pub fn set_capacity(&self, bytes: u64) -> Result<()> {
+        let core = self.core()?;
+        core.writer()?;
+        set_capacity(core.region(), bytes)
+    }
+}
