@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 /// What every call of the crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -32,6 +33,13 @@ pub enum Error {
     Worker {
         /// What is known about it.
         what: String,
+    },
+    /// A file is no trace.
+    Trace {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
     },
     /// An option outside its bounds.
     BadOption {
@@ -73,6 +81,7 @@ impl fmt::Display for Error {
                 )
             }
             Self::Worker { what } => write!(f, "a worker process failed: {what}"),
+            Self::Trace { path, why } => write!(f, "{}: {why}", path.display()),
             Self::BadOption { option, why } => write!(f, "--{option}: {why}"),
         }
     }

@@ -11,6 +11,7 @@
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
 //! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
+//! - [`trace`]: how often a table with a capacity finds what is asked for, beside simulations.
 //!
 //! Below them: [`clock`] (one time for all processes), `bytes` (keys and values made from an
 //! index, and checked), `order` (a random visiting order that costs no memory), `latency`
@@ -32,6 +33,7 @@ mod order;
 pub mod queue;
 pub mod scale;
 mod scratch;
+pub mod trace;
 pub mod uid;
 
 pub use error::{Error, Result};

@@ -53,8 +53,13 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn create(place: &Place) -> Result<(Self, Table)> {
-        let name = fresh_name(place.dir.as_deref())?;
-        let table = place.options().create(&name)?;
+        Self::create_table(place.dir.as_deref(), &place.options())
+    }
+
+    /// A table with options of its own.
+    pub(crate) fn create_table(dir: Option<&Path>, options: &Options) -> Result<(Self, Table)> {
+        let name = fresh_name(dir)?;
+        let table = options.create(&name)?;
         Ok((Self { name, listed: true }, table))
     }
 

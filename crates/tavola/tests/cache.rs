@@ -235,6 +235,19 @@ fn a_value_larger_than_the_cache_is_refused() {
     assert_clean(&table);
 }
 
+/// Its end is reached before its capacity.
+#[test]
+fn a_capacity_that_the_table_cannot_grow_to() {
+    let dir = Dir::new();
+    let options = Table::options().capacity(4 * MIB).max_size(4 * MIB);
+    let table = options.create(dir.table("small")).unwrap();
+    for len in [100, 16, 20_000, 100] {
+        fill(&table, 8 * MIB, &mut Random::new(len), |_| len as usize);
+    }
+    assert_within(&table, 4 * MIB);
+    assert_clean(&table);
+}
+
 #[test]
 fn many_threads_at_the_limit() {
     let dir = Dir::new();

@@ -16,6 +16,7 @@ mod human;
 mod logs;
 mod queues;
 mod scale;
+mod traces;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,6 +29,7 @@ Examples:
   tavola bench queue                                two processes hand each other elements
   tavola bench log                                  processes log lines
   tavola bench scale                                how rates hold up with more processes
+  tavola bench trace web.u32.xz --items 5%          hit ratios of a table with a capacity
 
 Each runs on a table of its own that nobody else can see and that is gone at the end, also
 after Ctrl-C. Every answer is checked; a wrong one ends the run with exit code 2.";
@@ -73,6 +75,7 @@ enum What {
     Queue(queues::Args),
     Log(logs::Args),
     Scale(scale::Args),
+    Trace(traces::Args),
     #[command(hide = true)]
     Worker,
     #[command(hide = true)]
@@ -281,6 +284,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         What::Queue(args) => queues::run(args)?,
         What::Log(args) => logs::run(args)?,
         What::Scale(args) => scale::run(args)?,
+        What::Trace(args) => traces::run(args)?,
         What::Worker => kv::work().map_err(explain)?,
         What::Player => queue::work().map_err(explain)?,
         What::Logger => log::work().map_err(explain)?,

@@ -35,7 +35,10 @@ fn backed(region: &Region) -> u32 {
 
 /// How many more pages may be backed.
 pub(super) fn room(region: &Region) -> u32 {
-    pages(region).map_or(u32::MAX, |pages| pages.saturating_sub(backed(region)))
+    let geometry = region.geometry();
+    let most = geometry.max_pages - geometry.first_page;
+    let left = |pages: u32| pages.min(most).saturating_sub(backed(region));
+    pages(region).map_or(u32::MAX, left)
 }
 
 /// Whether a cache has more pages than it may, those that will be given back not counted.
@@ -51,14 +54,17 @@ pub(crate) fn free(region: &Region) -> u32 {
     free.saturating_sub(surplus)
 }
 
-/// Pages that may be taken, from the pool or newly backed; of a cache that is too large, one is
-/// given up for each.
+/// Pages that may be taken from the pool; of a cache that is too large, one is given up for each.
 pub(crate) fn available(region: &Region) -> u32 {
-    let free = free(region);
     match is_over(region) {
-        true => free / 2,
-        false => free.saturating_add(room(region)),
+        true => free(region) / 2,
+        false => free(region),
     }
+}
+
+/// Whether no page is to be had without evicting keys, as far as that can be told.
+pub(crate) fn is_full(region: &Region) -> bool {
+    available(region) == 0 && room(region) == 0
 }
 
 /// Whether a cache can have room for a value of so many pages, beside little else.

@@ -36,7 +36,7 @@ mod uid;
 mod write;
 
 pub(crate) use capacity::{
-    available, capacity, free as free_pages, is_over, may_hold, reckon, reckon_anew,
+    available, capacity, free as free_pages, is_full, is_over, may_hold, reckon, reckon_anew,
     set as set_capacity,
 };
 pub(crate) use chain::{Chain, settle_pages};

@@ -6,7 +6,7 @@ use super::ghosts::{find_ghost, lay_ghost, oldest_ghost, spread};
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::split::{new_root, split};
-use crate::alloc::{Step, announce, available, corrupt, discard, free_uid, settle_uid};
+use crate::alloc::{Step, announce, corrupt, discard, free_uid, is_full, settle_uid};
 use crate::layout::{Bucket, Hint, PROTECTED, SLOTS, Segment, slot_ref, slot_tag, slot_word};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, prefetch};
@@ -120,7 +120,7 @@ fn insert_crowded(lock: &ShardLock<'_>, hash: Hash, word: u64, state: u32) -> St
             return Ok(());
         }
         // A full cache has slots enough elsewhere: one of these keys goes rather than a page's.
-        let is_full = lock.region.is_cache() && available(lock.region) == 0;
+        let is_full = lock.region.is_cache() && is_full(lock.region);
         if is_full && evict_beside(lock, segment, hash, true)? {
             continue;
         }
