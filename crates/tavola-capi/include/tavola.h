@@ -338,12 +338,14 @@ typedef void (*tavola_each_text)(void *user, const char *text, size_t len);
 typedef struct tavola_options {
   // `sizeof(tavola_options)`.
   size_t size;
-  // The most bytes a new table may grow to, 1 MiB to 8 TiB; 64 GiB when 0. A reservation of
-  // addresses, not of memory; a table that is there keeps its own.
+  // The most bytes a new table may grow to, 1 MiB to 8 TiB; 64 GiB when 0, or twice the
+  // `capacity` if that is more. A reservation of addresses, not of memory; a table that is there
+  // keeps its own.
   uint64_t max_size;
   // The mode of a new table's file, whatever the umask; 0600 when 0.
   uint32_t mode;
-  // Shards of a new table, a power of two from 1 to 1024; by `max_size` when 0.
+  // Shards of a new table, a power of two from 1 to 1024; by `max_size` or `capacity` when
+  // 0.
   uint32_t shards;
   // Makes a new table for keys of so many bytes only, where not 0: a key takes 8 bytes less.
   uint32_t fixed_key;
@@ -357,6 +359,10 @@ typedef struct tavola_options {
   // How many milliseconds keys of a new table live after they were set, unless they are given
   // another time (`tavola_attributes`); for ever when 0. Not with fixed lengths.
   uint64_t ttl_ms;
+  // Makes a new table a cache of so many bytes, all told: keys, values, the index, free memory.
+  // Where it has no room for a key, it evicts others, best such as were not read. 0: no cache,
+  // full is an error. A table that is there stays what it is; see `tavola_set_capacity`.
+  uint64_t capacity;
 } tavola_options;
 
 // What a key gets or has beside its value. From the time on at which it expires it is missing, for
@@ -456,6 +462,16 @@ typedef struct tavola_stats {
   uint64_t expired;
   // How many milliseconds keys live unless they are given another time; 0: for ever.
   uint64_t ttl_ms;
+  // How many bytes a cache may take; 0: the table is no cache.
+  uint64_t capacity;
+  // Key and value bytes of a cache's newcomers, on probation.
+  uint64_t newcomer_bytes;
+  // Newcomers that a cache evicted, since it was made.
+  uint64_t evicted_new;
+  // Protected keys that a cache evicted, since it was made.
+  uint64_t evicted_old;
+  // Keys that came back soon after a cache had evicted them, since it was made.
+  uint64_t ghost_hits;
 } tavola_stats;
 
 // One size class of blocks that is in use.
@@ -738,7 +754,9 @@ bool tavola_is_read_only(const struct tavola_table *table);
 //
 // # Concurrency
 // Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The value
-// is one that was set as a whole.
+// is one that was set as a whole. Of a cache it notes that the key was read, if the table is open
+// for writing and the shard's lock is free just then; with the first such note the process becomes
+// a participant.
 tavola_status tavola_get(const struct tavola_table *table,
                          const void *key,
                          size_t key_len,
@@ -1283,8 +1301,9 @@ tavola_status tavola_clear(const struct tavola_table *table);
 tavola_status tavola_compact(const struct tavola_table *table, uint64_t *given_back);
 
 // Collapses up to `budget_bytes` of the table into huge pages, where the kernel can (about a
-// second a GiB), searches up to 256 buckets of each shard for keys that have expired, and gives
-// back some memory nobody needs. Goes on where the last call of this process ended.
+// second a GiB), searches up to 256 buckets of each shard for keys that have expired, evicts keys
+// of a cache that has more than its capacity until it fits, and gives back some memory nobody
+// needs. Goes on where the last call of this process ended.
 //
 // # Errors
 // As `tavola_remove`.
@@ -1305,6 +1324,21 @@ tavola_status tavola_remove_expired(const struct tavola_table *table);
 // # Errors
 // `TAVOLA_ERR_READ_ONLY`.
 tavola_status tavola_reap(const struct tavola_table *table, uint32_t *freed);
+
+// How many bytes a cache may take, all told; 0: the table is no cache.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_capacity(const struct tavola_table *table, uint64_t *bytes);
+
+// Changes how many bytes a cache may take, for all who use it; rounded down to 16 KiB. A smaller
+// capacity is applied step by step, by the writes that follow, and by `tavola_maintain`, which
+// does all that is left.
+//
+// # Errors
+// `TAVOLA_ERR_BAD_OPTION` when the table is no cache, or cannot have so many;
+// `TAVOLA_ERR_READ_ONLY`.
+tavola_status tavola_set_capacity(const struct tavola_table *table, uint64_t bytes);
 
 // Reads many keys: calls `each` once for each, in order.
 //

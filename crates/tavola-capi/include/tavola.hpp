@@ -370,6 +370,13 @@ class table {
     detail::check(tavola_maintain(get(), budget_bytes, &did));
     return did;
   }
+  // How many bytes a cache may take; nothing: the table is no cache.
+  std::optional<std::uint64_t> capacity() const {
+    std::uint64_t bytes = 0;
+    detail::check(tavola_capacity(get(), &bytes));
+    return bytes == 0 ? std::nullopt : std::make_optional(bytes);
+  }
+  void set_capacity(std::uint64_t bytes) { detail::check(tavola_set_capacity(get(), bytes)); }
   std::uint32_t reap() {
     std::uint32_t freed = 0;
     detail::check(tavola_reap(get(), &freed));

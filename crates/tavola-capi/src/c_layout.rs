@@ -55,14 +55,14 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_pair { key value }
         tavola_entry { key value attributes }
         tavola_options {
-            size max_size mode shards fixed_key fixed_value uids background ttl_ms
+            size max_size mode shards fixed_key fixed_value uids background ttl_ms capacity
         }
         tavola_attributes { size ttl_ms expires_unix_ms flags reserved }
         tavola_stats {
             size keys payload_bytes resident_bytes max_size fixed_key fixed_value uids segments
             index_load index_bytes slab_bytes uid_bytes large_bytes beside_bytes free_bytes shards
             participants recoveries created_unix_s uuid format_version expired
-            ttl_ms
+            ttl_ms capacity newcomer_bytes evicted_new evicted_old ghost_hits
         }
         tavola_class { size block_bytes pages blocks used }
         tavola_participant { size pid slot attached_unix_s command alive }

@@ -12,12 +12,14 @@ use tavola_core::{Options, Table};
 pub struct tavola_options {
     /// `sizeof(tavola_options)`.
     pub size: usize,
-    /// The most bytes a new table may grow to, 1 MiB to 8 TiB; 64 GiB when 0. A reservation of
-    /// addresses, not of memory; a table that is there keeps its own.
+    /// The most bytes a new table may grow to, 1 MiB to 8 TiB; 64 GiB when 0, or twice the
+    /// `capacity` if that is more. A reservation of addresses, not of memory; a table that is there
+    /// keeps its own.
     pub max_size: u64,
     /// The mode of a new table's file, whatever the umask; 0600 when 0.
     pub mode: u32,
-    /// Shards of a new table, a power of two from 1 to 1024; by `max_size` when 0.
+    /// Shards of a new table, a power of two from 1 to 1024; by `max_size` or `capacity` when
+    /// 0.
     pub shards: u32,
     /// Makes a new table for keys of so many bytes only, where not 0: a key takes 8 bytes less.
     pub fixed_key: u32,
@@ -31,9 +33,13 @@ pub struct tavola_options {
     /// How many milliseconds keys of a new table live after they were set, unless they are given
     /// another time (`tavola_attributes`); for ever when 0. Not with fixed lengths.
     pub ttl_ms: u64,
+    /// Makes a new table a cache of so many bytes, all told: keys, values, the index, free memory.
+    /// Where it has no room for a key, it evicts others, best such as were not read. 0: no cache,
+    /// full is an error. A table that is there stays what it is; see `tavola_set_capacity`.
+    pub capacity: u64,
 }
 
-// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, a `u64`), the size first.
+// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`), the size first.
 unsafe impl SizedStruct for tavola_options {}
 
 /// The options that a caller means; NULL: the defaults.
@@ -60,6 +66,9 @@ pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Option
     }
     if given.ttl_ms != 0 {
         made = made.ttl(Duration::from_millis(given.ttl_ms));
+    }
+    if given.capacity != 0 {
+        made = made.capacity(given.capacity);
     }
     Ok(made.uids(given.uids != 0).background(given.background != 0))
 }

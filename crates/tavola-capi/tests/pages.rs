@@ -105,6 +105,28 @@ fn the_readme_runs_in_rust() {
     );
 }
 
+/// What the pages for who comes from elsewhere show of Tavola, with a table to do it on.
+#[test]
+fn pages_for_newcomers_run_in_c() {
+    let installed = Installed::get();
+    for name in ["lmdb", "memcached", "apcu"] {
+        let page = read(&here(&format!("../../docs/coming-from-{name}.md")));
+        let block = only(blocks(&page, "c"));
+        let (_, ours) = block.split_once("// Tavola\n").expect("a part of ours");
+        let open = "tavola_table *table = NULL;\ntavola_open(\"t\", NULL, &table);";
+        let head = "#include <stdio.h>\n#include <tavola.h>";
+        let directory = directory();
+        let text = program(&format!("{head}\n{open}\n{ours}\ntavola_close(table);"));
+        std::fs::write(directory.path().join("page.c"), text).unwrap();
+        let flags = "$(pkg-config --cflags --libs tavola)";
+        let command = format!("cc page.c {flags}\n./a.out");
+        for compiler in COMPILERS {
+            let ran = installed.run_command((Language::C, compiler), directory.path(), &command);
+            assert_eq!(String::from_utf8_lossy(&ran.stdout), "here\n", "{name}");
+        }
+    }
+}
+
 #[test]
 fn examples_are_made_and_run_as_their_pages_say() {
     let (folder, installed) = (here("../../examples/c"), Installed::get());

@@ -6,7 +6,7 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "get",
     "set",
     "add",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 20] = [
     "create",
     "ls",
     "stat",
+    "set-capacity",
     "drop",
     "dump",
     "load",

@@ -248,6 +248,39 @@ fn a_capacity_that_the_table_cannot_grow_to() {
     assert_clean(&table);
 }
 
+/// Where a key of zeros was, a ghost must not lead a reader to bytes that are all zeros.
+#[test]
+fn an_evicted_key_of_zeros_is_missing() {
+    for is_fixed in [false, true] {
+        let options = Table::options().capacity(MIB).max_size(64 * MIB);
+        let options = if is_fixed {
+            options.fixed(8, 8)
+        } else {
+            options
+        };
+        let table = options.private().unwrap();
+        let zeros: &[u8] = if is_fixed { &[0; 8] } else { b"" };
+        let (mut evicted, mut number) = (0, 1u64);
+        for _ in 0..12 {
+            table.set(zeros, &[1; 8]).unwrap();
+            for _ in 0..25_000 {
+                table.set(&number.to_le_bytes(), &[2; 8]).unwrap();
+                number += 1;
+            }
+            let found = table.get(zeros).unwrap().is_some();
+            let mut in_batch = None;
+            let each = |_, value: Option<&[u8]>| in_batch = Some(value.is_some());
+            table.get_many(&[zeros], each).unwrap();
+            assert_eq!(in_batch, Some(found));
+            assert_eq!(table.contains(zeros).unwrap(), found);
+            assert_ne!(table.add(zeros, &[1; 8]).unwrap(), found);
+            evicted += u32::from(!found);
+            table.remove(zeros).unwrap();
+        }
+        assert!(evicted > 0);
+    }
+}
+
 #[test]
 fn many_threads_at_the_limit() {
     let dir = Dir::new();

@@ -166,8 +166,9 @@ pub unsafe extern "C" fn tavola_compact(
 }
 
 /// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can (about a
-/// second a GiB), searches up to 256 buckets of each shard for keys that have expired, and gives
-/// back some memory nobody needs. Goes on where the last call of this process ended.
+/// second a GiB), searches up to 256 buckets of each shard for keys that have expired, evicts keys
+/// of a cache that has more than its capacity until it fits, and gives back some memory nobody
+/// needs. Goes on where the last call of this process ended.
 ///
 /// # Errors
 /// As `tavola_remove`.

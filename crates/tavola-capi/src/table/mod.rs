@@ -21,6 +21,8 @@ pub(crate) mod stats;
 
 pub(crate) mod maintain;
 
+mod cache;
+
 #[cfg(test)]
 mod allocations;
 

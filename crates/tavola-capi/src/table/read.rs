@@ -17,7 +17,9 @@ use tavola_core::Table;
 ///
 /// # Concurrency
 /// Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The value
-/// is one that was set as a whole.
+/// is one that was set as a whole. Of a cache it notes that the key was read, if the table is open
+/// for writing and the shard's lock is free just then; with the first such note the process becomes
+/// a participant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get(
     table: *const tavola_table,

@@ -60,6 +60,16 @@ pub struct tavola_stats {
     pub expired: u64,
     /// How many milliseconds keys live unless they are given another time; 0: for ever.
     pub ttl_ms: u64,
+    /// How many bytes a cache may take; 0: the table is no cache.
+    pub capacity: u64,
+    /// Key and value bytes of a cache's newcomers, on probation.
+    pub newcomer_bytes: u64,
+    /// Newcomers that a cache evicted, since it was made.
+    pub evicted_new: u64,
+    /// Protected keys that a cache evicted, since it was made.
+    pub evicted_old: u64,
+    /// Keys that came back soon after a cache had evicted them, since it was made.
+    pub ghost_hits: u64,
 }
 
 // SAFETY: numbers without padding (the two pairs of `u32` fill 8 bytes each), the size first.
@@ -93,6 +103,11 @@ impl From<Stats> for tavola_stats {
             format_version: u64::from(stats.format_version),
             expired: stats.expired,
             ttl_ms: stats.ttl_ms,
+            capacity: stats.capacity.unwrap_or(0),
+            newcomer_bytes: stats.newcomer_bytes,
+            evicted_new: stats.evicted_new,
+            evicted_old: stats.evicted_old,
+            ghost_hits: stats.ghost_hits,
         }
     }
 }

@@ -17,6 +17,7 @@ Examples:
   tavola create ./cache.tavola           a path, because it has a / in it
   tavola create sessions --ttl 30m       keys go half an hour after they were set
   tavola create pairs --fixed 8,8        keys and values of 8 bytes only: 8 bytes less a key
+  tavola create pages --capacity 1G      a cache: evicts keys where it has no room
 
 A new table takes next to no memory, whatever its --max-size is: that only
 reserves addresses. 'tavola set' makes a missing table, too, with these defaults.";
@@ -30,11 +31,14 @@ pub struct Args {
     /// How large the table may become [default: 64G]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     max_size: Option<u64>,
+    /// Makes it a cache, which takes so much memory and evicts keys where it has no room
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
+    capacity: Option<u64>,
     /// Who may use it, as for chmod [default: 600]
     #[arg(long, value_name = "OCTAL", value_parser = parse_mode)]
     mode: Option<u32>,
     /// Into how many parts with locks of their own it is divided, a power of two
-    /// [default: by --max-size]
+    /// [default: by --max-size or --capacity]
     #[arg(long, value_name = "COUNT")]
     shards: Option<u32>,
     /// How long keys are there, unless they are given another time: 90, 30m, 7d
@@ -53,6 +57,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let mut options = Table::options();
     if let Some(bytes) = args.max_size {
         options = options.max_size(bytes);
+    }
+    if let Some(bytes) = args.capacity {
+        options = options.capacity(bytes);
     }
     if let Some(mode) = args.mode {
         options = options.mode(mode);

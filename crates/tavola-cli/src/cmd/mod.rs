@@ -21,6 +21,7 @@ pub mod ls;
 pub mod maintain;
 pub mod man;
 pub mod set;
+pub mod set_capacity;
 pub mod stat;
 pub mod touch;
 pub mod tour;

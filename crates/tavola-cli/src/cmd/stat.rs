@@ -97,6 +97,11 @@ fn summary(stats: &Stats) -> Vec<(&'static str, String)> {
         ("spare", size(stats.free_bytes)),
         ("made", made),
     ];
+    if let Some(capacity) = stats.capacity {
+        let memory = lines.iter().position(|(name, _)| *name == "memory");
+        let at = memory.map_or(lines.len(), |at| at + 1);
+        lines.splice(at..at, of_cache(stats, capacity));
+    }
     if stats.ttl_ms > 0 || stats.expired > 0 {
         let ttl = match stats.ttl_ms {
             0 => String::new(),
@@ -111,6 +116,31 @@ fn summary(stats: &Stats) -> Vec<(&'static str, String)> {
         );
     }
     lines
+}
+
+fn of_cache(stats: &Stats, capacity: u64) -> [(&'static str, String); 4] {
+    let percent = |bytes: u64| bytes as f64 * 100.0 / capacity as f64;
+    let taken = format!(
+        "{}, {:.1} % taken, {:.1} % by keys and values",
+        size(capacity),
+        percent(stats.resident_bytes),
+        percent(stats.payload_bytes)
+    );
+    let evicted = format!(
+        "{}, {}",
+        counted(stats.evicted_new, "newcomer"),
+        counted(stats.evicted_old, "protected key")
+    );
+    let back = format!("{} soon after eviction", counted(stats.ghost_hits, "key"));
+    [
+        ("capacity", taken),
+        (
+            "newcomers",
+            format!("{} of keys and values", size(stats.newcomer_bytes)),
+        ),
+        ("evicted", evicted),
+        ("came back", back),
+    ]
 }
 
 fn write_participants(out: &mut Output, participants: &[Participant]) -> Result<(), CliError> {
@@ -153,6 +183,12 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "payload_bytes": stats.payload_bytes,
         "resident_bytes": stats.resident_bytes,
         "max_size": stats.max_size,
+        "capacity": stats.capacity,
+        "capacity_used": stats.capacity.map(|most| stats.resident_bytes as f64 / most as f64),
+        "newcomer_bytes": stats.newcomer_bytes,
+        "evicted_new": stats.evicted_new,
+        "evicted_old": stats.evicted_old,
+        "ghost_hits": stats.ghost_hits,
         "key_bytes": stats.fixed.map(|(key, _)| key),
         "value_bytes": stats.fixed.map(|(_, value)| value),
         "shards": stats.shards,

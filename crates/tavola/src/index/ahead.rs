@@ -6,7 +6,7 @@ use super::hash::Hash;
 use super::read::{Look, View, read};
 use super::want::Want;
 use crate::error::Result;
-use crate::layout::{LayoutWord, Segment, slot_ref};
+use crate::layout::{LayoutWord, Segment, is_key, slot_ref};
 use crate::region::Region;
 use crate::sync::{Ordering, prefetch};
 
@@ -116,7 +116,9 @@ impl<'a> Ahead<'a> {
         };
         // Pairs with the release that published the item: its bytes are seen.
         self.slot = slot as u32;
-        self.item_ref = slot_ref(bucket.slots[slot].load(Ordering::Acquire));
+        let word = bucket.slots[slot].load(Ordering::Acquire);
+        // A ghost leads nowhere: the key is read anew.
+        self.item_ref = if is_key(word) { slot_ref(word) } else { 0 };
         region.prefetch_ref(self.item_ref);
         true
     }

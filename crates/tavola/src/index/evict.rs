@@ -9,8 +9,8 @@
 //! |---|---|---|
 //! | a state is changed | the key | the key; hands and states are advice, any value is safe |
 //! | the slot is cleared, the bucket bumped | no key | as after a removal |
-//! | the ghost is stored | no key: a ghost leads nowhere | the same |
 //! | the block is freed | no key | the same |
+//! | the ghost is stored | no key: a ghost leads nowhere | the same |
 
 use super::clear::segment_at;
 use super::dir::{layout_word, next_prefix};

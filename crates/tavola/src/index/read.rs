@@ -181,9 +181,10 @@ impl View<'_> {
     ) -> Option<bool> {
         // Pairs with the release that published the item: its bytes are seen.
         // Its tag need not be looked at again: the whole key will be.
-        let item_ref = slot_ref(bucket.slots[slot].load(Ordering::Acquire));
-        let is_taken =
-            item_ref != 0 && self.take_short(item_ref, key, want) && self.validate(bucket, version);
+        let word = bucket.slots[slot].load(Ordering::Acquire);
+        let is_taken = is_key(word)
+            && self.take_short(slot_ref(word), key, want)
+            && self.validate(bucket, version);
         if is_taken {
             want.seen(bucket, slot);
         }

@@ -59,7 +59,7 @@ impl Core {
         Ok(())
     }
 
-    /// Sets what `pair` says of each of them, with what `stamping` says beside it.
+    /// As [`Ahead::finish`]; the cache is told what was read.
     #[inline(never)]
     fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
@@ -70,6 +70,7 @@ impl Core {
         Ok(found)
     }
 
+    /// Sets what `pair` says of each of them, with what `stamping` says beside it.
     #[inline(always)]
     fn set_many<'a, T>(
         &self,

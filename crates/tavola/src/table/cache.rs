@@ -54,9 +54,15 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn visit(&self, hash: Hash, word: u64) {
-        if let Ok(me) = self.writer()
-            && let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me)
-        {
+        if self.is_untold.load(Ordering::Relaxed) != 0 {
+            return;
+        }
+        let Ok(me) = self.writer() else {
+            // It cannot attach, and shall not try that with each read.
+            self.is_untold.store(1, Ordering::Relaxed);
+            return;
+        };
+        if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
             visit(&lock, hash, word);
         }
     }

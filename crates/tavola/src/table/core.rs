@@ -59,6 +59,8 @@ pub(super) struct Core {
     looked: W32,
     /// The shard a cache evicts from next, where it is all the same.
     pub(super) relieved: W32,
+    /// 1: visits cannot be noted, as this process cannot attach.
+    pub(super) is_untold: W32,
     /// Tells it from all others that there ever were in this process.
     pub(super) number: u64,
 }
@@ -76,6 +78,7 @@ impl Core {
             naming,
             looked: W32::new(0),
             relieved: W32::new(0),
+            is_untold: W32::new(0),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
         }
     }

@@ -219,7 +219,8 @@ impl Table {
 
     /// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can
     /// (`MADV_COLLAPSE`, Linux 6.1; about a second a GiB), searches up to 256 buckets of each shard
-    /// for keys that have expired, and gives back some memory nobody needs.
+    /// for keys that have expired, and gives back some memory nobody needs. Makes a cache as small
+    /// as its capacity, but for pages freed less than two seconds ago.
     /// Goes on where the last call of this process ended, the search where the last search did;
     /// `done` says that nothing is left to collapse.
     ///

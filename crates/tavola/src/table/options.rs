@@ -171,7 +171,7 @@ impl Options {
     }
 
     fn default_size(&self) -> u64 {
-        let for_cache = self.capacity.map_or(0, |bytes| bytes.saturating_mul(2));
+        let for_cache = self.capacity.unwrap_or(0).saturating_mul(2);
         DEFAULT_SIZE.max(for_cache.min(MAX_SIZE))
     }
 

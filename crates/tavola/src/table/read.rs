@@ -30,7 +30,9 @@ impl Table {
     ///
     /// # Concurrency
     /// Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The
-    /// value is one that was set as a whole.
+    /// value is one that was set as a whole. Of a cache, one bit is written that tells that the key
+    /// is in use, where it does not say so yet: behind the read, under the shard's lock if nobody
+    /// holds it.
     #[inline]
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let Some(core) = self.lazy.ready() else {

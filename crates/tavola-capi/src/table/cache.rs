@@ -1,0 +1,40 @@
+//! Caches: how much memory they may take.
+
+use super::tavola_table;
+use crate::entry::{OK, entry};
+use crate::given::given;
+use crate::status::tavola_status;
+
+/// How many bytes a cache may take, all told; 0: the table is no cache.
+///
+/// # Errors
+/// Those of mapping the table, where this is its first use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_capacity(
+    table: *const tavola_table,
+    bytes: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, bytes) = (given!(handle table), given!(out bytes));
+        bytes.put(table.inner.capacity()?.unwrap_or(0));
+        OK
+    })
+}
+
+/// Changes how many bytes a cache may take, for all who use it; rounded down to 16 KiB. A smaller
+/// capacity is applied step by step, by the writes that follow, and by `tavola_maintain`, which
+/// does all that is left.
+///
+/// # Errors
+/// `TAVOLA_ERR_BAD_OPTION` when the table is no cache, or cannot have so many;
+/// `TAVOLA_ERR_READ_ONLY`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_set_capacity(
+    table: *const tavola_table,
+    bytes: u64,
+) -> tavola_status {
+    entry(|| {
+        given!(handle table).inner.set_capacity(bytes)?;
+        OK
+    })
+}

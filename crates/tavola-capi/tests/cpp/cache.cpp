@@ -1,0 +1,57 @@
+// Caches: a table with a capacity evicts keys, and its capacity can be changed.
+
+#include "check.hpp"
+
+constexpr std::uint64_t mib = 1 << 20;
+
+static void fill(tavola::table& table, int from, int count) {
+  for (int i = from; i < from + count; i++) table.set(std::to_string(i), std::string(1000, 'x'));
+}
+
+static void evicts(tavola::table& cache) {
+  fill(cache, 0, 6000);
+  const auto stats = cache.stats();
+  CHECK(stats.capacity == 2 * mib && stats.resident_bytes <= 2 * mib && stats.keys > 0);
+  CHECK(stats.keys + stats.evicted_new + stats.evicted_old == 6000 && stats.evicted_new > 0);
+  CHECK(stats.newcomer_bytes <= stats.payload_bytes && stats.ghost_hits == 0);
+  cache.set("read", "often");
+  for (int i = 0; i < 6000; i += 10) {
+    fill(cache, 10000 + i, 10);
+    CHECK(cache.get("read") == "often");
+  }
+  CHECK(cache.check().is_clean());
+}
+
+static void changes(tavola::table& cache) {
+  CHECK(cache.capacity() == 2 * mib);
+  cache.set_capacity(4 * mib);
+  fill(cache, 20000, 6000);
+  const auto grown = cache.stats();
+  CHECK(cache.capacity() == 4 * mib && grown.resident_bytes > 2 * mib);
+  cache.set_capacity(mib);
+  cache.maintain(0);
+  CHECK(cache.capacity() == mib && cache.stats().keys < grown.keys / 2);
+  CHECK(cache.check().is_clean());
+}
+
+static void refuses(tavola::table& cache) {
+  auto table = a_table("table");
+  CHECK(!table.capacity() && table.stats().capacity == 0);
+  CHECK(thrown_by([&] { table.set_capacity(4 * mib); }) == TAVOLA_ERR_BAD_OPTION);
+  CHECK(thrown_by([&] { cache.set_capacity(1000); }) == TAVOLA_ERR_BAD_OPTION);
+  auto reader = tavola::table::open_read_only("cache");
+  CHECK(thrown_by([&] { reader.set_capacity(2 * mib); }) == TAVOLA_ERR_READ_ONLY);
+  CHECK(reader.capacity() == mib && cache.capacity() == mib);
+  tavola::names::remove("table");
+}
+
+int main() {
+  tavola::options options;
+  options.max_size = 16 * mib;
+  options.capacity = 2 * mib;
+  auto cache = tavola::table::create("cache", options);
+  evicts(cache);
+  changes(cache);
+  refuses(cache);
+  tavola::names::remove("cache");
+}

@@ -1,0 +1,120 @@
+//! Caches: create --capacity, set-capacity, and what stat tells of them.
+
+mod shell;
+
+use serde_json::{Value, json};
+use shell::{Ran, Shell};
+
+const MIB: u64 = 1 << 20;
+
+/// A cache of 4 MiB, and about 16 MB of keys that were written to it.
+fn full() -> Shell {
+    let shell = Shell::new();
+    shell.run(["create", "c", "--capacity", "4M"]).ok();
+    load(&shell, 0);
+    shell
+}
+
+fn load(shell: &Shell, from: u32) {
+    let value = "x".repeat(1000);
+    let lines: String = (from..from + 16_000)
+        .map(|n| format!("{{\"key\":\"k{n}\",\"value\":\"{value}\"}}\n"))
+        .collect();
+    shell.feed(["load", "c"], lines.as_bytes()).ok();
+}
+
+fn stat(shell: &Shell) -> Value {
+    shell.run(["stat", "c", "--json"]).json()
+}
+
+fn number(document: &Value, name: &str) -> u64 {
+    document[name].as_u64().expect(name)
+}
+
+fn assert_clean(shell: &Shell) {
+    let checked: Ran = shell.run(["check", "c"]);
+    assert!(checked.text().contains("no problems"));
+}
+
+#[test]
+fn a_cache_stays_within_its_capacity_and_tells_what_it_evicted() {
+    let shell = full();
+    let stat = stat(&shell);
+    assert_eq!(number(&stat, "capacity"), 4 * MIB);
+    assert!(number(&stat, "resident_bytes") <= 4 * MIB, "{stat}");
+    let used = stat["capacity_used"].as_f64().unwrap();
+    assert!(used > 0.8 && used <= 1.0, "{used}");
+    let evicted = number(&stat, "evicted_new") + number(&stat, "evicted_old");
+    assert_eq!(evicted + number(&stat, "keys"), 16_000);
+    assert!(number(&stat, "newcomer_bytes") <= number(&stat, "payload_bytes"));
+    assert!(stat["ghost_hits"].is_u64());
+    assert_clean(&shell);
+}
+
+#[test]
+fn people_are_told_of_caches_only() {
+    let shell = full();
+    let text = shell.run(["stat", "c"]).text();
+    for part in [
+        "capacity      4 MiB, ",
+        "newcomers     ",
+        "evicted       ",
+        "came back     ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    shell.run(["create", "t"]).ok();
+    let text = shell.run(["stat", "t"]).text();
+    for name in ["capacity", "newcomers", "evicted", "came back"] {
+        assert!(!text.contains(name), "{name}: {text}");
+    }
+    let stat = shell.run(["stat", "t", "--json"]).json();
+    assert_eq!(
+        (&stat["capacity"], &stat["capacity_used"]),
+        (&json!(null), &json!(null))
+    );
+}
+
+#[test]
+fn a_smaller_capacity_gives_memory_back_and_a_larger_one_is_used() {
+    let shell = full();
+    let now = shell.run(["set-capacity", "c", "2M", "--json"]).json();
+    assert_eq!(number(&now, "capacity"), 2 * MIB);
+    assert!(number(&now, "resident_bytes") <= 2 * MIB, "{now}");
+    assert!(number(&now, "keys") > 0);
+    let after = stat(&shell);
+    assert_eq!(number(&after, "keys"), number(&now, "keys"));
+    assert!(number(&after, "resident_bytes") <= 2 * MIB, "{after}");
+    assert_clean(&shell);
+
+    let text = shell.run(["set-capacity", "c", "8M"]).text();
+    assert!(
+        text.starts_with("takes ") && text.contains(" of 8 MiB now, "),
+        "{text}"
+    );
+    load(&shell, 16_000);
+    let grown = stat(&shell);
+    let resident = number(&grown, "resident_bytes");
+    assert!(resident > 4 * MIB && resident <= 8 * MIB, "{grown}");
+    assert_clean(&shell);
+}
+
+#[test]
+fn capacities_out_of_bounds_and_other_tables_are_refused() {
+    let shell = full();
+    for size in ["1K", "65G"] {
+        let refused = shell.run(["set-capacity", "c", size]).error();
+        assert!(refused.contains("capacity"), "{refused}");
+    }
+    assert_eq!(shell.run(["set-capacity", "c", "much"]).code, 2);
+    assert_eq!(shell.run(["set-capacity", "c"]).code, 2);
+    shell.run(["set-capacity", "missing", "4M"]).error();
+    assert_eq!(number(&stat(&shell), "capacity"), 4 * MIB);
+    shell.run(["create", "t"]).ok();
+    let refused = shell.run(["set-capacity", "t", "4M"]).error();
+    assert!(refused.contains("no cache"), "{refused}");
+    let refused = shell.run(["create", "u", "--capacity", "1K"]).error();
+    assert!(refused.contains("capacity"), "{refused}");
+    assert_eq!(shell.run(["create", "u", "--capacity", "much"]).code, 2);
+    assert!(!shell.path().join("u").exists());
+}
