@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What every call of the crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -120,6 +121,13 @@ pub enum Error {
         /// What the sink says.
         source: io::Error,
     },
+    /// The value of a key could not be computed a moment ago, and is not tried again yet.
+    NotComputed {
+        /// What was told of it.
+        why: String,
+        /// After that it is tried again.
+        retry: Duration,
+    },
     /// `incr` or `decr` on a value that is no decimal number below 2^64.
     NotACounter,
     /// A write began in a signal handler that had interrupted a write of the same thread.
@@ -179,6 +187,11 @@ impl fmt::Display for Error {
                  or set TAVOLA_DIR to a directory of your own",
                 path.display()
             ),
+            Self::NotComputed { why, retry } => write!(
+                f,
+                "the value could not be computed a moment ago ({why}); \
+                 ask for it again in {retry:?}"
+            ),
             Self::Io { op, path, source } => {
                 write!(f, "{op} failed for {}: {source}", path.display())
             }
@@ -188,7 +201,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// The sentences of the causes that have no path.
+    /// The sentences of the other causes.
     fn fmt_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => write!(

@@ -20,6 +20,7 @@ fn heads(image: &Image) -> Vec<Place> {
         .collect();
     let in_heads = |from: u64, len: u64| words(heads.iter().map(|head| head + from), len);
     let pool = format::POOL;
+    let leases = image.leases()..image.leases() + format::LEASE_RECORDS * image.shards();
     vec![
         Place::new("pool lock", words([pool], 4), 32, 0),
         Place::new("pool lists", words([pool + 4], 20), 160, 0),
@@ -37,6 +38,7 @@ fn heads(image: &Image) -> Vec<Place> {
         Place::new("levels", in_heads(format::LEVELS, 96), 50, 0),
         Place::new("sweeps", in_heads(format::SWEEP, format::SWEEP_LEN), 100, 0),
         Place::new("participants", words([image.participants()], 256), 100, 0),
+        Place::new("lease records", vec![leases], 300, 0),
         Place::new("directories", words([image.directories()], 4096), 30, 0),
     ]
 }
@@ -49,6 +51,7 @@ fn superblock(image: &Image) -> Vec<Place> {
     let heads = words(used, format::EXTENT_NAME);
     vec![
         Place::new("clock", words([format::CLOCK], 8), 128, 0),
+        Place::new("leases", words([format::LEASES], format::LEASES_LEN), 40, 0),
         Place::new("extents", heads, 120, 0),
         Place::new(EXTENT_NAMES, names, 30, 0),
         Place::new("states of free extents", words(free.clone(), 4), 40, 0),

@@ -43,6 +43,8 @@ pub(crate) struct Case {
     pub(crate) few: bool,
     /// Keys of it have expired or will have: they may be counted until somebody looks for them.
     pub(crate) expires: bool,
+    /// Leases are won in it: they are to pass on from the dead.
+    pub(crate) is_leased: bool,
     /// The uids its keys have; `None`: it has nothing to do with uids.
     pub(crate) hints: Option<Rc<Hints>>,
 }
@@ -77,6 +79,7 @@ impl Case {
             waits: false,
             few: false,
             expires: false,
+            is_leased: false,
             hints: None,
         }
     }
@@ -121,6 +124,11 @@ impl Case {
 
     pub(crate) fn expires(mut self) -> Self {
         self.expires = true;
+        self
+    }
+
+    pub(crate) fn leased(mut self) -> Self {
+        self.is_leased = true;
         self
     }
 

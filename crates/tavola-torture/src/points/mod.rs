@@ -17,6 +17,7 @@ mod cases;
 mod create;
 mod held;
 mod lane;
+mod leases;
 mod left;
 mod op;
 mod reader;

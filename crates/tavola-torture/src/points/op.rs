@@ -1,6 +1,7 @@
 //! Operations, as they are done to a table and to a map.
 
 use super::held::{Held, Life};
+use super::leases::{self, End};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::path::Path;
@@ -51,6 +52,8 @@ pub(crate) enum Op {
     IncrWith(Vec<u8>, u64, Life, u32),
     Touch(Vec<u8>, Life),
     GetAndTouch(Vec<u8>, Life),
+    /// Wins the lease of a key that is missing or stale, and ends it so.
+    Lease(Vec<u8>, End),
     /// An operation that finds its key missing, and does nothing; but a swap sets it.
     Misses(Box<Op>),
     Clear,
@@ -112,6 +115,7 @@ impl<'a> Seat<'a> {
         }
         match op {
             Op::Misses(op) => return Ok(!self.apply(op)?),
+            Op::Lease(key, end) => return leases::apply(table, key, end),
             Op::Set(key, value) => table.set(key, value)?,
             Op::SetMany(pairs) => table.set_many(pairs)?,
             Op::SetFull(key, value) => match table.set(key, value) {
@@ -237,6 +241,7 @@ impl Op {
             }
             Op::Touch(key, life) | Op::GetAndTouch(key, life) => now(key, old(key).touched(*life)),
             Op::Misses(op) if matches!(**op, Op::Swap(..)) => op.effect(model),
+            Op::Lease(key, end) => leases::effect(key, end),
             Op::Clear => model.keys().map(|key| (key.clone(), None)).collect(),
             _ => Effect::new(),
         }

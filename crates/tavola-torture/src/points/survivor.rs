@@ -3,6 +3,7 @@
 use super::builder::key;
 use super::case::Case;
 use super::held::Held;
+use super::leases;
 use super::left;
 use super::op::Model;
 use super::uids;
@@ -73,6 +74,9 @@ pub(crate) fn run(
         whole(&table, board)?;
     } else {
         begin(&table, board, case, &mut model, style)?;
+        if case.is_leased {
+            leases::pass_on(&table, case)?;
+        }
         whole(&table, board)?;
         use_on(&table, case, &mut model)?;
     }

@@ -90,7 +90,10 @@ fn overhead(region: &Region) -> u64 {
             .iter()
             .sum::<u64>()
     });
-    geometry.page_table_off + words_to.saturating_sub(words_from) + directories.sum::<u64>()
+    let (_, leases) = geometry.leases();
+    let leases = if region.has_leases() { leases } else { 0 };
+    let words = words_to.saturating_sub(words_from);
+    geometry.page_table_off + words + leases + directories.sum::<u64>()
 }
 
 /// Sums up what is backed beside the pages. Under the pool's lock, or while nobody else knows the

@@ -19,6 +19,7 @@ const TOTAL: usize = count::<Superblock>()
     + count::<QueueHead>()
     + count::<LogHead>()
     + count::<SheetHead>()
+    + count::<LeaseRecord>()
     + 2;
 
 const fn count<T: Described>() -> usize {
@@ -48,7 +49,8 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<QueuePoolHead>(all, at);
     let (all, at) = push::<QueueHead>(all, at);
     let (all, at) = push::<LogHead>(all, at);
-    let (mut all, at) = push::<SheetHead>(all, at);
+    let (all, at) = push::<SheetHead>(all, at);
+    let (mut all, at) = push::<LeaseRecord>(all, at);
     all[at] = PAGE;
     all[at + 1] = CLASSES as u64;
     all
@@ -70,7 +72,7 @@ fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
     };
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} | {} |",
         g.shards(),
         g.shards_off,
         g.participants_off,
@@ -79,6 +81,7 @@ fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
         g.dir_log2,
         g.uids_off,
         g.uid_dir_log2,
+        g.leases_off,
         u64::from(g.first_page) * PAGE,
     );
 }
@@ -128,12 +131,13 @@ pub fn tables() -> String {
         "Sheet head",
         "one a sheet, behind the head of its log",
     );
+    table::<LeaseRecord>(&mut out, "Lease record", "16 a shard");
     let _ = writeln!(out, "### Areas by `max_size`\n");
     let _ = writeln!(
         out,
         "| `max_size` | shards | shard heads | participants | page table | directories | \
-         entries each | uid directories | chunks each | first page |\n\
-         |---|---|---|---|---|---|---|---|---|---|"
+         entries each | uid directories | chunks each | lease records | first page |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|"
     );
     areas(&mut out, "64 MiB", 64 << 20, 4);
     areas(&mut out, "64 GiB", 64 << 30, 5);

@@ -1,7 +1,8 @@
 //! Where everything stands, computed from the two numbers a table is made with.
 
 use super::{
-    DIR_INLINE, Fixed, PAGE, PARTICIPANTS, Participant, ShardHead, Superblock, UID_ENTRIES,
+    DIR_INLINE, Fixed, LEASES, LeaseRecord, PAGE, PARTICIPANTS, Participant, ShardHead, Superblock,
+    UID_ENTRIES,
 };
 
 /// The least a table may grow to.
@@ -10,6 +11,9 @@ pub(crate) const MIN_SIZE: u64 = 1 << 20;
 pub(crate) const MAX_SIZE: u64 = 1 << 43;
 /// Page words are backed by memory in steps of this many.
 pub(crate) const WORDS_STEP: u32 = 2048;
+
+/// Bytes of a shard's lease records.
+const SHARD_LEASES: u64 = LEASES as u64 * size_of::<LeaseRecord>() as u64;
 
 /// Offsets of the areas, the same in every process; part of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +27,7 @@ pub(crate) struct Geometry {
     pub(crate) dirs_off: u64,
     pub(crate) uid_dir_log2: u32,
     pub(crate) uids_off: u64,
+    pub(crate) leases_off: u64,
     /// The first page that may be given out.
     pub(crate) first_page: u32,
     /// One past the last.
@@ -59,7 +64,9 @@ impl Geometry {
             (32 - UID_ENTRIES.ilog2() - shards_log2).min(max_pages.next_power_of_two().ilog2());
         let uids_off = dirs_end.next_multiple_of(4096);
         let uids_end = uids_off + ((4u64 << uid_dir_log2) << shards_log2);
-        let first_page = uids_end.div_ceil(PAGE) as u32;
+        let leases_off = uids_end.next_multiple_of(4096);
+        let leases_end = leases_off + (SHARD_LEASES << shards_log2);
+        let first_page = leases_end.div_ceil(PAGE) as u32;
         (first_page < max_pages).then_some(Self {
             max_size,
             shards_log2,
@@ -70,6 +77,7 @@ impl Geometry {
             dirs_off,
             uid_dir_log2,
             uids_off,
+            leases_off,
             first_page,
             max_pages,
             fixed: None,
@@ -91,6 +99,15 @@ impl Geometry {
     /// How many shards there are.
     pub(crate) fn shards(&self) -> u32 {
         1 << self.shards_log2
+    }
+
+    /// Where the lease records of a shard stand, and those of all.
+    pub(crate) fn leases_of(&self, shard: u32) -> u64 {
+        self.leases_off + u64::from(shard) * SHARD_LEASES
+    }
+
+    pub(crate) fn leases(&self) -> (u64, u64) {
+        (self.leases_off, SHARD_LEASES << self.shards_log2)
     }
 
     /// Where the page words stand that are backed from the beginning: those of the first pages.
@@ -116,7 +133,8 @@ mod tests {
             let g = Geometry::new(size, shards).unwrap();
             assert!(g.shards_off < g.participants_off && g.participants_off < g.page_table_off);
             assert!(g.page_table_off < g.dirs_off);
-            assert!(g.dirs_off < g.uids_off && g.uids_off < u64::from(g.first_page) * PAGE);
+            assert!(g.dirs_off < g.uids_off && g.uids_off < g.leases_off);
+            assert!(g.leases_of(g.shards()) <= u64::from(g.first_page) * PAGE);
             assert!(g.first_page < g.max_pages);
         }
     }

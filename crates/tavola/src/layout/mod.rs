@@ -7,6 +7,7 @@
 //! table_off    page table            8 B a page
 //! dirs_off     directories           4 B an entry, the largest size of each reserved, sparse
 //! uids_off     uid directories       4 B a chunk, the largest size of each reserved, sparse
+//! leases_off   lease records         16 of 128 B a shard, sparse
 //! first_page   pages                 16 KiB each: segments, slabs, large items, extents
 //! ```
 //!
@@ -21,6 +22,7 @@ mod describe;
 mod extent;
 mod geometry;
 mod item;
+mod lease;
 mod log;
 mod name;
 mod page_word;
@@ -43,6 +45,7 @@ pub(crate) use item::{
     FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_UID, Fixed, Header, LargeLink,
     MAX_DATA, MOST_HEAD, MOST_SMALL, is_word, large_split,
 };
+pub(crate) use lease::{LEASES, LEASES_BACKED, LONGEST_LEASE_MS, LeaseRecord, LeaseView};
 pub(crate) use log::{
     BLOCK, DROP_NEWEST, DROP_OLDEST, Drained, FEWEST_SHEETS, LEVELS, LINE_HEAD, LineHead,
     LogGeometry, LogHead, MOST_SHEETS, MOST_TEXT, SHEET, SHEET_WORDS, SheetHead, SheetState,

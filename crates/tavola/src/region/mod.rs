@@ -15,6 +15,7 @@ mod clock;
 mod create;
 mod dirs;
 mod extents;
+mod leases;
 mod name;
 
 pub(crate) use create::{Unmapped, create, open, told};

@@ -90,7 +90,8 @@ pub(super) fn no_room() -> Error {
     }
 }
 
-fn in_ms(time: Duration) -> u64 {
+/// At most what is kept.
+pub(super) fn in_ms(time: Duration) -> u64 {
     let ms = time.as_nanos().div_ceil(1_000_000);
     u64::try_from(ms).map_or(MOST_MS, |ms| ms.min(MOST_MS))
 }

@@ -1,6 +1,7 @@
 //! What the operations share: the region, this process's participation, and the way a write is
 //! done.
 
+use super::leases::Asked;
 use super::maintain::Collapsed;
 use super::write::Naming;
 use crate::alloc::{
@@ -53,6 +54,8 @@ pub(super) struct Core {
     membership: Membership,
     path: PathBuf,
     pub(super) collapsed: Collapsed,
+    /// When the owners of leases were last asked for.
+    pub(super) asked: Asked,
     /// Whether keys that are stored get a uid unasked.
     pub(super) naming: Naming,
     /// The slot at which the dead are looked for next.
@@ -75,6 +78,7 @@ impl Core {
             membership: Membership::new(),
             path,
             collapsed: Collapsed::new(),
+            asked: Asked::new(),
             naming,
             looked: W32::new(0),
             relieved: W32::new(0),
@@ -102,6 +106,11 @@ impl Core {
             Some(id) => Ok(id),
             None => self.attach(),
         }
+    }
+
+    /// The participant that this process is; 0: it is none yet.
+    pub(super) fn participant(&self) -> u32 {
+        self.membership.current().unwrap_or(0)
     }
 
     /// Whether this process is that participant.
@@ -404,6 +413,7 @@ impl Core {
         for shard in 0..self.region.geometry().shards() {
             lost += recover(&self.lock(shard, me)?);
         }
+        self.end_all_leases(me)?;
         lost += repair_pool(&self.region, me)?;
         lost += self.repair_beside(me)?;
         let mut report = self.check()?;

@@ -64,6 +64,8 @@ impl Core {
     }
 
     pub(super) fn clear(&self) -> Result<()> {
+        // What is being computed is of before: it is not to be stored.
+        self.end_all_leases(self.writer()?)?;
         self.remove_all(Which::All)
     }
 

@@ -10,6 +10,7 @@ mod counter;
 mod entry;
 mod iter;
 mod lazy;
+mod leases;
 mod logs;
 mod maintain;
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod write;
 pub use attributes::{Attributes, Expiry};
 pub use entry::Entry;
 pub use iter::Iter;
+pub use leases::{Lease, LeaseOptions, Leased, Pending};
 pub use logs::{Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogText, Overload};
 pub use maintain::Maintained;
 pub use options::Options;

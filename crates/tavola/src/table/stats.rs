@@ -62,6 +62,9 @@ pub struct Stats {
     pub participants: u32,
     /// Recoveries of a shard, since the table was made.
     pub recoveries: u64,
+    /// Leases that were given without a record, as all of their shard were taken; since the table
+    /// was made.
+    pub leases_unrecorded: u64,
     /// Version of the format.
     pub format_version: u32,
     /// When it was made, in seconds since 1970.
@@ -133,6 +136,7 @@ impl Core {
             shards: region.geometry().shards(),
             segments: self.sum(|head| u64::from(head.segments.load(Ordering::Relaxed))),
             participants: members(region).count() as u32,
+            leases_unrecorded: superblock.leases_unrecorded.load(Ordering::Relaxed),
             recoveries: self.sum(|head| u64::from(head.recoveries.load(Ordering::Relaxed))),
             format_version: superblock.format.load(Ordering::Relaxed),
             created_unix_s: superblock.created.load(Ordering::Relaxed),

@@ -11,6 +11,7 @@
 
 use super::Table;
 use super::core::Core;
+use super::leases::{Claim, end_of, wake_at};
 use crate::alloc::{
     Chain, Stamp, Step, corrupt, discard, free_uid, take_uid, write_large, write_small,
 };
@@ -21,7 +22,7 @@ use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
 
 /// When a value is stored.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum When<'a> {
     Always,
     /// The key is missing.
@@ -32,6 +33,8 @@ pub(super) enum When<'a> {
     Equals(&'a [u8]),
     /// The key is there and has this uid.
     Has(Hint),
+    /// The lease of the key is still its owner's.
+    Leased(&'a Claim),
 }
 
 /// What a key that is stored gets beside its value.
@@ -99,6 +102,7 @@ impl When<'_> {
             }
             (When::Equals(value), Spot::Taken(found)) => found.item(lock)?.value_equals(value),
             (When::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)?),
+            (When::Leased(claim), spot) => claim.holds(lock, spot)?,
             _ => false,
         })
     }
@@ -256,17 +260,20 @@ impl Core {
         let me = self.writer()?;
         let hash = Hash::of(self.region(), key);
         let way = Way::warm_both(self.region(), hash);
-        self.locked(hash.shard(), me, |lock| {
+        let (removed, ended) = self.locked(hash.shard(), me, |lock| {
             let spot = find_along(lock, way, hash, key, true)?;
             if !when.holds(lock, &spot)? {
-                return Ok(false);
+                return Ok((false, None));
             }
-            let Some(found) = spot.found() else {
-                return Ok(false);
+            let removed = match spot.found() {
+                Some(found) => drop_key(lock, &found).map(|()| true)?,
+                None => false,
             };
-            drop_key(lock, &found)?;
-            Ok(true)
-        })
+            // What is being computed is of before: it is not to be stored.
+            Ok((removed, end_of(lock, key)))
+        })?;
+        wake_at(self.region(), hash.shard(), ended);
+        Ok(removed)
     }
 }
 

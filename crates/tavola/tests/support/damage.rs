@@ -14,7 +14,7 @@ use super::format::{Image, Item, PAGE};
 use super::part::{Actor, End, say};
 use super::process::alarm;
 use super::trial::{Hints, Trial};
-use super::{Dir, Random, assert_clean, beside, mortal, value_of};
+use super::{Dir, Random, assert_clean, beside, leased, mortal, value_of};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,7 +55,7 @@ pub fn value(number: u64, version: u64, shape: u64) -> Vec<u8> {
 
 /// A table with everything in it: two segments and more, slabs of many classes, counters, chains,
 /// free pages and unbacked ones; uids of two keys of three, chunks of them partly free, one given
-/// back; keys that expire, have expired, have flags; a pool of queues and a log.
+/// back; keys that expire, have expired, have flags; leases; a pool of queues and a log.
 pub fn build(path: &Path, shards: u32) {
     let table = Table::options()
         .max_size(4 << 20)
@@ -95,6 +95,7 @@ pub fn build(path: &Path, shards: u32) {
     beside::build(&table);
     let naming = Table::options().uids(true).open_existing(path).unwrap();
     mortal::build(&table, &naming);
+    leased::build(&Table::open(path).unwrap());
     assert_clean(&table);
 }
 

@@ -17,6 +17,9 @@ pub const POOL: u64 = 1024;
 pub const FRONTIER: u64 = POOL + 128;
 /// In the superblock: the clock by which keys expire, entries of what stands beside the table.
 pub const CLOCK: u64 = 128;
+/// Whether there are records of leases, and how often there was none left.
+pub const LEASES: u64 = 136;
+pub const LEASES_LEN: u64 = 16;
 pub const EXTENTS: u64 = 2048;
 pub const EXTENT: u64 = 128;
 pub const EXTENT_COUNT: u64 = 16;
@@ -45,6 +48,9 @@ pub const MOST_SMALL: u64 = 16_312;
 /// Words of a chunk of uids; the head stands where the first two would.
 pub const UID_ENTRIES: u64 = 2048;
 pub const UID_FIRST: u64 = 2;
+
+/// Bytes of a shard's lease records.
+pub const LEASE_RECORDS: u64 = 16 * 128;
 
 /// What a page word says, in its low four bits.
 pub const FREE: u64 = 2;
@@ -158,8 +164,13 @@ impl Image {
         pages.min((1 << 32) / UID_ENTRIES / self.shards())
     }
 
+    pub fn leases(&self) -> u64 {
+        let entries = self.most_chunks() * self.shards();
+        (self.uid_directories() + entries * 4).next_multiple_of(4096)
+    }
+
     pub fn first_page(&self) -> u64 {
-        (self.uid_directories() + self.most_chunks() * 4 * self.shards()).div_ceil(PAGE)
+        (self.leases() + LEASE_RECORDS * self.shards()).div_ceil(PAGE)
     }
 
     pub fn frontier(&self) -> u64 {

@@ -5,6 +5,7 @@
 pub mod beside;
 pub mod damage;
 pub mod format;
+pub mod leased;
 pub mod logs;
 pub mod mortal;
 pub mod mount;

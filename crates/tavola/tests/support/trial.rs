@@ -6,7 +6,7 @@
 //! nothing, as a key may lose its uid.
 
 use super::damage::{Model, key_of, value};
-use super::{Random, assert_clean, mortal};
+use super::{Random, assert_clean, leased, mortal};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tavola::{Error, Expiry, Hint, Result, Table};
@@ -302,6 +302,7 @@ impl<'a> Trial<'a> {
         }
         self.use_uids(round);
         self.use_times(round);
+        leased::use_all(self.table, |error| self.is_told(error));
         for number in 2000..2010u64 {
             self.count(key_of(number));
         }

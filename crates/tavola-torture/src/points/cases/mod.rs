@@ -6,6 +6,7 @@ mod fixed;
 mod growth;
 mod keys;
 mod large;
+mod leases;
 mod members;
 mod space;
 mod uids;
@@ -18,7 +19,7 @@ pub(super) type Make = fn(&Run<'_>) -> Prepared<Vec<Case>>;
 
 /// All cases, by what they touch, a few at a time: what a process holds in memory costs at each
 /// fork.
-pub(super) const ROOMS: [&[Make]; 8] = [
+pub(super) const ROOMS: [&[Make]; 9] = [
     &[keys::cases],
     &[large::cases],
     &[growth::cases, growth::doubling],
@@ -26,5 +27,6 @@ pub(super) const ROOMS: [&[Make]; 8] = [
     &[uids::cases, uids::chunks],
     &[fixed::cases],
     &[expiry::cases, expired::cases],
+    &[leases::cases],
     &[members::cases],
 ];

@@ -11,6 +11,9 @@ mod changes;
 mod deaths;
 mod expiry;
 mod growth;
+#[cfg(feature = "shuttle")]
+mod lease_deaths;
+mod leases;
 mod locks;
 #[cfg(feature = "shuttle")]
 mod log_deaths;

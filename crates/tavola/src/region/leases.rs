@@ -1,0 +1,34 @@
+//! The records of leases, which are backed by memory when a table's first lease is asked for.
+
+use super::{Region, Words};
+use crate::layout::{LEASES, LEASES_BACKED, LeaseRecord};
+use crate::sync::Ordering;
+use std::io;
+
+impl Region {
+    /// Whether the records of leases are backed by memory: else there is none.
+    #[inline(always)]
+    pub(crate) fn has_leases(&self) -> bool {
+        // Pairs with the release in `back_leases`.
+        self.superblock().leases.load(Ordering::Acquire) == LEASES_BACKED
+    }
+
+    /// Backs them. A death between the two leaves them backed once more by the next.
+    pub(crate) fn back_leases(&self) -> io::Result<()> {
+        let (offset, len) = self.geometry.leases();
+        self.allocate(offset, len)?;
+        let word = &self.superblock().leases;
+        word.store(LEASES_BACKED, Ordering::Release);
+        Ok(())
+    }
+
+    /// One of the records of a shard, when they are backed. Numbers wrap, so that none lies
+    /// outside.
+    pub(crate) fn lease(&self, shard: u32, number: u32) -> &LeaseRecord {
+        let first = self.geometry.leases_of(shard & self.near.shard_mask);
+        self.at(first + u64::from(number % LEASES) * size_of::<LeaseRecord>() as u64)
+    }
+}
+
+// SAFETY: words, held to their layout by assert_layout!.
+unsafe impl Words for LeaseRecord {}

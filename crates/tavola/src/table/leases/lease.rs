@@ -1,0 +1,208 @@
+//! A lease in hand, and a lease that another has.
+
+use super::options::LeaseOptions;
+use super::records::{Claim, Named};
+use crate::error::Result;
+use crate::index::read;
+use crate::layout::{LONGEST_LEASE_MS, LeaseView};
+use crate::lock::{PATIENCE, is_alive, sleep};
+use crate::sync::Ordering;
+use crate::table::attributes::in_ms;
+use crate::table::core::Core;
+use crate::table::write::{Beside, Stamping, When};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The right, and the duty, to compute the value of a key; from
+/// [`Table::get_or_lease`](crate::Table::get_or_lease). It ends with [`Lease::fill`] or
+/// [`Lease::fail`]; dropped, it is given up, and another may win it at once.
+///
+/// A forked child has no part in the leases of its parent: it fills nothing and ends nothing.
+///
+/// # Crash
+/// Killed with a lease in hand: it passes on to the next that asks for it, or waits.
+#[must_use = "others wait for it"]
+pub struct Lease {
+    core: Arc<Core>,
+    key: Box<[u8]>,
+    claim: Claim,
+    /// The participant whose lease it is.
+    me: u32,
+    options: LeaseOptions,
+    began: Instant,
+    is_over: bool,
+}
+
+impl Lease {
+    pub(super) fn new(
+        core: &Arc<Core>,
+        key: &[u8],
+        claim: Claim,
+        options: LeaseOptions,
+    ) -> Result<Self> {
+        Ok(Self {
+            me: core.writer()?,
+            core: Arc::clone(core),
+            key: key.into(),
+            claim,
+            options,
+            began: Instant::now(),
+            is_over: false,
+        })
+    }
+
+    /// The key whose value is to be computed.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Whether the others know of it. False: so many keys of its shard are being computed at once
+    /// that there is no record left; others may compute this value, too, and nobody notices that
+    /// the key is removed meanwhile.
+    pub fn is_recorded(&self) -> bool {
+        self.claim.number.is_some()
+    }
+
+    /// Stores the value and ends the lease: who waits for it gets the value. False: the value is
+    /// not stored, for the lease has passed on, as its time was over; or the key was removed
+    /// meanwhile, or set (told by its time of expiry).
+    ///
+    /// # Errors
+    /// As [`Table::set`](crate::Table::set); the lease is given up then.
+    ///
+    /// # Crash
+    /// Killed before it returned: the value is there, or the lease passes on.
+    pub fn fill(self, value: &[u8]) -> Result<bool> {
+        if !self.core.is_participant(self.me) {
+            return Ok(false);
+        }
+        let now = self.core.region().now_ms();
+        let stamping = Stamping {
+            stamp: self.options.stamp(now, self.began.elapsed()),
+            keep: false,
+        };
+        let when = When::Leased(&self.claim);
+        // Dropped afterwards, and so ended: who comes in between finds the value.
+        self.core
+            .store_stamped(&self.key, value, when, Beside(Some(&stamping)))
+    }
+
+    /// Ends the lease without a value. For `back_off`, an hour at most, nobody wins it again: who
+    /// asks is told [`Leased::Failed`](crate::Leased::Failed) with `error`, of which 88 bytes are
+    /// kept. False: the lease has passed on.
+    ///
+    /// # Errors
+    /// As [`Table::remove`](crate::Table::remove).
+    pub fn fail(mut self, back_off: Duration, error: &[u8]) -> Result<bool> {
+        self.end(Some((in_ms(back_off).min(LONGEST_LEASE_MS), error)))
+    }
+
+    fn end(&mut self, failed: Option<(u64, &[u8])>) -> Result<bool> {
+        let failed = failed.filter(|(pause_ms, _)| *pause_ms > 0);
+        self.is_over = true;
+        if !self.core.is_participant(self.me) {
+            return Ok(false);
+        }
+        let named = Named::of(self.core.region(), &self.key);
+        self.core.end_lease((self.me, named), &self.claim, failed)
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // What cannot be ended now passes on when its time is over.
+            let _ = self.end(None);
+        }
+    }
+}
+
+impl std::fmt::Debug for Lease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lease")
+            .field("key", &self.key.escape_ascii().to_string())
+            .field("is_recorded", &self.is_recorded())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A value that another is computing; from [`Table::get_or_lease`](crate::Table::get_or_lease).
+pub struct Pending {
+    core: Arc<Core>,
+    key: Box<[u8]>,
+    number: u32,
+    word: u64,
+    owner: u32,
+    until_ms: u64,
+}
+
+impl Pending {
+    pub(super) fn new(core: &Arc<Core>, key: &[u8], number: u32, view: &LeaseView) -> Self {
+        Self {
+            core: Arc::clone(core),
+            key: key.into(),
+            number,
+            word: view.word,
+            owner: view.owner().unwrap_or(0),
+            until_ms: view.until_ms,
+        }
+    }
+
+    /// How long the lease lasts at most.
+    pub fn left(&self) -> Duration {
+        let now = self.core.region().now_ms();
+        Duration::from_millis(self.until_ms.saturating_sub(now))
+    }
+
+    /// Sleeps until the lease has ended, or its owner has died, or the key is there: ask for it
+    /// again. False: the time was up before.
+    ///
+    /// # Errors
+    /// As [`Table::get`](crate::Table::get).
+    ///
+    /// # Concurrency
+    /// Who ends the lease wakes all that sleep. That its owner has died they find out themselves,
+    /// within some 10 ms.
+    pub fn wait(&self, timeout: Duration) -> Result<bool> {
+        let region = self.core.region();
+        let named = Named::of(region, &self.key);
+        let record = region.lease(named.hash.shard(), self.number);
+        let until = Instant::now().checked_add(timeout);
+        loop {
+            // Pairs with the release in `LeaseRecord::free`: the word before the state, so that
+            // what ends after this look ends the sleep.
+            let seen = record.ends.load(Ordering::Acquire);
+            if !record.is_still(self.word)
+                || self.left().is_zero()
+                || read(region, &self.key, named.hash, &mut ())?
+            {
+                return Ok(true);
+            }
+            let left = until.map_or(PATIENCE, |until| {
+                until.saturating_duration_since(Instant::now())
+            });
+            if left.is_zero() {
+                return Ok(false);
+            }
+            // A millisecond more: the clock goes by ticks.
+            let nap = PATIENCE
+                .min(left)
+                .min(self.left() + Duration::from_millis(1));
+            sleep(&record.ends, seen, nap);
+            // Mostly after a nap: who was woken finds that it is over.
+            if record.is_still(self.word) && !is_alive(region, self.owner, self.core.participant())
+            {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Pending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pending")
+            .field("key", &self.key.escape_ascii().to_string())
+            .field("left", &self.left())
+            .finish_non_exhaustive()
+    }
+}

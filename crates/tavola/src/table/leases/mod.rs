@@ -1,0 +1,320 @@
+//! Leases: of all processes that miss a value at once, one computes it.
+//!
+//! ```text
+//! a read, without a lock ──▶ there and fresh ────────────────────────────▶ Hit
+//!        │                                          │ now and then, before it is stale (XFetch)
+//!        ├─▶ there, stale ──▶ somebody has the lease ────────────────────▶ Stale { lease: None }
+//!        │                    nobody has: win it ────────────────────────▶ Stale { lease: Some }
+//!        └─▶ missing ───────▶ somebody has the lease ──▶ sleep, look ────▶ Wait
+//!                             it failed a moment ago ────────────────────▶ Failed
+//!                             nobody has: win it ──▶ compute ──▶ fill ───▶ Won
+//! ```
+//!
+//! **E1** Of the leases that a record tells of, one a key is in living hands and within its time:
+//! records are changed under the shard's lock, and taken only when they are over, or when their
+//! owner is known to be dead. **E2** A lease is won only for a key that is, under the lock, as it
+//! was seen without: who was late does not compute what another has just stored. **E3** A value
+//! that was computed is stored only while the lease is still its owner's, and the key as it was.
+
+mod lease;
+mod options;
+pub(super) mod records;
+
+pub use lease::{Lease, Pending};
+pub use options::LeaseOptions;
+pub(super) use records::{Asked, Claim, end_of, wake_at};
+
+use super::Table;
+use super::core::Core;
+use crate::error::{Error, Result};
+use crate::index::{Stamped, Value};
+use crate::layout::LeaseView;
+use crate::lock::is_alive;
+use records::{Named, look};
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What there is of a key, and who is to compute it; from [`Table::get_or_lease`].
+#[must_use = "a lease may be in it, for which others wait"]
+#[derive(Debug)]
+pub enum Leased {
+    /// The value, fresh.
+    Hit(Vec<u8>),
+    /// The value, no more fresh, or soon not to be (see [`LeaseOptions::early`]).
+    Stale {
+        /// It may be served still.
+        value: Vec<u8>,
+        /// The caller is to compute it anew; `None`: another does, or has failed to a moment ago.
+        lease: Option<Lease>,
+    },
+    /// There is no value: the caller is to compute it.
+    Won(Lease),
+    /// There is no value yet: another computes it.
+    Wait(Pending),
+    /// There is no value: it could not be computed a moment ago.
+    Failed {
+        /// What was told of it.
+        error: Vec<u8>,
+        /// Who asks again after that may win the lease.
+        retry: Duration,
+    },
+}
+
+/// A value that is there, and what is known of it.
+struct There {
+    value: Vec<u8>,
+    expiry_ms: u64,
+    is_fresh: bool,
+}
+
+impl There {
+    /// For who does not compute it.
+    fn served(self) -> Leased {
+        match self.is_fresh {
+            true => Leased::Hit(self.value),
+            false => Leased::Stale {
+                value: self.value,
+                lease: None,
+            },
+        }
+    }
+}
+
+/// Who asks for a key.
+struct Asking<'a> {
+    core: &'a Arc<Core>,
+    named: Named<'a>,
+    options: LeaseOptions,
+}
+
+/// A record's number, and what it tells.
+type Told = Option<(u32, LeaseView)>;
+
+impl Asking<'_> {
+    fn outcome(&self) -> Result<Leased> {
+        loop {
+            // Before the read, see `Item::is_expired`.
+            let now = self.core.region().now_ms();
+            let there = match self.read(now)? {
+                Ok(there) => there,
+                Err(value) => return Ok(Leased::Hit(value)),
+            };
+            let told = look(self.core.region(), self.named, now);
+            let outcome = match there {
+                Some(there) => self.of_stale(there, told, now)?,
+                None => self.of_missing(told, now)?,
+            };
+            if let Some(outcome) = outcome {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// `Err`: the value, that is all; else what there is, to be computed anew.
+    fn read(&self, now_ms: u64) -> Result<std::result::Result<Option<There>, Vec<u8>>> {
+        let mut found = Stamped::of(Value::default());
+        let (key, hash) = (self.named.key, self.named.hash);
+        if !self.core.read(key, hash, &mut found)? {
+            return Ok(Ok(None));
+        }
+        let fresh_ms = self.options.fresh_ms(found.stamp, now_ms);
+        let (value, is_fresh) = (found.value.into_vec(), fresh_ms > 0);
+        if is_fresh && !self.options.is_early(found.stamp, fresh_ms) {
+            return Ok(Err(value));
+        }
+        Ok(Ok(Some(There {
+            value,
+            expiry_ms: found.stamp.expiry_ms,
+            is_fresh,
+        })))
+    }
+
+    fn lives(&self, owner: u32) -> bool {
+        is_alive(self.core.region(), owner, self.core.participant())
+    }
+
+    /// The lease, if it is to be had.
+    fn win(&self, expiry_ms: Option<u64>) -> Result<Option<Lease>> {
+        let (core, options) = (self.core, self.options);
+        let claim = core.win(core.writer()?, self.named, expiry_ms, options.lease_ms())?;
+        claim
+            .map(|claim| Lease::new(core, self.named.key, claim, options))
+            .transpose()
+    }
+
+    /// `None`: look again.
+    fn of_stale(&self, there: There, told: Told, now_ms: u64) -> Result<Option<Leased>> {
+        let is_anothers = told.is_some_and(|(number, view)| {
+            let is_due = || {
+                let shard = self.named.hash.shard();
+                self.core.asked.is_due(shard, number, now_ms)
+            };
+            view.owner()
+                .is_none_or(|owner| !is_due() || self.lives(owner))
+        });
+        if is_anothers || !self.core.region().is_writable() {
+            return Ok(Some(there.served()));
+        }
+        let lease = self.win(Some(there.expiry_ms))?;
+        Ok(lease.map(|lease| Leased::Stale {
+            value: there.value,
+            lease: Some(lease),
+        }))
+    }
+
+    /// `None`: look again.
+    fn of_missing(&self, told: Told, now_ms: u64) -> Result<Option<Leased>> {
+        let Some((number, view)) = told else {
+            return Ok(self.win(None)?.map(Leased::Won));
+        };
+        Ok(match view.owner() {
+            None => Some(Leased::Failed {
+                error: view.error(),
+                retry: Duration::from_millis(view.left_ms(now_ms)),
+            }),
+            Some(owner) if self.lives(owner) => {
+                let key = self.named.key;
+                Some(Leased::Wait(Pending::new(self.core, key, number, &view)))
+            }
+            Some(_) => self.win(None)?.map(Leased::Won),
+        })
+    }
+}
+
+/// Computes the value of a leased key, and lets others have it.
+fn compute<E: From<Error> + Display>(
+    lease: Lease,
+    options: &LeaseOptions,
+    compute: impl FnOnce() -> Result<Vec<u8>, E>,
+) -> Result<Vec<u8>, E> {
+    let value = match compute() {
+        Ok(value) => value,
+        Err(error) => {
+            // If it cannot be told now, others try again at once.
+            let _ = lease.fail(options.pause(), error.to_string().as_bytes());
+            return Err(error);
+        }
+    };
+    match lease.fill(&value) {
+        Ok(_) | Err(Error::Full { .. } | Error::TooLarge { .. }) => Ok(value),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Table {
+    /// The value of a key, or the lease to compute it: of all that ask for a key that is missing,
+    /// one gets the lease, in whichever process; the others wait, or, where the value is stale
+    /// only, go on with that.
+    ///
+    /// A value is stored by [`Lease::fill`] to expire when it is neither fresh nor stale any more.
+    /// One that was set otherwise is stale when it has no more than [`LeaseOptions::stale`] to
+    /// live, and fresh as long as it does not expire. [`Table::remove`] ends the lease of a key,
+    /// too: what is computed from what was before is not stored.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// use std::time::Duration;
+    /// use tavola::{LeaseOptions, Leased};
+    /// let options = LeaseOptions::new(Duration::from_secs(60)).stale(Duration::from_secs(600));
+    /// let page = loop {
+    ///     match table.get_or_lease(b"page", options)? {
+    ///         Leased::Hit(value) | Leased::Stale { value, lease: None } => break value,
+    ///         Leased::Stale { lease: Some(lease), .. } | Leased::Won(lease) => {
+    ///             let value = b"<p>what takes long</p>".to_vec();
+    ///             lease.fill(&value)?;
+    ///             break value;
+    ///         }
+    ///         Leased::Wait(pending) => drop(pending.wait(Duration::from_secs(1))?),
+    ///         Leased::Failed { retry, .. } => std::thread::sleep(retry),
+    ///     }
+    /// };
+    /// let again = table.get_or_lease(b"page", options)?;
+    /// assert!(matches!(again, Leased::Hit(value) if value == page));
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`]. [`Error::BadOption`]; also in a table of fixed lengths, whose items have
+    /// no room for a time. Where a lease was to be won: [`Error::ReadOnly`]; [`Error::Full`], when
+    /// the file system has no room for the first lease of a table; at a process's first write what
+    /// attaching gives.
+    ///
+    /// # Concurrency
+    /// A hit takes no lock and writes nothing, nor does who finds the lease another's. Each shard
+    /// keeps records of 16 leases and failures at once; when all are of living owners, a lease is
+    /// given without ([`Lease::is_recorded`]).
+    ///
+    /// # Crash
+    /// The lease of a process that has died is won by the next that asks for it. Who sleeps in
+    /// [`Pending::wait`] notices the death within some 10 ms.
+    pub fn get_or_lease(&self, key: &[u8], options: LeaseOptions) -> Result<Leased> {
+        let core = self.lazy.get()?;
+        options.check(core.region())?;
+        let asking = Asking {
+            core,
+            named: Named::of(core.region(), key),
+            options,
+        };
+        asking.outcome()
+    }
+
+    /// The value of a key, which one process of all that ask for it computes if it is missing or
+    /// stale: see [`Table::get_or_lease`]. The others sleep meanwhile, or get the stale value.
+    ///
+    /// A value that cannot be stored, as the table is full, or that is not stored, as it took
+    /// longer than the lease, is returned all the same.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// use std::time::Duration;
+    /// let minute = tavola::LeaseOptions::new(Duration::from_secs(60));
+    /// let square = || Ok::<_, tavola::Error>((12 * 12).to_string().into_bytes());
+    /// assert_eq!(table.get_or_compute(b"12 squared", minute, square)?, b"144");
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `compute`, in the process that computes; the others are told
+    /// [`Error::NotComputed`] for [`LeaseOptions::back_off`]. As [`Table::get_or_lease`], but that
+    /// a table without room for leases computes without.
+    ///
+    /// # Concurrency
+    /// `compute` runs outside any lock. Who waits does so as long as others compute: each for its
+    /// lease at most.
+    ///
+    /// # Panics
+    /// If `compute` panics, the lease is given up.
+    ///
+    /// # Crash
+    /// As [`Table::get_or_lease`]: killed in `compute`, another process computes.
+    pub fn get_or_compute<E: From<Error> + Display>(
+        &self,
+        key: &[u8],
+        options: LeaseOptions,
+        compute: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Vec<u8>, E> {
+        loop {
+            match self.get_or_lease(key, options) {
+                Ok(Leased::Hit(value) | Leased::Stale { value, lease: None }) => return Ok(value),
+                Ok(
+                    Leased::Won(lease)
+                    | Leased::Stale {
+                        lease: Some(lease), ..
+                    },
+                ) => {
+                    return self::compute(lease, &options, compute);
+                }
+                Ok(Leased::Wait(pending)) => drop(pending.wait(pending.left())?),
+                Ok(Leased::Failed { error, retry }) => {
+                    let why = String::from_utf8_lossy(&error).into_owned();
+                    return Err(Error::NotComputed { why, retry }.into());
+                }
+                Err(Error::Full { .. }) => return compute(),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! How long values are fresh, and leases last.
+
+use crate::alloc::Stamp;
+use crate::error::{Error, Result};
+use crate::layout::{LONGEST_LEASE_MS, MOST_MS};
+use crate::region::Region;
+use crate::table::attributes::{in_ms, no_room};
+use std::hash::{BuildHasher, RandomState};
+use std::time::{Duration, Instant};
+
+/// How long a value is fresh, how long it may be served when it is stale, how long who computes it
+/// may take; for [`Table::get_or_lease`](crate::Table::get_or_lease) and
+/// [`Table::get_or_compute`](crate::Table::get_or_compute).
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// let options = tavola::LeaseOptions::new(Duration::from_secs(60))
+///     .stale(Duration::from_secs(600))
+///     .lease(Duration::from_secs(5))
+///     .back_off(Duration::from_millis(200));
+/// # let _ = options;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LeaseOptions {
+    fresh_ms: u64,
+    stale_ms: u64,
+    lease_ms: u64,
+    back_off: Duration,
+    early: Option<f64>,
+}
+
+impl LeaseOptions {
+    /// A value is fresh for so long after it was stored; a lease lasts 10 s, the pause after an
+    /// error 1 s; nothing is served stale, and nothing computed early.
+    pub fn new(fresh: Duration) -> Self {
+        Self {
+            fresh_ms: in_ms(fresh),
+            stale_ms: 0,
+            lease_ms: 10_000,
+            back_off: Duration::from_secs(1),
+            early: None,
+        }
+    }
+
+    /// For so long afterwards it is stale: still there, and served while one computes it anew.
+    pub fn stale(self, stale: Duration) -> Self {
+        Self {
+            stale_ms: in_ms(stale),
+            ..self
+        }
+    }
+
+    /// How long who computes may take, 1 ms to an hour: then another may, and the value of the
+    /// first is refused. It bounds how long others wait for one that lives and does not come to an
+    /// end; for one that has died they do not wait.
+    pub fn lease(self, lease: Duration) -> Self {
+        Self {
+            lease_ms: in_ms(lease),
+            ..self
+        }
+    }
+
+    /// How long after an error nobody tries again, where [`Table::get_or_compute`] computes; an
+    /// hour at most, and at once when it is zero.
+    ///
+    /// [`Table::get_or_compute`]: crate::Table::get_or_compute
+    pub fn back_off(self, back_off: Duration) -> Self {
+        Self { back_off, ..self }
+    }
+
+    /// Lets one process now and then compute a value anew *before* it is stale, the more probably
+    /// the sooner that will be, and the longer it takes to compute: when `beta` times that
+    /// duration, times the negative logarithm of a random number from 0 to 1, reaches beyond its
+    /// time (XFetch). 1 is best as a rule, more is earlier.
+    ///
+    /// How long it took stands with the value, as the key's flags, in microseconds: so it is known
+    /// to all processes. Who sets the key otherwise leaves the flags at 0, or does without this.
+    pub fn early(self, beta: f64) -> Self {
+        Self {
+            early: Some(beta),
+            ..self
+        }
+    }
+
+    pub(super) fn check(&self, region: &Region) -> Result<()> {
+        let wrong = |option, why: &str| {
+            let why = why.to_string();
+            Err(Error::BadOption { option, why })
+        };
+        if !(1..=LONGEST_LEASE_MS).contains(&self.lease_ms) {
+            return wrong("lease", "a lease lasts from a millisecond to an hour");
+        }
+        if self
+            .early
+            .is_some_and(|beta| !(beta >= 0.0 && beta.is_finite()))
+        {
+            return wrong("early", "it is a number from 0 on");
+        }
+        match region.fixed() {
+            Some(_) => Err(no_room()),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn lease_ms(&self) -> u64 {
+        self.lease_ms
+    }
+
+    pub(super) fn pause(&self) -> Duration {
+        self.back_off
+    }
+
+    /// What a value gets that took so long.
+    pub(super) fn stamp(&self, now_ms: u64, took: Duration) -> Stamp {
+        let took_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+        Stamp {
+            expiry_ms: now_ms + (self.fresh_ms + self.stale_ms).min(MOST_MS),
+            client: self.early.map_or(0, |_| took_us),
+        }
+    }
+
+    /// Milliseconds for which a value is still fresh. One that does not expire always is.
+    pub(super) fn fresh_ms(&self, stamp: Stamp, now_ms: u64) -> u64 {
+        match stamp.expiry_ms {
+            0 => u64::MAX,
+            expiry_ms => expiry_ms
+                .saturating_sub(now_ms)
+                .saturating_sub(self.stale_ms),
+        }
+    }
+
+    /// Whether a value that is fresh for so long is to be computed anew now.
+    pub(super) fn is_early(&self, stamp: Stamp, fresh_ms: u64) -> bool {
+        let random = || {
+            // The state's keys are random, the moment tells a forked child from its parent.
+            let bits = RandomState::new().hash_one(Instant::now());
+            ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64
+        };
+        self.early.is_some_and(|beta| {
+            fresh_ms != u64::MAX && reaches(beta, stamp.client, random(), fresh_ms)
+        })
+    }
+}
+
+/// XFetch: whether the duration of a computation, stretched by chance, reaches beyond that time.
+fn reaches(beta: f64, took_us: u32, random: f64, fresh_ms: u64) -> bool {
+    f64::from(took_us) / 1000.0 * beta * -random.ln() >= fresh_ms as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sooner_it_is_stale_and_the_longer_it_takes_the_earlier_it_is_computed() {
+        // With e to the power of -2 the duration counts twice.
+        let random = (-2.0f64).exp();
+        assert!(reaches(1.0, 100_000, random, 199) && !reaches(1.0, 100_000, random, 201));
+        assert!(reaches(3.0, 100_000, random, 599) && !reaches(0.0, 100_000, random, 1));
+        assert!(!reaches(1.0, 0, random, 1) && !reaches(1.0, 100_000, 1.0, 1));
+    }
+}

@@ -1,0 +1,322 @@
+//! Lease records: who has the lease of a key. They are changed under the lock of their shard, and
+//! read with and without it.
+//!
+//! | step, under the shard's lock | others find | a survivor finds, if we die after it |
+//! |---|---|---|
+//! | *the record told something:* its state says free | no lease | no lease |
+//! | *the same:* `ends` rises | those who slept look again | the same |
+//! | hash, time, owner of the state to come: the check | a free record | a free record |
+//! | the state is stored | a lease, or a failure | a lease of a dead one: it passes on |
+//!
+//! Whether an owner lives is asked without the lock. What was found out stays so: a participant
+//! that is no more does not come back.
+
+use crate::alloc::{Step, reckon_anew};
+use crate::error::{Error, Result};
+use crate::index::{Hash, Spot, find, of_value};
+use crate::layout::{LEASES, LeaseRecord, LeaseView};
+use crate::lock::{PATIENCE, ShardLock, is_alive, wake};
+use crate::region::Region;
+use crate::sync::{Ordering, W64};
+use crate::table::core::Core;
+
+/// A key, by which its item and its lease are found.
+#[derive(Clone, Copy)]
+pub(in crate::table) struct Named<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) hash: Hash,
+    /// All bits of it.
+    full: u64,
+}
+
+impl<'a> Named<'a> {
+    pub(in crate::table) fn of(region: &Region, key: &'a [u8]) -> Self {
+        Self {
+            key,
+            hash: Hash::of(region, key),
+            full: of_value(region, key),
+        }
+    }
+}
+
+/// A lease, as its owner knows it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::table) struct Claim {
+    /// Its record; `None`: all were taken.
+    pub(super) number: Option<u32>,
+    /// The record's state as long as the lease is its owner's.
+    word: u64,
+    /// When the key was to expire; `None`: it was missing.
+    expiry_ms: Option<u64>,
+}
+
+impl Claim {
+    /// Whether the lease is still its owner's.
+    fn is_ours(&self, lock: &ShardLock<'_>) -> bool {
+        let record = |number| lock.region.lease(lock.number, number);
+        self.number.is_none_or(|n| record(n).is_still(self.word))
+    }
+
+    /// Whether a value may be stored: the lease is still its owner's, and nobody has set the key.
+    /// (Who has removed it has ended the lease.)
+    pub(in crate::table) fn holds(&self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
+        let is_same = match expiry_at(lock, spot)? {
+            None => true,
+            there => there == self.expiry_ms,
+        };
+        Ok(is_same && self.is_ours(lock))
+    }
+}
+
+/// When the key at a spot expires; `None`: it is missing.
+fn expiry_at(lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<Option<u64>> {
+    match spot {
+        Spot::Free(_) => Ok(None),
+        Spot::Taken(found) => Ok(Some(found.item(lock)?.stamp().expiry_ms)),
+    }
+}
+
+/// Participants that hold the leases of a shard; 0: none.
+type Owners = [u32; LEASES as usize];
+
+/// What came of a try to win a lease.
+enum Tried {
+    Won(Claim),
+    /// Something is not what it was seen to be: look again.
+    Changed,
+    /// It is another's, who may be dead.
+    Held(u32),
+    /// All records are taken; some of their owners may be dead.
+    Crowded(Owners),
+}
+
+/// The number of the record that tells something of this key, and what.
+pub(super) fn look(region: &Region, named: Named<'_>, now_ms: u64) -> Option<(u32, LeaseView)> {
+    if !region.has_leases() {
+        return None;
+    }
+    let shard = named.hash.shard();
+    let told = |n| region.lease(shard, n).read_of(named.full);
+    (0..LEASES)
+        .find_map(|n| told(n).map(|view| (n, view)))
+        .filter(|(_, view)| !view.is_over(now_ms))
+}
+
+/// Gives the lease of a key that is as it was seen, unless it is another's.
+fn try_win(
+    lock: &ShardLock<'_>,
+    named: Named<'_>,
+    expiry_ms: Option<u64>,
+    lease_ms: u64,
+    dead: &[u32],
+) -> Step<Tried> {
+    let spot = find(lock, named.hash, named.key)?;
+    if expiry_at(lock, &spot)? != expiry_ms {
+        return Ok(Tried::Changed);
+    }
+    let now = lock.region.now_ms();
+    let record = |number| lock.region.lease(lock.number, number);
+    let mut number = None;
+    for n in 0..LEASES {
+        let Some(view) = record(n).read_of(named.full) else {
+            continue;
+        };
+        match view.owner() {
+            _ if view.is_over(now) => {}
+            Some(owner) if dead.contains(&owner) => {}
+            Some(owner) => return Ok(Tried::Held(owner)),
+            None => return Ok(Tried::Changed),
+        }
+        number = Some(n);
+        break;
+    }
+    let number = match number.map_or_else(|| place(record, now, dead), Ok) {
+        Ok(number) => number,
+        Err(owners) => return Ok(Tried::Crowded(owners)),
+    };
+    let word = record(number).hold(lock.me, named.full, now.saturating_add(lease_ms));
+    Ok(Tried::Won(Claim {
+        number: Some(number),
+        word,
+        expiry_ms,
+    }))
+}
+
+/// A record that is free, or over; else that of the failure that is over first.
+fn place<'a>(
+    record: impl Fn(u32) -> &'a LeaseRecord,
+    now_ms: u64,
+    dead: &[u32],
+) -> std::result::Result<u32, Owners> {
+    let mut owners = Owners::default();
+    let mut failed: Option<(u64, u32)> = None;
+    for number in 0..LEASES {
+        let Some(view) = record(number).read().filter(|view| !view.is_over(now_ms)) else {
+            return Ok(number);
+        };
+        match view.owner() {
+            Some(owner) if dead.contains(&owner) => return Ok(number),
+            Some(owner) => owners[number as usize] = owner,
+            None if failed.is_none_or(|first| view.until_ms < first.0) => {
+                failed = Some((view.until_ms, number));
+            }
+            None => {}
+        }
+    }
+    failed.map(|(_, number)| number).ok_or(owners)
+}
+
+/// Ends what a record tells of this key, which is removed. The record's sleepers are to be woken.
+#[inline(always)]
+pub(in crate::table) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
+    // Under the lock: who won a lease before backed the records before.
+    match lock.region.has_leases() {
+        true => end_record_of(lock, key),
+        false => None,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn end_record_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
+    let full = of_value(lock.region, key);
+    let record = |number| lock.region.lease(lock.number, number);
+    let number = (0..LEASES).find(|n| record(*n).read_of(full).is_some())?;
+    record(number).free();
+    Some(number)
+}
+
+/// Wakes who sleeps until the lease in a record ends.
+pub(in crate::table) fn wake_at(region: &Region, shard: u32, number: Option<u32>) {
+    if let Some(number) = number {
+        wake(&region.lease(shard, number).ends, u32::MAX);
+    }
+}
+
+/// When this process last asked whether the owners of leases live, in milliseconds: who serves
+/// stale values meanwhile asks now and then.
+pub(in crate::table) struct Asked([W64; ASKED]);
+
+/// Records of different shards that share a place delay each other by some 10 ms.
+const ASKED: usize = 64;
+
+impl Asked {
+    pub(in crate::table) fn new() -> Self {
+        Self(std::array::from_fn(|_| W64::new(0)))
+    }
+
+    /// Whether it was so long ago, of this record, that it is to be asked again.
+    pub(super) fn is_due(&self, shard: u32, number: u32, now_ms: u64) -> bool {
+        let last = &self.0[(shard.wrapping_mul(5).wrapping_add(number)) as usize % ASKED];
+        let is_due = now_ms.abs_diff(last.load(Ordering::Relaxed)) >= PATIENCE.as_millis() as u64;
+        if is_due {
+            last.store(now_ms, Ordering::Relaxed);
+        }
+        is_due
+    }
+}
+
+impl Core {
+    /// Wins the lease of a key that is as it was seen. `None`: look again.
+    pub(in crate::table) fn win(
+        &self,
+        me: u32,
+        named: Named<'_>,
+        expiry_ms: Option<u64>,
+        lease_ms: u64,
+    ) -> Result<Option<Claim>> {
+        let (region, shard) = (self.region(), named.hash.shard());
+        if !region.has_leases() {
+            region.back_leases().map_err(|_| Error::Full {
+                reason: "the file system has no room for leases; give it more",
+            })?;
+            reckon_anew(region, me)?;
+        }
+        let mut dead = Vec::new();
+        loop {
+            let tried = self.locked(shard, me, |lock| {
+                try_win(lock, named, expiry_ms, lease_ms, &dead)
+            })?;
+            let known = dead.len();
+            let is_gone = |owner: &u32| *owner != 0 && !is_alive(region, *owner, me);
+            match tried {
+                Tried::Won(claim) => {
+                    // Those of the lease that was there before.
+                    wake_at(region, shard, claim.number);
+                    return Ok(Some(claim));
+                }
+                Tried::Changed => return Ok(None),
+                Tried::Held(owner) => dead.extend(Some(owner).filter(is_gone)),
+                Tried::Crowded(owners) => {
+                    dead.extend(owners.into_iter().filter(is_gone));
+                    if dead.len() == known {
+                        return Ok(Some(self.unrecorded(expiry_ms)));
+                    }
+                }
+            }
+            if dead.len() == known {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn unrecorded(&self, expiry_ms: Option<u64>) -> Claim {
+        let count = &self.region().superblock().leases_unrecorded;
+        count.fetch_add(1, Ordering::Relaxed);
+        Claim {
+            number: None,
+            word: 0,
+            expiry_ms,
+        }
+    }
+
+    /// Ends a lease, unless it is another's by now: says so then by false. Of a computation that
+    /// failed others are told for so long.
+    pub(in crate::table) fn end_lease(
+        &self,
+        (me, named): (u32, Named<'_>),
+        claim: &Claim,
+        failed: Option<(u64, &[u8])>,
+    ) -> Result<bool> {
+        let Some(number) = claim.number else {
+            return Ok(true);
+        };
+        let shard = named.hash.shard();
+        let ended = self.locked(shard, me, |lock| {
+            if !claim.is_ours(lock) {
+                return Ok(false);
+            }
+            let record = lock.region.lease(shard, number);
+            match failed {
+                Some((pause_ms, error)) => {
+                    let until = lock.region.now_ms().saturating_add(pause_ms);
+                    record.fail(named.full, until, error);
+                }
+                None => _ = record.free(),
+            }
+            Ok(true)
+        })?;
+        if ended {
+            wake_at(self.region(), shard, Some(number));
+        }
+        Ok(ended)
+    }
+
+    /// Ends all leases, and what is told of failures: their keys are removed, or what tells of them
+    /// may be damaged.
+    pub(in crate::table) fn end_all_leases(&self, me: u32) -> Result<()> {
+        if !self.region().has_leases() {
+            return Ok(());
+        }
+        for shard in 0..self.region().geometry().shards() {
+            self.locked(shard, me, |lock| {
+                for number in 0..LEASES {
+                    lock.region.lease(shard, number).free();
+                }
+                Ok(())
+            })?;
+            (0..LEASES).for_each(|n| wake_at(self.region(), shard, Some(n)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! Who has a lease dies after any of its stores: one of the others computes, and nobody sleeps for
+//! ever.
+//!
+//! The one that dies is a participant of its own. When it has died its slot is freed, as by the
+//! kernel, and time runs out for those who sleep: models have no clock.
+
+use super::deaths::{Deaths, Work};
+use super::leases::{HOUR, KEY, asks, options};
+use super::{Table, Write, beside, core, explore_fully, quietly, region, table, writer};
+use crate::alloc::{Stamp, release_claims};
+use crate::error::Error;
+use crate::layout::LEASES;
+use crate::lock::{Membership, members, wake};
+use crate::sync::{Ordering, W32};
+use crate::table::leases::records::Named;
+use crate::table::write::{Beside, Stamping, When};
+use std::sync::Arc;
+
+/// A table with a second participant; the records are there.
+fn begin() -> Arc<Table> {
+    table(|t| {
+        Membership::new().attach(region(t), t.path()).unwrap();
+        drop(t.get_or_lease(b"another", options()).unwrap());
+    })
+}
+
+fn victim(table: &Table) -> u32 {
+    let me = writer(table);
+    members(region(table)).find(|m| m.id != me).unwrap().id
+}
+
+/// It is no more, and whoever has slept long enough looks.
+fn bury(table: &Table, dead: u32) {
+    quietly(|| {
+        region(table)
+            .participant(dead & 0xFFF)
+            .state
+            .store(0, Ordering::Relaxed);
+        for number in 0..LEASES {
+            region(table)
+                .lease(0, number)
+                .ends
+                .fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    (0..LEASES).for_each(|number| wake(&region(table).lease(0, number).ends, u32::MAX));
+    // It may have died in housekeeping, with pages in hand.
+    assert!(release_claims(region(table), writer(table), dead).unwrap());
+}
+
+/// Wins the lease, if nobody has, and stores the value or tells of a failure.
+fn compute(table: &Table, failed: bool) {
+    let (core, me) = (core(table), victim(table));
+    let named = Named::of(region(table), &KEY);
+    let Ok(Some(claim)) = core.win(me, named, None, HOUR.as_millis() as u64) else {
+        return;
+    };
+    if failed {
+        let told = Some((HOUR.as_millis() as u64, &b"why"[..]));
+        assert!(core.end_lease((me, named), &claim, told).unwrap());
+        return;
+    }
+    let stamping = Stamping {
+        stamp: Stamp {
+            expiry_ms: region(table).now_ms() + HOUR.as_millis() as u64,
+            client: 0,
+        },
+        keep: false,
+    };
+    let (when, beside) = (When::Leased(&claim), Beside(Some(&stamping)));
+    assert!(
+        core.store_stamped(&KEY, b"the dead one's", when, beside)
+            .unwrap()
+    );
+    assert!(core.end_lease((me, named), &claim, None).unwrap());
+}
+
+/// Lets the one that computes die beside these.
+fn dying(
+    failed: bool,
+    others: impl Fn() -> Vec<Write> + Send + Sync + 'static,
+    then: impl Fn(&Table) + Send + Sync + 'static,
+) {
+    let work: Work = Arc::new(move |t| compute(t, failed));
+    let deaths = Deaths::of(begin, &work);
+    let seen = Arc::clone(&deaths);
+    explore_fully(400, move || {
+        let table = begin();
+        let dead = quietly(|| victim(&table));
+        let die = seen.meet(&work);
+        let dies: Write = Box::new(move |t| {
+            die(t);
+            bury(t, dead);
+        });
+        let mut all = others();
+        all.push(dies);
+        beside(&table, all, Vec::new());
+        quietly(|| then(&table));
+    });
+    deaths.were_seen();
+}
+
+#[test]
+fn of_who_fills() {
+    let computed = Arc::new(W32::new(0));
+    let counted = Arc::clone(&computed);
+    let others = move || {
+        counted.store(0, Ordering::Relaxed);
+        vec![asks(&counted), asks(&counted)]
+    };
+    dying(false, others, move |t| {
+        let value = t.get(&KEY).unwrap().expect("one has computed it");
+        let by_the_dead = u32::from(value == b"the dead one's");
+        assert_eq!(by_the_dead + computed.load(Ordering::Relaxed), 1);
+    });
+}
+
+#[test]
+fn of_who_fails() {
+    let asks = || -> Write {
+        Box::new(|t| {
+            match t.get_or_compute(&KEY, options(), || Ok::<_, Error>(b"value".to_vec())) {
+                Ok(value) => assert_eq!(value, b"value"),
+                Err(Error::NotComputed { why, .. }) => assert_eq!(why, "why"),
+                Err(error) => panic!("{error}"),
+            }
+        })
+    };
+    dying(true, move || vec![asks(), asks()], |_| ());
+}
