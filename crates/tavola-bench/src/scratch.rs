@@ -24,6 +24,8 @@ pub struct Place {
     pub fixed: Option<(u32, u32)>,
     /// How long keys live; for ever when none is given.
     pub ttl: Option<Duration>,
+    /// What a cache may take; the table is none when none is given.
+    pub capacity: Option<u64>,
 }
 
 impl Place {
@@ -40,6 +42,9 @@ impl Place {
         }
         if let Some(ttl) = self.ttl {
             options = options.ttl(ttl);
+        }
+        if let Some(bytes) = self.capacity {
+            options = options.capacity(bytes);
         }
         options
     }

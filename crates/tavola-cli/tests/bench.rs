@@ -115,6 +115,18 @@ fn each_phase_has_a_line_and_the_last_line_tells_the_memory() {
 }
 
 #[test]
+fn a_cache_is_put_into_beyond_its_capacity() {
+    let sizes = ["--value-bytes", "1000", "--procs", "2"];
+    let cache = ["--capacity", "1M", "--phases", "put"];
+    let lines = Desk::new().kv(&sizes);
+    assert!(number(&lines[5], "resident_bytes") > 3e6);
+    let lines = Desk::new().kv(&[&sizes[..], &cache].concat());
+    check_phase(&lines[0], 2);
+    assert_eq!(number(&lines[0], "ops"), 3000.0);
+    assert!(number(&lines[1], "resident_bytes") <= (1 << 20) as f64);
+}
+
+#[test]
 fn batches_and_several_processes_and_other_sizes() {
     let desk = Desk::new();
     for (procs, sizes) in [(2, ["8", "100"]), (3, ["5", "1"]), (1, ["20", "0"])] {
@@ -322,6 +334,8 @@ fn options_out_of_bounds_are_refused() {
         &["--batch", "0"],
         &["--phases", "fly"],
         &["--pin", "--cpu", "0"],
+        &["--capacity", "1M"],
+        &["--capacity", "1K", "--phases", "put"],
     ] {
         let output = desk.run(&[&["bench", "kv"], wrong].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");

@@ -106,6 +106,9 @@ struct KvArgs {
     /// Keys expire so long after they were set, such as 1h
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, conflicts_with = "fixed")]
     ttl: Option<Duration>,
+    /// A cache of so many bytes, such as 64M, which evicts keys: for `--phases put` only
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
+    capacity: Option<u64>,
     /// Keys a call: get_many and set_many
     #[arg(long, short, value_name = "B", default_value_t = 1)]
     batch: usize,
@@ -225,6 +228,7 @@ impl From<PlaceArgs> for Place {
             shards: args.shards,
             fixed: None,
             ttl: None,
+            capacity: None,
         }
     }
 }
@@ -317,6 +321,7 @@ impl KvArgs {
         let place = Place {
             fixed: self.fixed.then_some(fixed),
             ttl: self.ttl,
+            capacity: self.capacity,
             ..self.place.into()
         };
         Ok(kv::Config {
