@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(crate) const PAGE: usize = 16 * 1024;
 const SHARDS: usize = 4096;
 const SHARD: usize = 1536;
-const PARTICIPANT: usize = 64;
+const PARTICIPANT: usize = 128;
 const PARTICIPANTS: usize = 1024;
 const POOL: usize = 1024;
 const FRONTIER: usize = POOL + 128;

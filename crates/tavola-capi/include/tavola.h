@@ -472,6 +472,13 @@ typedef struct tavola_stats {
   uint64_t evicted_old;
   // Keys that came back soon after a cache had evicted them, since it was made.
   uint64_t ghost_hits;
+  // Reads of a cache that found their key, since it was made. Those of handles that may not
+  // write are not counted, nor reads by uid and `tavola_contains`.
+  uint64_t hits;
+  // Reads that did not.
+  uint64_t misses;
+  // Writes to a cache, since it was made: calls that set, change or remove a key, or try to.
+  uint64_t writes;
 } tavola_stats;
 
 // One size class of blocks that is in use.

@@ -62,7 +62,8 @@ fn assertions() -> Vec<(String, usize)> {
             size keys payload_bytes resident_bytes max_size fixed_key fixed_value uids segments
             index_load index_bytes slab_bytes uid_bytes large_bytes beside_bytes free_bytes shards
             participants recoveries created_unix_s uuid format_version expired
-            ttl_ms capacity newcomer_bytes evicted_new evicted_old ghost_hits
+            ttl_ms capacity newcomer_bytes evicted_new evicted_old ghost_hits hits misses
+            writes
         }
         tavola_class { size block_bytes pages blocks used }
         tavola_participant { size pid slot attached_unix_s command alive }

@@ -48,6 +48,8 @@ fn a_cache_stays_within_its_capacity_and_tells_what_it_evicted() {
     assert_eq!(evicted + number(&stat, "keys"), 16_000);
     assert!(number(&stat, "newcomer_bytes") <= number(&stat, "payload_bytes"));
     assert!(stat["ghost_hits"].is_u64());
+    assert_eq!((number(&stat, "hits"), number(&stat, "misses")), (0, 0));
+    assert!(stat["hit_ratio"].is_null() && number(&stat, "writes") >= 16_000);
     assert_clean(&shell);
 }
 
@@ -57,6 +59,7 @@ fn people_are_told_of_caches_only() {
     let text = shell.run(["stat", "c"]).text();
     for part in [
         "capacity      4 MiB, ",
+        "used by       0 reads, ",
         "newcomers     ",
         "evicted       ",
         "came back     ",

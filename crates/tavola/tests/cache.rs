@@ -121,6 +121,31 @@ fn a_scan_does_not_push_out_what_is_read() {
     assert!(stats.evicted_new > 900_000, "{}", stats.evicted_new);
 }
 
+/// Each participant counts by itself; what one that is gone has counted stays.
+#[test]
+fn reads_and_writes_are_counted() {
+    let dir = Dir::new();
+    let table = cache(&dir, 8 * MIB);
+    for number in 0..1000u32 {
+        table.set(&number.to_le_bytes(), b"value").unwrap();
+    }
+    let other = Table::open(dir.table("cache")).unwrap();
+    let keys: Vec<_> = (900..1100u32).map(u32::to_le_bytes).collect();
+    other.get_many(&keys, |_, _| ()).unwrap();
+    drop(other);
+    assert!(table.get(&keys[0]).unwrap().is_some());
+    assert!(table.get(b"missing").unwrap().is_none());
+    assert!(table.remove(&keys[0]).unwrap());
+    let stats = table.stats().unwrap();
+    let counts = (stats.hits, stats.misses, stats.writes);
+    assert_eq!(counts, (101, 101, 1001));
+    let plain = Table::options().create(dir.table("plain")).unwrap();
+    plain.set(b"key", b"value").unwrap();
+    plain.get(b"key").unwrap();
+    let stats = plain.stats().unwrap();
+    assert_eq!((stats.hits, stats.misses, stats.writes), (0, 0, 0));
+}
+
 #[test]
 fn a_key_that_comes_back_is_protected() {
     let dir = Dir::new();

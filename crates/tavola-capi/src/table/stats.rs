@@ -70,6 +70,13 @@ pub struct tavola_stats {
     pub evicted_old: u64,
     /// Keys that came back soon after a cache had evicted them, since it was made.
     pub ghost_hits: u64,
+    /// Reads of a cache that found their key, since it was made. Those of handles that may not
+    /// write are not counted, nor reads by uid and `tavola_contains`.
+    pub hits: u64,
+    /// Reads that did not.
+    pub misses: u64,
+    /// Writes to a cache, since it was made: calls that set, change or remove a key, or try to.
+    pub writes: u64,
 }
 
 // SAFETY: numbers without padding (the two pairs of `u32` fill 8 bytes each), the size first.
@@ -108,6 +115,9 @@ impl From<Stats> for tavola_stats {
             evicted_new: stats.evicted_new,
             evicted_old: stats.evicted_old,
             ghost_hits: stats.ghost_hits,
+            hits: stats.hits,
+            misses: stats.misses,
+            writes: stats.writes,
         }
     }
 }

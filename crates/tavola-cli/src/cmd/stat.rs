@@ -118,7 +118,13 @@ fn summary(stats: &Stats) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn of_cache(stats: &Stats, capacity: u64) -> [(&'static str, String); 4] {
+/// Of all counted reads those that found their key; none: there were none.
+fn hit_ratio(stats: &Stats) -> Option<f64> {
+    let reads = stats.hits as f64 + stats.misses as f64;
+    (reads > 0.0).then(|| stats.hits as f64 / reads)
+}
+
+fn of_cache(stats: &Stats, capacity: u64) -> [(&'static str, String); 5] {
     let percent = |bytes: u64| bytes as f64 * 100.0 / capacity as f64;
     let taken = format!(
         "{}, {:.1} % taken, {:.1} % by keys and values",
@@ -131,9 +137,16 @@ fn of_cache(stats: &Stats, capacity: u64) -> [(&'static str, String); 4] {
         counted(stats.evicted_new, "newcomer"),
         counted(stats.evicted_old, "protected key")
     );
+    let ratio = hit_ratio(stats).map_or(String::new(), |r| format!(", {:.2} % hits", r * 100.0));
+    let used = format!(
+        "{}, {}{ratio}",
+        counted(stats.hits.wrapping_add(stats.misses), "read"),
+        counted(stats.writes, "write")
+    );
     let back = format!("{} soon after eviction", counted(stats.ghost_hits, "key"));
     [
         ("capacity", taken),
+        ("used by", used),
         (
             "newcomers",
             format!("{} of keys and values", size(stats.newcomer_bytes)),
@@ -186,6 +199,10 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "capacity": stats.capacity,
         "capacity_used": stats.capacity.map(|most| stats.resident_bytes as f64 / most as f64),
         "newcomer_bytes": stats.newcomer_bytes,
+        "hits": stats.hits,
+        "misses": stats.misses,
+        "hit_ratio": hit_ratio(stats),
+        "writes": stats.writes,
         "evicted_new": stats.evicted_new,
         "evicted_old": stats.evicted_old,
         "ghost_hits": stats.ghost_hits,

@@ -157,10 +157,17 @@ pub(crate) struct Participant {
     /// Seconds since 1970 at which it attached.
     pub(crate) attached: W64,
     reserved: [W64; 2],
+    /// Reads of a cache that found their key, by all that ever had the slot.
+    pub(crate) hits: W64,
+    /// Those that did not.
+    pub(crate) misses: W64,
+    /// Writes to a cache.
+    pub(crate) writes: W64,
+    unused: [W64; 5],
 }
-assert_layout!(Participant, size 64, {
+assert_layout!(Participant, size 128, {
     generation: 0, state: 4, pid: 8, estate: 12, start_time: 16, pid_ns: 24, time_ns: 32,
-    attached: 40, reserved: 48,
+    attached: 40, reserved: 48, hits: 64, misses: 72, writes: 80, unused: 88,
 });
 
 impl Superblock {

@@ -9,7 +9,7 @@
 
 use super::gate::Gate;
 use crate::error::{Error, Result};
-use crate::layout::PARTICIPANTS;
+use crate::layout::{PARTICIPANTS, Participant};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
 use crate::sys::{self, process::Identity, process::Liveness};
@@ -18,6 +18,11 @@ use std::path::Path;
 
 const SLOT_BITS: u32 = 12;
 const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+/// Where a cache's participant counts what it does.
+pub(crate) fn tally(region: &Region, id: u32) -> &Participant {
+    region.participant((id & SLOT_MASK) % PARTICIPANTS)
+}
+
 const GENERATIONS: u32 = (1 << 19) - 1;
 /// The owner of a lock whose holder panicked: slot 0, the last generation. Never alive.
 pub(crate) const ABANDONED: u32 = GENERATIONS << SLOT_BITS;

@@ -12,7 +12,7 @@ use crate::alloc::{
 use crate::error::Result;
 use crate::index::{Hash, Noted, Want, evict, read, squeeze, visit};
 use crate::layout::LARGEST_BLOCK;
-use crate::lock::ShardLock;
+use crate::lock::{ShardLock, tally};
 use crate::sync::Ordering;
 
 /// Keys evicted in one go: the writes that follow find room.
@@ -43,17 +43,15 @@ impl Core {
     fn read_in_cache(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
         let found = read(self.region(), key, hash, &mut noted)?;
-        if noted.word != 0 {
-            self.visit(hash, noted.word);
-        }
+        self.tell(hash, found, noted.word);
         Ok(found)
     }
 
-    /// Notes that a key was read. Its slot may be another's by now, its segment gone: so that is
-    /// done under the shard's lock, if nobody holds it; the next read comes anyway.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn visit(&self, hash: Hash, word: u64) {
+    /// Counts a read, and notes that its key is in use if the word of its slot is given. The slot
+    /// may be another's by now, its segment gone: so that is done under the shard's lock, if nobody
+    /// holds it; the next read comes anyway.
+    #[inline]
+    pub(super) fn tell(&self, hash: Hash, found: bool, word: u64) {
         if self.is_untold.load(Ordering::Relaxed) != 0 {
             return;
         }
@@ -62,6 +60,17 @@ impl Core {
             self.is_untold.store(1, Ordering::Relaxed);
             return;
         };
+        let tally = tally(self.region(), me);
+        let count = if found { &tally.hits } else { &tally.misses };
+        count.fetch_add(1, Ordering::Relaxed);
+        if word != 0 {
+            self.visit(me, hash, word);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn visit(&self, me: u32, hash: Hash, word: u64) {
         if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
             visit(&lock, hash, word);
         }

@@ -11,7 +11,7 @@ use crate::alloc::{
 use crate::error::{Error, Result};
 use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
 use crate::layout::{BUCKETS, DIR_INLINE, LARGEST_BLOCK, large_split};
-use crate::lock::{Membership, PATIENCE, ShardLock, is_alive, next_member};
+use crate::lock::{Membership, PATIENCE, ShardLock, is_alive, next_member, tally};
 use crate::recover::{
     CheckReport, check, check_pool, lock_shard, reap, reap_dead, recover, repair_pool,
     settle_estate,
@@ -295,6 +295,10 @@ impl Core {
 
     #[inline(always)]
     pub(super) fn count_write(&self, me: u32) {
+        if self.region.is_cache() {
+            let tally = tally(&self.region, me);
+            tally.writes.fetch_add(1, Ordering::Relaxed);
+        }
         let writes = WRITES.get().wrapping_add(1);
         WRITES.set(writes);
         if writes.is_multiple_of(TEND_EVERY) {

@@ -4,7 +4,7 @@ use super::Table;
 use super::core::Core;
 use crate::alloc::capacity;
 use crate::error::Result;
-use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS};
+use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PARTICIPANTS, PageWord, SLOTS};
 use crate::lock::{is_alive, members};
 use crate::region::told;
 use crate::sync::Ordering;
@@ -34,6 +34,13 @@ pub struct Stats {
     pub capacity: Option<u64>,
     /// Key and value bytes of a cache's newcomers, on probation.
     pub newcomer_bytes: u64,
+    /// Reads of a cache that found their key, since it was made. Those of participants that may
+    /// not write are not counted, nor reads by uid and [`Table::contains`].
+    pub hits: u64,
+    /// Reads that did not.
+    pub misses: u64,
+    /// Writes to a cache, since it was made: calls that set, change or remove a key, or try to.
+    pub writes: u64,
     /// Newcomers that a cache evicted, since it was made.
     pub evicted_new: u64,
     /// Protected keys that a cache evicted, since it was made.
@@ -144,6 +151,16 @@ impl Core {
             fixed: region.fixed().map(|fixed| (fixed.key_len, fixed.value_len)),
             ..Stats::default()
         };
+        for slot in (0..PARTICIPANTS).filter(|_| region.is_cache()) {
+            let tally = region.participant(slot);
+            stats.hits = stats.hits.wrapping_add(tally.hits.load(Ordering::Relaxed));
+            stats.misses = stats
+                .misses
+                .wrapping_add(tally.misses.load(Ordering::Relaxed));
+            stats.writes = stats
+                .writes
+                .wrapping_add(tally.writes.load(Ordering::Relaxed));
+        }
         for (half, word) in stats.uuid.chunks_exact_mut(8).zip(&superblock.uuid) {
             half.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
         }

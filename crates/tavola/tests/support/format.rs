@@ -41,7 +41,7 @@ pub const UID_LISTS: u64 = 1388;
 /// Of the search for expired keys: where it is, moves when it began, how many it found.
 pub const SWEEP: u64 = 1400;
 pub const SWEEP_LEN: u64 = 24;
-pub const PARTICIPANT: u64 = 64;
+pub const PARTICIPANT: u64 = 128;
 pub const PARTICIPANTS: u64 = 1024;
 /// Key and value of an item that stands in its block whole have at most so many bytes.
 pub const MOST_SMALL: u64 = 16_312;
