@@ -7,6 +7,7 @@
 //! | `points` | kill points: every store of every operation, and of recovery |
 //! | `queues` | the same for queues, and a soak of their own |
 //! | `logs` | the same for logs, and a soak of their own |
+//! | `caches` | a soak of a cache: keys that may go at any time, a capacity that changes |
 //! | `soak` | random operations, random kills and stops, histories checked |
 //! | `child` | children that die at a store, or say what they find |
 //! | `board` | counters and faults that all processes share |
@@ -20,6 +21,8 @@
 mod args;
 #[forbid(unsafe_code)]
 mod board;
+#[forbid(unsafe_code)]
+mod caches;
 #[forbid(unsafe_code)]
 mod child;
 #[forbid(unsafe_code)]
@@ -87,6 +90,8 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
     let soaks_only = only == Some("soak");
     if only == Some("log soak") {
         logs::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
+    } else if only == Some("cache soak") {
+        caches::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if !soaks_only {
         points::run(&run)?;
         queues::points(args, &board, &scratch)?;
@@ -95,6 +100,7 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
     if soaks_only || only.is_none() {
         queues::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         logs::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
+        caches::soak(&board, &scratch, args.seed, cache_soak_ns(args))?;
         soak::run(args, &board, &scratch, until(args, began))?;
     }
     for fault in board.told() {
@@ -107,6 +113,11 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
 /// How long queues are soaked, and logs: a tenth of the time each.
 fn small_soak_ns(args: &Args) -> u64 {
     args.seconds * 100_000_000
+}
+
+/// How long a cache is soaked: a quarter of the time.
+fn cache_soak_ns(args: &Args) -> u64 {
+    args.seconds * 250_000_000
 }
 
 /// When the soak may end: when the time is over, and half of it was the soak's.

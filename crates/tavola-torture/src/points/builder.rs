@@ -33,6 +33,10 @@ pub(crate) struct Cost {
     pub(crate) slabs: u64,
     /// Bytes the system gave for it.
     pub(crate) bytes: u64,
+    /// Newcomers and protected keys that a cache evicted for it, and ghosts it met.
+    pub(crate) evicted_new: u64,
+    pub(crate) evicted_old: u64,
+    pub(crate) ghosts: u64,
 }
 
 impl<'a> Builder<'a> {
@@ -49,6 +53,21 @@ impl<'a> Builder<'a> {
         let (key, value) = FIXED;
         let options = Table::options().fixed(key as u32, value as u32);
         Self::made(scratch, options.uids(true).max_size(SIZE))
+    }
+
+    /// A cache of so many bytes.
+    pub(crate) fn cache(scratch: &'a Scratch, capacity: u64) -> Prepared<Self> {
+        Self::made(scratch, Table::options().capacity(capacity).max_size(SIZE))
+    }
+
+    /// The same, of fixed lengths, with uids.
+    pub(crate) fn fixed_cache(scratch: &'a Scratch, capacity: u64) -> Prepared<Self> {
+        let (key, value) = FIXED;
+        let options = Table::options().fixed(key as u32, value as u32);
+        Self::made(
+            scratch,
+            options.uids(true).capacity(capacity).max_size(SIZE),
+        )
     }
 
     fn made(scratch: &'a Scratch, options: Options) -> Prepared<Self> {
@@ -107,6 +126,16 @@ impl<'a> Builder<'a> {
         for key in keys {
             let hint = self.table.uid_of(&key)?.ok_or("a key that is missing")?;
             hints.push((key[..].into(), hint));
+        }
+        Ok(Rc::new(hints))
+    }
+
+    /// The same where some keys may be gone meanwhile.
+    pub(crate) fn name_those_left(&mut self, keys: Vec<Vec<u8>>) -> Prepared<Rc<Hints>> {
+        let mut hints = Hints::new();
+        for key in keys {
+            let hint = self.table.uid_of(&key)?;
+            hints.extend(hint.map(|hint| (key[..].into(), hint)));
         }
         Ok(Rc::new(hints))
     }
@@ -277,6 +306,7 @@ fn apply(table: &Table, op: &Op) -> Prepared<u64> {
         Op::SetMany(pairs) => table.set_many(pairs).map(|()| true),
         Op::Incr(key, by) => table.incr(key, *by).map(|_| true),
         Op::Remove(key) => table.remove(key),
+        Op::Get(key) => table.get(key).map(|_| true),
         Op::Compact => table.compact().map(|_| true),
         other => match with_attributes(table, other) {
             Some(done) => done,
@@ -298,6 +328,9 @@ fn cost(table: &Table, op: &Op) -> Prepared<Cost> {
         segments: after.segments.saturating_sub(before.segments),
         slabs: after.slab_bytes.abs_diff(before.slab_bytes) >> 14,
         bytes: after.resident_bytes.saturating_sub(before.resident_bytes),
+        evicted_new: after.evicted_new - before.evicted_new,
+        evicted_old: after.evicted_old - before.evicted_old,
+        ghosts: after.ghost_hits - before.ghost_hits,
     })
 }
 

@@ -37,6 +37,10 @@ pub(crate) struct Case {
     pub(crate) is_full: bool,
     /// All keys and values of the table have the lengths [`FIXED`].
     pub(crate) is_fixed: bool,
+    /// The table is a cache: any key may be missing, but the last that was set.
+    pub(crate) is_cache: bool,
+    /// A cache that is made smaller: what was just set may be the next to go.
+    pub(crate) shrinks: bool,
     /// It waits for the grace of freed pages: two seconds a point, and how often it looks varies.
     pub(crate) waits: bool,
     /// Each point takes long: few of them are enough where a sample is.
@@ -76,6 +80,8 @@ impl Case {
             growth: 40,
             is_full: false,
             is_fixed: false,
+            is_cache: false,
+            shrinks: false,
             waits: false,
             few: false,
             expires: false,
@@ -96,6 +102,13 @@ impl Case {
 
     pub(crate) fn fixed(mut self) -> Self {
         self.is_fixed = true;
+        self
+    }
+
+    pub(crate) fn cache(mut self) -> Self {
+        let shrinks = |op: &Op| matches!(op, Op::SetCapacity(_));
+        self.shrinks = self.ops.iter().any(shrinks);
+        self.is_cache = true;
         self
     }
 

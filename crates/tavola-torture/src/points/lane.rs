@@ -243,6 +243,7 @@ impl<'a> Lane<'a> {
         found.is_aftermath = true;
         found.is_full = case.is_full;
         found.is_fixed = case.is_fixed;
+        (found.is_cache, found.shrinks) = (case.is_cache, case.shrinks);
         found.few = case.few;
         found.expires = case.expires;
         found.hints = uids::known(case, done, self.word(Of::Hint)).map(Rc::new);

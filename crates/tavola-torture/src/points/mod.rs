@@ -12,6 +12,7 @@
 //! (`left`). Deaths during the recovery from a death during recovery are drawn.
 
 mod builder;
+mod cache;
 mod case;
 mod cases;
 mod create;

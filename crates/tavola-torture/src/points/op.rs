@@ -63,6 +63,9 @@ pub(crate) enum Op {
     Compact,
     Maintain,
     RemoveExpired,
+    /// A read, which a cache notes; the key may be missing.
+    Get(Vec<u8>),
+    SetCapacity(u64),
 }
 
 /// The table an operation is done to, open or not.
@@ -150,6 +153,8 @@ impl<'a> Seat<'a> {
             Op::Compact => drop(table.compact()?),
             Op::Maintain => drop(table.maintain(1 << 30)?),
             Op::RemoveExpired => table.remove_expired()?,
+            Op::Get(key) => drop(table.get(key)?),
+            Op::SetCapacity(bytes) => table.set_capacity(*bytes)?,
             _ => {}
         }
         Ok(true)

@@ -1,6 +1,7 @@
 //! The process that goes on with what a dead one left, and looks at everything.
 
 use super::builder::key;
+use super::cache;
 use super::case::Case;
 use super::held::Held;
 use super::leases;
@@ -85,7 +86,9 @@ pub(crate) fn run(
     if is_swept {
         expire(&table, case)?;
     }
+    cache::thin(&table, case, &mut model)?;
     verify(&table, board, &model, case.expires && !is_swept)?;
+    cache::is_within(&table, case)?;
     uids::check(case, path, &model, done, last)?;
     board.lane(lane, Of::Stop).store(1, Relaxed);
     if case.few {
@@ -115,6 +118,8 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
             (state, found) => state.is_none() && found.is_none(),
         };
         let states = [model.get(&key).cloned(), new];
+        let may_be_gone = case.is_cache && found.is_none();
+        let states = states.into_iter().chain(may_be_gone.then_some(None));
         let Some(state) = states.into_iter().find(is) else {
             return Err(format!(
                 "before recovery, {} holds neither what it had nor what it was to get: {}, {:?}",
@@ -128,6 +133,8 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
             None => model.remove(&key),
         };
     }
+    cache::thin(&table, case, &mut model)?;
+    cache::has_last(case, &model, done)?;
     contents(&table, &model).map_err(|why| format!("before recovery, {why}"))?;
     Ok(model)
 }
@@ -217,6 +224,7 @@ fn begin(table: &Table, board: &Board, case: &Case, model: &mut Model, style: St
     if took > TAKEOVER_NS {
         return Err(format!("the first write took {} ms", took / 1_000_000));
     }
+    cache::has(table, case, &key)?;
     model.insert(key.into(), Held::plain(&value));
     Ok(())
 }
@@ -258,6 +266,7 @@ fn use_on(table: &Table, case: &Case, model: &mut Model) -> Found<()> {
         table
             .set(&key, &value)
             .map_err(|error| format!("a later write: {error}"))?;
+        cache::has(table, case, &key)?;
         model.insert(key.into(), Held::plain(&value));
         Found::Ok(())
     };
@@ -269,7 +278,7 @@ fn use_on(table: &Table, case: &Case, model: &mut Model) -> Found<()> {
     }
     for number in (0..case.growth).step_by(3) {
         let (key, _) = case.pair(&later(number), 1, 20);
-        if !table.remove(&key).map_err(failed)? {
+        if !table.remove(&key).map_err(failed)? && !case.is_cache {
             return Err(format!(
                 "{} was not there to be removed",
                 key.escape_ascii()
@@ -288,7 +297,7 @@ fn later(number: u32) -> Vec<u8> {
 /// Removes everything: nothing may stay behind.
 fn empty(table: &Table, board: &Board, model: &Model, case: &Case, style: Style) -> Found<()> {
     for key in model.keys() {
-        if !table.remove(key).map_err(failed)? {
+        if !table.remove(key).map_err(failed)? && !case.is_cache {
             return Err(format!(
                 "{} was not there to be removed",
                 key.escape_ascii()

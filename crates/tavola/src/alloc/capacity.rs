@@ -70,7 +70,9 @@ pub(crate) fn is_full(region: &Region) -> bool {
 /// Whether a cache can have room for a value of so many pages, beside little else.
 pub(crate) fn may_hold(region: &Region, wanted: u32) -> bool {
     let shards = u64::from(region.geometry().shards());
-    pages(region).is_none_or(|pages| u64::from(wanted) + shards * LEAST_PAGES <= u64::from(pages))
+    let beside = u64::from(region.pool().extent_pages.load(Ordering::Relaxed));
+    let least = u64::from(wanted) + beside + shards * LEAST_PAGES;
+    pages(region).is_none_or(|pages| least <= u64::from(pages))
 }
 
 /// Bytes of what is backed beside the pages.

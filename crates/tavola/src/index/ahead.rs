@@ -115,10 +115,12 @@ impl<'a> Ahead<'a> {
             return false;
         };
         // Pairs with the release that published the item: its bytes are seen.
-        self.slot = slot as u32;
         let word = bucket.slots[slot].load(Ordering::Acquire);
-        // A ghost leads nowhere: the key is read anew.
-        self.item_ref = if is_key(word) { slot_ref(word) } else { 0 };
+        if !is_key(word) {
+            return false;
+        }
+        self.slot = slot as u32;
+        self.item_ref = slot_ref(word);
         region.prefetch_ref(self.item_ref);
         true
     }

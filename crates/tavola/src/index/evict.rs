@@ -44,11 +44,12 @@ enum Kind {
 
 /// Evicts one key, and says how many bytes of key and value it had; `None`: there is none.
 pub(crate) fn evict(lock: &ShardLock<'_>) -> Step<Option<u64>> {
-    if lock.head.items.load(Ordering::Relaxed) == 0 {
-        return Ok(None);
-    }
     let newcomers = lock.head.newcomers.load(Ordering::Relaxed);
     let payload = lock.head.payload.load(Ordering::Relaxed);
+    // One of the two may be damaged.
+    if lock.head.items.load(Ordering::Relaxed) == 0 && payload == 0 {
+        return Ok(None);
+    }
     let order = match newcomers.saturating_mul(PROBATION) > payload {
         true => [Kind::Newcomers, Kind::Unread, Kind::Protected],
         false => [Kind::Protected, Kind::Newcomers, Kind::Unread],

@@ -5,8 +5,10 @@
 //! full. A ghost counts for as long as a queue of ghosts as long as there are keys would keep it.
 
 use super::dir::{depth_of, layout_word, lookup};
+use super::find::segment_of;
 use super::group::matches;
 use super::hash::Hash;
+use super::shrink::slots_used;
 use super::split::split;
 use crate::alloc::Step;
 use crate::layout::{BUCKETS, Bucket, SLOTS, Segment, ghost_age, ghost_word, slot_tag};
@@ -32,6 +34,13 @@ pub(super) fn spread(lock: &ShardLock<'_>, hash: Hash) -> Step<bool> {
     let index = lookup(lock.region, lock.number, depth, hash.tag()).0;
     // One that is split more often than most is left to those that are not.
     if depth_of(lock.region, lock.number, depth, index) > segments.ilog2() {
+        return Ok(false);
+    }
+    // Nor one that has few keys: their count may be damaged.
+    let Some(segment) = segment_of(lock, hash)? else {
+        return Ok(false);
+    };
+    if slots_used(segment) as u64 * 2 < MOST_KEYS {
         return Ok(false);
     }
     split(lock, hash.tag())?;
@@ -60,7 +69,7 @@ pub(super) fn find_ghost<'a>(
 
 /// The key is back: its ghost goes, unless the key stands in its place.
 pub(super) fn lay_ghost(lock: &ShardLock<'_>, hash: Hash) {
-    if let Ok(Some(segment)) = super::find::segment_of(lock, hash)
+    if let Ok(Some(segment)) = segment_of(lock, hash)
         && let Some((bucket, slot)) = find_ghost(lock, segment, hash)
     {
         bucket.slots[slot].store(0, Ordering::Relaxed);

@@ -181,6 +181,7 @@ impl View<'_> {
     ) -> Option<bool> {
         // Pairs with the release that published the item: its bytes are seen.
         // Its tag need not be looked at again: the whole key will be.
+        // A ghost's ref leads into the superblock, whose zeroes may look like an item.
         let word = bucket.slots[slot].load(Ordering::Acquire);
         let is_taken = is_key(word)
             && self.take_short(slot_ref(word), key, want)

@@ -36,7 +36,8 @@ const LOOK: u32 = 8;
 /// A class is compacted when this part of its blocks, and a page, are free.
 const SPARSE_PART: u64 = 4;
 
-fn slots_used(segment: &Segment) -> usize {
+/// How many keys a segment has.
+pub(super) fn slots_used(segment: &Segment) -> usize {
     let used = |word: &&crate::sync::W64| is_key(word.load(Ordering::Relaxed));
     segment
         .buckets

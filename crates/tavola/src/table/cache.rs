@@ -4,7 +4,7 @@
 //! ([`Core::evict_for`]) and begins again, as a write of any table does that lacks pages.
 
 use super::Table;
-use super::core::Core;
+use super::core::{Core, MOST_AT_ONCE};
 use crate::alloc::{
     Step, Stop, available, capacity, free_pages, give_back, give_up_some, is_over, lock_pool,
     may_hold, rebuild_pool, reckon, set_capacity,
@@ -81,8 +81,8 @@ impl Core {
     #[cold]
     pub(super) fn evict_for(&self, shard: Option<u32>, me: u32, wanted: u32) -> Result<bool> {
         let region = self.region();
-        if !may_hold(region, wanted) {
-            return Ok(false);
+        if wanted > MOST_AT_ONCE && !may_hold(region, wanted) {
+            return Ok(self.mend_counts(me)? && may_hold(region, wanted));
         }
         loop {
             if !self.relieve(shard, me)? {

@@ -30,6 +30,10 @@ const TEND_PAGES: u32 = 8;
 /// Steps between two looks at whether some participant has died.
 const LOOK_FOR_DEAD_EVERY: u32 = 16;
 
+/// Rounds of one operation after which a cache wins back one page more at once, and how many at
+/// most: a segment, a page for the item, a chunk of uids.
+const IN_VAIN: u32 = 128;
+pub(super) const MOST_AT_ONCE: u32 = 3;
 /// How often a full table is scraped within one operation, in how many rounds, for how many pages.
 const EMERGENCIES: u32 = 2;
 const SCRAPES: u32 = 64;
@@ -164,7 +168,7 @@ impl Core {
         me: u32,
         mut step: impl FnMut(&ShardLock<'_>) -> Step<T>,
     ) -> Result<T> {
-        let mut emergencies = 0;
+        let (mut emergencies, mut rounds) = (0, 0u32);
         loop {
             let lock = self.lock(shard, me)?;
             let outcome = step(&lock);
@@ -178,9 +182,12 @@ impl Core {
                 Err(Stop::Need(need)) => {
                     let fetched = self.fetch(need, me);
                     let wanted = match need {
-                        Need::Pages(count) => count,
+                        // What needs several pages, one after the other, might else win back one
+                        // of them again and again.
+                        Need::Pages(count) => count.max((rounds / IN_VAIN).min(MOST_AT_ONCE)),
                         _ => 0,
                     };
+                    rounds += 1;
                     self.or_make_room(me, Some(shard), &mut emergencies, wanted, fetched)?;
                 }
             }

@@ -15,6 +15,11 @@ pub const PAGE: u64 = 16 * 1024;
 pub const SUPERBLOCK: u64 = 4096;
 pub const POOL: u64 = 1024;
 pub const FRONTIER: u64 = POOL + 128;
+/// Of a cache, in the pool: its capacity, what is backed beside the pages, the list of pages it
+/// gives up and their number.
+pub const CAPACITY: u64 = POOL + 32;
+pub const OVERHEAD: u64 = POOL + 40;
+pub const SURPLUS: u64 = POOL + 48;
 /// In the superblock: the clock by which keys expire, entries of what stands beside the table.
 pub const CLOCK: u64 = 128;
 /// Whether there are records of leases, and how often there was none left.
@@ -41,6 +46,12 @@ pub const UID_LISTS: u64 = 1388;
 /// Of the search for expired keys: where it is, moves when it began, how many it found.
 pub const SWEEP: u64 = 1400;
 pub const SWEEP_LEN: u64 = 24;
+/// Of a cache: bytes of newcomers; two hands; epoch and ghosts until the next.
+pub const NEWCOMERS: u64 = 1424;
+pub const HANDS: u64 = 1432;
+pub const EPOCH: u64 = 1448;
+/// Slot words below this one, without their tag, are ghosts.
+pub const GHOSTS: u64 = 129;
 pub const PARTICIPANT: u64 = 128;
 pub const PARTICIPANTS: u64 = 1024;
 /// Key and value of an item that stands in its block whole have at most so many bytes.

@@ -1,5 +1,6 @@
 //! The cases, by what they touch.
 
+mod cache;
 mod expired;
 mod expiry;
 mod fixed;
@@ -19,7 +20,7 @@ pub(super) type Make = fn(&Run<'_>) -> Prepared<Vec<Case>>;
 
 /// All cases, by what they touch, a few at a time: what a process holds in memory costs at each
 /// fork.
-pub(super) const ROOMS: [&[Make]; 9] = [
+pub(super) const ROOMS: [&[Make]; 10] = [
     &[keys::cases],
     &[large::cases],
     &[growth::cases, growth::doubling],
@@ -29,4 +30,5 @@ pub(super) const ROOMS: [&[Make]; 9] = [
     &[expiry::cases, expired::cases],
     &[leases::cases],
     &[members::cases],
+    &[cache::cases],
 ];

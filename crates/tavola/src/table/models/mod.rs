@@ -6,6 +6,7 @@
 //! ([`threads`]): so Miri and ThreadSanitizer run the same models, and judge the memory orders,
 //! which the checker does not: it knows one order of all accesses.
 
+mod caches;
 mod changes;
 #[cfg(feature = "shuttle")]
 mod deaths;
