@@ -175,6 +175,7 @@ impl Pending {
             if !record.is_still(self.word)
                 || self.left().is_zero()
                 || read(region, &self.key, named.hash, &mut ())?
+                || !is_alive(region, self.owner, self.core.participant())
             {
                 return Ok(true);
             }
@@ -189,11 +190,6 @@ impl Pending {
                 .min(left)
                 .min(self.left() + Duration::from_millis(1));
             sleep(&record.ends, seen, nap);
-            // Mostly after a nap: who was woken finds that it is over.
-            if record.is_still(self.word) && !is_alive(region, self.owner, self.core.participant())
-            {
-                return Ok(true);
-            }
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::deaths::{Deaths, Work};
 use super::leases::{HOUR, KEY, asks, options};
-use super::{Table, Write, beside, core, explore_fully, quietly, region, table, writer};
+use super::{Table, Write, beside, core, quietly, region, table, writer};
 use crate::alloc::{Stamp, release_claims};
 use crate::error::Error;
 use crate::layout::LEASES;
@@ -84,7 +84,7 @@ fn dying(
     let work: Work = Arc::new(move |t| compute(t, failed));
     let deaths = Deaths::of(begin, &work);
     let seen = Arc::clone(&deaths);
-    explore_fully(400, move || {
+    deaths.explore(400, move || {
         let table = begin();
         let dead = quietly(|| victim(&table));
         let die = seen.meet(&work);
@@ -97,7 +97,6 @@ fn dying(
         beside(&table, all, Vec::new());
         quietly(|| then(&table));
     });
-    deaths.were_seen();
 }
 
 #[test]
