@@ -12,7 +12,7 @@
 //! | the block is freed | no key | the same |
 //! | the ghost is stored | no key: a ghost leads nowhere | the same |
 
-use super::clear::segment_at;
+use super::clear::{may_expire, segment_at};
 use super::dir::{layout_word, next_prefix};
 use super::find::{Found, expire, segment_of};
 use super::ghosts::leave_ghost;
@@ -21,7 +21,8 @@ use super::hash::{Hash, other_bucket};
 use super::place::drop_key;
 use crate::alloc::{Item, Step};
 use crate::layout::{
-    AGAIN, BUCKETS, HandWord, PROTECTED, SLOTS, Segment, VISITED, is_key, slot_ref, slot_tag,
+    AGAIN, BUCKETS, Bucket, HandWord, PROTECTED, SLOTS, Segment, VISITED, is_key, slot_ref,
+    slot_tag,
 };
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
@@ -146,6 +147,9 @@ fn look_at(
     kind: Kind,
 ) -> Step<Option<u64>> {
     let b = usize::from(hand.bucket);
+    if hand.slot == 0 {
+        fetch_unread(lock, &segment.buckets[b]);
+    }
     for slot in usize::from(hand.slot)..SLOTS {
         if let Some(bytes) = judge(lock, segment, (b, slot), kind)? {
             hand.slot = slot as u8 + 1;
@@ -154,6 +158,16 @@ fn look_at(
     }
     (hand.bucket, hand.slot) = (hand.bucket.wrapping_add(1), 0);
     Ok(None)
+}
+
+/// Has the items fetched that will be evicted soon if nobody reads them: their misses overlap.
+fn fetch_unread(lock: &ShardLock<'_>, bucket: &Bucket) {
+    for slot in 0..SLOTS {
+        if bucket.state(slot) == AGAIN {
+            let word = bucket.slots[slot].load(Ordering::Relaxed);
+            lock.region.prefetch_ref(slot_ref(word));
+        }
+    }
 }
 
 /// Evicts the key of a slot, or changes its state, if it is one of that kind.
@@ -188,12 +202,20 @@ fn judge(
         (true, true, false) => Some(PROTECTED),
         (_, false, _) => None,
     };
+    // Mostly the item need not be looked at, which would be one more wait for memory.
+    let becomes_protected = |state: u32| !is_protected && state & PROTECTED != 0;
+    if let Some(state) = changed.filter(|state| !becomes_protected(*state))
+        && !may_expire(lock.head)
+    {
+        bucket.set_state(slot, state);
+        return Ok(None);
+    }
     // What is damaged shows in the operations it concerns.
     let Some(item) = Item::at(lock.region, slot_ref(word)) else {
         return Ok(None);
     };
     if let Some(state) = changed.filter(|_| !item.is_expired()) {
-        if !is_protected && state & PROTECTED != 0 {
+        if becomes_protected(state) {
             lock.head.newcomers.sub_owned(item.payload());
         }
         bucket.set_state(slot, state);
