@@ -373,3 +373,35 @@ fn keys_expire_are_touched_and_keep_their_flags() {
         .run(["create", "fixed", "--fixed", "8,8", "--ttl", "1"])
         .error();
 }
+
+#[test]
+fn keys_with_a_tag_are_gone_together() {
+    let shell = Shell::new();
+    for (key, tag) in [("a", "x"), ("b", "x"), ("c", "y")] {
+        shell.run(["set", "t", key, "1", "--tag", tag]).ok();
+    }
+    shell
+        .run(["set", "t", "d", "1", "--tag", "x", "--tag", "z"])
+        .ok();
+    shell.run(["invalidate", "t", "x"]).ok();
+    for key in ["a", "b", "d"] {
+        assert!(shell.run(["get", "t", key]).missing().is_empty());
+    }
+    assert_eq!(shell.run(["get", "t", "c"]).ok(), b"1");
+    assert_eq!(shell.run(["ls", "t"]).text(), "c\n");
+    shell.run(["invalidate", "t", "x"]).missing();
+    shell.run(["invalidate", "t", "never", "y"]).missing();
+    shell.run(["get", "t", "c"]).missing();
+    shell.run(["invalidate", "nowhere", "x"]).error();
+    let many: Vec<String> = (0..17).map(|i| format!("--tag={i}")).collect();
+    let args = ["set", "t", "k", "v"].into_iter();
+    let sentence = shell
+        .run(args.chain(many.iter().map(|tag| &tag[..])))
+        .error();
+    assert!(sentence.contains("16 tags"), "{sentence}");
+    shell.run(["create", "fixed", "--fixed", "8,8"]).ok();
+    shell.run(["set", "fixed", "12345678", "12345678"]).ok();
+    shell
+        .run(["set", "fixed", "12345678", "12345678", "--tag", "x"])
+        .error();
+}

@@ -140,11 +140,11 @@ fn a_binary_dump_cut_short_or_damaged_is_told_and_loses_nothing_loaded() {
         shell.run(["set", "t", &format!("key {n}"), "value"]).ok();
     }
     let dump = shell.run(["dump", "t", "--format", "binary"]).ok();
-    // The header has 12 bytes, an entry 20 + 5 + 5, the trailer 20.
-    assert_eq!(dump.len(), 12 + 10 * 30 + 20);
+    // The header has 12 bytes, an entry 24 + 5 + 5, the trailer 20.
+    assert_eq!(dump.len(), 12 + 10 * 34 + 20);
     for (length, whole) in [
-        (12 + 5 * 30 + 7, 5),
-        (12 + 5 * 30, 5),
+        (12 + 5 * 34 + 7, 5),
+        (12 + 5 * 34, 5),
         (dump.len() - 1, 10),
         (9, 0),
     ] {
@@ -157,7 +157,7 @@ fn a_binary_dump_cut_short_or_damaged_is_told_and_loses_nothing_loaded() {
         shell.run(["drop", "cut"]).ok();
     }
     let mut damaged = dump.clone();
-    damaged[12 + 20] ^= 1;
+    damaged[12 + 24] ^= 1;
     assert!(
         shell
             .feed(["load", "cut"], &damaged)
@@ -173,14 +173,22 @@ fn a_binary_dump_cut_short_or_damaged_is_told_and_loses_nothing_loaded() {
 #[test]
 fn a_hostile_length_takes_no_memory() {
     let shell = Shell::new();
-    let mut stream = b"\x89TAVOLA\n\x01\0\0\0".to_vec();
-    stream.extend_from_slice(&[0xfe, 0xff, 0xff, 0xff, 0, 0, 0, 0, b'x']);
-    assert!(
-        shell
-            .feed(["load", "t"], &stream)
-            .error()
-            .contains("cut short")
-    );
+    let mut stream = b"\x89TAVOLA\n\x02\0\0\0".to_vec();
+    stream.extend_from_slice(&[0xfe, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+    stream.extend_from_slice(&[0; 16]);
+    let sentence = shell.feed(["load", "t"], &stream).error();
+    assert!(sentence.contains("cut short"), "{sentence}");
+    // As many tags, or as long ones, are nobody's.
+    for (count, len) in [(17u32, 1u32), (u32::MAX, 1), (1, 4097), (16, u32::MAX)] {
+        let mut stream = b"\x89TAVOLA\n\x02\0\0\0".to_vec();
+        stream.extend_from_slice(&[0; 20]);
+        stream.extend_from_slice(&count.to_le_bytes());
+        stream.extend_from_slice(&len.to_le_bytes().repeat(16));
+        let sentence = shell.feed(["load", "t"], &stream).error();
+        assert!(sentence.contains("damaged"), "{sentence}");
+    }
+    let older = shell.feed(["load", "t"], b"\x89TAVOLA\n\x01\0\0\0").error();
+    assert!(older.contains("older format"), "{older}");
 }
 
 #[test]
@@ -259,4 +267,33 @@ fn times_and_flags_go_with_json_and_binary_dumps() {
     let past = "{\"key\":\"c\",\"value\":\"3\",\"expires_unix_ms\":1000}\n";
     shell.feed(["load", "t"], past.as_bytes()).ok();
     shell.run(["get", "t", "c"]).missing();
+}
+
+#[test]
+fn tags_go_with_json_and_binary_dumps() {
+    let shell = Shell::new();
+    let set = |key, tags: &[&str]| {
+        let tags = tags.iter().flat_map(|tag| ["--tag", tag]);
+        let args = ["set", "t", key, "1"].into_iter().chain(tags);
+        shell.run(args).ok();
+    };
+    set("a", &["x", "\u{fc}"]);
+    set("b", &["y"]);
+    set("gone", &["z"]);
+    set("c", &[]);
+    shell.run(["invalidate", "t", "z"]).ok();
+    for format in ["jsonl", "binary"] {
+        let dump = shell.run(["dump", "t", "--format", format]).ok();
+        shell.feed(["load", format], &dump).ok();
+        shell.run(["get", format, "gone"]).missing();
+        shell.run(["invalidate", format, "z"]).missing();
+        assert_eq!(shell.run(["get", format, "a"]).ok(), b"1");
+        shell.run(["invalidate", format, "\u{fc}"]).ok();
+        shell.run(["get", format, "a"]).missing();
+        assert_eq!(shell.run(["get", format, "b"]).ok(), b"1");
+        assert_eq!(shell.run(["get", format, "c"]).ok(), b"1");
+    }
+    let line = "{\"key\":\"a\",\"value\":\"1\",\"tags_base64\":[\"/w==\"]}\n";
+    shell.feed(["load", "odd"], line.as_bytes()).ok();
+    assert_eq!(shell.run(["dump", "odd"]).text(), line);
 }

@@ -52,6 +52,7 @@ mod sys;
 #[forbid(unsafe_code)]
 mod table;
 
+pub use alloc::Tags;
 pub use error::{Error, Result};
 pub use layout::{Hint, tables as format_tables};
 pub use recover::CheckReport;

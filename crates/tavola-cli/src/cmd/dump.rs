@@ -101,9 +101,13 @@ fn entries(
     const TICK: u64 = 1024;
     let mut since_tick = 0;
     let mut entries = table.iter();
-    while let Some((key, value, attributes)) = entries.next_with_attributes()? {
-        let beside = Beside::of(attributes);
-        sink.entry(key, value, beside).map_err(failed)?;
+    while let Some(((key, value, attributes), tags)) = entries.next_with_tags()? {
+        let names = table.tag_names(&tags)?;
+        // Less of them: one was invalidated since, and the key is gone with it.
+        if names.len() == tags.len() {
+            let beside = Beside::of(attributes, names);
+            sink.entry(key, value, &beside).map_err(failed)?;
+        }
         since_tick += 1;
         if since_tick == TICK {
             bar.inc(TICK);

@@ -169,8 +169,15 @@ fn pour(
     loop {
         let more = source.next(&mut batch);
         if batch.is_full() || !matches!(more, Ok(true)) {
-            for (pairs, attributes) in batch.runs() {
-                table.set_many_with(&pairs, attributes)?;
+            for (pairs, attributes, tags) in batch.runs() {
+                if tags.is_empty() {
+                    table.set_many_with(&pairs, attributes)?;
+                    continue;
+                }
+                let tags = table.tags(tags)?;
+                for (key, value) in pairs {
+                    table.set_tagged(key, value, attributes, &tags)?;
+                }
             }
             *loaded += batch.len() as u64;
             batch.clear();

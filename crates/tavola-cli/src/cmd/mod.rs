@@ -15,6 +15,7 @@ pub mod drop;
 pub mod dump;
 pub mod get;
 pub mod incr;
+pub mod invalidate;
 pub mod load;
 pub mod log;
 pub mod ls;

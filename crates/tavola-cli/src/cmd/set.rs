@@ -12,6 +12,7 @@ Examples:
   date +%s | tavola set jobs last-run
   tavola set pages /index.html --file index.html
   tavola set sessions bob '{}' --ttl 30m    gone half an hour from now
+  tavola set pages / --file index.html --tag home --tag 'user 7'
   tavola set blobs --hex 00ff17 'a value under a binary key'
   tavola set temperatures oslo -- -5C
 
@@ -30,6 +31,9 @@ pub struct Args {
     value: ValueArg,
     #[command(flatten)]
     attributes: AttributeArgs,
+    /// A tag: 'tavola invalidate' removes all keys that have it. May be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<OsString>,
     #[command(flatten)]
     notation: Notation,
 }
@@ -38,6 +42,8 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let key = args.notation.read(&args.key)?;
     let value = args.value.read()?;
     let table = args.table.open_or_create()?;
-    table.set_with(&key, &value, args.attributes.attributes())?;
+    let names: Vec<&[u8]> = args.tags.iter().map(|tag| tag.as_encoded_bytes()).collect();
+    let tags = table.tags(&names)?;
+    table.set_tagged(&key, &value, args.attributes.attributes(), &tags)?;
     Ok(ExitCode::SUCCESS)
 }

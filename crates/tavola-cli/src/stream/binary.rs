@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! header    8 bytes  89 54 41 56 4F 4C 41 0A  (0x89, "TAVOLA", newline)
-//!           u32      version of this format, 1
+//!           u32      version of this format, 2
 //! entry     u32      length of the key          any number of entries
 //!           u32      length of the value
 //!           u64      when it expires, ms since 1970; 0: nothing is said of it
 //!           u32      flags
-//!           bytes    the key, then the value
+//!           u32      number of tags, 16 at most
+//!           u32 ...  length of the name of each, 4096 at most
+//!           bytes    the key, then the value, then the names
 //! trailer   u32 u32  FF FF FF FF FF FF FF FF
 //!           u64      number of entries
 //!           u32      CRC-32 (IEEE) of all bytes from the header up to here
@@ -25,7 +27,10 @@ use super::{BadInput, Batch, Beside, Sink, Source};
 
 /// How every binary stream begins; no text does.
 pub const MAGIC: [u8; 8] = *b"\x89TAVOLA\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// Bounds of what a reader takes memory for.
+const MOST_TAGS: u32 = 16;
+const LONGEST_TAG: u32 = 4096;
 const END: [u8; 8] = [0xff; 8];
 
 const NONE: BadInput = BadInput::Stream {
@@ -33,6 +38,9 @@ const NONE: BadInput = BadInput::Stream {
 };
 const NEWER: BadInput = BadInput::Stream {
     why: "this dump is of a newer format; load it with a newer tavola",
+};
+const OLDER: BadInput = BadInput::Stream {
+    why: "this dump is of an older format; make it again with this tavola",
 };
 const CUT: BadInput = BadInput::Stream {
     why: "this dump is cut short; fetch or make it again",
@@ -67,7 +75,7 @@ impl<W: Write> Writer<W> {
 }
 
 impl<W: Write> Sink for Writer<W> {
-    fn entry(&mut self, key: &[u8], value: &[u8], beside: Beside) -> io::Result<()> {
+    fn entry(&mut self, key: &[u8], value: &[u8], beside: &Beside) -> io::Result<()> {
         let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(io::Error::other);
         let (key_bytes, value_bytes) = (length(key)?, length(value)?);
         self.count += 1;
@@ -75,8 +83,13 @@ impl<W: Write> Sink for Writer<W> {
         self.put(&value_bytes.to_le_bytes())?;
         self.put(&beside.expires.unwrap_or(0).to_le_bytes())?;
         self.put(&beside.flags.to_le_bytes())?;
+        self.put(&(beside.tags.len() as u32).to_le_bytes())?;
+        for tag in &beside.tags {
+            self.put(&length(tag)?.to_le_bytes())?;
+        }
         self.put(key)?;
-        self.put(value)
+        self.put(value)?;
+        beside.tags.iter().try_for_each(|tag| self.put(tag))
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -133,6 +146,7 @@ impl<R: BufRead> Reader<R> {
         }
         match u32::from_le_bytes(self.take_summed()?) {
             VERSION => Ok(()),
+            ..VERSION => Err(OLDER),
             _ => Err(NEWER),
         }
     }
@@ -147,6 +161,18 @@ impl<R: BufRead> Reader<R> {
         } else {
             Err(DAMAGED)
         }
+    }
+
+    fn tag_lengths(&mut self) -> Result<Vec<usize>, BadInput> {
+        let count = u32::from_le_bytes(self.take_summed()?);
+        if count > MOST_TAGS {
+            return Err(DAMAGED);
+        }
+        let length = |_| match u32::from_le_bytes(self.take_summed()?) {
+            length @ 0..=LONGEST_TAG => Ok(length as usize),
+            _ => Err(DAMAGED),
+        };
+        (0..count).map(length).collect()
     }
 
     /// Reads as much as is really there before it takes memory for what a length promises.
@@ -181,9 +207,19 @@ impl<R: BufRead> Source for Reader<R> {
         let beside = Beside {
             expires: (expires != 0).then_some(expires),
             flags: u32::from_le_bytes(self.take_summed()?),
+            tags: Vec::new(),
         };
-        self.body(bytes)?;
-        let (key, value) = self.entry.split_at(key_bytes as usize);
+        let tags = self.tag_lengths()?;
+        let of_tags: u64 = tags.iter().map(|len| *len as u64).sum();
+        self.body(bytes + of_tags)?;
+        let (entry, mut names) = self.entry.split_at(bytes as usize);
+        let (key, value) = entry.split_at(key_bytes as usize);
+        let mut beside = beside;
+        for len in tags {
+            let (name, rest) = names.split_at(len);
+            beside.tags.push(name.to_vec());
+            names = rest;
+        }
         batch.push(key, value, beside);
         self.count += 1;
         Ok(true)
@@ -208,16 +244,17 @@ mod tests {
     #[test]
     fn the_stream_is_as_documented() {
         let stream = sample();
-        assert_eq!(&stream[..12], b"\x89TAVOLA\n\x01\0\0\0");
+        assert_eq!(&stream[..12], b"\x89TAVOLA\n\x02\0\0\0");
         assert_eq!(&stream[12..20], b"\x05\0\0\0\x01\0\0\0");
         assert_eq!(&stream[20..28], &1_795_000_000_005u64.to_le_bytes());
-        assert_eq!(&stream[28..38], b"\x02\0\0\0alice1");
-        assert_eq!(&stream[38..58], &[0; 20]);
+        assert_eq!(&stream[28..36], b"\x02\0\0\0\x01\0\0\0");
+        assert_eq!(&stream[36..51], b"\x05\0\0\0alice1alice");
+        assert_eq!(&stream[51..75], &[0; 24]);
         assert_eq!(
-            &stream[58..74],
+            &stream[75..91],
             b"\xff\xff\xff\xff\xff\xff\xff\xff\x02\0\0\0\0\0\0\0"
         );
-        assert_eq!(&stream[74..], &crc32fast::hash(&stream[..74]).to_le_bytes());
+        assert_eq!(&stream[91..], &crc32fast::hash(&stream[..91]).to_le_bytes());
     }
 
     #[test]
@@ -231,7 +268,7 @@ mod tests {
             );
             assert_eq!(
                 entries.len(),
-                usize::from(length >= 38) + usize::from(length >= 58)
+                usize::from(length >= 51) + usize::from(length >= 75)
             );
         }
         assert!(read(Format::Binary, &stream).1.is_none());

@@ -1,8 +1,9 @@
 //! JSON lines: `{"key":"alice","value":"..."}`, one entry a line.
 //!
 //! A key or value that is not UTF-8 stands under `key_base64` or `value_base64` instead. A key that
-//! expires has `"expires_unix_ms"`, one with flags `"flags"`, each a number. A field
-//! of any other name is an error, so that nothing that was meant is passed over.
+//! expires has `"expires_unix_ms"`, one with flags `"flags"`, each a number; one with tags has
+//! `"tags"`, a list of texts, or `"tags_base64"` if not all of them are UTF-8. A field of any other
+//! name is an error, so that nothing that was meant is passed over.
 
 use std::io::{self, BufRead, Write};
 
@@ -31,10 +32,25 @@ impl<W: Write> Writer<W> {
             Err(_) => write!(self.out, "\"{name}_base64\":\"{}\"", STANDARD.encode(bytes)),
         }
     }
+
+    fn tags(&mut self, tags: &[Vec<u8>]) -> io::Result<()> {
+        if tags.is_empty() {
+            return Ok(());
+        }
+        let texts: Result<Vec<&str>, _> = tags.iter().map(|tag| str::from_utf8(tag)).collect();
+        let (name, list) = match texts {
+            Ok(texts) => ("tags", serde_json::to_string(&texts)?),
+            Err(_) => {
+                let encoded: Vec<String> = tags.iter().map(|tag| STANDARD.encode(tag)).collect();
+                ("tags_base64", serde_json::to_string(&encoded)?)
+            }
+        };
+        write!(self.out, ",\"{name}\":{list}")
+    }
 }
 
 impl<W: Write> Sink for Writer<W> {
-    fn entry(&mut self, key: &[u8], value: &[u8], beside: Beside) -> io::Result<()> {
+    fn entry(&mut self, key: &[u8], value: &[u8], beside: &Beside) -> io::Result<()> {
         self.out.write_all(b"{")?;
         self.field("key", key)?;
         self.out.write_all(b",")?;
@@ -45,6 +61,7 @@ impl<W: Write> Sink for Writer<W> {
         if beside.flags != 0 {
             write!(self.out, ",\"flags\":{}", beside.flags)?;
         }
+        self.tags(&beside.tags)?;
         self.out.write_all(b"}\n")
     }
 
@@ -70,6 +87,10 @@ struct Entry {
     expires_unix_ms: Option<u64>,
     #[serde(default)]
     flags: u32,
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    tags_base64: Vec<String>,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -111,8 +132,19 @@ fn parse(line: &[u8]) -> Result<(Vec<u8>, Vec<u8>, Beside), String> {
     let beside = Beside {
         expires: entry.expires_unix_ms,
         flags: entry.flags,
+        tags: tags(entry.tags, entry.tags_base64)?,
     };
     Ok((key, value, beside))
+}
+
+fn tags(texts: Vec<String>, base64: Vec<String>) -> Result<Vec<Vec<u8>>, String> {
+    let decode = |tag: String| {
+        STANDARD
+            .decode(tag)
+            .map_err(|error| format!("a tag is not base64 ({error}); encode it anew"))
+    };
+    let texts = texts.into_iter().map(|tag| Ok(tag.into_bytes()));
+    texts.chain(base64.into_iter().map(decode)).collect()
 }
 
 fn bytes(name: &str, text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, String> {
@@ -145,6 +177,8 @@ mod tests {
             "{\"key\":\"a\",\"value\":\"b\",\"ttl\":3}",
             "{\"key\":\"a\",\"value\":\"b\",\"flags\":-1}",
             "{\"key\":\"a\",\"value\":\"b\",\"expires_unix_ms\":1.5}",
+            "{\"key\":\"a\",\"value\":\"b\",\"tags\":\"x\"}",
+            "{\"key\":\"a\",\"value\":\"b\",\"tags_base64\":[\"?\"]}",
             "{\"key\":\"a\",\"key_base64\":\"YQ==\",\"value\":\"b\"}",
             "{\"key_base64\":\"?\",\"value\":\"b\"}",
             "{\"key\":\"a\",\"value\":\"b\"",

@@ -23,8 +23,8 @@ use crate::error::CliError;
 pub enum Format {
     /// One JSON object a line: {"key": ..., "value": ...}, base64 where it is not UTF-8
     Jsonl,
-    /// Key, tab, value; tab, newline, return and backslash are written \t \n \r \\; no times or
-    /// flags
+    /// Key, tab, value; tab, newline, return and backslash are written \t \n \r \\; no times,
+    /// flags or tags
     Tsv,
     /// A stream of lengths and bytes that notices when it was cut short or damaged
     Binary,
@@ -65,16 +65,18 @@ impl Format {
 }
 
 /// What a key has beside its value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
     /// When it expires, in milliseconds since 1970; `None`: nothing is said of it.
     pub expires: Option<u64>,
     pub flags: u32,
+    /// The names of its tags.
+    pub tags: Vec<Vec<u8>>,
 }
 
 impl Beside {
     /// Of a key that was just read.
-    pub fn of(attributes: Attributes) -> Beside {
+    pub fn of(attributes: Attributes, tags: Vec<Vec<u8>>) -> Beside {
         let expires = match attributes.expiry {
             Expiry::After(left) => SystemTime::now().checked_add(left),
             Expiry::At(time) => Some(time),
@@ -84,10 +86,11 @@ impl Beside {
         Beside {
             expires: since_1970.and_then(|time| u64::try_from(time.as_millis()).ok()),
             flags: attributes.flags,
+            tags,
         }
     }
 
-    fn attributes(self) -> Attributes {
+    fn attributes(&self) -> Attributes {
         let time = self.expires.map(Duration::from_millis);
         let expiry = match time.map(|time| UNIX_EPOCH.checked_add(time)) {
             Some(Some(time)) => Expiry::At(time),
@@ -103,7 +106,7 @@ impl Beside {
 
 /// Takes entries one after the other and writes them out.
 pub trait Sink {
-    fn entry(&mut self, key: &[u8], value: &[u8], beside: Beside) -> io::Result<()>;
+    fn entry(&mut self, key: &[u8], value: &[u8], beside: &Beside) -> io::Result<()>;
     /// Writes what belongs at the end; without it the output is incomplete.
     fn finish(&mut self) -> io::Result<()>;
 }
@@ -181,13 +184,18 @@ impl Batch {
         self.spans.len()
     }
 
-    /// The entries, those together that follow each other with the same beside them.
-    pub fn runs(&self) -> impl Iterator<Item = (Vec<Pair<'_>>, Attributes)> {
+    /// The entries, those together that follow each other with the same beside them; with the names
+    /// of their tags.
+    pub fn runs(&self) -> impl Iterator<Item = (Vec<Pair<'_>>, Attributes, &[Vec<u8>])> {
         let pair = |&([key, value, end], _): &([usize; 3], Beside)| {
             (&self.bytes[key..value], &self.bytes[value..end])
         };
         let runs = self.spans.chunk_by(|one, next| one.1 == next.1);
-        runs.map(move |run| (run.iter().map(pair).collect(), run[0].1.attributes()))
+        runs.map(move |run| {
+            let beside = &run[0].1;
+            let pairs = run.iter().map(pair).collect();
+            (pairs, beside.attributes(), &beside.tags[..])
+        })
     }
 
     pub fn clear(&mut self) {
@@ -215,7 +223,7 @@ mod tests {
     use super::*;
 
     pub(super) type Entries = Vec<(Vec<u8>, Vec<u8>)>;
-    type Read = Vec<(Vec<u8>, Vec<u8>, Attributes)>;
+    type Read = Vec<(Vec<u8>, Vec<u8>, Attributes, Vec<Vec<u8>>)>;
 
     /// Entries that try every format: empty, separators, escapes, UTF-8 and none, all bytes.
     fn odd_entries() -> Entries {
@@ -242,7 +250,7 @@ mod tests {
         let mut out = Vec::new();
         let mut sink = format.sink(&mut out).unwrap();
         for (key, value) in entries {
-            sink.entry(key, value, beside_of(key)).unwrap();
+            sink.entry(key, value, &beside_of(key)).unwrap();
         }
         sink.finish().unwrap();
         drop(sink);
@@ -260,8 +268,9 @@ mod tests {
             }
         };
         let mut entries = Vec::new();
-        for (pairs, attributes) in batch.runs() {
-            let owned = |(key, value): Pair<'_>| (key.to_vec(), value.to_vec(), attributes);
+        for (pairs, attributes, tags) in batch.runs() {
+            let owned =
+                |(key, value): Pair<'_>| (key.to_vec(), value.to_vec(), attributes, tags.to_vec());
             entries.extend(pairs.into_iter().map(owned));
         }
         (entries, error)
@@ -272,6 +281,7 @@ mod tests {
         Beside {
             expires: (key.len() % 2 == 1).then_some(1_795_000_000_000 + key.len() as u64),
             flags: key.len() as u32 % 3,
+            tags: vec![key.to_vec(); key.len() % 4],
         }
     }
 
@@ -286,7 +296,7 @@ mod tests {
                     Format::Tsv => Beside::default(),
                     _ => beside_of(&key),
                 };
-                (key, value, beside.attributes())
+                (key, value, beside.attributes(), beside.tags)
             });
             assert_eq!(entries, expected.collect::<Read>(), "{format:?}");
         }

@@ -65,7 +65,7 @@ fn letter_of(byte: u8) -> Option<u8> {
 }
 
 impl<W: Write> Sink for Writer<W> {
-    fn entry(&mut self, key: &[u8], value: &[u8], _: Beside) -> io::Result<()> {
+    fn entry(&mut self, key: &[u8], value: &[u8], _: &Beside) -> io::Result<()> {
         self.field(key)?;
         self.out.write_all(b"\t")?;
         self.field(value)?;

@@ -135,6 +135,11 @@ impl Case {
         self
     }
 
+    /// Whether the operation after so many is to take keys away by their tag.
+    pub(crate) fn invalidates(&self, done: usize) -> bool {
+        matches!(self.ops.get(done), Some(Op::Invalidate(_)))
+    }
+
     pub(crate) fn expires(mut self) -> Self {
         self.expires = true;
         self

@@ -37,12 +37,16 @@ impl Life {
     }
 }
 
+/// Names of tags.
+pub(crate) type Names = &'static [&'static str];
+
 /// A value with what stands beside it; never of a key that has expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     value: Bytes,
     life: Life,
     flags: u32,
+    tags: Names,
 }
 
 impl Deref for Held {
@@ -60,6 +64,7 @@ impl Held {
             value: value.into(),
             life: Life::Forever,
             flags: 0,
+            tags: &[],
         }
     }
 
@@ -70,6 +75,19 @@ impl Held {
             ..Self::plain(value)
         };
         plain.touched(life)
+    }
+
+    /// What is there when a key was stored with these tags.
+    pub(crate) fn tagged(value: &[u8], tags: Names) -> Self {
+        Self {
+            tags,
+            ..Self::plain(value)
+        }
+    }
+
+    /// Its tags.
+    pub(crate) fn tags(&self) -> Names {
+        self.tags
     }
 
     /// Another value, beside which the same stands.

@@ -24,6 +24,7 @@ mod op;
 mod reader;
 mod recovery;
 mod survivor;
+mod tags;
 mod uids;
 mod victim;
 

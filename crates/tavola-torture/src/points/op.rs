@@ -1,6 +1,6 @@
 //! Operations, as they are done to a table and to a map.
 
-use super::held::{Held, Life};
+use super::held::{Held, Life, Names};
 use super::leases::{self, End};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -51,6 +51,9 @@ pub(crate) enum Op {
     /// A count on a key that gets these if it is missing.
     IncrWith(Vec<u8>, u64, Life, u32),
     Touch(Vec<u8>, Life),
+    /// A set of a key with tags, which are made if they are missing.
+    SetTagged(Vec<u8>, Vec<u8>, Names),
+    Invalidate(&'static str),
     GetAndTouch(Vec<u8>, Life),
     /// Wins the lease of a key that is missing or stale, and ends it so.
     Lease(Vec<u8>, End),
@@ -178,6 +181,11 @@ pub(super) fn with_attributes(table: &Table, op: &Op) -> Option<Result<bool>> {
             sum.map(|sum| sum.is_some())
         }
         Op::Touch(key, life) => table.touch(key, life.expiry()),
+        Op::SetTagged(key, value, names) => table.tags(names).and_then(|tags| {
+            table.set_tagged(key, value, Attributes::default(), &tags)?;
+            Ok(true)
+        }),
+        Op::Invalidate(name) => table.invalidate_tag(name.as_bytes()),
         Op::GetAndTouch(key, life) => {
             let entry = table.get_and_touch(key, life.expiry());
             entry.map(|entry| entry.is_some())
@@ -237,6 +245,11 @@ impl Op {
             Op::Decr(key, by) => now(key, Some(counted(&old(key), |n| n.saturating_sub(*by)))),
             Op::SetWith(key, value, life, flags) | Op::AddWith(key, value, life, flags) => {
                 now(key, Held::with(value, *life, *flags))
+            }
+            Op::SetTagged(key, value, names) => now(key, Some(Held::tagged(value, names))),
+            Op::Invalidate(name) => {
+                let has = model.iter().filter(|(_, held)| held.tags().contains(name));
+                has.map(|(key, _)| (key.clone(), None)).collect()
             }
             Op::IncrWith(key, by, life, flags) if !model.contains_key(&key[..]) => {
                 now(key, Held::with(by.to_string().as_bytes(), *life, *flags))

@@ -7,6 +7,7 @@ use super::held::Held;
 use super::leases;
 use super::left;
 use super::op::Model;
+use super::tags;
 use super::uids;
 use crate::board::{Board, Count, Of};
 use crate::system::{alarm, now_ns};
@@ -111,6 +112,8 @@ fn expire(table: &Table, case: &Case) -> Found<()> {
 pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Model> {
     let (mut model, pending) = case.after(done);
     let table = Table::open_read_only(path).map_err(failed)?;
+    // Whether some keys have lost a tag that others have still.
+    let (is_invalidated, mut states_met) = (case.invalidates(done), [false; 2]);
     for (key, new) in pending {
         let found = table.get_entry(&key).map_err(failed)?;
         let is = |state: &Option<Held>| match (state, &found) {
@@ -128,10 +131,14 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
                 found.as_ref().map(|entry| entry.attributes)
             ));
         };
+        states_met[usize::from(state.is_none())] = true;
         match state {
             Some(held) => model.insert(key, held),
             None => model.remove(&key),
         };
+    }
+    if is_invalidated && states_met == [true; 2] {
+        return Err("before recovery, some keys have lost a tag and others have it".into());
     }
     cache::thin(&table, case, &mut model)?;
     cache::has_last(case, &model, done)?;
@@ -169,6 +176,7 @@ fn contents(table: &Table, model: &Model) -> Found<()> {
                 return Err(format!("{key} has other attributes than it should have"));
             }
         }
+        tags::are(table, key, expected)?;
     }
     walk(table, model)
 }
@@ -304,6 +312,7 @@ fn empty(table: &Table, board: &Board, model: &Model, case: &Case, style: Style)
             ));
         }
     }
+    tags::end(table)?;
     expire(table, case)?;
     verify(table, board, &Model::default(), false)?;
     if !style.compacts {

@@ -65,6 +65,7 @@ impl<'a> Item<'a> {
         Stamp {
             expiry_ms: self.expiry_ms(),
             client: self.client_flags(),
+            tags: self.tags(),
         }
     }
 

@@ -8,8 +8,8 @@ use super::bytes;
 use super::chain::Pieces;
 use super::decimal::{DIGITS, decimal};
 use crate::layout::{
-    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_UID, Fixed, Header, LargeLink, UNIT,
-    is_word, large_split,
+    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID, Fixed,
+    Header, LargeLink, MOST_TAGS, UNIT, is_word, large_split,
 };
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, SHORT, W64, fence};
@@ -27,6 +27,8 @@ pub(crate) struct Item<'a> {
     /// Of a large item: the page its chain begins with.
     pub(crate) first_page: u32,
     pub(super) flags: u8,
+    /// How many tags it has.
+    pub(super) tags: u8,
 }
 
 impl<'a> Item<'a> {
@@ -64,6 +66,7 @@ impl<'a> Item<'a> {
             value_len,
             first_page: 0,
             flags: header.flags,
+            tags: 0,
         };
         (data + key_len + value_len <= block.room()).then_some(item)
     }
@@ -103,6 +106,7 @@ impl<'a> Item<'a> {
             value_len,
             first_page: 0,
             flags,
+            tags: 0,
         };
         let value = data + key_len;
         (value <= block.room() && value_len <= block.room() - value).then_some(item)
@@ -125,6 +129,7 @@ impl<'a> Item<'a> {
             value_len: u64::from(fixed.value_len),
             first_page: 0,
             flags: fixed.flags(),
+            tags: 0,
         };
         (fixed.bytes() <= block.room()).then_some(item)
     }
@@ -174,29 +179,37 @@ impl<'a> Item<'a> {
             value_len: u64::from(header.value_len),
             first_page: 0,
             flags: header.flags,
+            tags: 0,
         };
-        let mut end = item.data + item.key_len;
         if !header.is_known() || item.data > block.room() {
             return None;
+        }
+        if header.flags & FLAG_TAGGED != 0 {
+            let word = item.word(Header::field_at(header.flags, FLAG_CLIENT));
+            item.tags = u8::try_from(word >> 32).ok()?;
+            if item.tags == 0 || usize::from(item.tags) > MOST_TAGS {
+                return None;
+            }
         }
         if item.is_large() {
             let link = LargeLink::decode(item.second_word().load(Ordering::Relaxed))?;
             item.key_len |= u64::from(link.key_len_high) << 24;
             item.first_page = link.first_page;
-            let (inline, pages) = large_split(item.payload());
-            if pages > region.frontier() {
+            if large_split(item.payload()).1 > region.frontier() {
                 return None;
             }
-            end = item.data + inline;
-        } else if !item.is_counter() {
-            end += item.value_len;
         }
-        (end <= block.room()).then_some(item)
+        (item.block_bytes() <= block.room()).then_some(item)
     }
 
     /// The link of a large item, the number of a counter.
     fn second_word(&self) -> &'a W64 {
         self.region.word(self.item_ref * UNIT + 8)
+    }
+
+    /// Where it stands.
+    pub(crate) fn region(&self) -> &'a Region {
+        self.region
     }
 
     /// A word of its block.
@@ -238,16 +251,35 @@ impl<'a> Item<'a> {
         if let Some(fixed) = self.region.fixed() {
             return fixed.bytes();
         }
-        let before_key = self.data;
-        match (self.is_large(), self.is_counter()) {
-            (true, _) => before_key + large_split(self.payload()).0,
-            (false, true) => before_key + self.key_len,
-            (false, false) => before_key + self.payload(),
+        match self.tags {
+            0 => self.tail(),
+            tags => self.tail().next_multiple_of(8) + 8 * u64::from(tags),
         }
+    }
+
+    /// Where in the block that ends which is there of key and value.
+    fn tail(&self) -> u64 {
+        let data = match (self.is_large(), self.is_counter()) {
+            (true, _) => large_split(self.payload()).0,
+            (false, true) => self.key_len,
+            (false, false) => self.payload(),
+        };
+        self.data + data
+    }
+
+    /// The word of one of its tags.
+    pub(super) fn tag_word(&self, number: u8) -> u64 {
+        self.word(self.tail().next_multiple_of(8) + 8 * u64::from(number))
     }
 
     pub(crate) fn is_large(&self) -> bool {
         self.flags & FLAG_LARGE != 0
+    }
+
+    /// Whether it is a tag, and not a key.
+    #[inline(always)]
+    pub(crate) fn is_tag(&self) -> bool {
+        self.flags & FLAG_TAG != 0
     }
 
     pub(crate) fn is_counter(&self) -> bool {

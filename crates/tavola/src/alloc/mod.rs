@@ -31,6 +31,8 @@ mod pool;
 #[forbid(unsafe_code)]
 mod slab;
 #[forbid(unsafe_code)]
+mod tags;
+#[forbid(unsafe_code)]
 mod uid;
 #[forbid(unsafe_code)]
 mod write;
@@ -51,6 +53,7 @@ pub(crate) use slab::{
     choose_victim, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,
     next_used, settle_page, spare_victim, take_block, unmark_page,
 };
+pub use tags::Tags;
 pub(crate) use uid::{
     announce, chunk_page, count_change, entry_of, forget_chunks, free_uid, give_empty_chunk,
     has_empty_chunk, leads_to, link_chunk, make_hole, next_hole, settle_uid, store as store_entry,
@@ -58,7 +61,7 @@ pub(crate) use uid::{
 };
 pub(crate) use write::{
     Stamp, can_count, copy_with_field, discard, expect_expiry, write_counter, write_large,
-    write_small,
+    write_small, write_tag,
 };
 
 use crate::error::Error;

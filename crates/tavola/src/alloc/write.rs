@@ -2,10 +2,10 @@
 
 use super::bytes;
 use super::chain::{self, Chain};
-use super::{Item, Step, corrupt, slab, take_block};
+use super::{Item, Step, Tags, corrupt, slab, take_block};
 use crate::layout::{
-    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_UID, Fixed, Header, Hint, LargeLink,
-    MOST_SMALL, SweepWord, UNIT, class_of, large_split,
+    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID, Fixed,
+    Header, Hint, LargeLink, MOST_SMALL, SweepWord, UNIT, class_of, large_split,
 };
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, fence};
@@ -17,25 +17,34 @@ pub(crate) struct Stamp {
     pub(crate) expiry_ms: u64,
     /// Flags of the user's.
     pub(crate) client: u32,
+    /// What it is missing without.
+    pub(crate) tags: Tags,
 }
 
 impl Stamp {
     pub(crate) const NONE: Self = Self {
         expiry_ms: 0,
         client: 0,
+        tags: Tags::NONE,
     };
 
     #[inline(always)]
-    pub(crate) fn is_none(self) -> bool {
-        self == Self::NONE
+    pub(crate) fn is_none(&self) -> bool {
+        self.expiry_ms == 0 && self.client == 0 && self.tags.is_empty()
+    }
+
+    /// What is told of it: expiry and flags.
+    pub(crate) fn told(&self) -> (u64, u32) {
+        (self.expiry_ms, self.client)
     }
 
     /// What stands in an item's fields of it, in their order.
     #[inline(always)]
-    fn fields(self) -> [(u8, u64); 2] {
+    fn fields(&self) -> [(u8, u64); 2] {
+        let tags = self.tags.len() as u64;
         [
             (FLAG_EXPIRY, self.expiry_ms),
-            (FLAG_CLIENT, u64::from(self.client)),
+            (FLAG_CLIENT, u64::from(self.client) | tags << 32),
         ]
     }
 }
@@ -47,7 +56,7 @@ pub(crate) fn write_small(
     key: &[u8],
     value: &[u8],
     hint: Hint,
-    stamp: Stamp,
+    stamp: &Stamp,
 ) -> Step<u64> {
     if let Some(fixed) = lock.region.fixed() {
         return write_fixed(lock, fixed, key, value, hint);
@@ -71,7 +80,7 @@ pub(crate) fn write_counter(
     key: &[u8],
     number: u64,
     hint: Hint,
-    stamp: Stamp,
+    stamp: &Stamp,
 ) -> Step<u64> {
     let header = Header {
         value_len: 8,
@@ -81,6 +90,16 @@ pub(crate) fn write_counter(
     write(lock, header, Some(number), (hint, stamp), [key, &[]])
 }
 
+/// Writes a tag.
+pub(crate) fn write_tag(lock: &ShardLock<'_>, name: &[u8], hint: Hint) -> Step<u64> {
+    let header = Header {
+        value_len: 0,
+        key_len: name.len() as u32,
+        flags: FLAG_TAG,
+    };
+    write(lock, header, None, (hint, &Stamp::NONE), [name, &[]])
+}
+
 /// Writes the block of a large item whose pages are written already.
 pub(crate) fn write_large(
     lock: &ShardLock<'_>,
@@ -88,7 +107,7 @@ pub(crate) fn write_large(
     key: &[u8],
     value: &[u8],
     hint: Hint,
-    stamp: Stamp,
+    stamp: &Stamp,
 ) -> Step<u64> {
     let inline = large_split(key.len() as u64 + value.len() as u64).0 as usize;
     let header = Header {
@@ -111,7 +130,7 @@ fn write(
     lock: &ShardLock<'_>,
     mut header: Header,
     second: Option<u64>,
-    (hint, stamp): (Hint, Stamp),
+    (hint, stamp): (Hint, &Stamp),
     parts: [&[u8]; 2],
 ) -> Step<u64> {
     if hint.is_some() {
@@ -121,7 +140,13 @@ fn write(
         header.flags |= if word == 0 { 0 } else { flag };
     }
     let before_key = header.before_key();
-    let len = before_key + parts[0].len() as u64 + parts[1].len() as u64;
+    let tail = before_key + parts[0].len() as u64 + parts[1].len() as u64;
+    let (tags_at, tags) = (tail.next_multiple_of(8), stamp.tags.words());
+    let mut len = tail;
+    if !tags.is_empty() {
+        header.flags |= FLAG_TAGGED;
+        len = tags_at + 8 * tags.len() as u64;
+    }
     let Some(class) = class_of(len) else {
         return corrupt("the size of an item");
     };
@@ -142,8 +167,11 @@ fn write(
             word(Header::field_at(header.flags, flag)).store(field, Ordering::Relaxed);
         }
     }
-    if stamp.expiry_ms != 0 {
+    if stamp.expiry_ms != 0 || !tags.is_empty() {
         expect_expiry(lock);
+    }
+    for (tag, at) in tags.iter().zip((tags_at..).step_by(8)) {
+        word(at).store(*tag, Ordering::Relaxed);
     }
     let from = item_ref * UNIT + before_key;
     bytes::write(lock.region, from, parts[0]);
@@ -176,7 +204,7 @@ fn write_fixed(
     Ok(item_ref)
 }
 
-/// Lets expired keys be searched for in the shard: there may be one some day.
+/// Lets keys that are over be searched for in the shard: there may be one some day.
 pub(crate) fn expect_expiry(lock: &ShardLock<'_>) {
     let sweep = &lock.head.sweep;
     let word = SweepWord::activated(sweep.load(Ordering::Relaxed));

@@ -134,6 +134,7 @@ impl<'a> Ahead<'a> {
                 head: region.shard(self.hash.shard()),
                 layout: self.layout,
                 tag: self.hash.tag(),
+                of_tag: false,
             };
             let bucket = &segment.buckets[self.bucket as usize];
             let is_taken = view.take_short(self.item_ref, key, want)

@@ -12,11 +12,12 @@
 //! never contradict each other. The writers' side is in `alloc::uid`.
 
 use super::hash::Hash;
-use super::read::read;
+use super::read::{read, read_tag};
+use super::tags::is_over;
 use super::want::Want;
 use crate::alloc::{Item, entry_of};
 use crate::error::{Result, corrupt};
-use crate::layout::{FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_HOLE};
+use crate::layout::{FLAG_TAG, FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_HOLE};
 use crate::layout::{UidEntry, UidLayout};
 use crate::lock::ShardLock;
 use crate::region::Region;
@@ -57,6 +58,8 @@ struct Named<'a, W> {
 }
 
 impl<W: Want> Want for Named<'_, W> {
+    const OF_TAG: bool = W::OF_TAG;
+
     fn take(&mut self, item: &Item<'_>) -> bool {
         self.has_uid = self.hint.means(item.hint());
         !self.has_uid || self.want.take(item)
@@ -97,7 +100,7 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
         return match look {
             Look::Found => Ok(true),
             Look::Missing => Ok(false),
-            Look::Flux(key) => read_in_flux(region, hint, &key, want),
+            Look::Flux(name) => read_in_flux(region, hint, &name, want),
             Look::Impossible => corrupt("the item of a uid"),
         };
     }
@@ -105,13 +108,16 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
 }
 
 #[cold]
-fn read_in_flux(region: &Region, hint: Hint, key: &[u8], want: &mut impl Want) -> Result<bool> {
+fn read_in_flux<W: Want>(region: &Region, hint: Hint, name: &[u8], want: &mut W) -> Result<bool> {
     let mut named = Named {
         hint,
         want,
         has_uid: false,
     };
-    let found = read(region, key, Hash::of(region, key), &mut named)?;
+    let found = match W::OF_TAG {
+        true => read_tag(region, name, &mut named)?,
+        false => read(region, name, Hash::of(region, name), &mut named)?,
+    };
     Ok(found && named.has_uid)
 }
 
@@ -186,7 +192,7 @@ impl<'a> View<'a> {
 
     /// Whether the uid leads to a plain short item that has it, and what is wanted was taken.
     #[inline(always)]
-    fn glance(&self, hint: Hint, want: &mut impl Want) -> bool {
+    fn glance<W: Want>(&self, hint: Hint, want: &mut W) -> bool {
         let UidEntry::Live { item_ref } = UidEntry::decode(self.word) else {
             return false;
         };
@@ -200,7 +206,7 @@ impl<'a> View<'a> {
             let word = block.first_word().load(Ordering::Relaxed);
             let header = Header::decode(word);
             let key_len = u64::from(header.key_len);
-            header.flags == FLAG_UID
+            header.flags == flags_of::<W>()
                 && short(
                     Item::with_key(self.region, block, item_ref, word, key_len, true),
                     hint,
@@ -261,6 +267,12 @@ impl<'a> View<'a> {
     }
 }
 
+/// The flags of an item with a uid and nothing else.
+#[inline(always)]
+fn flags_of<W: Want>() -> u8 {
+    FLAG_UID | if W::OF_TAG { FLAG_TAG } else { 0 }
+}
+
 /// As the rest of [`View::look`], for an item with more fields than its uid.
 #[cold]
 #[inline(never)]
@@ -283,16 +295,18 @@ fn short(item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> bool {
 
 /// Takes what is wanted of an item, if its uid is the one asked for.
 #[inline(always)]
-fn take(item: &Item<'_>, hint: Hint, want: &mut impl Want) -> Look {
+fn take<W: Want>(item: &Item<'_>, hint: Hint, want: &mut W) -> Look {
     let has = item.hint();
     if has.uid() != hint.uid() {
-        Look::Impossible
-    } else if !hint.means(has) || item.is_expired() {
-        Look::Missing
-    } else if want.take(item) {
-        Look::Found
-    } else {
-        Look::Impossible
+        return Look::Impossible;
+    }
+    if !hint.means(has) || item.is_tag() != W::OF_TAG {
+        return Look::Missing;
+    }
+    match is_over(item) {
+        Some(true) => Look::Missing,
+        Some(false) if want.take(item) => Look::Found,
+        _ => Look::Impossible,
     }
 }
 

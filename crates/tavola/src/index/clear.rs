@@ -1,4 +1,5 @@
-//! Removing all keys of a shard, or all that have expired, some buckets at a time, under its lock.
+//! Removing all keys of a shard, or all that are over (expired, or without one of their tags), some
+//! buckets at a time, under its lock.
 //!
 //! It is the walk of an iterator: what is ahead of the cursor stays ahead of it.
 
@@ -6,6 +7,7 @@ use super::dir::{depth_of, layout_word, lookup, next_prefix};
 use super::find::{Found, expire};
 use super::hash::other_bucket;
 use super::place::drop_key;
+use super::tags::{is_over, may_be_over};
 use crate::alloc::{Item, Step, corrupt};
 use crate::layout::{BUCKETS, SLOTS, Segment, ShardHead, SweepWord, is_key, slot_ref, slot_tag};
 use crate::lock::ShardLock;
@@ -45,7 +47,7 @@ pub(super) type Seen = (u32, u32, u32);
 /// What was met on the way.
 #[derive(Default)]
 struct Met {
-    /// Keys that expire some day.
+    /// Keys that expire some day, or have tags.
     mortal: u32,
     expired: u32,
     /// Bytes of keys and values that were freed.
@@ -189,13 +191,13 @@ fn clear_bucket(
     {
         let item = match Item::at(lock.region, slot_ref(word)) {
             Some(item) => item,
-            // What is damaged does not keep the rest from being found.
             None if which == Which::Expired => continue,
             None => return corrupt("an item"),
         };
         if which == Which::Expired {
-            met.mortal += u32::from(item.expiry_ms() != 0);
-            if !item.is_expired() {
+            met.mortal += u32::from(may_be_over(&item));
+            // What is damaged does not keep the rest from being found.
+            if !is_over(&item).unwrap_or(false) {
                 continue;
             }
             met.expired += 1;

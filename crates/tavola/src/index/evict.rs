@@ -19,7 +19,8 @@ use super::ghosts::leave_ghost;
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::place::drop_key;
-use crate::alloc::{Item, Step};
+use super::tags::is_over;
+use crate::alloc::{Item, Step, Tags};
 use crate::layout::{
     AGAIN, BUCKETS, Bucket, HandWord, PROTECTED, SLOTS, Segment, VISITED, is_key, slot_ref,
     slot_tag,
@@ -65,10 +66,11 @@ pub(crate) fn evict(lock: &ShardLock<'_>) -> Step<Option<u64>> {
     walk(lock, Kind::Any, all)
 }
 
-/// Tells that a key was read, to which that slot word leads, if it still does.
-pub(crate) fn visit(lock: &ShardLock<'_>, hash: Hash, word: u64) {
+/// Tells that a key was read, to which that slot word leads, if it still does; says which tags it
+/// has: they are in use as well.
+pub(crate) fn visit(lock: &ShardLock<'_>, hash: Hash, word: u64) -> Tags {
     let Ok(Some(segment)) = segment_of(lock, hash) else {
-        return;
+        return Tags::NONE;
     };
     for number in [hash.home(), hash.away()] {
         let bucket = &segment.buckets[number as usize];
@@ -77,10 +79,12 @@ pub(crate) fn visit(lock: &ShardLock<'_>, hash: Hash, word: u64) {
                 && let Some(state) = bucket.visited(slot)
             {
                 bucket.set_state(slot, state);
-                return;
+                let item = Item::at(lock.region, slot_ref(word));
+                return item.map_or(Tags::NONE, |item| item.tags());
             }
         }
     }
+    Tags::NONE
 }
 
 /// Lets a hand walk over `most` buckets, until it has evicted a key.
@@ -214,7 +218,7 @@ fn judge(
     let Some(item) = Item::at(lock.region, slot_ref(word)) else {
         return Ok(None);
     };
-    if let Some(state) = changed.filter(|_| !item.is_expired()) {
+    if let Some(state) = changed.filter(|_| !is_over(&item).unwrap_or(false)) {
         if becomes_protected(state) {
             lock.head.newcomers.sub_owned(item.payload());
         }
@@ -277,7 +281,7 @@ fn let_go(
         payload,
         flags: item.flags(),
     };
-    if item.is_expired() {
+    if is_over(item).unwrap_or(false) {
         expire(lock, &found)?;
         return Ok(payload);
     }

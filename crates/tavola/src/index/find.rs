@@ -5,6 +5,7 @@ use super::dir::{layout_word, lookup};
 use super::group::matches;
 use super::hash::Hash;
 use super::place::drop_key;
+use super::tags::is_over;
 use crate::alloc::{Item, Step, corrupt, leads_to};
 use crate::layout::{
     Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, Hint, PROTECTED, Segment, UNIT, is_key, is_word,
@@ -108,7 +109,7 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// Looks a key up under the lock. One that has expired is removed here: it is not there then.
+/// Looks a key up under the lock. One that is over is removed here: it is not there then.
 #[inline(always)]
 pub(crate) fn find<'a>(lock: &ShardLock<'a>, hash: Hash, key: &[u8]) -> Step<Spot<'a>> {
     find_in_segment(lock, segment_of(lock, hash)?, hash, key, false)
@@ -158,7 +159,7 @@ fn find_in_segment<'a>(
     }
 }
 
-/// Removes a key that has expired.
+/// Removes a key that is over: expired, or without one of its tags.
 #[cold]
 #[inline(never)]
 pub(super) fn expire(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
@@ -208,7 +209,7 @@ fn find_in<'a>(
             let header = block.first_word().load(Ordering::Relaxed);
             let key_len = key.len() as u64;
             // Length of the key, and flags.
-            let kind = header >> 32;
+            let kind = hash.kind(header);
             let with = |has_uid| Item::with_key(region, block, item_ref, header, key_len, has_uid);
             if kind == key_len {
                 (0, with(false))
@@ -220,7 +221,7 @@ fn find_in<'a>(
         };
         let (flags, payload) = match item {
             Some(item) => (flags, payload_of(&item, key)),
-            None => other_payload(lock, (bucket, slot, home), item_ref, key),
+            None => other_payload(lock, (bucket, slot, home), item_ref, (key, hash)),
         };
         match payload {
             Some(Some(payload)) => {
@@ -248,23 +249,31 @@ fn payload_of(item: &Item<'_>, key: &[u8]) -> Option<Option<u64>> {
 }
 
 /// As [`payload_of`], and the flags, of an item with other fields or a key of another length, to
-/// which a slot of a bucket leads. If it is the key's, and has expired, it is removed: it is
-/// nobody's then.
+/// which a slot of a bucket leads. If it is the key's, and is over, it is removed: it is nobody's
+/// then.
 #[cold]
 #[inline(never)]
 fn other_payload(
     lock: &ShardLock<'_>,
     (bucket, slot, home): (&Bucket, usize, &Bucket),
     item_ref: u64,
-    key: &[u8],
+    (key, hash): (&[u8], Hash),
 ) -> (u8, Option<Option<u64>>) {
     let Some(item) = Item::at(lock.region, item_ref) else {
         return (0, None);
     };
-    let payload = payload_of(&item, key);
+    if item.is_tag() != hash.is_of_tag() {
+        return (0, Some(None));
+    }
+    let payload = match payload_of(&item, key) {
+        Some(Some(payload)) => payload,
+        other => return (0, other),
+    };
     let flags = item.flags();
-    match payload {
-        Some(Some(payload)) if item.is_expired() => {
+    match is_over(&item) {
+        None => (0, None),
+        Some(false) => (flags, Some(Some(payload))),
+        Some(true) => {
             let found = Found {
                 bucket,
                 slot,
@@ -275,7 +284,6 @@ fn other_payload(
             };
             (0, expire(lock, &found).is_ok().then_some(None))
         }
-        payload => (flags, payload),
     }
 }
 

@@ -8,6 +8,7 @@
 //! rapidhash v3 with the table's seed: stable, published, the same on every target; keys cannot be
 //! chosen to collide by who does not know the seed.
 
+use crate::alloc::Item;
 use crate::layout::Geometry;
 use crate::region::Region;
 use rapidhash::v3::RapidSecrets;
@@ -18,6 +19,10 @@ const BUCKET_SHIFT: u32 = 44;
 const fn low_bits(count: u32) -> u64 {
     (1 << count) - 1
 }
+
+/// Set in the hash of a tag's name, which is sent elsewhere than a key of the same bytes.
+const OF_TAG: u64 = 1 << 63;
+const ELSEWHERE: u64 = 0x3C69_A5C3;
 
 /// Where a key belongs: tag, home bucket (from bit 24) and shard (from bit 32). One word, as three
 /// would go through memory when they are handed on, and be waited for.
@@ -43,6 +48,32 @@ impl Hash {
         Self(h & low_bits(TAG_BITS) | home << TAG_BITS | shard << 32)
     }
 
+    /// Of the name of a tag, which is no key.
+    pub(crate) fn of_tag(region: &Region, name: &[u8]) -> Self {
+        Self(Self::of(region, name).0 ^ ELSEWHERE | OF_TAG)
+    }
+
+    /// Of an item with this key.
+    pub(crate) fn of_item(item: &Item<'_>, key: &[u8]) -> Self {
+        match item.is_tag() {
+            true => Self::of_tag(item.region(), key),
+            false => Self::of(item.region(), key),
+        }
+    }
+
+    /// Whether it is of a tag's name.
+    #[inline(always)]
+    pub(crate) fn is_of_tag(self) -> bool {
+        self.0 & OF_TAG != 0
+    }
+
+    /// Flags and length of the key of a header, `flags 8 | key_len 24`; more than that, and so no
+    /// key's, where a tag is looked for.
+    #[inline(always)]
+    pub(crate) fn kind(self, header: u64) -> u64 {
+        header >> 32 | self.0 & OF_TAG
+    }
+
     /// Of a key that stands in this shard.
     pub(crate) fn in_shard(shard: u32, home: u32, tag: u32) -> Self {
         let home = u64::from(home & 0xFF) << TAG_BITS;
@@ -51,7 +82,7 @@ impl Hash {
 
     #[inline(always)]
     pub(crate) fn shard(self) -> u32 {
-        (self.0 >> 32) as u32
+        u32::from((self.0 >> 32) as u16)
     }
 
     /// The home bucket.

@@ -50,6 +50,8 @@ mod shrink;
 #[forbid(unsafe_code)]
 mod split;
 #[forbid(unsafe_code)]
+mod tags;
+#[forbid(unsafe_code)]
 mod to_slice;
 #[forbid(unsafe_code)]
 mod want;
@@ -63,7 +65,8 @@ pub(crate) use find::{Found, Spot, find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;
 pub(crate) use place::{drop_key, insert, replace};
-pub(crate) use read::read;
+pub(crate) use read::{read, read_tag};
 pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step, squeeze};
+pub(crate) use tags::{is_over, may_be_over, tag_name};
 pub(crate) use to_slice::ToSlice;
 pub(crate) use want::{Noted, Stamped, Value, Want};

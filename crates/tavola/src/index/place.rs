@@ -7,7 +7,9 @@ use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::split::{new_root, split};
 use crate::alloc::{Step, announce, corrupt, discard, free_uid, is_full, settle_uid};
-use crate::layout::{Bucket, Hint, PROTECTED, SLOTS, Segment, slot_ref, slot_tag, slot_word};
+use crate::layout::{
+    Bucket, FLAG_TAG, Hint, PROTECTED, SLOTS, Segment, slot_ref, slot_tag, slot_word,
+};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, prefetch};
 
@@ -53,6 +55,9 @@ pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
         lock.head.newcomers.sub_owned(found.payload);
     }
     remove(lock, found)?;
+    if found.flags & FLAG_TAG != 0 {
+        lock.head.tags.sub_owned(1);
+    }
     lock.head.items.sub_owned(1);
     lock.head.payload.sub_owned(found.payload);
     discard(lock, found.item_ref)

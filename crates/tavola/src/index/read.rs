@@ -17,6 +17,7 @@
 use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
+use super::tags::is_over;
 use super::want::Want;
 use crate::alloc::Item;
 use crate::error::{Result, corrupt};
@@ -54,7 +55,7 @@ pub(super) enum Look {
 /// nearly every key that is not there has no slot that fits. So much is done here, in few steps
 /// and, at home, without a call: two reads in a row overlap only as far as the processor looks
 /// ahead, and the rate halves from 130 instructions a read to 180. Whatever else there is begins
-/// anew in [`read_on`].
+/// anew in [`read_again`].
 #[inline(always)]
 pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
     let head = region.shard(hash.shard());
@@ -66,18 +67,28 @@ pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want
             head,
             layout,
             tag: hash.tag(),
+            of_tag: false,
         };
         if let Some(found) = view.glance(segment, hash, key, want) {
             return Ok(found);
         }
     }
-    read_on(region, key, want)
+    read_again(region, key, want)
+}
+
+/// As [`read`], of a tag, which is not a key.
+pub(crate) fn read_tag(region: &Region, name: &[u8], want: &mut impl Want) -> Result<bool> {
+    read_on(region, name, Hash::of_tag(region, name), want)
+}
+
+/// The hash is made anew, as it would have to be kept until then.
+#[inline(never)]
+fn read_again(region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
+    read_on(region, key, Hash::of(region, key), want)
 }
 
 /// As [`read`], wherever the key may stand, and as often as something changes meanwhile.
-#[inline(never)]
-fn read_on(region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
-    let hash = Hash::of(region, key);
+fn read_on(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
     let head = region.shard(hash.shard());
     loop {
         let layout = layout_word(head);
@@ -98,6 +109,7 @@ fn read_on(region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
             head,
             layout,
             tag: hash.tag(),
+            of_tag: hash.is_of_tag(),
         };
         match view.probe_both(segment, key, hash, want) {
             Probe::Hit => return Ok(true),
@@ -124,6 +136,8 @@ pub(super) struct View<'a> {
     pub(super) head: &'a ShardHead,
     pub(super) layout: LayoutWord,
     pub(super) tag: u32,
+    /// Whether a tag is looked for, and not a key.
+    pub(super) of_tag: bool,
 }
 
 impl View<'_> {
@@ -287,11 +301,33 @@ impl View<'_> {
         }
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         match header.flags {
+            _ if self.of_tag => self.special(item_ref, key, want),
             0 => plain(Item::plain(self.region, block, item_ref, header), key, want),
             FLAG_UID => {
                 plain_with_uid(Item::plain(self.region, block, item_ref, header), key, want)
             }
-            _ => special(self.region, self.head, self.layout, item_ref, key, want),
+            _ => self.special(item_ref, key, want),
+        }
+    }
+
+    /// As [`View::look`], for an item with other fields. Copying a large one takes so long that
+    /// many a reader is stopped there: so the layout is looked at before the bucket, whose segment
+    /// may be gone meanwhile, and the item's block is touched no more once its pages are.
+    #[cold]
+    #[inline(never)]
+    fn special(&self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Look {
+        let look = match Item::at(self.region, item_ref) {
+            Some(item) if item.is_expired() || item.is_tag() != self.of_tag => Look::Other,
+            Some(item) => match (item.key_equals(key), is_over(&item)) {
+                (Some(false), _) | (Some(true), Some(true)) => Look::Other,
+                (Some(true), Some(false)) if want.take(&item) => Look::Found,
+                _ => Look::Impossible,
+            },
+            None => Look::Impossible,
+        };
+        match is_unchanged(self.head, self.layout) {
+            true => look,
+            false => Look::Moved,
         }
     }
 
@@ -342,34 +378,4 @@ fn plain(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> Look {
 #[inline(never)]
 fn plain_with_uid(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> Look {
     plain(item, key, want)
-}
-
-/// As [`View::look`], for an item with other fields. Copying a large one takes so long that many a
-/// reader is stopped there: so the layout is looked at before the bucket, whose segment may be gone
-/// meanwhile, and the item's block is touched no more once its pages are.
-#[cold]
-#[inline(never)]
-fn special(
-    region: &Region,
-    head: &ShardHead,
-    layout: LayoutWord,
-    item_ref: u64,
-    key: &[u8],
-    want: &mut impl Want,
-) -> Look {
-    let item = Item::at(region, item_ref);
-    let look = match item {
-        Some(item) if item.is_expired() => Look::Other,
-        Some(item) => match item.key_equals(key) {
-            Some(false) => Look::Other,
-            Some(true) if want.take(&item) => Look::Found,
-            _ => Look::Impossible,
-        },
-        None => Look::Impossible,
-    };
-    if is_unchanged(head, layout) {
-        look
-    } else {
-        Look::Moved
-    }
 }

@@ -324,7 +324,7 @@ fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> S
     if !item.copy_key(key) {
         return Ok(false);
     }
-    let hash = Hash::of(lock.region, key);
+    let hash = Hash::of_item(&item, key);
     // One that leads elsewhere is damage: the item stays where it is.
     let Ok(hint) = own_hint(lock, &item) else {
         return Ok(false);

@@ -6,6 +6,9 @@ use crate::sync::{Ordering, SHORT};
 
 /// What a read wants of an item: a `Vec`, which begins empty, takes its value, `()` nothing.
 pub(crate) trait Want {
+    /// Whether what is asked for by uid is a tag, and not a key.
+    const OF_TAG: bool = false;
+
     /// Called with the key's item, maybe several times, and on bytes that turn out to be stale:
     /// only the last call counts. False: the item could not be followed.
     fn take(&mut self, item: &Item<'_>) -> bool;

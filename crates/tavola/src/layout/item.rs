@@ -6,15 +6,20 @@
 //! counter u64    COUNTER: the number; get shows it as decimal text
 //! uid u64        UID: uid 32 | generation 32
 //! expiry u64     EXPIRY: when the key expires, in milliseconds of the table's clock; 0: never
-//! client u64     CLIENT: flags of the user's 32 | 0
+//! client u64     CLIENT: flags of the user's 32 | TAGGED: how many tags 32
 //! key, value
+//! tags u64 each  TAGGED: their uids 32 | generation 32, from the next multiple of 8 on
 //! ```
 //!
 //! A value of 8 bytes behind a key of a multiple of 8 is one aligned word, with and without a uid:
 //! it is changed in place.
 //! The fields after the header stand there only when their flag does, in this order. An item
 //! that does not fit in a block is LARGE: its key and value are one stream, whose first part stands
-//! in the block and whose rest fills whole pages, chained through the page table.
+//! in the block and whose rest fills whole pages, chained through the page table. Its tags stand
+//! behind what is in the block.
+//!
+//! A tag is an item itself: TAG, with a uid, its name for a key, no value, in a space of names of
+//! its own. The items that have it are missing from the moment its uid leads to it no more.
 //!
 //! In a table of [`Fixed`] lengths an item is its key and its value, and nothing before them.
 
@@ -30,16 +35,23 @@ pub(crate) const FLAG_EXPIRY: u8 = 4;
 pub(crate) const FLAG_CLIENT: u8 = 8;
 /// The key has a uid.
 pub(crate) const FLAG_UID: u8 = 32;
+/// The key has tags; always with CLIENT.
+pub(crate) const FLAG_TAGGED: u8 = 64;
+/// The item is a tag; always with UID, and nothing else.
+pub(crate) const FLAG_TAG: u8 = 128;
 const FIELDS: u8 = FLAG_LARGE | FLAG_COUNTER | FLAG_EXPIRY | FLAG_CLIENT | FLAG_UID;
 
 /// The most bytes of key and value together.
 pub(crate) const MAX_DATA: u64 = u32::MAX as u64;
 /// The most bytes an item has before its key: header, link or counter, and every other field.
-/// Which of two shapes an item has depends on the bytes of key and value alone, so this much is
-/// always allowed for.
 pub(crate) const MOST_HEAD: u64 = 40;
-/// The most bytes of key and value of an item that is not large.
-pub(crate) const MOST_SMALL: u64 = LARGEST_BLOCK as u64 - MOST_HEAD;
+/// The most tags of a key.
+pub(crate) const MOST_TAGS: usize = 16;
+/// The most bytes behind the value: tags, and what is left out before them.
+const MOST_TAIL: u64 = 7 + 8 * MOST_TAGS as u64;
+/// The most bytes of key and value of an item that is not large. Which of two shapes an item has
+/// depends on these alone, so all that may stand beside them is always allowed for.
+pub(crate) const MOST_SMALL: u64 = LARGEST_BLOCK as u64 - MOST_HEAD - MOST_TAIL;
 
 /// The lengths of a table whose keys are all as long, and whose values are. An item there has no
 /// header: key, value, and at the next multiple of 8 its uid, if items have one.
@@ -134,7 +146,12 @@ impl Header {
     /// Whether an item may have these flags.
     pub(crate) fn is_known(self) -> bool {
         const EITHER: u8 = FLAG_LARGE | FLAG_COUNTER;
-        self.flags & !FIELDS == 0 && self.flags & EITHER != EITHER
+        const COUNTED: u8 = FLAG_TAGGED | FLAG_CLIENT;
+        match self.flags & !FIELDS {
+            0 => self.flags & EITHER != EITHER,
+            FLAG_TAGGED => self.flags & EITHER != EITHER && self.flags & COUNTED == COUNTED,
+            _ => self.flags == FLAG_TAG | FLAG_UID,
+        }
     }
 }
 
@@ -242,10 +259,47 @@ mod tests {
     }
 
     #[test]
+    fn tags_and_the_tagged_are_known_by_their_flags() {
+        let is_known = |flags| {
+            let (value_len, key_len) = (0, 0);
+            let header = Header {
+                value_len,
+                key_len,
+                flags,
+            };
+            header.is_known()
+        };
+        assert!(is_known(FLAG_TAG | FLAG_UID) && is_known(FLAG_TAGGED | FLAG_CLIENT));
+        assert!(is_known(
+            FLAG_TAGGED | FLAG_CLIENT | FLAG_LARGE | FLAG_UID | FLAG_EXPIRY
+        ));
+        for flags in [
+            FLAG_TAG,
+            FLAG_TAGGED,
+            FLAG_TAG | FLAG_UID | FLAG_CLIENT,
+            FLAG_TAG | FLAG_TAGGED | FLAG_CLIENT | FLAG_UID,
+            FLAG_TAGGED | FLAG_CLIENT | FLAG_LARGE | FLAG_COUNTER,
+            FLAG_LARGE | FLAG_COUNTER,
+            16,
+        ] {
+            assert!(!is_known(flags), "{flags}");
+        }
+    }
+
+    #[test]
     fn streams_are_split_without_loss() {
-        for data in [16_313, 16_384, 16_385, 32_767, 32_768, 100_000, MAX_DATA] {
+        for data in [
+            MOST_SMALL + 1,
+            16_313,
+            16_384,
+            16_385,
+            32_767,
+            32_768,
+            100_000,
+            MAX_DATA,
+        ] {
             let (inline, pages) = large_split(data);
-            assert!(MOST_HEAD + inline <= u64::from(LARGEST_BLOCK));
+            assert!(MOST_HEAD + inline + MOST_TAIL <= u64::from(LARGEST_BLOCK));
             assert!(pages > 0 && u64::from(pages) * PAGE >= data - inline);
             assert!((u64::from(pages) - 1) * PAGE < data - inline);
         }

@@ -20,7 +20,7 @@ pub(crate) struct ShardHead {
     pub(crate) lock: W32,
     /// How often the shard was recovered after a death.
     pub(crate) recoveries: W32,
-    /// Keys.
+    /// Keys and tags.
     pub(crate) items: W64,
     /// Key and value bytes.
     pub(crate) payload: W64,
@@ -56,7 +56,8 @@ pub(crate) struct ShardHead {
     pub(crate) sweep: W64,
     /// `moves` when its round began.
     pub(crate) sweep_moves: W32,
-    reserved_word: W32,
+    /// Tags; each is counted in `items`, too.
+    pub(crate) tags: W32,
     /// Keys that were removed because they had expired, since the table was made.
     pub(crate) expired: W64,
     /// Of a cache: key and value bytes of newcomers.
@@ -82,7 +83,7 @@ assert_layout!(ShardHead, size 1536, {
     items: 584, payload: 592, moves: 600, segments: 604, dir_backed: 608, shrink_hand: 612,
     victim: 616, victim_block: 620, in_place: 624, classes: 632, levels: 1280, uids: 1376,
     uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, sweep: 1400,
-    sweep_moves: 1408, reserved_word: 1412, expired: 1416, newcomers: 1424, new_hand: 1432,
+    sweep_moves: 1408, tags: 1412, expired: 1416, newcomers: 1424, new_hand: 1432,
     old_hand: 1440, epoch: 1448, epoch_left: 1452, evicted_new: 1456, evicted_old: 1464,
     ghost_hits: 1472, reserved_tail: 1480,
 });

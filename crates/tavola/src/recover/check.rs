@@ -3,7 +3,7 @@
 use super::uids;
 use crate::alloc::{Extents, Item, capacity, home_of, is_used, lock_pool};
 use crate::error::Result;
-use crate::index::{Hash, entries, lookup, may_expire, other_bucket};
+use crate::index::{Hash, entries, lookup, may_be_over, may_expire, other_bucket};
 use crate::layout::{
     BUCKETS, CLASSES, Class, HINT_MAX, LayoutWord, PAGE, PROTECTED, PageWord, SLOTS, Segment,
     ghost_age, slot_ref, slot_tag,
@@ -58,6 +58,7 @@ pub(crate) fn check(region: &Region, shard: u32, report: &mut CheckReport) {
         shard,
         report,
         items: 0,
+        tags: 0,
         payload: 0,
         newcomers: 0,
         segments: 0,
@@ -152,6 +153,7 @@ struct Pass<'a> {
     shard: u32,
     report: &'a mut CheckReport,
     items: u64,
+    tags: u64,
     payload: u64,
     newcomers: u64,
     segments: u32,
@@ -235,7 +237,7 @@ impl Pass<'_> {
         if !item.chain_is_whole() || !item.copy_key(&mut self.key) {
             return Err("the chain of its item is broken");
         }
-        let hash = Hash::of(region, &self.key);
+        let hash = Hash::of_item(&item, &self.key);
         if hash.shard() != shard || hash.tag() != slot_tag(word) {
             return Err("its key has another hash");
         }
@@ -249,8 +251,8 @@ impl Pass<'_> {
         if !is_used(region, &block) {
             return Err("its block is not marked as in use");
         }
-        if item.expiry_ms() != 0 && !may_expire(region.shard(shard)) {
-            return Err("its key expires, and is not searched for");
+        if may_be_over(&item) && !may_expire(region.shard(shard)) {
+            return Err("its key expires or has tags, and is not searched for");
         }
         match uids::is_own(region, shard, &item) {
             Some(false) => return Err("its uid leads elsewhere"),
@@ -258,6 +260,7 @@ impl Pass<'_> {
         }
         self.used[block.class_number as usize] += 1;
         self.items += 1;
+        self.tags += u64::from(item.is_tag());
         self.payload += item.payload();
         self.large_pages += item.chain().count() as u64;
         self.report.keys += 1;
@@ -269,6 +272,11 @@ impl Pass<'_> {
         let head = self.region.shard(self.shard);
         let counts = [
             ("keys", self.items, head.items.load(Ordering::Relaxed)),
+            (
+                "tags",
+                self.tags,
+                u64::from(head.tags.load(Ordering::Relaxed)),
+            ),
             (
                 "payload bytes",
                 self.payload,

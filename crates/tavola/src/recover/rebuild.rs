@@ -13,7 +13,7 @@ use crate::alloc::{
     unmark_page,
 };
 use crate::error::Result;
-use crate::index::{Hash, entries, lookup, other_bucket, publish_layout};
+use crate::index::{Hash, entries, lookup, may_be_over, other_bucket, publish_layout};
 use crate::layout::{
     BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PROTECTED, PageWord, SLOTS, Segment,
     SweepWord, ghost_age, slot_ref, slot_tag,
@@ -32,6 +32,7 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
     let mut walk = Walk {
         lock,
         items: 0,
+        tags: 0,
         payload: 0,
         newcomers: 0,
         mortal: false,
@@ -42,6 +43,7 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
     uids::settle(lock);
     let Walk {
         items,
+        tags,
         payload,
         newcomers,
         mortal,
@@ -50,6 +52,7 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
     } = walk;
     settle_all(lock);
     lock.head.items.store(items, Ordering::Relaxed);
+    lock.head.tags.store(tags, Ordering::Relaxed);
     lock.head.payload.store(payload, Ordering::Relaxed);
     lock.head.newcomers.store(newcomers, Ordering::Relaxed);
     let sweep = SweepWord {
@@ -166,6 +169,7 @@ fn forget_derived(lock: &ShardLock<'_>) {
 struct Walk<'a> {
     lock: &'a ShardLock<'a>,
     items: u64,
+    tags: u32,
     payload: u64,
     /// Of it, what a cache has on probation.
     newcomers: u64,
@@ -281,7 +285,7 @@ impl Walk<'_> {
         if !fits || !item.copy_key(&mut self.key) {
             return Slot::Bad;
         }
-        let hash = Hash::of(region, &self.key);
+        let hash = Hash::of_item(&item, &self.key);
         let in_place = bucket == hash.home() || bucket == other_bucket(hash.home(), hash.tag());
         if hash.shard() != shard || hash.tag() != slot_tag(word) || !in_place {
             return Slot::Bad;
@@ -298,7 +302,8 @@ impl Walk<'_> {
         uids::claim(self.lock, &item);
         self.items += 1;
         self.payload += item.payload();
-        self.mortal |= item.expiry_ms() != 0;
+        self.tags += u32::from(item.is_tag());
+        self.mortal |= may_be_over(&item);
         Slot::Good {
             home: hash.home(),
             payload: item.payload(),

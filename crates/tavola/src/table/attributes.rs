@@ -13,7 +13,7 @@ use super::Table;
 use super::core::Core;
 use super::entry::Entry;
 use super::write::{Beside, Stamping, When};
-use crate::alloc::{Stamp, copy_with_field, discard_block, expect_expiry};
+use crate::alloc::{Stamp, Tags, copy_with_field, discard_block, expect_expiry};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find, read, replace};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
@@ -117,7 +117,7 @@ impl Core {
         let region = self.region();
         Stamp {
             expiry_ms: region.now_ms() + region.geometry().ttl_ms,
-            client: 0,
+            ..Stamp::NONE
         }
     }
 
@@ -138,6 +138,7 @@ impl Core {
         let stamp = Stamp {
             expiry_ms: self.expiry_ms(attributes.expiry),
             client: attributes.flags,
+            tags: Tags::NONE,
         };
         if !stamp.is_none() && self.region().fixed().is_some() {
             return Err(no_room());
@@ -167,14 +168,14 @@ impl Core {
     }
 
     /// As those who read are told.
-    pub(super) fn attributes(&self, stamp: Stamp) -> Attributes {
-        let left = || stamp.expiry_ms.saturating_sub(self.region().now_ms());
+    pub(super) fn attributes(&self, (expiry_ms, flags): (u64, u32)) -> Attributes {
+        let left = || expiry_ms.saturating_sub(self.region().now_ms());
         Attributes {
-            expiry: match stamp.expiry_ms {
+            expiry: match expiry_ms {
                 0 => Expiry::Never,
                 _ => Expiry::After(Duration::from_millis(left())),
             },
-            flags: stamp.client,
+            flags,
         }
     }
 
@@ -260,7 +261,7 @@ impl Table {
         let core = self.core()?;
         let mut stamp = Stamp::NONE;
         let found = read(core.region(), key, Hash::of(core.region(), key), &mut stamp)?;
-        Ok(found.then(|| core.attributes(stamp).expiry))
+        Ok(found.then(|| core.attributes(stamp.told()).expiry))
     }
 
     /// Lets a key expire at another time than it would; false: it is missing. Its value and its
@@ -316,7 +317,7 @@ impl Table {
         let core = self.core()?;
         while core.get_into(key, out)? {
             if let Some(had) = core.touch(key, expiry, When::Equals(out))? {
-                return Ok(Some(core.attributes(had)));
+                return Ok(Some(core.attributes(had.told())));
             }
         }
         Ok(None)

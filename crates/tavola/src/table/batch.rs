@@ -136,7 +136,7 @@ impl Table {
         core.read_many(keys, Stamped::of(Vec::new()), |i, entry| {
             found(
                 i,
-                entry.map(|entry| (&entry.value[..], core.attributes(entry.stamp))),
+                entry.map(|entry| (&entry.value[..], core.attributes(entry.stamp.told()))),
             );
         })
     }

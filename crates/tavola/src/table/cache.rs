@@ -10,8 +10,8 @@ use crate::alloc::{
     may_hold, rebuild_pool, reckon, set_capacity,
 };
 use crate::error::Result;
-use crate::index::{Hash, Noted, Want, evict, read, squeeze, visit};
-use crate::layout::LARGEST_BLOCK;
+use crate::index::{Hash, Noted, Spot, Want, evict, find, read, squeeze, tag_name, visit};
+use crate::layout::{Hint, LARGEST_BLOCK};
 use crate::lock::{ShardLock, tally};
 use crate::sync::Ordering;
 
@@ -70,9 +70,32 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn visit(&self, me: u32, hash: Hash, word: u64) {
-        if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
-            visit(&lock, hash, word);
+    pub(super) fn visit(&self, me: u32, hash: Hash, word: u64) {
+        let region = self.region();
+        let Some(lock) = ShardLock::try_acquire(region, hash.shard(), me) else {
+            return;
+        };
+        let tags = visit(&lock, hash, word);
+        drop(lock);
+        for tag in tags.hints() {
+            self.visit_tag(me, tag);
+        }
+    }
+
+    /// Notes that a tag is in use, as a key is that has it: else it would be evicted before that,
+    /// and take it along.
+    #[cold]
+    fn visit_tag(&self, me: u32, tag: Hint) {
+        let region = self.region();
+        let mut name = Vec::new();
+        if !matches!(tag_name(region, tag, &mut name), Ok(true)) {
+            return;
+        }
+        let hash = Hash::of_tag(region, &name);
+        if let Some(lock) = ShardLock::try_acquire(region, hash.shard(), me)
+            && let Ok(Spot::Taken(found)) = find(&lock, hash, &name)
+        {
+            found.visit(&lock);
         }
     }
 

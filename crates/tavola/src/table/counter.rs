@@ -97,7 +97,7 @@ impl Core {
         }
         let stamp = beside.of(lock, &spot)?;
         let (item_ref, hint) = write_with_uid(lock, self.naming, &spot, |hint| {
-            write_counter(lock, key, number, hint, stamp)
+            write_counter(lock, key, number, hint, &stamp)
         })?;
         let new = New {
             item_ref,

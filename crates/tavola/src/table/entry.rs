@@ -50,11 +50,11 @@ impl Core {
         out.clear();
         let mut found = Stamped::of(&mut *out);
         let is_there = which.read(self, &mut found);
-        let stamp = found.stamp;
+        let told = found.stamp.told();
         if !matches!(is_there, Ok(true)) {
             out.clear();
         }
-        Ok(is_there?.then(|| self.attributes(stamp)))
+        Ok(is_there?.then(|| self.attributes(told)))
     }
 
     fn entry_to_slice(
@@ -65,7 +65,7 @@ impl Core {
         let mut found = Stamped::of(ToSlice::new(out));
         let is_there = which.read(self, &mut found);
         let len = found.value.end(is_there)?;
-        Ok(len.map(|len| (len, self.attributes(found.stamp))))
+        Ok(len.map(|len| (len, self.attributes(found.stamp.told()))))
     }
 }
 

@@ -11,10 +11,10 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
-use crate::alloc::{Item, Stamp};
+use crate::alloc::{Item, Tags};
 use crate::error::{Result, corrupt};
-use crate::index::{depth_of, lookup, next_prefix};
-use crate::layout::{BUCKETS, Bucket, LayoutWord, SLOTS, is_key, slot_ref};
+use crate::index::{depth_of, is_over, lookup, next_prefix};
+use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, SLOTS, is_key, slot_ref};
 use crate::region::Region;
 use crate::sync::{Ordering, fence, prefetch};
 
@@ -35,11 +35,21 @@ pub struct Iter<'a> {
     /// Low bits of the tags of the segment that is next, or being read.
     prefix: u32,
     pass: Option<Pass>,
-    /// Keys and values of validated buckets, and where each ends.
+    /// Keys, values and tags of validated buckets, and where each ends.
     bytes: Vec<u8>,
-    ends: Vec<(usize, usize, Stamp)>,
+    ends: Vec<End>,
     next: usize,
     start: usize,
+}
+
+/// Where a key and its value end in the bytes of a walk, and what the key has beside.
+#[derive(Clone, Copy)]
+struct End {
+    key: usize,
+    value: usize,
+    told: (u64, u32),
+    /// So many words follow the value.
+    tags: u32,
 }
 
 /// Where the reading of one segment stands.
@@ -82,13 +92,25 @@ impl<'a> Iter<'a> {
     /// # Errors
     /// As [`Iter::next_entry`].
     pub fn next_with_attributes(&mut self) -> Result<Option<FullEntry<'_>>> {
+        Ok(self.next_with_tags()?.map(|(entry, _)| entry))
+    }
+
+    /// As [`Iter::next_with_attributes`], with the key's tags, see [`Table::tag_names`].
+    ///
+    /// # Errors
+    /// As [`Iter::next_entry`].
+    pub fn next_with_tags(&mut self) -> Result<Option<(FullEntry<'_>, Tags)>> {
         let Some([start, key_end, end]) = self.advance()? else {
             return Ok(None);
         };
-        let stamp = self.ends[self.next - 1].2;
-        let attributes = self.core().attributes(stamp);
+        let attributes = self.core().attributes(self.ends[self.next - 1].told);
+        let mut tags = Tags::NONE;
+        for word in self.bytes[end..self.start].chunks_exact(8) {
+            let word = word.try_into().expect("chunks of exactly 8 bytes");
+            tags.push(Hint::from_bits(u64::from_ne_bytes(word)));
+        }
         let (key, value) = (&self.bytes[start..key_end], &self.bytes[key_end..end]);
-        Ok(Some((key, value, attributes)))
+        Ok(Some(((key, value, attributes), tags)))
     }
 
     /// Where the next entry stands in `bytes`: its beginning, the end of its key, its end.
@@ -105,10 +127,11 @@ impl<'a> Iter<'a> {
                 return Ok(None);
             }
         }
-        let (key_end, end, _) = self.ends[self.next];
-        let start = std::mem::replace(&mut self.start, end);
+        let end = self.ends[self.next];
+        let next = end.value + 8 * end.tags as usize;
+        let start = std::mem::replace(&mut self.start, next);
         self.next += 1;
-        Ok(Some([start, key_end, end]))
+        Ok(Some([start, end.key, end.value]))
     }
 
     fn core(&self) -> &'a Core {
@@ -241,8 +264,13 @@ impl<'a> Iter<'a> {
             let Some(item) = Item::at(self.region(), item_ref) else {
                 return false;
             };
-            if item.is_expired() {
+            if item.is_tag() {
                 continue;
+            }
+            match is_over(&item) {
+                Some(false) => {}
+                Some(true) => continue,
+                None => return false,
             }
             if !item.copy_key(&mut self.bytes) {
                 return false;
@@ -251,7 +279,18 @@ impl<'a> Iter<'a> {
             if !item.copy_value(&mut self.bytes) {
                 return false;
             }
-            self.ends.push((key_end, self.bytes.len(), item.stamp()));
+            let value_end = self.bytes.len();
+            let mut tags = 0;
+            for word in item.tag_words() {
+                self.bytes.extend_from_slice(&word.to_ne_bytes());
+                tags += 1;
+            }
+            self.ends.push(End {
+                key: key_end,
+                value: value_end,
+                told: (item.expiry_ms(), item.client_flags()),
+                tags,
+            });
         }
         true
     }

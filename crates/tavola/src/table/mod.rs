@@ -19,6 +19,7 @@ mod options;
 mod queues;
 mod read;
 mod stats;
+mod tags;
 mod uid;
 mod update;
 mod write;

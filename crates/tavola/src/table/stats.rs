@@ -4,7 +4,7 @@ use super::Table;
 use super::core::Core;
 use crate::alloc::capacity;
 use crate::error::Result;
-use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PARTICIPANTS, PageWord, SLOTS};
+use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PARTICIPANTS, PageWord, SLOTS, ShardHead};
 use crate::lock::{is_alive, members};
 use crate::region::told;
 use crate::sync::Ordering;
@@ -14,9 +14,9 @@ use crate::sys;
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Keys; those that have expired count until they are removed.
+    /// Keys; those that have expired, or lost a tag, count until they are removed.
     pub keys: u64,
-    /// Bytes of all keys and values; a counter's value counts as 8.
+    /// Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
     pub payload_bytes: u64,
     /// What the system has allocated for the file, the index and all slack included.
     pub resident_bytes: u64,
@@ -26,9 +26,11 @@ pub struct Stats {
     pub fixed: Option<(u32, u32)>,
     /// Shards.
     pub shards: u32,
-    /// Keys with a uid.
+    /// Keys with a uid, and tags.
     pub uids: u64,
-    /// Keys that had expired and were removed for it, since the table was made.
+    /// Tags.
+    pub tags: u64,
+    /// Keys that had expired, or lost a tag, and were removed for it, since the table was made.
     pub expired: u64,
     /// How many bytes a cache may take; none: the table is no cache.
     pub capacity: Option<u64>,
@@ -114,7 +116,7 @@ pub struct Participant {
 
 impl Core {
     /// Sums a counter over all shards.
-    fn sum(&self, count: impl Fn(&crate::layout::ShardHead) -> u64) -> u64 {
+    fn sum(&self, count: impl Fn(&ShardHead) -> u64) -> u64 {
         let region = self.region();
         (0..region.geometry().shards()).fold(0, |sum: u64, shard| {
             sum.wrapping_add(count(region.shard(shard)))
@@ -122,7 +124,11 @@ impl Core {
     }
 
     fn len(&self) -> u64 {
-        self.sum(|head| head.items.load(Ordering::Relaxed))
+        let count = |head: &ShardHead| {
+            let tags = u64::from(head.tags.load(Ordering::Relaxed));
+            head.items.load(Ordering::Relaxed).saturating_sub(tags)
+        };
+        self.sum(count)
     }
 
     fn stats(&self) -> Result<Stats> {
@@ -130,6 +136,7 @@ impl Core {
         let superblock = region.superblock();
         let mut stats = Stats {
             keys: self.len(),
+            tags: self.sum(|head| u64::from(head.tags.load(Ordering::Relaxed))),
             uids: self.sum(|head| head.uids.load(Ordering::Relaxed)),
             expired: self.sum(|head| head.expired.load(Ordering::Relaxed)),
             capacity: capacity(region),

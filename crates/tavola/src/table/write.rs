@@ -47,7 +47,7 @@ pub(super) enum Naming {
     Give,
 }
 
-/// Expiry and flags of a key that is stored.
+/// Expiry, flags and tags of a key that is stored.
 #[derive(Clone, Copy)]
 pub(super) struct Stamping {
     pub(super) stamp: Stamp,
@@ -238,7 +238,7 @@ impl Core {
             };
             let stamp = beside.of(lock, &spot)?;
             let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
-                write_large(lock, built, key, value, hint, stamp)
+                write_large(lock, built, key, value, hint, &stamp)
             })?;
             let new = New {
                 item_ref,
@@ -304,7 +304,7 @@ fn store_at(
         return store_with_fields(lock, (hash, spot), (key, value), (naming, beside));
     }
     let new = New {
-        item_ref: write_small(lock, key, value, Hint::NONE, Stamp::NONE)?,
+        item_ref: write_small(lock, key, value, Hint::NONE, &Stamp::NONE)?,
         payload: key.len() + value.len(),
         hint: Hint::NONE,
     };
@@ -324,7 +324,7 @@ fn store_with_fields(
 ) -> Step<Option<Hint>> {
     let stamp = beside.of(lock, &spot)?;
     let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
-        write_small(lock, key, value, hint, stamp)
+        write_small(lock, key, value, hint, &stamp)
     })?;
     let new = New {
         item_ref,
@@ -395,7 +395,12 @@ pub(super) fn publish(lock: &ShardLock<'_>, hash: Hash, spot: Spot<'_>, new: New
 
 /// Lets the key lead to a written item; the item it led to is the caller's to free.
 #[inline(always)]
-fn link(lock: &ShardLock<'_>, hash: Hash, spot: Spot<'_>, new: New) -> Step<Option<u64>> {
+pub(super) fn link(
+    lock: &ShardLock<'_>,
+    hash: Hash,
+    spot: Spot<'_>,
+    new: New,
+) -> Step<Option<u64>> {
     let counted = &lock.head.payload;
     match spot {
         Spot::Taken(found) => {

@@ -55,7 +55,7 @@ pub const GHOSTS: u64 = 129;
 pub const PARTICIPANT: u64 = 128;
 pub const PARTICIPANTS: u64 = 1024;
 /// Key and value of an item that stands in its block whole have at most so many bytes.
-pub const MOST_SMALL: u64 = 16_312;
+pub const MOST_SMALL: u64 = 16_177;
 /// Words of a chunk of uids; the head stands where the first two would.
 pub const UID_ENTRIES: u64 = 2048;
 pub const UID_FIRST: u64 = 2;
@@ -77,6 +77,8 @@ const IS_COUNTER: u64 = 2;
 const HAS_EXPIRY: u64 = 4;
 const HAS_CLIENT: u64 = 8;
 const HAS_UID: u64 = 32;
+const HAS_TAGS: u64 = 64;
+const IS_TAG: u64 = 128;
 const FIELDS: u64 = IS_LARGE | IS_COUNTER | HAS_EXPIRY | HAS_CLIENT | HAS_UID;
 
 /// An item, a freed one maybe.
@@ -263,7 +265,7 @@ impl Image {
         let (value_len, key_len) = (header & 0xFFFF_FFFF, header >> 32 & 0xFF_FFFF);
         let flags = header >> 56;
         let has = |flag: u64| flags & flag != 0;
-        if flags & !FIELDS != 0 || has(IS_LARGE) && has(IS_COUNTER) {
+        if flags & !(FIELDS | HAS_TAGS | IS_TAG) != 0 || has(IS_LARGE) && has(IS_COUNTER) {
             return None;
         }
         let mut data = at + 8;
@@ -280,6 +282,12 @@ impl Image {
             let in_place = if has(IS_COUNTER) { 0 } else { value_len };
             (vec![at..data + key_len + in_place], data)
         };
+        let mut ranges = ranges;
+        if has(HAS_TAGS) {
+            let tags = self.word64(client_at?) >> 32;
+            let from = ranges[0].end.next_multiple_of(8);
+            ranges.push(from..from + 8 * tags);
+        }
         let key = key_at as usize..(key_at + key_len) as usize;
         Some(Item {
             key: self.bytes.get(key)?.to_vec(),

@@ -10,6 +10,7 @@ mod large;
 mod leases;
 mod members;
 mod space;
+mod tags;
 mod uids;
 
 use super::Run;
@@ -20,7 +21,7 @@ pub(super) type Make = fn(&Run<'_>) -> Prepared<Vec<Case>>;
 
 /// All cases, by what they touch, a few at a time: what a process holds in memory costs at each
 /// fork.
-pub(super) const ROOMS: [&[Make]; 10] = [
+pub(super) const ROOMS: [&[Make]; 11] = [
     &[keys::cases],
     &[large::cases],
     &[growth::cases, growth::doubling],
@@ -29,6 +30,7 @@ pub(super) const ROOMS: [&[Make]; 10] = [
     &[fixed::cases],
     &[expiry::cases, expired::cases],
     &[leases::cases],
+    &[tags::cases],
     &[members::cases],
     &[cache::cases],
 ];

@@ -2,6 +2,7 @@
 
 use super::options::LeaseOptions;
 use super::records::{Claim, Named};
+use crate::alloc::{Stamp, Tags};
 use crate::error::Result;
 use crate::index::read;
 use crate::layout::{LONGEST_LEASE_MS, LeaseView};
@@ -73,12 +74,27 @@ impl Lease {
     /// # Crash
     /// Killed before it returned: the value is there, or the lease passes on.
     pub fn fill(self, value: &[u8]) -> Result<bool> {
+        self.fill_tagged(value, &Tags::NONE)
+    }
+
+    /// As [`Lease::fill`], with tags, which are to be taken before the value is computed: see
+    /// [`Table::tags`](crate::Table::tags).
+    ///
+    /// # Errors
+    /// As [`Lease::fill`].
+    ///
+    /// # Crash
+    /// As [`Lease::fill`].
+    pub fn fill_tagged(self, value: &[u8], tags: &Tags) -> Result<bool> {
         if !self.core.is_participant(self.me) {
             return Ok(false);
         }
         let now = self.core.region().now_ms();
         let stamping = Stamping {
-            stamp: self.options.stamp(now, self.began.elapsed()),
+            stamp: Stamp {
+                tags: *tags,
+                ..self.options.stamp(now, self.began.elapsed())
+            },
             keep: false,
         };
         let when = When::Leased(&self.claim);

@@ -26,6 +26,7 @@ pub(super) use records::{Asked, Claim, end_of, wake_at};
 
 use super::Table;
 use super::core::Core;
+use crate::alloc::Tags;
 use crate::error::{Error, Result};
 use crate::index::{Stamped, Value};
 use crate::layout::LeaseView;
@@ -118,9 +119,9 @@ impl Asking<'_> {
         if !self.core.read(key, hash, &mut found)? {
             return Ok(Ok(None));
         }
-        let fresh_ms = self.options.fresh_ms(found.stamp, now_ms);
+        let fresh_ms = self.options.fresh_ms(&found.stamp, now_ms);
         let (value, is_fresh) = (found.value.into_vec(), fresh_ms > 0);
-        if is_fresh && !self.options.is_early(found.stamp, fresh_ms) {
+        if is_fresh && !self.options.is_early(&found.stamp, fresh_ms) {
             return Ok(Err(value));
         }
         Ok(Ok(Some(There {
@@ -185,7 +186,7 @@ impl Asking<'_> {
 /// Computes the value of a leased key, and lets others have it.
 fn compute<E: From<Error> + Display>(
     lease: Lease,
-    options: &LeaseOptions,
+    (options, tags): (&LeaseOptions, &Tags),
     compute: impl FnOnce() -> Result<Vec<u8>, E>,
 ) -> Result<Vec<u8>, E> {
     let value = match compute() {
@@ -196,7 +197,7 @@ fn compute<E: From<Error> + Display>(
             return Err(error);
         }
     };
-    match lease.fill(&value) {
+    match lease.fill_tagged(&value, tags) {
         Ok(_) | Err(Error::Full { .. } | Error::TooLarge { .. }) => Ok(value),
         Err(error) => Err(error.into()),
     }
@@ -296,6 +297,25 @@ impl Table {
         options: LeaseOptions,
         compute: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Vec<u8>, E> {
+        self.get_or_compute_tagged(key, options, &[] as &[&[u8]], compute)
+    }
+
+    /// As [`Table::get_or_compute`], of a value that gets these tags, see [`Table::set_tagged`].
+    /// They are taken before it is computed: if one is invalidated meanwhile, the value is
+    /// returned, but missing for who asks next.
+    ///
+    /// # Errors
+    /// As [`Table::get_or_compute`] and [`Table::tags`].
+    ///
+    /// # Crash
+    /// As [`Table::get_or_compute`].
+    pub fn get_or_compute_tagged<E: From<Error> + Display>(
+        &self,
+        key: &[u8],
+        options: LeaseOptions,
+        tags: &[impl AsRef<[u8]>],
+        compute: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Vec<u8>, E> {
         loop {
             match self.get_or_lease(key, options) {
                 Ok(Leased::Hit(value) | Leased::Stale { value, lease: None }) => return Ok(value),
@@ -305,7 +325,11 @@ impl Table {
                         lease: Some(lease), ..
                     },
                 ) => {
-                    return self::compute(lease, &options, compute);
+                    return match self.tags(tags) {
+                        Ok(tags) => self::compute(lease, (&options, &tags), compute),
+                        Err(Error::Full { .. }) => compute(),
+                        Err(error) => Err(error.into()),
+                    };
                 }
                 Ok(Leased::Wait(pending)) => drop(pending.wait(pending.left())?),
                 Ok(Leased::Failed { error, retry }) => {

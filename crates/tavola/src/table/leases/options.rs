@@ -1,6 +1,6 @@
 //! How long values are fresh, and leases last.
 
-use crate::alloc::Stamp;
+use crate::alloc::{Stamp, Tags};
 use crate::error::{Error, Result};
 use crate::layout::{LONGEST_LEASE_MS, MOST_MS};
 use crate::region::Region;
@@ -117,11 +117,12 @@ impl LeaseOptions {
         Stamp {
             expiry_ms: now_ms + (self.fresh_ms + self.stale_ms).min(MOST_MS),
             client: self.early.map_or(0, |_| took_us),
+            tags: Tags::NONE,
         }
     }
 
     /// Milliseconds for which a value is still fresh. One that does not expire always is.
-    pub(super) fn fresh_ms(&self, stamp: Stamp, now_ms: u64) -> u64 {
+    pub(super) fn fresh_ms(&self, stamp: &Stamp, now_ms: u64) -> u64 {
         match stamp.expiry_ms {
             0 => u64::MAX,
             expiry_ms => expiry_ms
@@ -131,7 +132,7 @@ impl LeaseOptions {
     }
 
     /// Whether a value that is fresh for so long is to be computed anew now.
-    pub(super) fn is_early(&self, stamp: Stamp, fresh_ms: u64) -> bool {
+    pub(super) fn is_early(&self, stamp: &Stamp, fresh_ms: u64) -> bool {
         let random = || {
             // The state's keys are random, the moment tells a forked child from its parent.
             let bits = RandomState::new().hash_one(Instant::now());

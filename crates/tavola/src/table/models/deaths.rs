@@ -105,7 +105,7 @@ fn survivor() -> Write {
 }
 
 /// Lets one thread die in `work`, on a table that `fill` made, while others look and one writes.
-fn dying(
+pub(super) fn dying(
     schedules: usize,
     fill: impl Fn(&Table) + Send + Sync + 'static,
     work: impl Fn(&Table) + Send + Sync + 'static,

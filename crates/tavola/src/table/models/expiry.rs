@@ -73,7 +73,7 @@ fn comes(key: Key, versions: &'static [u8]) -> Look {
 }
 
 /// A reader of a key that has this version until it expires, and never again.
-fn goes(key: Key, hint: Option<Hint>, version: u8) -> Look {
+pub(super) fn goes(key: Key, hint: Option<Hint>, version: u8) -> Look {
     let mut gone = false;
     Box::new(move |t| {
         let by_uid = hint.map(|hint| t.get_by_uid(hint).unwrap());

@@ -62,6 +62,7 @@ fn compute(table: &Table, failed: bool) {
     }
     let stamping = Stamping {
         stamp: Stamp {
+            tags: crate::Tags::NONE,
             expiry_ms: region(table).now_ms() + HOUR.as_millis() as u64,
             client: 0,
         },

@@ -31,6 +31,7 @@ mod queues;
 mod reads;
 #[cfg(feature = "shuttle")]
 mod schedules;
+mod tags;
 #[cfg(not(feature = "shuttle"))]
 mod threads;
 mod uids;

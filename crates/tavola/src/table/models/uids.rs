@@ -154,7 +154,7 @@ pub(super) fn about_to_move(table: &Table) -> Vec<(Key, Hint)> {
     next.map(|(_, key, hint)| (key, hint)).collect()
 }
 
-fn item_of(table: &Table, hint: Hint) -> u64 {
+pub(super) fn item_of(table: &Table, hint: Hint) -> u64 {
     let entry = entry_of(region(table), 0, hint).expect("the entry of a uid");
     match UidEntry::decode(entry.load(Ordering::Relaxed)) {
         UidEntry::Live { item_ref } => item_ref,

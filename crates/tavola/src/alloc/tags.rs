@@ -1,0 +1,89 @@
+//! Tags: what many keys may have in common, and are gone together by.
+//!
+//! A tag is an item with a uid; keys that have it keep that uid, with its generation, behind their
+//! value. Invalidating a tag removes its item: from the moment its uid leads there no more, its
+//! keys are missing for every reader, however many they are. Their memory comes back like that of
+//! keys that have expired. Who uses the tag again makes another item, with another uid.
+
+use super::Item;
+use crate::layout::{Hint, MOST_TAGS};
+
+/// Tags as they were at one moment; from [`Table::tags`](crate::Table::tags).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Tags {
+    hints: [u64; MOST_TAGS],
+    len: u8,
+}
+
+impl Tags {
+    /// No tags at all.
+    pub const NONE: Self = Self {
+        hints: [0; MOST_TAGS],
+        len: 0,
+    };
+
+    /// How many there are.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        usize::from(self.len).min(MOST_TAGS)
+    }
+
+    /// Whether there are none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds one, unless it is there; false: there are as many as there may be.
+    pub(crate) fn push(&mut self, hint: Hint) -> bool {
+        if self.words().contains(&hint.to_bits()) {
+            return true;
+        }
+        let Some(place) = self.hints.get_mut(usize::from(self.len)) else {
+            return false;
+        };
+        *place = hint.to_bits();
+        self.len += 1;
+        true
+    }
+
+    /// As they stand in an item.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.hints[..self.len()]
+    }
+
+    /// The uids of the tags' items.
+    pub(crate) fn hints(&self) -> impl Iterator<Item = Hint> + '_ {
+        self.words().iter().map(|word| Hint::from_bits(*word))
+    }
+}
+
+impl Default for Tags {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl std::fmt::Debug for Tags {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.hints()).finish()
+    }
+}
+
+impl Item<'_> {
+    /// The tags its key has.
+    pub(crate) fn tags(&self) -> Tags {
+        let mut tags = Tags::NONE;
+        for word in self.tag_words() {
+            tags.push(Hint::from_bits(word));
+        }
+        tags
+    }
+
+    /// The same, as they stand there.
+    #[inline(always)]
+    pub(crate) fn tag_words(&self) -> impl Iterator<Item = u64> {
+        (0..self.tags).map(|number| self.tag_word(number))
+    }
+}

@@ -1,0 +1,229 @@
+//! Tags: keys that are gone together.
+//!
+//! | step of invalidating, under the lock of the tag's shard | a reader of a key with it finds |
+//! |---|---|
+//! | the uid of the tag says `Flux` | the key: the tag is there by name |
+//! | its slot is cleared, the bucket bumped | no key |
+//! | its uid is free | no key |
+//!
+//! A survivor finds the one or the other, as after a removal (`table::write`): what a tag is, the
+//! index alone tells. **T1** A key is there only as long as all its tags are: their uids, with
+//! their generations, stand in its item, and no uid is given out twice with the same generation.
+//! **T2** Who sets a key takes its tags before it reads what the value is made of. So a value that
+//! is made of what was before a tag was invalidated is missing from the beginning, whenever it is
+//! stored.
+
+use super::Table;
+use super::attributes::{Attributes, no_room};
+use super::core::Core;
+use super::write::{Beside, New, Stamping, When, link};
+use crate::alloc::{Stamp, Tags, free_uid, take_uid, write_tag};
+use crate::error::{Error, Result};
+use crate::index::{Hash, HintOf, Noted, Spot, drop_key, find, read, read_tag, tag_name};
+use crate::layout::{Hint, MOST_TAGS};
+
+/// The most bytes of the name of a tag.
+const LONGEST_NAME: usize = 4096;
+
+#[cold]
+fn wrong(why: String) -> Error {
+    let option = "tag";
+    Error::BadOption { option, why }
+}
+
+impl Core {
+    pub(super) fn tags(&self, names: &[impl AsRef<[u8]>]) -> Result<Tags> {
+        if !names.is_empty() && self.region().fixed().is_some() {
+            return Err(no_room());
+        }
+        let mut tags = Tags::NONE;
+        for name in names {
+            if !tags.push(self.tag(name.as_ref())?) {
+                return Err(wrong(format!("a key has {MOST_TAGS} tags at most")));
+            }
+        }
+        Ok(tags)
+    }
+
+    /// The uid of a tag, which is made if there is none of this name.
+    fn tag(&self, name: &[u8]) -> Result<Hint> {
+        let mut has = HintOf(Hint::NONE);
+        let mut noted = Noted::new(&mut has);
+        let found = read_tag(self.region(), name, &mut noted)?;
+        let word = noted.word;
+        if !found || !has.0.is_some() {
+            return self.make_tag(name);
+        }
+        if word != 0 && self.region().is_cache() && self.region().is_writable() {
+            self.visit(self.writer()?, Hash::of_tag(self.region(), name), word);
+        }
+        Ok(has.0)
+    }
+
+    #[cold]
+    fn make_tag(&self, name: &[u8]) -> Result<Hint> {
+        if name.len() > LONGEST_NAME {
+            let why = format!(
+                "its name has {} bytes; the most is {LONGEST_NAME}",
+                name.len()
+            );
+            return Err(wrong(why));
+        }
+        let me = self.writer()?;
+        let hash = Hash::of_tag(self.region(), name);
+        self.locked(hash.shard(), me, |lock| {
+            let mut spot = find(lock, hash, name)?;
+            if let Spot::Taken(found) = spot {
+                let hint = found.hint(lock)?;
+                if hint.is_some() {
+                    found.visit(lock);
+                    return Ok(hint);
+                }
+                // A repair took its uid, which was damaged: so no key has it any more.
+                drop_key(lock, &found)?;
+                spot = find(lock, hash, name)?;
+            }
+            let hint = take_uid(lock)?;
+            let item_ref = write_tag(lock, name, hint).inspect_err(|_| free_uid(lock, hint))?;
+            let new = New {
+                item_ref,
+                payload: name.len(),
+                hint,
+            };
+            link(lock, hash, spot, new)?;
+            lock.head.tags.add_owned(1);
+            Ok(hint)
+        })
+    }
+
+    fn invalidate(&self, name: &[u8]) -> Result<bool> {
+        let me = self.writer()?;
+        let hash = Hash::of_tag(self.region(), name);
+        self.locked(hash.shard(), me, |lock| match find(lock, hash, name)? {
+            Spot::Taken(found) => drop_key(lock, &found).map(|()| true),
+            Spot::Free(_) => Ok(false),
+        })
+    }
+
+    fn set_tagged(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        attributes: Attributes,
+        tags: &Tags,
+    ) -> Result<()> {
+        if !tags.is_empty() && self.region().fixed().is_some() {
+            return Err(no_room());
+        }
+        let Stamping { stamp, keep } = self.stamping(attributes)?;
+        let stamp = Stamp {
+            tags: *tags,
+            ..stamp
+        };
+        let beside = Stamping { stamp, keep };
+        self.store_stamped(key, value, When::Always, Beside(Some(&beside)))
+            .map(|_| ())
+    }
+
+    fn tag_names(&self, tags: &Tags) -> Result<Vec<Vec<u8>>> {
+        let mut names = Vec::with_capacity(tags.len());
+        for hint in tags.hints() {
+            let mut name = Vec::new();
+            if tag_name(self.region(), hint, &mut name)? {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+}
+
+impl Table {
+    /// Tags of these names as they are at this moment, for keys that are set with them: see
+    /// [`Table::set_tagged`]. A tag that is not there yet is made.
+    ///
+    /// Take them *before* reading what the value is made of: should a tag be invalidated while the
+    /// value is made, the key is missing from the beginning.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`]: more than 16 tags, a name of more than 4096 bytes, a table of fixed
+    /// lengths. Where a tag is made: as [`Table::set`].
+    ///
+    /// # Concurrency
+    /// Takes no lock where all tags are there.
+    ///
+    /// # Crash
+    /// Killed before it returned: some of the tags may have been made.
+    pub fn tags(&self, names: &[impl AsRef<[u8]>]) -> Result<Tags> {
+        self.core()?.tags(names)
+    }
+
+    /// As [`Table::set_with`], with tags: the key is missing as soon as one of them is invalidated.
+    /// Like attributes, each `set`, `add`, `replace`, `swap` without them takes them from the key;
+    /// changes of a value (`update`, `append`, `incr`) and `touch` keep them.
+    ///
+    /// A tag costs 8 bytes in each key that has it, and an item with its name and a uid.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// use tavola::Attributes;
+    /// let tags = table.tags(&["news", "user:7"])?;
+    /// table.set_tagged(b"page:1", b"<p>hello</p>", Attributes::default(), &tags)?;
+    /// let tags = table.tags(&["news"])?;
+    /// table.set_tagged(b"page:2", b"<p>world</p>", Attributes::default(), &tags)?;
+    /// table.invalidate_tag(b"user:7")?;
+    /// assert!(!table.contains(b"page:1")? && table.contains(b"page:2")?);
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    ///
+    /// # Crash
+    /// As [`Table::set`].
+    pub fn set_tagged(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        attributes: Attributes,
+        tags: &Tags,
+    ) -> Result<()> {
+        self.core()?.set_tagged(key, value, attributes, tags)
+    }
+
+    /// Invalidates a tag: all keys that have it are missing from this moment on, for all processes.
+    /// False: there was no such tag, and so no such key.
+    ///
+    /// It takes as long with a million keys as with one: their memory comes back as that of keys
+    /// that have expired. [`Table::tags`] makes the tag anew.
+    ///
+    /// # Errors
+    /// As [`Table::remove`].
+    ///
+    /// # Crash
+    /// Killed before it returned: all the keys are there, or none is.
+    pub fn invalidate_tag(&self, name: &[u8]) -> Result<bool> {
+        self.core()?.invalidate(name)
+    }
+
+    /// The names of the tags a key has; `None`: it is missing.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn tags_of(&self, key: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let core = self.core()?;
+        let mut stamp = Stamp::NONE;
+        if !read(core.region(), key, Hash::of(core.region(), key), &mut stamp)? {
+            return Ok(None);
+        }
+        core.tag_names(&stamp.tags).map(Some)
+    }
+
+    /// The names of tags, but for those that were invalidated since.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn tag_names(&self, tags: &Tags) -> Result<Vec<Vec<u8>>> {
+        self.core()?.tag_names(tags)
+    }
+}
