@@ -92,6 +92,9 @@ template <typename T> T tavola_init() {
 // For `ttl_ms`: a key lives for ever.
 #define TAVOLA_TTL_NEVER -1
 
+// The most tags of a key.
+#define TAVOLA_MOST_TAGS 16
+
 // What became of a call: 0, done; above 0, another answer; below 0, an error. Numbers are never
 // used again for something else.
 enum tavola_status
@@ -479,6 +482,8 @@ typedef struct tavola_stats {
   uint64_t misses;
   // Writes to a cache, since it was made: calls that set, change or remove a key, or try to.
   uint64_t writes;
+  // Tags.
+  uint64_t tags;
 } tavola_stats;
 
 // One size class of blocks that is in use.
@@ -544,6 +549,17 @@ typedef struct tavola_maintained {
   // 1: nothing was left to do.
   uint32_t done;
 } tavola_maintained;
+
+// Tags as they were at one moment; from `tavola_tags_of`. Begin with
+// `tavola_tags tags = TAVOLA_INIT(tavola_tags);`, which is no tags.
+typedef struct tavola_tags {
+  // `sizeof(tavola_tags)`.
+  size_t size;
+  // How many there are.
+  uint64_t count;
+  // What the table knows them by.
+  tavola_hint hints[TAVOLA_MOST_TAGS];
+} tavola_tags;
 
 // Is told what the key at this position has, lent until it returns; NULL: the key is missing.
 typedef void (*tavola_found)(void *user, size_t index, const void *value, size_t value_len);
@@ -1346,6 +1362,54 @@ tavola_status tavola_capacity(const struct tavola_table *table, uint64_t *bytes)
 // `TAVOLA_ERR_BAD_OPTION` when the table is no cache, or cannot have so many;
 // `TAVOLA_ERR_READ_ONLY`.
 tavola_status tavola_set_capacity(const struct tavola_table *table, uint64_t bytes);
+
+// Tells tags of these names as they are at this moment, for `tavola_set_tagged`; one that is not
+// there yet is made. Take them *before* reading what the value is made of: should a tag be
+// invalidated while the value is made, the key is missing from the beginning.
+//
+// # Errors
+// `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS`, a name of more than 4096 bytes, a table
+// of fixed lengths. Where a tag is made: as `tavola_set`.
+//
+// # Concurrency
+// Takes no lock where all tags are there.
+//
+// # Crash
+// Killed before it returned: some of the tags may have been made.
+tavola_status tavola_tags_of(const struct tavola_table *table,
+                             const struct tavola_bytes *names,
+                             size_t count,
+                             struct tavola_tags *tags);
+
+// As `tavola_set_with`, with tags: the key is missing as soon as one of them is invalidated. NULL
+// for `tags`: none. Like attributes, each set without them takes them from the key; changes of a
+// value (`tavola_update`, `tavola_append`, `tavola_incr`) and `tavola_touch` keep them.
+//
+// # Errors
+// As `tavola_set_with`.
+//
+// # Crash
+// As `tavola_set`.
+tavola_status tavola_set_tagged(const struct tavola_table *table,
+                                const void *key,
+                                size_t key_len,
+                                const void *value,
+                                size_t value_len,
+                                const struct tavola_attributes *attributes,
+                                const struct tavola_tags *tags);
+
+// Invalidates a tag: all keys that have it are missing from this moment on, for all processes, and
+// in the same time however many they are. Their memory comes back as that of keys that have
+// expired. `TAVOLA_MISSING`: there was no such tag, and so no such key.
+//
+// # Errors
+// As `tavola_remove`.
+//
+// # Crash
+// Killed before it returned: all the keys are there, or none is.
+tavola_status tavola_invalidate_tag(const struct tavola_table *table,
+                                    const void *name,
+                                    size_t name_len);
 
 // Reads many keys: calls `each` once for each, in order.
 //

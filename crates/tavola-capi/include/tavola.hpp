@@ -25,6 +25,7 @@ struct options : tavola_options {
 };
 
 using hint = tavola_hint;
+using tags = tavola_tags;
 using stats = tavola_stats;
 using maintained = tavola_maintained;
 
@@ -292,6 +293,25 @@ class table {
   void prefetch(const std::vector<view>& keys) const {
     const auto given = detail::all_bytes(keys);
     detail::check(tavola_prefetch(get(), given.data(), given.size()));
+  }
+
+  // Tags of these names as they are now, made where they are not there yet: to be taken before what a
+  // value is made of is read.
+  tags tags_of(const std::vector<view>& names) {
+    const auto given = detail::all_bytes(names);
+    tags found = TAVOLA_INIT(tavola_tags);
+    detail::check(tavola_tags_of(get(), given.data(), given.size(), &found));
+    return found;
+  }
+  // The key is missing as soon as one of its tags is invalidated.
+  void set_tagged(view key, view value, const tags& has, const attributes& with = {}) {
+    const auto given = detail::to(with);
+    detail::check(tavola_set_tagged(get(), key.data(), key.size(), value.data(), value.size(), &given,
+                                    &has));
+  }
+  // Whether there was such a tag.
+  bool invalidate_tag(view name) {
+    return detail::done(tavola_invalidate_tag(get(), name.data(), name.size()));
   }
 
   std::optional<hint> uid_of(view key) {

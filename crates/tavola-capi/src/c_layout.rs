@@ -12,6 +12,7 @@ use crate::queues::pool::tavola_pool_options;
 use crate::status::tavola_status;
 use crate::table::maintain::{tavola_check_report, tavola_maintained};
 use crate::table::stats::{tavola_class, tavola_participant, tavola_stats};
+use crate::table::tags::tavola_tags;
 use std::io::Write;
 use std::mem::{align_of, offset_of};
 use std::path::Path;
@@ -57,13 +58,14 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_options {
             size max_size mode shards fixed_key fixed_value uids background ttl_ms capacity
         }
+        tavola_tags { size count hints }
         tavola_attributes { size ttl_ms expires_unix_ms flags reserved }
         tavola_stats {
             size keys payload_bytes resident_bytes max_size fixed_key fixed_value uids segments
             index_load index_bytes slab_bytes uid_bytes large_bytes beside_bytes free_bytes shards
             participants recoveries created_unix_s uuid format_version expired
             ttl_ms capacity newcomer_bytes evicted_new evicted_old ghost_hits hits misses
-            writes
+            writes tags
         }
         tavola_class { size block_bytes pages blocks used }
         tavola_participant { size pid slot attached_unix_s command alive }

@@ -23,6 +23,8 @@ pub(crate) mod maintain;
 
 mod cache;
 
+pub(crate) mod tags;
+
 #[cfg(test)]
 mod allocations;
 

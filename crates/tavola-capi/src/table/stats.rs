@@ -77,6 +77,8 @@ pub struct tavola_stats {
     pub misses: u64,
     /// Writes to a cache, since it was made: calls that set, change or remove a key, or try to.
     pub writes: u64,
+    /// Tags.
+    pub tags: u64,
 }
 
 // SAFETY: numbers without padding (the two pairs of `u32` fill 8 bytes each), the size first.
@@ -118,6 +120,7 @@ impl From<Stats> for tavola_stats {
             hits: stats.hits,
             misses: stats.misses,
             writes: stats.writes,
+            tags: stats.tags,
         }
     }
 }

@@ -34,8 +34,9 @@ impl Tags {
         self.len == 0
     }
 
-    /// Adds one, unless it is there; false: there are as many as there may be.
-    pub(crate) fn push(&mut self, hint: Hint) -> bool {
+    /// Adds one that was told by [`Tags::hints`], unless it is there; false: there are as many as
+    /// there may be.
+    pub fn push(&mut self, hint: Hint) -> bool {
         if self.words().contains(&hint.to_bits()) {
             return true;
         }
@@ -53,8 +54,8 @@ impl Tags {
         &self.hints[..self.len()]
     }
 
-    /// The uids of the tags' items.
-    pub(crate) fn hints(&self) -> impl Iterator<Item = Hint> + '_ {
+    /// What the table knows them by.
+    pub fn hints(&self) -> impl Iterator<Item = Hint> + '_ {
         self.words().iter().map(|word| Hint::from_bits(*word))
     }
 }
