@@ -26,7 +26,6 @@ struct Buffer {
     capacity: usize,
     len: usize,
     alloc: Option<unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void>,
-    free: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, usize)>,
     store: Option<unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> c_int>,
     user: *mut c_void,
 }
@@ -38,7 +37,6 @@ impl Buffer {
             capacity: bytes.len(),
             len: 0,
             alloc: None,
-            free: None,
             store: None,
             user: ptr::null_mut(),
         }
@@ -51,7 +49,6 @@ impl Buffer {
             capacity: 0,
             len: 0,
             alloc: Some(same),
-            free: None,
             store: None,
             user: bytes.as_mut_ptr().cast(),
         }

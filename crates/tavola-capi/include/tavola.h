@@ -15,23 +15,36 @@
  * Bytes that are handed in are copied before the call returns. Bytes that are lent say until when.
  * Handles come through the last argument of a function that opens, and each is closed once, by the
  * function that closes its kind; NULL is closed without effect. Handles may be closed in any
- * order: a walk, a queue or a drain keeps the file open that it belongs to. Results go where a
- * `tavola_buffer` says. A struct whose first field is `size` is set to zero and its size before it
- * is handed in: `tavola_stats stats = TAVOLA_INIT(tavola_stats);`.
+ * order: a walk, a lease, a queue or a drain keeps the file open that it belongs to. A struct
+ * whose first field is `size` is set to zero and its size before it is handed in:
+ * `tavola_stats stats = TAVOLA_INIT(tavola_stats);`.
+ *
+ * # Results
+ * Results go where a `tavola_buffer` says: into memory of the caller's, or through a callback,
+ * `alloc` or `store`. A callback is called once a call, with the result's exact length, after all
+ * else that may fail, and not at all where there is no result. What it gets is copied from memory
+ * that the thread keeps for that, up to 1 MiB: so reading keys asks the system for memory only
+ * where a result is longer than those before. Where `alloc` gives NULL (for an empty result it
+ * may), or `store` refuses, the call ends with `TAVOLA_ERR_STOPPED`. It has done then what it was
+ * to do, and nothing is lost: what was read is still there, and what `tavola_take` and
+ * `tavola_swap` took away, `tavola_untaken` gives again. Memory of the caller's that is too small,
+ * `TAVOLA_ERR_TOO_SMALL`, is found before anything is done, but by `tavola_get_and_touch` and
+ * `tavola_get_or_compute`.
  *
  * # Bytes and text
  * Keys and values are any bytes, with their length; a pointer may be NULL where the length is 0.
  * Names and paths end with a NUL.
  *
  * # Threads
- * Threads share tables, pools, queues, watches and logs freely. Walks, batches, drains, readers
- * and buffers are for one thread at a time. A handle is closed when nobody uses it any more.
+ * Threads share tables, pools, queues, watches and logs freely. Walks, batches, leases, drains,
+ * readers and buffers are for one thread at a time. A handle is closed when nobody uses it any
+ * more.
  *
  * # Fork
  * Handles work in a forked child, which becomes a participant of its own; it holds no element of a
- * queue that its parent holds, and a drain stays its parent's. Threads are not forked: a table
- * with background work does none in the child, and a watch is to be made anew. Fork while no other
- * thread is inside a call.
+ * queue that its parent holds, and leases and drains stay its parent's. Threads are not forked: a
+ * table with background work does none in the child, and a watch is to be made anew. Fork while no
+ * other thread is inside a call.
  *
  * # Signals
  * No function may be called from a signal handler, as they allocate memory, but one:
@@ -43,8 +56,8 @@
  *
  * # Callbacks
  * Called by the thread that made the call, before it returns, holding no lock: they may call the
- * library again, but not with the walk, batch, drain or reader that called them. They return; they
- * do not throw, and not jump out (`longjmp`).
+ * library again, but not with the walk, batch, lease, drain or reader that called them. They
+ * return; they do not throw, and not jump out (`longjmp`).
  *
  * # Crash
  * A process may be killed in any call. The others go on; what had returned is there, and of a call
@@ -82,9 +95,9 @@ template <typename T> T tavola_init() {
 #endif
 
 // A tavola_buffer of a caller's memory, and those that ask a callback; initializers.
-#define TAVOLA_BUFFER(data, capacity) {(data), (capacity), 0, NULL, NULL, NULL, NULL}
-#define TAVOLA_ALLOC(alloc, user) {NULL, 0, 0, (alloc), NULL, NULL, (user)}
-#define TAVOLA_STORE(store, user) {NULL, 0, 0, NULL, NULL, (store), (user)}
+#define TAVOLA_BUFFER(data, capacity) {(data), (capacity), 0, NULL, NULL, NULL}
+#define TAVOLA_ALLOC(alloc, user) {NULL, 0, 0, (alloc), NULL, (user)}
+#define TAVOLA_STORE(store, user) {NULL, 0, 0, NULL, (store), (user)}
 
 // For `ttl_ms`: a key lives as long as the table was made to let it, see `tavola_options`.
 #define TAVOLA_TTL_DEFAULT 0
@@ -94,6 +107,9 @@ template <typename T> T tavola_init() {
 
 // The most tags of a key.
 #define TAVOLA_MOST_TAGS 16
+
+// For `back_off_ms`: who asks after an error tries again at once.
+#define TAVOLA_NO_BACK_OFF -1
 
 // What became of a call: 0, done; above 0, another answer; below 0, an error. Numbers are never
 // used again for something else.
@@ -116,6 +132,8 @@ enum tavola_status
   TAVOLA_EMPTY = 5,
   // The time is up.
   TAVOLA_TIMEOUT = 6,
+  // The lease is another's by now, or its key was set or removed; nothing was stored.
+  TAVOLA_PASSED_ON = 7,
   // A pointer is NULL that must not be.
   TAVOLA_ERR_NULL = -1,
   // A bug of the library; please report it.
@@ -174,12 +192,43 @@ enum tavola_status
   TAVOLA_ERR_ALREADY_DRAINED = -31,
   // Lines of a log could not be written out; they are still the log's.
   TAVOLA_ERR_SINK = -32,
+  // The value of a key could not be computed, now or a moment ago.
+  TAVOLA_ERR_COMPUTE = -33,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
 typedef enum tavola_status tavola_status;
 #else
 typedef int32_t tavola_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What there is of a key, and who is to compute it.
+enum tavola_outcome
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The value, fresh.
+  TAVOLA_HIT = 0,
+  // The value, no more fresh: it may be served still. Another computes it anew, or has failed to
+  // a moment ago.
+  TAVOLA_STALE = 1,
+  // The value, no more fresh, or soon not to be: it may be served still. The caller is to
+  // compute it anew.
+  TAVOLA_STALE_WON = 2,
+  // There is no value: the caller is to compute it.
+  TAVOLA_WON = 3,
+  // There is no value yet: another computes it.
+  TAVOLA_WAIT = 4,
+  // There is no value: it could not be computed a moment ago.
+  TAVOLA_FAILED = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_outcome tavola_outcome;
+#else
+typedef int32_t tavola_outcome;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -256,6 +305,10 @@ typedef struct tavola_batch tavola_batch;
 // A walk through a table, for one thread at a time.
 typedef struct tavola_iter tavola_iter;
 
+// The right, and the duty, to compute the value of a key; or, after `TAVOLA_WAIT`, the lease that
+// another has. For one thread at a time. It keeps the table open.
+typedef struct tavola_lease tavola_lease;
+
 // Lines that all processes write, in shared memory. One drain writes them out in the order of
 // their times; as long as there is none, each is shown on the standard error of who writes it,
 // too. Whatever became of their writers, the last lines stay to be read.
@@ -285,19 +338,13 @@ typedef struct tavola_table tavola_table;
 typedef struct tavola_watch tavola_watch;
 
 // Gives room for a result of `len` bytes, which is written there before the call returns; NULL: no
-// room. Called once, with the exact length, and not at all when there is no result; for
-// `tavola_take` and `tavola_swap` see `tavola_free`. It leaves the `tavola_buffer` of the call
-// alone.
+// room, and the call ends with `TAVOLA_ERR_STOPPED` (but where `len` is 0). Called once, with the
+// exact length, after all else that may fail, and not at all when there is no result. It leaves
+// the `tavola_buffer` of the call alone.
 typedef void *(*tavola_alloc)(void *user, size_t len);
 
-// Takes back what `tavola_alloc` gave, `len` bytes at `place`, as they are to hold no result: the
-// call ends without one, or the value that was to be taken has changed its length meanwhile, and
-// room for it is asked for anew.
-typedef void (*tavola_free)(void *user, void *place, size_t len);
-
 // Takes a result: `len` bytes, lent until it returns. 0: taken; else the call ends with
-// `TAVOLA_ERR_STOPPED`. Called once, after all else that may fail, and not at all when there is no
-// result. It leaves the `tavola_buffer` of the call alone.
+// `TAVOLA_ERR_STOPPED`. Called as `tavola_alloc` is.
 typedef int32_t (*tavola_store)(void *user, const void *data, size_t len);
 
 // Where a result goes: into a buffer,
@@ -308,7 +355,6 @@ typedef int32_t (*tavola_store)(void *user, const void *data, size_t len);
 //
 // `static void *begin(void *user, size_t len) { return bytes_of(*(string **)user = make(len)); }`
 // `tavola_buffer value = TAVOLA_ALLOC(begin, &string);`
-// `value.free = drop_string;` (where nobody else collects what `begin` has made)
 //
 // or to `store`, for runtimes that make strings of bytes:
 //
@@ -325,8 +371,6 @@ typedef struct tavola_buffer {
   size_t len;
   // If not NULL, it is called and the buffer is not used.
   tavola_alloc alloc;
-  // If not NULL, it gets back what `alloc` gave in vain.
-  tavola_free free;
   // If not NULL, it is called, and neither `alloc` nor the buffer is used.
   tavola_store store;
   // Handed to the callbacks.
@@ -588,6 +632,48 @@ typedef struct tavola_entry {
   // NULL: those of `tavola_set`.
   const struct tavola_attributes *attributes;
 } tavola_entry;
+
+// How long a value is fresh, how long it may be served when it is stale, how long who computes it
+// may take. Begin with `tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);` and say
+// `fresh_ms`, at least.
+typedef struct tavola_lease_options {
+  // `sizeof(tavola_lease_options)`.
+  size_t size;
+  // A value is fresh for so many milliseconds after it was stored, a thousand years at most;
+  // 0 only together with a `stale_ms`: it is stale at once.
+  uint64_t fresh_ms;
+  // For so long afterwards it is stale: still there, and served while one computes it anew.
+  uint64_t stale_ms;
+  // How long who computes may take, up to an hour; 10 s when 0. Then another may, and the value
+  // of the first is refused. For one that has died nobody waits so long.
+  uint64_t lease_ms;
+  // How long after an error nobody tries again, where `tavola_get_or_compute` computes, up to an
+  // hour; 1 s when 0; or `TAVOLA_NO_BACK_OFF`.
+  int64_t back_off_ms;
+  // Lets one process now and then compute a value anew before it is stale, the more probably the
+  // sooner that will be, and the longer it takes to compute (XFetch): 1 is best as a rule, more
+  // is earlier, 0 is never. The key's flags then hold how long it took, in microseconds.
+  double early_beta;
+} tavola_lease_options;
+
+// What `tavola_get_or_lease` tells. Begin with
+// `tavola_leased leased = TAVOLA_INIT(tavola_leased);`.
+typedef struct tavola_leased {
+  // `sizeof(tavola_leased)`.
+  size_t size;
+  // What there is.
+  tavola_outcome outcome;
+  // 0.
+  uint32_t reserved;
+  // After `TAVOLA_WAIT` how many milliseconds the other has at most, after `TAVOLA_FAILED` in
+  // how many one may try again; else 0.
+  uint64_t left_ms;
+} tavola_leased;
+
+// Computes the value of a key: returns 0 and says where it stands, or something else where it
+// could not be computed; then what it says is told to the others, 88 bytes of it. These bytes stay
+// as they are until the end of `tavola_get_or_compute`.
+typedef int32_t (*tavola_compute_fn)(void *user, struct tavola_bytes *value);
 
 // What a pool of queues is made with. Begin with
 // `tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);`.
@@ -918,8 +1004,8 @@ tavola_status tavola_update(const struct tavola_table *table,
 //
 // # Errors
 // `TAVOLA_MISSING`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
-// needs, and the key stays. `TAVOLA_ERR_STOPPED`: `alloc` gave no room, and the key stays; or
-// `store` refused the value, which is gone. Else as `tavola_remove`.
+// needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no room or refused the value;
+// the key is removed, and `tavola_untaken` has the value. Else as `tavola_remove`.
 //
 // # Concurrency
 // Of several that take a key at once, one gets its value.
@@ -932,14 +1018,24 @@ tavola_status tavola_take(const struct tavola_table *table,
 //
 // # Errors
 // `TAVOLA_MISSING`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says how
-// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: `alloc` gave no room for the
-// old value, which stays; or `store` refused it, and the key is set. Else as `tavola_set`.
+// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room for
+// the old value or refused it; the key is set, and `tavola_untaken` has the old value. Else as
+// `tavola_set`.
 tavola_status tavola_swap(const struct tavola_table *table,
                           const void *key,
                           size_t key_len,
                           const void *value,
                           size_t value_len,
                           struct tavola_buffer *old);
+
+// Gives again what the last `tavola_take` or `tavola_swap` of this thread that came to
+// `TAVOLA_ERR_STOPPED` took from the table, and its callback did not take. It is kept until it is
+// given, or the next is refused, or the thread ends.
+//
+// # Errors
+// `TAVOLA_MISSING`: there is none, or it was given. `TAVOLA_ERR_TOO_SMALL`, `TAVOLA_ERR_STOPPED`:
+// it is kept.
+tavola_status tavola_untaken(struct tavola_buffer *value);
 
 // Reads the value of a key, and its token for `tavola_compare_and_swap`: a hash of the value. A
 // value that was changed and changed back has its old token.
@@ -1618,6 +1714,126 @@ tavola_status tavola_batch_clear(struct tavola_batch *batch);
 
 // Closes a batch. NULL is none.
 void tavola_batch_close(struct tavola_batch *batch);
+
+// The value of a key, or the lease to compute it: of all that ask for a key that is missing, one
+// gets the lease, in whichever process; the others wait, or, where the value is stale only, go on
+// with that. See also `tavola_get_or_compute`, which does all this.
+//
+// `value` gets the value after `TAVOLA_HIT`, `TAVOLA_STALE` and `TAVOLA_STALE_WON`, and after
+// `TAVOLA_FAILED` what was told of it. `lease` gets a lease to fill after `TAVOLA_WON` and
+// `TAVOLA_STALE_WON`, one to wait for after `TAVOLA_WAIT`, else NULL; it is closed in each case by
+// `tavola_lease_close`.
+//
+// A value is stored by `tavola_lease_fill` to expire when it is neither fresh nor stale any more.
+// One that was set otherwise is stale when it has no more than `stale_ms` to live, and fresh as
+// long as it does not expire. `tavola_remove` ends the lease of a key, too: what is computed from
+// what was before is not stored.
+//
+// # Errors
+// As `tavola_get`; where what was to go to `value` has no room, the lease is given up.
+// `TAVOLA_ERR_ARGUMENT`: `options` do not say how long a value is fresh. `TAVOLA_ERR_BAD_OPTION`:
+// one is out of its bounds; also in a table of fixed lengths, whose items have no room for a time.
+// Where a lease was to be won: `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL`, when the file system has
+// no room for the first lease of a table; at a process's first write as `tavola_set`.
+//
+// # Concurrency
+// A hit takes no lock and writes nothing, nor does who finds the lease another's.
+//
+// # Crash
+// The lease of a process that has died is won by the next that asks for it.
+tavola_status tavola_get_or_lease(const struct tavola_table *table,
+                                  const void *key,
+                                  size_t key_len,
+                                  const struct tavola_lease_options *options,
+                                  struct tavola_buffer *value,
+                                  struct tavola_leased *leased,
+                                  struct tavola_lease **lease);
+
+// Stores the value and ends the lease: who waits for it gets the value.
+//
+// # Errors
+// `TAVOLA_PASSED_ON`: nothing is stored, for the lease has passed on, as its time was over; or the
+// key was removed meanwhile, or set (told by its time of expiry); or this is a forked child.
+// `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has ended before. Else as `tavola_set`; the
+// lease is given up then.
+//
+// # Crash
+// Killed before it returned: the value is there, or the lease passes on.
+tavola_status tavola_lease_fill(struct tavola_lease *lease, const void *value, size_t value_len);
+
+// As `tavola_lease_fill`, with tags, which are to be taken before the value is computed: see
+// `tavola_tags_of`. NULL: none.
+//
+// # Errors
+// As `tavola_lease_fill`.
+//
+// # Crash
+// As `tavola_lease_fill`.
+tavola_status tavola_lease_fill_tagged(struct tavola_lease *lease,
+                                       const void *value,
+                                       size_t value_len,
+                                       const struct tavola_tags *tags);
+
+// Ends the lease without a value. For `back_off_ms`, an hour at most, nobody wins it again: who
+// asks is told `TAVOLA_FAILED` with `error`, of which 88 bytes are kept.
+//
+// # Errors
+// `TAVOLA_PASSED_ON`: it had passed on. `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has
+// ended before. Else as `tavola_remove`.
+//
+// # Crash
+// Killed before it returned: others are told, or the lease passes on.
+tavola_status tavola_lease_fail(struct tavola_lease *lease,
+                                uint64_t back_off_ms,
+                                const void *error,
+                                size_t error_len);
+
+// Sleeps until a lease that another has (`TAVOLA_WAIT`) has ended, or its owner has died, or the
+// key is there: ask for it again.
+//
+// # Errors
+// `TAVOLA_TIMEOUT`: the time was up before. `TAVOLA_ERR_ARGUMENT`: the lease is the caller's own.
+// Else as `tavola_get`.
+//
+// # Concurrency
+// Who ends the lease wakes all that sleep. That its owner has died they find out themselves,
+// within some 10 ms.
+tavola_status tavola_lease_wait(struct tavola_lease *lease, uint64_t timeout_ms);
+
+// Whether others know of a lease of the caller's. False: so many keys of its shard are being
+// computed at once that there is no record left; others may compute this value, too, and nobody
+// notices that the key is removed meanwhile. False also of one that has ended, or is another's.
+bool tavola_lease_is_recorded(const struct tavola_lease *lease);
+
+// Closes a lease. One that was neither filled nor failed is given up, and another may win it at
+// once. NULL is none.
+void tavola_lease_close(struct tavola_lease *lease);
+
+// The value of a key, which one process of all that ask for it computes, by `compute`, if it is
+// missing or stale: see `tavola_get_or_lease`. The others sleep meanwhile, or get the stale value.
+//
+// A value that cannot be stored, as the table is full, or that is not stored, as it took longer
+// than the lease, is returned all the same.
+//
+// # Errors
+// `TAVOLA_ERR_COMPUTE`: it could not be computed, by the caller just now or by another a moment
+// ago; `tavola_last_error` has what was told of it. `TAVOLA_ERR_TOO_SMALL` and
+// `TAVOLA_ERR_STOPPED`: the value may be there now, though it was not handed over. Else as
+// `tavola_get_or_lease`, but that a table without room for leases computes without.
+//
+// # Concurrency
+// `compute` is called once at most, holding no lock. It does not ask for the same key: it would
+// wait for itself. Who waits does so as long as others compute: each for its lease at most.
+//
+// # Crash
+// Killed in `compute`: another process computes.
+tavola_status tavola_get_or_compute(const struct tavola_table *table,
+                                    const void *key,
+                                    size_t key_len,
+                                    const struct tavola_lease_options *options,
+                                    tavola_compute_fn compute,
+                                    void *user,
+                                    struct tavola_buffer *value);
 
 // Opens a pool in a file of its own, making it when it is not there. An existing one keeps its own
 // elements and queues.

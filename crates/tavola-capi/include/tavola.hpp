@@ -13,9 +13,7 @@
 #ifndef TAVOLA_HPP
 #define TAVOLA_HPP
 
-#include <tavola_entry.hpp>
-
-#include <type_traits>
+#include <tavola_lease.hpp>
 
 namespace tavola {
 
@@ -32,21 +30,6 @@ using maintained = tavola_maintained;
 // A size class of blocks that is in use; see tavola_class.
 using size_class = tavola_class;
 
-// A process that is attached for writing.
-struct participant {
-  explicit participant(const tavola_participant& told)
-      : pid(told.pid), slot(told.slot), attached_unix_s(told.attached_unix_s),
-        is_alive(told.alive != 0) {
-    if (told.command != nullptr) command = told.command;
-  }
-  std::uint32_t pid, slot;
-  std::uint64_t attached_unix_s;
-  // Its command line, when it can be read.
-  std::optional<std::string> command;
-  // A dead one's slot is freed by the next `reap`.
-  bool is_alive;
-};
-
 // The version of the library; that of the header is TAVOLA_VERSION.
 inline std::string_view version() noexcept { return tavola_version(); }
 
@@ -54,22 +37,6 @@ inline std::string_view version() noexcept { return tavola_version(); }
 inline std::string_view name_of(tavola_status status) noexcept {
   return tavola_status_name(status);
 }
-
-// What a check found; `problems` are told in plain sentences, at most 100.
-struct check_report {
-  std::uint64_t keys, bytes_reachable, bytes_in_use, problem_count;
-  std::vector<std::string> problems;
-  bool is_clean() const noexcept { return problem_count == 0; }
-};
-
-namespace detail {
-template <typename Call>
-check_report report(Call&& call) {
-  tavola_check_report found = TAVOLA_INIT(tavola_check_report);
-  auto told = texts([&](auto each, void* user) { return call(&found, each, user); });
-  return {found.keys, found.bytes_reachable, found.bytes_in_use, found.problems, std::move(told)};
-}
-}  // namespace detail
 
 // A table; threads share it freely.
 class table {
@@ -236,9 +203,31 @@ class table {
   // Whether the key is there then. If `change` throws, the value stays.
   template <typename F>
   bool update(view key, F&& change) {
-    changing<F> asked(change);
-    return asked.guard.check(tavola_update(get(), key.data(), key.size(), changing<F>::ask,
+    using changing = detail::changing<F>;
+    changing asked(change);
+    return asked.guard.check(tavola_update(get(), key.data(), key.size(), changing::ask,
                                            &asked)) == TAVOLA_OK;
+  }
+
+  // The value, which one process of all that ask for it computes if it is missing or stale. If
+  // `compute` throws, that goes on to its caller, and others are told for a while.
+  template <typename F>
+  std::string get_or_compute(view key, const lease_options& with, F&& compute) {
+    using computing = detail::computing<F>;
+    computing asked(compute);
+    detail::text value;
+    const auto given = detail::to(with);
+    const auto status = tavola_get_or_compute(get(), key.data(), key.size(), &given,
+                                              computing::ask, &asked, value.buffer());
+    asked.guard.rethrow();
+    return value.take(status);
+  }
+  // The value, or the lease to compute it.
+  leased get_or_lease(view key, const lease_options& with) {
+    const auto given = detail::to(with);
+    return detail::ask_for_lease([&](auto... out) {
+      return tavola_get_or_lease(get(), key.data(), key.size(), &given, out...);
+    });
   }
 
   // Calls `each(position, value)` for each key, in order; the value is an optional view.
@@ -464,29 +453,16 @@ class table {
     };
     return count_from(giving, key, by, initial);
   }
-  // The function of an update, and the bytes it gave last.
-  template <typename F>
-  struct changing {
-    using function = std::remove_reference_t<F>;
-    explicit changing(function& change) : guard(change) {}
-    static std::int32_t ask(void* user, const void* old, std::size_t len, tavola_bytes* now) {
-      auto& self = *static_cast<changing*>(user);
-      std::int32_t becomes = TAVOLA_KEEP;
-      self.guard.run([&](function& change) {
-        std::optional<view> had;
-        if (old != nullptr) had.emplace(static_cast<const char*>(old), len);
-        self.given = change(had);
-        becomes = self.given ? TAVOLA_STORE : TAVOLA_REMOVE;
-        if (self.given) *now = detail::bytes(*self.given);
-      });
-      return becomes;
-    }
-    detail::guarded<function> guard;
-    std::optional<std::string> given;
-  };
 
   detail::handle<tavola_table, tavola_close> handle_;
 };
+
+// What the last `take` or `swap` of this thread removed that could not be handed over, as there was
+// no memory: once.
+inline std::optional<std::string> untaken() {
+  detail::text value;
+  return value.take_if_done(tavola_untaken(value.buffer()));
+}
 
 // Where tables are.
 namespace names {

@@ -18,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -116,8 +117,11 @@ class guarded {
       thrown_ = std::current_exception();
     }
   }
-  tavola_status check(tavola_status status) {
+  void rethrow() {
     if (thrown_) std::rethrow_exception(thrown_);
+  }
+  tavola_status check(tavola_status status) {
+    rethrow();
     return detail::check(status);
   }
 
@@ -147,6 +151,27 @@ inline std::vector<tavola_bytes> all_bytes(const std::vector<std::string_view>& 
 inline std::string_view view(const tavola_bytes& bytes) noexcept {
   return {static_cast<const char*>(bytes.data), bytes.len};
 }
+
+// The function of an update, and the bytes it gave last.
+template <typename F>
+struct changing {
+  using function = std::remove_reference_t<F>;
+  explicit changing(function& change) : guard(change) {}
+  static std::int32_t ask(void* user, const void* old, std::size_t len, tavola_bytes* now) {
+    auto& self = *static_cast<changing*>(user);
+    std::int32_t becomes = TAVOLA_KEEP;
+    self.guard.run([&](function& change) {
+      std::optional<std::string_view> had;
+      if (old != nullptr) had.emplace(static_cast<const char*>(old), len);
+      self.given = change(had);
+      becomes = self.given ? TAVOLA_STORE : TAVOLA_REMOVE;
+      if (self.given) *now = bytes(*self.given);
+    });
+    return becomes;
+  }
+  guarded<function> guard;
+  std::optional<std::string> given;
+};
 
 // The length of a result for a caller's buffer, whether or not it has room there.
 inline std::optional<std::size_t> length(tavola_status status, const tavola_buffer& buffer) {

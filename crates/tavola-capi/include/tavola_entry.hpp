@@ -1,5 +1,5 @@
-// What tables tell of their keys, for C++17: attributes, entries, walks; a part of tavola.hpp, which
-// includes it.
+// What tables tell of their keys and of themselves, for C++17: attributes, entries, walks,
+// participants, checks; a part of tavola.hpp, which includes it.
 //
 // MIT OR Apache-2.0, at your choice.
 
@@ -130,6 +130,37 @@ class walk_of {
 
 using walk = walk_of<entry>;
 using walk_with_attributes = walk_of<full_entry>;
+
+// A process that is attached for writing.
+struct participant {
+  explicit participant(const tavola_participant& told)
+      : pid(told.pid), slot(told.slot), attached_unix_s(told.attached_unix_s),
+        is_alive(told.alive != 0) {
+    if (told.command != nullptr) command = told.command;
+  }
+  std::uint32_t pid, slot;
+  std::uint64_t attached_unix_s;
+  // Its command line, when it can be read.
+  std::optional<std::string> command;
+  // A dead one's slot is freed by the next `reap`.
+  bool is_alive;
+};
+
+// What a check found; `problems` are told in plain sentences, at most 100.
+struct check_report {
+  std::uint64_t keys, bytes_reachable, bytes_in_use, problem_count;
+  std::vector<std::string> problems;
+  bool is_clean() const noexcept { return problem_count == 0; }
+};
+
+namespace detail {
+template <typename Call>
+check_report report(Call&& call) {
+  tavola_check_report found = TAVOLA_INIT(tavola_check_report);
+  auto told = texts([&](auto each, void* user) { return call(&found, each, user); });
+  return {found.keys, found.bytes_reachable, found.bytes_in_use, found.problems, std::move(told)};
+}
+}  // namespace detail
 
 }  // namespace tavola
 

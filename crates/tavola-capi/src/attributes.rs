@@ -5,7 +5,7 @@ use crate::entry::{Answer, OK, found};
 use crate::given::{Out, SizedOut, SizedStruct, given};
 use crate::status::Failure;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tavola_core::{Attributes, CasToken, Expiry, Table};
+use tavola_core::{Attributes, Expiry, Table};
 
 /// For `ttl_ms`: a key lives as long as the table was made to let it, see `tavola_options`.
 pub const TAVOLA_TTL_DEFAULT: i64 = 0;
@@ -173,20 +173,11 @@ impl<'a> EntryOut<'a> {
         let Some((len, attributes)) = to_slice(room)? else {
             return found(false);
         };
-        let Self {
-            value,
-            attributes: out,
-            token,
-        } = self;
-        if let Some(value) = value {
+        let token = self.token_of(table, room.get(..len).unwrap_or_default())?;
+        if let Some(value) = self.value {
             value.written(len)?;
         }
-        tell(
-            (out, token),
-            table,
-            room.get(..len).unwrap_or_default(),
-            attributes,
-        )
+        tell((self.attributes, attributes), (self.token, token))
     }
 
     /// By a copy.
@@ -199,27 +190,31 @@ impl<'a> EntryOut<'a> {
             let Some(attributes) = into(bytes)? else {
                 return found(false);
             };
+            let token = self.token_of(table, bytes)?;
             if let Some(value) = self.value {
                 value.put(bytes)?;
             }
-            tell((self.attributes, self.token), table, bytes, attributes)
+            tell((self.attributes, attributes), (self.token, token))
+        })
+    }
+
+    /// A token only for who wants one.
+    fn token_of(&self, table: &Table, value: &[u8]) -> Result<u64, Failure> {
+        Ok(match self.token.is_wanted() {
+            true => table.token_of(value)?.0,
+            false => 0,
         })
     }
 }
 
-/// Tells what a key has beside its value; a token only to who wants one.
+/// Tells what a key has beside its value.
 fn tell(
-    (out, token): (Option<SizedOut<tavola_attributes>>, Out<'_, u64>),
-    table: &Table,
-    value: &[u8],
-    attributes: Attributes,
+    (out, attributes): (Option<SizedOut<tavola_attributes>>, Attributes),
+    (token_out, token): (Out<'_, u64>, u64),
 ) -> Answer {
-    if token.is_wanted() {
-        let CasToken(number) = table.token_of(value)?;
-        token.put(number);
-    }
     if let Some(out) = out {
         out.put(&attributes.into());
     }
+    token_out.put(token);
     OK
 }

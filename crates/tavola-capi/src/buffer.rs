@@ -7,20 +7,13 @@ use std::ffi::c_void;
 use std::ptr;
 
 /// Gives room for a result of `len` bytes, which is written there before the call returns; NULL: no
-/// room. Called once, with the exact length, and not at all when there is no result; for
-/// `tavola_take` and `tavola_swap` see `tavola_free`. It leaves the `tavola_buffer` of the call
-/// alone.
+/// room, and the call ends with `TAVOLA_ERR_STOPPED` (but where `len` is 0). Called once, with the
+/// exact length, after all else that may fail, and not at all when there is no result. It leaves
+/// the `tavola_buffer` of the call alone.
 pub type tavola_alloc = Option<unsafe extern "C" fn(user: *mut c_void, len: usize) -> *mut c_void>;
 
-/// Takes back what `tavola_alloc` gave, `len` bytes at `place`, as they are to hold no result: the
-/// call ends without one, or the value that was to be taken has changed its length meanwhile, and
-/// room for it is asked for anew.
-pub type tavola_free =
-    Option<unsafe extern "C" fn(user: *mut c_void, place: *mut c_void, len: usize)>;
-
 /// Takes a result: `len` bytes, lent until it returns. 0: taken; else the call ends with
-/// `TAVOLA_ERR_STOPPED`. Called once, after all else that may fail, and not at all when there is no
-/// result. It leaves the `tavola_buffer` of the call alone.
+/// `TAVOLA_ERR_STOPPED`. Called as `tavola_alloc` is.
 pub type tavola_store =
     Option<unsafe extern "C" fn(user: *mut c_void, data: *const c_void, len: usize) -> i32>;
 
@@ -32,7 +25,6 @@ pub type tavola_store =
 ///
 /// `static void *begin(void *user, size_t len) { return bytes_of(*(string **)user = make(len)); }`
 /// `tavola_buffer value = TAVOLA_ALLOC(begin, &string);`
-/// `value.free = drop_string;` (where nobody else collects what `begin` has made)
 ///
 /// or to `store`, for runtimes that make strings of bytes:
 ///
@@ -50,8 +42,6 @@ pub struct tavola_buffer {
     pub len: usize,
     /// If not NULL, it is called and the buffer is not used.
     pub alloc: tavola_alloc,
-    /// If not NULL, it gets back what `alloc` gave in vain.
-    pub free: tavola_free,
     /// If not NULL, it is called, and neither `alloc` nor the buffer is used.
     pub store: tavola_store,
     /// Handed to the callbacks.
@@ -106,85 +96,42 @@ impl tavola_buffer {
         OK
     }
 
-    /// Copies a result there.
+    /// Lets a result stand there. Where the buffer is memory of the caller's it fails only as
+    /// [`Self::expect`] does.
     #[inline(always)]
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Answer {
-        Place::of(self).fill(bytes)
-    }
-}
-
-/// The place of a result that is not there yet. What a callback gave for it goes back unless it is
-/// filled.
-pub(crate) struct Place<'a> {
-    buffer: &'a mut tavola_buffer,
-    /// What `alloc` gave, and for how many bytes.
-    given: Option<(*mut c_void, usize)>,
-}
-
-impl<'a> Place<'a> {
-    #[inline(always)]
-    pub(crate) fn of(buffer: &'a mut tavola_buffer) -> Self {
-        Self {
-            buffer,
-            given: None,
-        }
-    }
-
-    /// Sees to room for a result of this length, whichever length it had before.
-    #[inline(always)]
-    pub(crate) fn make(&mut self, len: usize) -> Result<(), Failure> {
-        let (Some(alloc), None) = (self.buffer.alloc, self.buffer.store) else {
-            return self.buffer.expect(len);
-        };
-        if self.given.is_some_and(|(_, given)| given == len) {
-            return Ok(());
-        }
-        self.give_back();
-        // SAFETY: the caller's function, called as its type says.
-        let place = unsafe { alloc(self.buffer.user, len) };
-        if place.is_null() && len != 0 {
-            return Err(Failure::stopped());
-        }
-        self.given = Some((place, len));
-        Ok(())
-    }
-
-    /// Lets a result stand there.
-    #[inline(always)]
-    pub(crate) fn fill(mut self, bytes: &[u8]) -> Answer {
-        self.make(bytes.len())?;
-        if let Some(store) = self.buffer.store {
-            let (data, len) = (bytes.as_ptr().cast(), bytes.len());
-            // SAFETY: the caller's function, called as its type says.
-            if unsafe { store(self.buffer.user, data, len) } != 0 {
-                return Err(Failure::stopped());
+        let len = bytes.len();
+        match (self.store, self.alloc) {
+            (Some(store), _) => {
+                // SAFETY: the caller's function, called as its type says.
+                if unsafe { store(self.user, bytes.as_ptr().cast(), len) } != 0 {
+                    return Err(Failure::stopped());
+                }
             }
-        } else if !bytes.is_empty() {
-            let place = self.given.map_or(self.buffer.data, |(place, _)| place);
-            // SAFETY: I1 of `given.rs`: the place has room for them, and is no memory of ours.
-            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place.cast::<u8>(), bytes.len()) };
+            (None, Some(alloc)) => {
+                // SAFETY: the caller's function, called as its type says.
+                let place = unsafe { alloc(self.user, len) };
+                if place.is_null() && len != 0 {
+                    return Err(Failure::stopped());
+                }
+                fill(place, bytes);
+            }
+            (None, None) => {
+                self.expect(len)?;
+                fill(self.data, bytes);
+            }
         }
-        self.given = None;
-        self.buffer.len = bytes.len();
+        self.len = len;
         OK
     }
-
-    fn give_back(&mut self) {
-        if let (Some((place, len)), Some(free)) = (self.given.take(), self.buffer.free)
-            && !place.is_null()
-        {
-            // SAFETY: the caller's function, called as its type says.
-            unsafe { free(self.buffer.user, place, len) };
-        }
-    }
 }
 
-impl Drop for Place<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if self.given.is_some() {
-            self.give_back();
-        }
+/// Copies a result to a place that a caller gave for it.
+#[inline(always)]
+fn fill(place: *mut c_void, bytes: &[u8]) {
+    if !bytes.is_empty() {
+        // SAFETY: I1 of `given.rs`: the place has room for them, and is no memory of ours.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place.cast::<u8>(), bytes.len()) };
     }
 }
 

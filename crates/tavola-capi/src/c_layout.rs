@@ -4,6 +4,7 @@
 use crate::attributes::tavola_attributes;
 use crate::batch::{tavola_bytes, tavola_entry, tavola_pair};
 use crate::buffer::tavola_buffer;
+use crate::leases::{tavola_lease_options, tavola_leased};
 use crate::logs::drain::tavola_log_sink;
 use crate::logs::log::tavola_log_options;
 use crate::logs::tavola_line;
@@ -51,7 +52,7 @@ fn len_of<T, F>(_: impl Fn(&T) -> *const F) -> usize {
 
 fn assertions() -> Vec<(String, usize)> {
     assertions! {
-        tavola_buffer { data capacity len alloc free store user }
+        tavola_buffer { data capacity len alloc store user }
         tavola_bytes { data len }
         tavola_pair { key value }
         tavola_entry { key value attributes }
@@ -60,6 +61,8 @@ fn assertions() -> Vec<(String, usize)> {
         }
         tavola_tags { size count hints }
         tavola_attributes { size ttl_ms expires_unix_ms flags reserved }
+        tavola_lease_options { size fresh_ms stale_ms lease_ms back_off_ms early_beta }
+        tavola_leased { size outcome reserved left_ms }
         tavola_stats {
             size keys payload_bytes resident_bytes max_size fixed_key fixed_value uids segments
             index_load index_bytes slab_bytes uid_bytes large_bytes beside_bytes free_bytes shards
@@ -162,5 +165,5 @@ fn every_struct_and_field_of_the_header_is_looked_at() {
         let looked_at = known.matches(&format!("(offsetof({name}, ")).count();
         assert_eq!(looked_at, there, "fields of {name}");
     }
-    assert_eq!(structs, 15);
+    assert_eq!(structs, 18);
 }

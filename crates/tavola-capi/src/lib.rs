@@ -14,23 +14,36 @@
 //! Bytes that are handed in are copied before the call returns. Bytes that are lent say until when.
 //! Handles come through the last argument of a function that opens, and each is closed once, by the
 //! function that closes its kind; NULL is closed without effect. Handles may be closed in any
-//! order: a walk, a queue or a drain keeps the file open that it belongs to. Results go where a
-//! `tavola_buffer` says. A struct whose first field is `size` is set to zero and its size before it
-//! is handed in: `tavola_stats stats = TAVOLA_INIT(tavola_stats);`.
+//! order: a walk, a lease, a queue or a drain keeps the file open that it belongs to. A struct
+//! whose first field is `size` is set to zero and its size before it is handed in:
+//! `tavola_stats stats = TAVOLA_INIT(tavola_stats);`.
+//!
+//! # Results
+//! Results go where a `tavola_buffer` says: into memory of the caller's, or through a callback,
+//! `alloc` or `store`. A callback is called once a call, with the result's exact length, after all
+//! else that may fail, and not at all where there is no result. What it gets is copied from memory
+//! that the thread keeps for that, up to 1 MiB: so reading keys asks the system for memory only
+//! where a result is longer than those before. Where `alloc` gives NULL (for an empty result it
+//! may), or `store` refuses, the call ends with `TAVOLA_ERR_STOPPED`. It has done then what it was
+//! to do, and nothing is lost: what was read is still there, and what `tavola_take` and
+//! `tavola_swap` took away, `tavola_untaken` gives again. Memory of the caller's that is too small,
+//! `TAVOLA_ERR_TOO_SMALL`, is found before anything is done, but by `tavola_get_and_touch` and
+//! `tavola_get_or_compute`.
 //!
 //! # Bytes and text
 //! Keys and values are any bytes, with their length; a pointer may be NULL where the length is 0.
 //! Names and paths end with a NUL.
 //!
 //! # Threads
-//! Threads share tables, pools, queues, watches and logs freely. Walks, batches, drains, readers
-//! and buffers are for one thread at a time. A handle is closed when nobody uses it any more.
+//! Threads share tables, pools, queues, watches and logs freely. Walks, batches, leases, drains,
+//! readers and buffers are for one thread at a time. A handle is closed when nobody uses it any
+//! more.
 //!
 //! # Fork
 //! Handles work in a forked child, which becomes a participant of its own; it holds no element of a
-//! queue that its parent holds, and a drain stays its parent's. Threads are not forked: a table
-//! with background work does none in the child, and a watch is to be made anew. Fork while no other
-//! thread is inside a call.
+//! queue that its parent holds, and leases and drains stay its parent's. Threads are not forked: a
+//! table with background work does none in the child, and a watch is to be made anew. Fork while no
+//! other thread is inside a call.
 //!
 //! # Signals
 //! No function may be called from a signal handler, as they allocate memory, but one:
@@ -42,8 +55,8 @@
 //!
 //! # Callbacks
 //! Called by the thread that made the call, before it returns, holding no lock: they may call the
-//! library again, but not with the walk, batch, drain or reader that called them. They return; they
-//! do not throw, and not jump out (`longjmp`).
+//! library again, but not with the walk, batch, lease, drain or reader that called them. They
+//! return; they do not throw, and not jump out (`longjmp`).
 //!
 //! # Crash
 //! A process may be killed in any call. The others go on; what had returned is there, and of a call
@@ -75,6 +88,8 @@ mod attributes;
 mod table;
 
 mod batch;
+
+mod leases;
 
 mod queues;
 

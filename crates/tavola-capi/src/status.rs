@@ -25,6 +25,8 @@ pub enum tavola_status {
     TAVOLA_EMPTY = 5,
     /// The time is up.
     TAVOLA_TIMEOUT = 6,
+    /// The lease is another's by now, or its key was set or removed; nothing was stored.
+    TAVOLA_PASSED_ON = 7,
 
     /// A pointer is NULL that must not be.
     TAVOLA_ERR_NULL = -1,
@@ -85,6 +87,8 @@ pub enum tavola_status {
     TAVOLA_ERR_ALREADY_DRAINED = -31,
     /// Lines of a log could not be written out; they are still the log's.
     TAVOLA_ERR_SINK = -32,
+    /// The value of a key could not be computed, now or a moment ago.
+    TAVOLA_ERR_COMPUTE = -33,
 }
 
 /// Why a function did not do what it was asked: a pointer to the cause, so that answers are handed
@@ -99,6 +103,8 @@ enum Cause {
     /// Bytes that are needed.
     TooSmall(usize),
     Stopped,
+    /// What was told of a value that could not be computed.
+    NotComputed(String),
     /// What is wrong with which argument.
     Argument(&'static str),
     Core(Error),
@@ -129,6 +135,11 @@ impl Failure {
     }
 
     #[cold]
+    pub(crate) fn not_computed(why: String) -> Self {
+        Self(Box::new(Cause::NotComputed(why)))
+    }
+
+    #[cold]
     pub(crate) fn argument(what: &'static str) -> Self {
         Self(Box::new(Cause::Argument(what)))
     }
@@ -139,6 +150,7 @@ impl Failure {
             Cause::Null(_) => TAVOLA_ERR_NULL,
             Cause::TooSmall(_) => TAVOLA_ERR_TOO_SMALL,
             Cause::Stopped => TAVOLA_ERR_STOPPED,
+            Cause::NotComputed(_) => TAVOLA_ERR_COMPUTE,
             Cause::Argument(_) => TAVOLA_ERR_ARGUMENT,
             Cause::Core(error) => match error {
                 Error::NotFound { .. } => TAVOLA_ERR_NOT_FOUND,
@@ -164,6 +176,7 @@ impl Failure {
                 Error::Io { .. } => TAVOLA_ERR_IO,
                 Error::AlreadyDrained => TAVOLA_ERR_ALREADY_DRAINED,
                 Error::Sink { .. } => TAVOLA_ERR_SINK,
+                Error::NotComputed { .. } => TAVOLA_ERR_COMPUTE,
                 _ => TAVOLA_ERR_OTHER,
             },
         }
@@ -204,6 +217,7 @@ impl fmt::Display for Failure {
             Cause::Stopped => {
                 f.write_str("a callback gave no place for the result, or did not take it")
             }
+            Cause::NotComputed(why) => write!(f, "the value could not be computed ({why})"),
             Cause::Argument(what) => f.write_str(what),
             Cause::Core(error) => error.fmt(f),
         }
@@ -268,13 +282,14 @@ macro_rules! names {
 
 names! {
     TAVOLA_OK TAVOLA_MISSING TAVOLA_PRESENT TAVOLA_CHANGED TAVOLA_END TAVOLA_EMPTY TAVOLA_TIMEOUT
-    TAVOLA_ERR_NULL TAVOLA_ERR_PANIC TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED TAVOLA_ERR_ARGUMENT
-    TAVOLA_ERR_OTHER TAVOLA_ERR_NOT_FOUND TAVOLA_ERR_ALREADY_EXISTS TAVOLA_ERR_FULL
-    TAVOLA_ERR_CORRUPT TAVOLA_ERR_NOT_A_TABLE TAVOLA_ERR_VERSION TAVOLA_ERR_ENDIANNESS
-    TAVOLA_ERR_PERMISSION TAVOLA_ERR_READ_ONLY TAVOLA_ERR_BAD_NAME TAVOLA_ERR_BAD_OPTION
-    TAVOLA_ERR_TOO_MANY_PARTICIPANTS TAVOLA_ERR_TOO_LARGE TAVOLA_ERR_LENGTHS TAVOLA_ERR_NO_UIDS
-    TAVOLA_ERR_NOT_THERE TAVOLA_ERR_ALREADY_THERE TAVOLA_ERR_NOT_HELD TAVOLA_ERR_NOT_A_COUNTER
-    TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED TAVOLA_ERR_SINK
+    TAVOLA_PASSED_ON TAVOLA_ERR_NULL TAVOLA_ERR_PANIC TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED
+    TAVOLA_ERR_ARGUMENT TAVOLA_ERR_OTHER TAVOLA_ERR_NOT_FOUND TAVOLA_ERR_ALREADY_EXISTS
+    TAVOLA_ERR_FULL TAVOLA_ERR_CORRUPT TAVOLA_ERR_NOT_A_TABLE TAVOLA_ERR_VERSION
+    TAVOLA_ERR_ENDIANNESS TAVOLA_ERR_PERMISSION TAVOLA_ERR_READ_ONLY TAVOLA_ERR_BAD_NAME
+    TAVOLA_ERR_BAD_OPTION TAVOLA_ERR_TOO_MANY_PARTICIPANTS TAVOLA_ERR_TOO_LARGE TAVOLA_ERR_LENGTHS
+    TAVOLA_ERR_NO_UIDS TAVOLA_ERR_NOT_THERE TAVOLA_ERR_ALREADY_THERE TAVOLA_ERR_NOT_HELD
+    TAVOLA_ERR_NOT_A_COUNTER TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED
+    TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE
 }
 
 /// The name of a status, as "TAVOLA_ERR_FULL"; "?" for a number that is none.
@@ -300,7 +315,7 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), NAMES.len());
-        assert_eq!(numbers.iter().filter(|number| **number >= 0).count(), 7);
+        assert_eq!(numbers.iter().filter(|number| **number >= 0).count(), 8);
     }
 
     /// The lines of the header's list of statuses.
@@ -384,6 +399,7 @@ mod tests {
             Failure::null("key"),
             Failure::too_small(9),
             Failure::stopped(),
+            Failure::not_computed("no luck".to_owned()),
         ]);
         failures.push(Failure::argument("a length is larger than any memory"));
         failures

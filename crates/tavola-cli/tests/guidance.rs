@@ -6,13 +6,14 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "get",
     "set",
     "add",
     "del",
     "incr",
     "decr",
+    "compute",
     "create",
     "ls",
     "stat",

@@ -102,7 +102,6 @@ fn assert_none(name: &str, call: impl Fn(*mut tavola_buffer) -> tavola_status) {
         capacity: 256,
         len: 0,
         alloc,
-        free: None,
         store,
         user: place,
     };

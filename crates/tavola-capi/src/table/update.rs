@@ -3,12 +3,13 @@
 use super::tavola_table;
 use crate::attributes::{EntryOut, attributes_of, tavola_attributes};
 use crate::batch::tavola_bytes;
-use crate::buffer::{Place, tavola_buffer, with_scratch};
+use crate::buffer::{tavola_buffer, with_scratch};
 use crate::entry::{Answer, OK, entry, found};
 use crate::given::given;
 use crate::status::{Failure, tavola_status};
+use std::cell::Cell;
 use std::ffi::c_void;
-use std::ptr;
+use std::{mem, ptr};
 use tavola_core::{CasOutcome, CasToken, Table};
 
 /// What becomes of a value in `tavola_update`.
@@ -116,8 +117,8 @@ pub unsafe extern "C" fn tavola_update(
 ///
 /// # Errors
 /// `TAVOLA_MISSING`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
-/// needs, and the key stays. `TAVOLA_ERR_STOPPED`: `alloc` gave no room, and the key stays; or
-/// `store` refused the value, which is gone. Else as `tavola_remove`.
+/// needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no room or refused the value;
+/// the key is removed, and `tavola_untaken` has the value. Else as `tavola_remove`.
 ///
 /// # Concurrency
 /// Of several that take a key at once, one gets its value.
@@ -138,8 +139,9 @@ pub unsafe extern "C" fn tavola_take(
 ///
 /// # Errors
 /// `TAVOLA_MISSING`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says how
-/// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: `alloc` gave no room for the
-/// old value, which stays; or `store` refused it, and the key is set. Else as `tavola_set`.
+/// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room for
+/// the old value or refused it; the key is set, and `tavola_untaken` has the old value. Else as
+/// `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_swap(
     table: *const tavola_table,
@@ -156,19 +158,47 @@ pub unsafe extern "C" fn tavola_swap(
     })
 }
 
-/// Sets or removes a key; its old value goes to `old`, if there is room for it.
+/// Sets or removes a key; its old value goes to `old`. Memory of the caller's is looked at before,
+/// a callback is called afterwards, when nobody can change the value any more.
 fn exchange(table: &Table, key: &[u8], now: Option<&[u8]>, old: &mut tavola_buffer) -> Answer {
     with_scratch(|had| {
-        let mut place = Place::of(old);
-        let has_room = |value: &[u8]| place.make(value.len());
+        let has_room = |value: &[u8]| old.expect(value.len());
         let is_there = match now {
             Some(value) => table.try_swap(key, value, had, has_room)?,
             None => table.try_take(key, had, has_room)?,
         };
-        match is_there {
-            true => place.fill(had),
-            false => found(false),
+        if !is_there {
+            return found(false);
         }
+        old.put(had).inspect_err(|_| keep(mem::take(had)))
+    })
+}
+
+thread_local! {
+    /// The value that a callback of this thread refused last, when it was nowhere else any more.
+    static UNTAKEN: Cell<Option<Vec<u8>>> = const { Cell::new(None) };
+}
+
+/// In a thread that is ending, nobody asks for it any more.
+fn keep(value: Vec<u8>) {
+    let _ = UNTAKEN.try_with(|untaken| untaken.set(Some(value)));
+}
+
+/// Gives again what the last `tavola_take` or `tavola_swap` of this thread that came to
+/// `TAVOLA_ERR_STOPPED` took from the table, and its callback did not take. It is kept until it is
+/// given, or the next is refused, or the thread ends.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: there is none, or it was given. `TAVOLA_ERR_TOO_SMALL`, `TAVOLA_ERR_STOPPED`:
+/// it is kept.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_untaken(value: *mut tavola_buffer) -> tavola_status {
+    entry(|| {
+        let value = given!(buffer value);
+        let Some(bytes) = UNTAKEN.try_with(Cell::take).ok().flatten() else {
+            return found(false);
+        };
+        value.put(&bytes).inspect_err(|_| keep(bytes))
     })
 }
 

@@ -78,6 +78,15 @@ static void changes(tavola::table& table) {
   CHECK(table.get("u") == "abababab" && !table.update("u", twice) && !table.contains("u"));
 }
 
+// What could not be handed over is not lost.
+static void gives_again_what_was_not_taken(tavola::table& table) {
+  const auto no_room = [](void*, std::size_t) -> void* { return nullptr; };
+  tavola_buffer none = TAVOLA_ALLOC(no_room, nullptr);
+  table.set("taken", "value");
+  CHECK(tavola_take(table.get(), "taken", 5, &none) == TAVOLA_ERR_STOPPED);
+  CHECK(!table.contains("taken") && tavola::untaken() == "value" && !tavola::untaken());
+}
+
 static void functions_that_throw(tavola::table& table) {
   table.set("kept", "as it is");
   int caught = 0, calls = 0;
@@ -141,6 +150,7 @@ int main() {
   auto table = a_table("main");
   reads_and_writes(table);
   reads_into_bytes(table);
+  gives_again_what_was_not_taken(table);
   changes(table);
   functions_that_throw(table);
   walks(table);

@@ -17,7 +17,7 @@ int main() {
   CHECK(!table.get("a"));
   table.set_tagged("a", "1", table.tags_of({"x"}));
   CHECK(table.get("a") == "1" && table.stats().tags == 2);
-  const std::vector<tavola::view> many(17, "same");
+  const std::vector<std::string_view> many(17, "same");
   CHECK(table.tags_of(many).count == 1);
   CHECK(thrown_by([&] { table.tags_of({std::string(4097, 'x')}); }) == TAVOLA_ERR_BAD_OPTION);
   CHECK(table.check().is_clean());

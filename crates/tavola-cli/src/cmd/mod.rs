@@ -7,6 +7,7 @@ pub mod bench;
 pub mod check;
 pub mod compact;
 pub mod completions;
+pub mod compute;
 pub mod create;
 pub mod decr;
 pub mod del;

@@ -1,0 +1,156 @@
+// Leases, for C++17: of all processes that miss a value at once, one computes it; a part of
+// tavola.hpp, which includes it.
+//
+// MIT OR Apache-2.0, at your choice.
+
+#ifndef TAVOLA_LEASE_HPP
+#define TAVOLA_LEASE_HPP
+
+#include <tavola_entry.hpp>
+
+namespace tavola {
+
+// How long values are fresh, and leases last: `{1min}`, or `{1min, 10min}` to serve what is stale
+// for ten minutes more, while one computes it anew; see tavola_lease_options.
+struct lease_options {
+  // `for_ever`, perhaps.
+  std::chrono::milliseconds fresh;
+  std::chrono::milliseconds stale = {};
+  // How long who computes may take; zero: 10 s.
+  std::chrono::milliseconds lease = {};
+  // After an error in `get_or_compute`; nothing: 1 s.
+  std::optional<std::chrono::milliseconds> back_off = {};
+  double early_beta = 0;
+};
+
+namespace detail {
+
+inline tavola_lease_options to(const lease_options& with) noexcept {
+  tavola_lease_options given = TAVOLA_INIT(tavola_lease_options);
+  given.fresh_ms = milliseconds(with.fresh);
+  given.stale_ms = milliseconds(with.stale);
+  given.lease_ms = milliseconds(with.lease);
+  if (with.back_off) {
+    given.back_off_ms = with.back_off->count() > 0 ? with.back_off->count() : TAVOLA_NO_BACK_OFF;
+  }
+  given.early_beta = with.early_beta;
+  return given;
+}
+
+// What is told to others of an exception that is just handled.
+inline std::string told_of_exception() {
+  try {
+    throw;
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "an exception";
+  }
+}
+
+// The function of a computation, and the bytes it gave, or what is told of its exception.
+template <typename F>
+struct computing {
+  using function = std::remove_reference_t<F>;
+  explicit computing(function& compute) : guard(compute) {}
+  static std::int32_t ask(void* user, tavola_bytes* value) {
+    auto& self = *static_cast<computing*>(user);
+    std::int32_t failed = 1;
+    self.guard.run([&](function& compute) {
+      try {
+        self.given = compute();
+        failed = 0;
+      } catch (...) {
+        self.given = told_of_exception();
+        *value = bytes(self.given);
+        throw;
+      }
+      *value = bytes(self.given);
+    });
+    return failed;
+  }
+  guarded<function> guard;
+  std::string given;
+};
+
+}  // namespace detail
+
+// The right, and the duty, to compute a value; given up at its end if it was not filled.
+class lease {
+ public:
+  // Takes over a handle of C.
+  explicit lease(tavola_lease* handle) noexcept : handle_(handle) {}
+  tavola_lease* get() const noexcept { return handle_.get(); }
+  // Stores the value and ends the lease. False: nothing is stored, for it has passed on, or the key
+  // was set or removed meanwhile.
+  bool fill(std::string_view value) {
+    return detail::done(tavola_lease_fill(get(), value.data(), value.size()));
+  }
+  // The same with tags, which are to be taken before the value is computed.
+  bool fill(std::string_view value, const tavola_tags& tags) {
+    return detail::done(tavola_lease_fill_tagged(get(), value.data(), value.size(), &tags));
+  }
+  // Ends it without a value; for so long nobody tries again, and who asks is told the error.
+  bool fail(std::chrono::milliseconds back_off, std::string_view error) {
+    return detail::done(tavola_lease_fail(get(), detail::milliseconds(back_off), error.data(),
+                                          error.size()));
+  }
+  // Whether others know of it.
+  bool is_recorded() const noexcept { return tavola_lease_is_recorded(get()); }
+
+ private:
+  detail::handle<tavola_lease, tavola_lease_close> handle_;
+};
+
+// A value that another is computing.
+class pending {
+ public:
+  // Takes over a handle of C.
+  explicit pending(tavola_lease* handle) noexcept : handle_(handle) {}
+  // Sleeps until the other has ended, or died: ask again. False: the time was up before.
+  bool wait(std::chrono::milliseconds timeout = for_ever) {
+    return detail::done(tavola_lease_wait(handle_.get(), detail::milliseconds(timeout)));
+  }
+
+ private:
+  detail::handle<tavola_lease, tavola_lease_close> handle_;
+};
+
+// What there is of a key, and who is to compute it.
+struct leased {
+  // TAVOLA_HIT, TAVOLA_STALE, TAVOLA_STALE_WON, TAVOLA_WON, TAVOLA_WAIT or TAVOLA_FAILED.
+  tavola_outcome outcome;
+  // The value, or what was told of a failure.
+  std::string value;
+  // For who is to compute it.
+  std::optional<tavola::lease> lease;
+  // For who is to wait for another.
+  std::optional<tavola::pending> pending;
+  // How long the other has at most, or until one may try again.
+  std::chrono::milliseconds left;
+};
+
+namespace detail {
+
+template <typename Get>
+leased ask_for_lease(Get call) {
+  text value;
+  tavola_leased told = TAVOLA_INIT(tavola_leased);
+  tavola_lease* handle = nullptr;
+  // It throws before there is a lease.
+  auto bytes = value.take(call(value.buffer(), &told, &handle));
+  leased found{told.outcome, std::move(bytes), std::nullopt, std::nullopt,
+               std::chrono::milliseconds(told.left_ms)};
+  if (told.outcome == TAVOLA_WAIT) {
+    found.pending.emplace(handle);
+  } else if (handle != nullptr) {
+    found.lease.emplace(handle);
+  }
+  return found;
+}
+
+}  // namespace detail
+
+}  // namespace tavola
+
+#endif

@@ -1,0 +1,103 @@
+//! Values that one process computes for all.
+
+use super::options::{lease_options_of, tavola_lease_options};
+use crate::batch::tavola_bytes;
+use crate::buffer::tavola_buffer;
+use crate::entry::entry;
+use crate::given::given;
+use crate::status::{Failure, tavola_status};
+use crate::table::tavola_table;
+use std::ffi::c_void;
+use std::fmt;
+
+/// Computes the value of a key: returns 0 and says where it stands, or something else where it
+/// could not be computed; then what it says is told to the others, 88 bytes of it. These bytes stay
+/// as they are until the end of `tavola_get_or_compute`.
+pub type tavola_compute_fn =
+    Option<unsafe extern "C" fn(user: *mut c_void, value: *mut tavola_bytes) -> i32>;
+
+/// Why there is no value.
+enum Stop {
+    /// The callback says so.
+    NotComputed(String),
+    Failed(Failure),
+}
+
+impl<E: Into<Failure>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// What is told to the others.
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotComputed(why) => f.write_str(why),
+            Self::Failed(failure) => failure.fmt(f),
+        }
+    }
+}
+
+/// Asks the callback for the value.
+///
+/// # Safety
+/// I1 of `given.rs`, for the bytes that the callback gives.
+unsafe fn ask(compute: tavola_compute_fn, user: *mut c_void) -> Result<Vec<u8>, Stop> {
+    let compute = compute.ok_or_else(|| Failure::null("compute"))?;
+    let mut value = tavola_bytes::EMPTY;
+    // SAFETY: the caller's function, called as its type says.
+    let is_computed = unsafe { compute(user, &raw mut value) } == 0;
+    let (value, value_len) = (value.data, value.len);
+    let bytes = given!(bytes value, value_len);
+    match is_computed {
+        true => Ok(bytes.to_vec()),
+        false => Err(Stop::NotComputed(
+            String::from_utf8_lossy(bytes).into_owned(),
+        )),
+    }
+}
+
+/// The value of a key, which one process of all that ask for it computes, by `compute`, if it is
+/// missing or stale: see `tavola_get_or_lease`. The others sleep meanwhile, or get the stale value.
+///
+/// A value that cannot be stored, as the table is full, or that is not stored, as it took longer
+/// than the lease, is returned all the same.
+///
+/// # Errors
+/// `TAVOLA_ERR_COMPUTE`: it could not be computed, by the caller just now or by another a moment
+/// ago; `tavola_last_error` has what was told of it. `TAVOLA_ERR_TOO_SMALL` and
+/// `TAVOLA_ERR_STOPPED`: the value may be there now, though it was not handed over. Else as
+/// `tavola_get_or_lease`, but that a table without room for leases computes without.
+///
+/// # Concurrency
+/// `compute` is called once at most, holding no lock. It does not ask for the same key: it would
+/// wait for itself. Who waits does so as long as others compute: each for its lease at most.
+///
+/// # Crash
+/// Killed in `compute`: another process computes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_get_or_compute(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    options: *const tavola_lease_options,
+    compute: tavola_compute_fn,
+    user: *mut c_void,
+    value: *mut tavola_buffer,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        // SAFETY: the caller's promise.
+        let options = unsafe { lease_options_of(options) }?;
+        compute.ok_or_else(|| Failure::null("compute"))?;
+        let value = given!(buffer value);
+        // SAFETY: the caller's promise.
+        let asked = || unsafe { ask(compute, user) };
+        match table.inner.get_or_compute(key, options, asked) {
+            Ok(bytes) => value.put(&bytes),
+            Err(Stop::NotComputed(why)) => Err(Failure::not_computed(why)),
+            Err(Stop::Failed(failure)) => Err(failure),
+        }
+    })
+}

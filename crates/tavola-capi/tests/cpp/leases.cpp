@@ -1,0 +1,94 @@
+// Leases in C++: a value that is missing or stale is computed by one, and exceptions pass through.
+
+#include "check.hpp"
+
+#include <thread>
+
+using namespace std::chrono_literals;
+
+static void computes_once(tavola::table& table) {
+  int count = 0;
+  for (int i = 0; i < 3; i++) {
+    const auto value = table.get_or_compute("k", {1min}, [&] {
+      count++;
+      return std::string("a\0b", 3);
+    });
+    CHECK(value == std::string("a\0b", 3) && count == 1);
+  }
+  CHECK(table.get_or_compute("empty", {tavola::for_ever}, [] { return ""; }).empty());
+  CHECK(table.contains("empty"));
+}
+
+struct no_exception {};
+
+static void passes_exceptions_on(tavola::table& table) {
+  tavola::lease_options options{1min};
+  options.back_off = 1min;
+  const auto fails = [&]() -> std::string { throw std::out_of_range("no luck"); };
+  try {
+    table.get_or_compute("f", options, fails);
+    CHECK(false);
+  } catch (const std::out_of_range& exception) {
+    CHECK(exception.what() == std::string_view("no luck"));
+  }
+  // Another is told so, and does not try.
+  try {
+    table.get_or_compute("f", options, [] { return "value"; });
+    CHECK(false);
+  } catch (const tavola::error& error) {
+    CHECK(error.code() == TAVOLA_ERR_COMPUTE);
+    CHECK(std::string_view(error.what()).find("no luck") != std::string_view::npos);
+  }
+  options.back_off = 0ms;
+  try {
+    table.get_or_compute("g", options, []() -> std::string { throw no_exception{}; });
+    CHECK(false);
+  } catch (const no_exception&) {
+  }
+  CHECK(table.get_or_compute("g", options, [] { return "value"; }) == "value");
+  CHECK(thrown_by([&] { table.get_or_compute("h", {0ms}, fails); }) == TAVOLA_ERR_ARGUMENT);
+}
+
+static void leases(tavola::table& table) {
+  const tavola::lease_options options{1min, 1h};
+  auto mine = table.get_or_lease("l", options);
+  CHECK(mine.outcome == TAVOLA_WON && mine.lease && !mine.pending && mine.lease->is_recorded());
+  auto other = table.get_or_lease("l", options);
+  CHECK(other.outcome == TAVOLA_WAIT && other.pending && !other.lease && other.left > 0ms);
+  CHECK(!other.pending->wait(1ms));
+  std::thread fills([lease = std::move(*mine.lease)]() mutable { CHECK(lease.fill("value")); });
+  CHECK(other.pending->wait());
+  fills.join();
+  auto hit = table.get_or_lease("l", options);
+  CHECK(hit.outcome == TAVOLA_HIT && hit.value == "value" && !hit.lease && !hit.pending);
+
+  table.set("s", "old", {30min});
+  auto stale = table.get_or_lease("s", options);
+  CHECK(stale.outcome == TAVOLA_STALE_WON && stale.value == "old" && stale.lease);
+  CHECK(table.get_or_lease("s", options).outcome == TAVOLA_STALE);
+  CHECK(stale.lease->fail(1min, "no luck") && table.get_or_lease("s", options).value == "old");
+  table.remove("s");
+  stale = table.get_or_lease("s", options);
+  CHECK(stale.outcome == TAVOLA_WON && stale.lease->fail(1min, "no luck"));
+  stale = table.get_or_lease("s", options);
+  CHECK(stale.outcome == TAVOLA_FAILED && stale.value == "no luck" && stale.left > 0ms);
+}
+
+// A lease that goes out of scope is given up.
+static void gives_up(tavola::table& table) {
+  for (int i = 0; i < 3; i++) CHECK(table.get_or_lease("u", {1min}).outcome == TAVOLA_WON);
+  auto mine = table.get_or_lease("u", {1min});
+  table.remove("u");
+  CHECK(!mine.lease->fill("late") && !table.contains("u"));
+  CHECK(thrown_by([&] { mine.lease->fill("again"); }) == TAVOLA_ERR_ARGUMENT);
+}
+
+int main() {
+  auto table = a_table("leases");
+  computes_once(table);
+  passes_exceptions_on(table);
+  leases(table);
+  gives_up(table);
+  CHECK(!tavola::untaken() && table.check().is_clean());
+  tavola::names::remove("leases");
+}

@@ -1,0 +1,152 @@
+//! `tavola compute`: a value that one of all processes that miss it makes, by running a command.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use tavola::{Error, Lease, LeaseOptions, Leased, Table};
+
+use crate::args::{Notation, TableArg};
+use crate::error::CliError;
+use crate::output::{self, Output};
+use crate::units;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola compute pages / -- curl -sf https://example.org/
+  tavola compute jobs report --fresh 1h --stale 1d --lease 10m -- ./report.sh
+  tavola compute jobs lines -- sh -c 'grep error app.log | wc -l'
+
+Of all processes that miss a value at the same moment, one runs the command and stores
+what it writes on standard output, exactly; the others wait for that, or print the stale
+value where there is one. If the one is killed, another runs the command.
+
+A command that fails stores nothing: exit code 2, for the others, too, until the back-off
+is over. What it writes on standard error is shown where it runs.";
+
+/// Print a value, and run a command to make it where it is missing
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    table: TableArg,
+    /// The key
+    #[arg(value_name = "KEY", allow_negative_numbers = true)]
+    key: OsString,
+    /// How long a value is fresh: 90, 1.5s, 250ms, 2h, 7d
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "60s")]
+    fresh: Duration,
+    /// For how long afterwards it is printed while another makes it anew
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "0s")]
+    stale: Duration,
+    /// How long the command may take until another process may run it, too; up to 1h
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "60s")]
+    lease: Duration,
+    /// How long nobody runs the command again after it failed
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "1s")]
+    back_off: Duration,
+    #[command(flatten)]
+    notation: Notation,
+    /// The command and its arguments, behind --
+    #[arg(value_name = "COMMAND", last = true, required = true)]
+    command: Vec<OsString>,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let key = args.notation.read(&args.key)?;
+    let table = args.table.open_or_create()?;
+    let value = args.value(&table, &key)?;
+    let mut out = Output::new();
+    // On a terminal, what commands write has its end of line.
+    match value.strip_suffix(b"\n") {
+        Some(line) if out.on_terminal() => out.value(line)?,
+        _ => out.value(&value)?,
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn value(&self, table: &Table, key: &[u8]) -> Result<Vec<u8>, CliError> {
+        let options = LeaseOptions::new(self.fresh)
+            .stale(self.stale)
+            .lease(self.lease);
+        loop {
+            match table.get_or_lease(key, options) {
+                Ok(Leased::Hit(value) | Leased::Stale { value, lease: None }) => return Ok(value),
+                Ok(
+                    Leased::Won(lease)
+                    | Leased::Stale {
+                        lease: Some(lease), ..
+                    },
+                ) => return self.make(lease),
+                Ok(Leased::Wait(pending)) => drop(pending.wait(pending.left())?),
+                Ok(Leased::Failed { error, retry }) => {
+                    let why = String::from_utf8_lossy(&error).into_owned();
+                    return Err(Error::NotComputed { why, retry }.into());
+                }
+                Err(full @ Error::Full { .. }) => {
+                    let value = self.output().map_err(|why| self.failed(&why))?;
+                    not_stored(&full.to_string());
+                    return Ok(value);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Runs the command for all who want the value.
+    fn make(&self, lease: Lease) -> Result<Vec<u8>, CliError> {
+        let value = match self.output() {
+            Ok(value) => value,
+            Err(why) => {
+                // If it cannot be told now, others try again at once.
+                let _ = lease.fail(self.back_off, why.as_bytes());
+                return Err(self.failed(&why));
+            }
+        };
+        match lease.fill(&value) {
+            Ok(true) => {}
+            Ok(false) => not_stored(
+                "the key was set or removed meanwhile, or the command took longer than --lease",
+            ),
+            Err(error @ (Error::Full { .. } | Error::TooLarge { .. })) => {
+                not_stored(&error.to_string());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(value)
+    }
+
+    /// What the command writes; else how it ended, in few words.
+    fn output(&self) -> Result<Vec<u8>, String> {
+        let [program, args @ ..] = &self.command[..] else {
+            return Err("there is no command".to_string());
+        };
+        let name = Path::new(program).file_name().unwrap_or(program);
+        let name = output::printable(OsStr::as_bytes(name));
+        let ran = Command::new(program)
+            .args(args)
+            .stdout(Stdio::piped())
+            .spawn()
+            .and_then(std::process::Child::wait_with_output)
+            .map_err(|error| format!("{name}: {error}"))?;
+        match ran.status.success() {
+            true => Ok(ran.stdout),
+            false => Err(format!("{name}: {}", ran.status)),
+        }
+    }
+
+    fn failed(&self, why: &str) -> CliError {
+        CliError::Sentence(format!(
+            "the command failed ({why}); nothing was stored under {}",
+            output::printable(self.key.as_bytes())
+        ))
+    }
+}
+
+fn not_stored(why: &str) {
+    eprintln!("tavola: the value was not stored: {why}");
+}
