@@ -16,6 +16,8 @@ const FRONTIER: usize = POOL + 128;
 const LOCK: usize = 576;
 /// What a page word says in its low four bits, of a page of the uid table.
 const UIDS: u64 = 8;
+/// Bytes of a shard's lease records.
+const LEASES: usize = 16 * 128;
 /// Words of a page of the uid table.
 const UID_ENTRIES: usize = 2048;
 const OPTIONS: usize = 44;
@@ -141,11 +143,23 @@ impl Image {
         from..from + self.shards() * 4 * chunks
     }
 
-    /// The pages of the uid table.
-    fn uid_pages(&self) -> Vec<usize> {
-        let is_one = |page: &usize| self.word64(self.page_words() + page * 8) & 0xF == UIDS;
+    /// The records of leases; of a whole table.
+    pub(crate) fn lease_records(&self) -> Range<usize> {
+        let from = self.uid_directories().end.next_multiple_of(4096);
+        from..from + self.shards() * LEASES
+    }
+
+    /// The pages whose words say so in their low four bits.
+    fn pages_that_are(&self, state: u64) -> Vec<usize> {
+        let is_one = |page: &usize| self.word64(self.page_words() + page * 8) & 0xF == state;
         let used = self.bytes.len() / PAGE;
         (self.first_page..used).filter(is_one).collect()
+    }
+
+    /// Where these begin.
+    pub(crate) fn pages_of(&self, state: u64) -> Vec<usize> {
+        let pages = self.pages_that_are(state).into_iter();
+        pages.map(|page| page * PAGE).collect()
     }
 
     /// Where the byte of that number stands in an area; of an image that is whole.
@@ -171,7 +185,7 @@ impl Image {
                 from..from + 16
             }
             Area::UidPages => {
-                let pages = self.uid_pages();
+                let pages = self.pages_that_are(UIDS);
                 if pages.is_empty() {
                     return self.place(Area::Pages, number);
                 }

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod caches;
 mod change;
 mod image;
 mod lengths;

@@ -1,7 +1,7 @@
 //! A table's file with changed bytes: whatever they say, no panic, no access outside, no endless
 //! loop; and once repaired, a clean table that takes writes.
 
-mod damaged;
+pub(crate) mod damaged;
 
 use crate::change::Change;
 use crate::image::Area;

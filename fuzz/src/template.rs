@@ -7,7 +7,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use tavola::{Hint, Table};
+use tavola::{Hint, Options, Table};
 
 /// Where they are made.
 const DIR: &str = "/dev/shm";
@@ -42,10 +42,19 @@ pub(crate) fn fixed_template(number: u8) -> &'static Template {
 }
 
 pub(crate) fn build(lengths: Lengths, fill: impl FnOnce(&Path) -> Vec<Hint>) -> Template {
+    made(Table::options().shards(1), lengths, fill)
+}
+
+/// As [`build`], with other options.
+pub(crate) fn made(
+    options: Options,
+    lengths: Lengths,
+    fill: impl FnOnce(&Path) -> Vec<Hint>,
+) -> Template {
     let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(DIR);
     let dir = dir.expect("a directory in shared memory");
     let path = dir.path().join("template");
-    let options = lengths.options(Table::options().max_size(MAX_SIZE).shards(1));
+    let options = lengths.options(options.max_size(MAX_SIZE));
     drop(options.create(&path).expect("a table is made"));
     // A seed that is known: keys stand in the same buckets in every run.
     let mut empty = read(&path);

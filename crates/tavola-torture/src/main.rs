@@ -8,6 +8,7 @@
 //! | `queues` | the same for queues, and a soak of their own |
 //! | `logs` | the same for logs, and a soak of their own |
 //! | `caches` | a soak of a cache: keys that may go at any time, a capacity that changes |
+//! | `leases` | a soak of leases: who computes, waits, is told of failures |
 //! | `soak` | random operations, random kills and stops, histories checked |
 //! | `child` | children that die at a store, or say what they find |
 //! | `board` | counters and faults that all processes share |
@@ -27,6 +28,8 @@ mod caches;
 mod child;
 #[forbid(unsafe_code)]
 mod image;
+#[forbid(unsafe_code)]
+mod leases;
 #[forbid(unsafe_code)]
 mod logs;
 mod makers;
@@ -92,6 +95,8 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         logs::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if only == Some("cache soak") {
         caches::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
+    } else if only == Some("lease soak") {
+        leases::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if !soaks_only {
         points::run(&run)?;
         queues::points(args, &board, &scratch)?;
@@ -101,6 +106,7 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         queues::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         logs::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         caches::soak(&board, &scratch, args.seed, cache_soak_ns(args))?;
+        leases::soak(&board, &scratch, args.seed, lease_soak_ns(args))?;
         soak::run(args, &board, &scratch, until(args, began))?;
     }
     for fault in board.told() {
@@ -118,6 +124,11 @@ fn small_soak_ns(args: &Args) -> u64 {
 /// How long a cache is soaked: a quarter of the time.
 fn cache_soak_ns(args: &Args) -> u64 {
     args.seconds * 250_000_000
+}
+
+/// How long leases are soaked: a fifth of the time.
+fn lease_soak_ns(args: &Args) -> u64 {
+    args.seconds * 200_000_000
 }
 
 /// When the soak may end: when the time is over, and half of it was the soak's.

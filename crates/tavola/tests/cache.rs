@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 use support::{Dir, Random, assert_clean, value_of, version_of};
-use tavola::{Error, Options, Table};
+use tavola::{Error, Expiry, Options, Table};
 
 const MIB: u64 = 1 << 20;
 /// Longer than freed pages are kept for readers that may still look at them.
@@ -177,6 +177,28 @@ fn words_and_counters_that_are_changed_in_place_are_in_use() {
     }
     assert_eq!(table.get(b"counter").unwrap().unwrap(), b"200000");
     assert!(table.contains(b"a word..").unwrap());
+}
+
+/// Keys that nobody reads, only touches.
+#[test]
+fn keys_that_are_touched_are_in_use() {
+    let dir = Dir::new();
+    let table = cache(&dir, 2 * MIB);
+    let hour = Duration::from_secs(3600);
+    let names: [&[u8]; 3] = [b"endless", b"timed", b"touched and read"];
+    for name in names {
+        table.set(name, &[1; 100]).unwrap();
+    }
+    for round in 0..200_000u64 {
+        assert!(table.touch(names[0], Expiry::Never).unwrap(), "{round}");
+        assert!(table.touch(names[1], Expiry::After(hour)).unwrap());
+        let touched = table.get_and_touch(names[2], Expiry::After(hour)).unwrap();
+        assert_eq!(touched.unwrap().value, [1; 100]);
+        table.set(&round.to_be_bytes(), &[0; 100]).unwrap();
+    }
+    let stats = table.stats().unwrap();
+    assert!(stats.evicted_new > 100_000);
+    assert_eq!((stats.hits, stats.misses), (200_000, 0));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use support::mount::Mount;
 use support::part::{Actor, hear, play, say};
 use support::process::fork;
 use support::{Dir, Random, assert_clean, value_of, version_of};
-use tavola::{Error, Overload, QueueOptions, Table};
+use tavola::{Error, LeaseOptions, Leased, Overload, QueueOptions, Table};
 
 const MIB: u64 = 1 << 20;
 /// Longer than freed pages are kept for readers that may still look at them.
@@ -87,6 +87,76 @@ fn a_file_system_that_ends_before_the_capacity() {
         println!("{room} bytes: {}", actor.hear());
         actor.finish();
     }
+}
+
+/// Fills a cache until it evicts, and its file system to the end.
+fn crowded(mount: &Mount, len: usize) -> Table {
+    let options = Table::options().capacity(64 * MIB).shards(1);
+    let table = options.create(mount.table("cache")).unwrap();
+    let mut number = 0;
+    while table.stats().unwrap().evicted_new < 2000 {
+        for _ in 0..500 {
+            set(&table, number, len).unwrap();
+            number += 1;
+        }
+    }
+    mount.fill("filler", 0);
+    table
+}
+
+/// An actor: has a full file system back what are no pages.
+fn beside_the_pages(_: &[String]) {
+    let Some(mount) = Mount::tmpfs(8 * MIB) else {
+        say("skipped");
+        return;
+    };
+    let table = crowded(&mount, 100);
+    let before = table.len().unwrap();
+    let assert_few_went = || {
+        let after = table.len().unwrap();
+        assert!(after * 10 > before * 9, "{after} of {before} keys are left");
+    };
+    let hint = table.set_uid(b"named", b"value").unwrap();
+    assert_eq!(table.get_by_uid(hint).unwrap().unwrap(), b"value");
+    assert_few_went();
+    mount.fill("more", 0);
+    let minute = LeaseOptions::new(Duration::from_secs(60));
+    let Leased::Won(lease) = table.get_or_lease(b"leased", minute).unwrap() else {
+        panic!("not won");
+    };
+    assert!(lease.is_recorded() && lease.fill(b"value").unwrap());
+    assert_few_went();
+    assert_clean(&table);
+    // So many shorter ones that the directory must grow.
+    let mount = Mount::tmpfs(12 * MIB).unwrap();
+    let table = crowded(&mount, 100);
+    let mut before = table.len().unwrap();
+    let (least, most) = (before, before * 2);
+    assert!(least < 128 << 10, "the directory has grown already");
+    for number in 0u64.. {
+        set(&table, 1 << 40 | number, 8).unwrap();
+        if number % 1000 == 0 {
+            let now = table.len().unwrap();
+            assert!(now * 2 > before, "{now} of {before} keys are left");
+            before = now;
+        }
+        if before > most {
+            break;
+        }
+        assert!(number < 2_000_000, "{before} keys, {least} at first");
+    }
+    assert_clean(&table);
+    say(format!("{least} keys, then {before}"));
+}
+
+/// What is no page is backed all the same, and not all keys go for it.
+#[test]
+fn a_full_file_system_has_room_for_what_are_no_pages() {
+    play(&[("writer", beside_the_pages)]);
+    let test = "a_full_file_system_has_room_for_what_are_no_pages";
+    let mut actor = Actor::start(test, "writer", &[]);
+    println!("{}", actor.hear());
+    actor.finish();
 }
 
 /// Pools and logs count, and are refused where there is no room: no key goes for them.

@@ -5,14 +5,14 @@ use crate::op::{Key, Op, Value};
 use tavola::{CasOutcome, Error, Hint, Result, Table};
 
 /// Damage may be told; nothing else may go wrong.
-pub(super) fn tolerate(outcome: Result<()>) {
+pub(crate) fn tolerate(outcome: Result<()>) {
     match outcome {
         Ok(()) | Err(Error::Corrupt { .. } | Error::Full { .. } | Error::NotACounter) => {}
         Err(error) => panic!("{error}"),
     }
 }
 
-pub(super) struct Damaged<'a> {
+pub(crate) struct Damaged<'a> {
     table: &'a Table,
     /// What the superblock tells; nobody changes it while the table is open.
     lengths: Lengths,
@@ -21,7 +21,7 @@ pub(super) struct Damaged<'a> {
 }
 
 impl<'a> Damaged<'a> {
-    pub(super) fn new(table: &'a Table, lengths: Lengths, told: Vec<Hint>) -> Self {
+    pub(crate) fn new(table: &'a Table, lengths: Lengths, told: Vec<Hint>) -> Self {
         Self {
             table,
             lengths,
@@ -29,7 +29,7 @@ impl<'a> Damaged<'a> {
         }
     }
 
-    pub(super) fn play(&mut self, op: &Op) -> Result<()> {
+    pub(crate) fn play(&mut self, op: &Op) -> Result<()> {
         let (table, lengths) = (self.table, self.lengths);
         let bytes = |key| lengths.key(key);
         match *op {

@@ -31,6 +31,8 @@ mod pool;
 #[forbid(unsafe_code)]
 mod slab;
 #[forbid(unsafe_code)]
+mod strays;
+#[forbid(unsafe_code)]
 mod tags;
 #[forbid(unsafe_code)]
 mod uid;
@@ -46,13 +48,14 @@ pub(crate) use decimal::decimal_u64;
 pub(crate) use extent::{Extents, build_extent, extent_names, find_extent};
 pub(crate) use item::Item;
 pub(crate) use pool::{
-    GRACE_S, adopt_strays, give, give_back, give_up_some, is_worth_giving_back, lock as lock_pool,
-    provision, raise_frontier, rebuild as rebuild_pool, release_claims, take,
+    GRACE_S, give, give_back, give_up_free, give_up_some, is_worth_giving_back, lock as lock_pool,
+    provision, raise_frontier, rebuild as rebuild_pool, take,
 };
 pub(crate) use slab::{
     choose_victim, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,
     next_used, settle_page, spare_victim, take_block, unmark_page,
 };
+pub(crate) use strays::{adopt_strays, release_claims};
 pub use tags::Tags;
 pub(crate) use uid::{
     announce, chunk_page, count_change, entry_of, forget_chunks, free_uid, give_empty_chunk,

@@ -1,11 +1,11 @@
 //! The page pool: pages that no shard owns, backed by memory or not.
 
 use super::capacity;
-use super::extent::{Extents, forget_extents_of, mend, undo_unraised};
+use super::extent::undo_unraised;
 use super::{Need, Stop};
 use crate::error::{Error, Result};
 use crate::layout::{PAGE, PageWord};
-use crate::lock::{PoolLock, Taken, is_alive};
+use crate::lock::{PoolLock, Taken};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, fence};
 use crate::sys::clock;
@@ -86,7 +86,7 @@ fn list_head(lock: &PoolLock<'_>, head: &W32) -> u32 {
     if lock.region.is_page(page) { page } else { 0 }
 }
 
-fn push_free(lock: &PoolLock<'_>, page: u32, since: u32) {
+pub(super) fn push_free(lock: &PoolLock<'_>, page: u32, since: u32) {
     let pool = lock.region.pool();
     let next = list_head(lock, &pool.free_head);
     let word = PageWord::Free { next, since }.encode();
@@ -188,6 +188,13 @@ pub(crate) fn give_up_some(region: &Region, me: u32, most: u32) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Gives so many free pages up, however large the cache is; says how many there were. Call without
+/// any lock.
+pub(crate) fn give_up_free(region: &Region, me: u32, wanted: u32) -> Result<u32> {
+    let lock = lock(region, me)?;
+    Ok((0..wanted).take_while(|_| give_up(&lock)).count() as u32)
 }
 
 /// Puts backed pages into the pool.
@@ -427,54 +434,4 @@ fn claim_old(region: &Region, me: u32) -> Result<Option<u32>> {
         pool.old_head.store(young, Ordering::Relaxed);
     }
     Ok(claimed(&pool.old_head, &pool.free_count))
-}
-
-/// Brings a dead participant's pages home: those of an extent it was building, those it was backing
-/// or punching, and, every shard it had locked being recovered, those of large items it had not
-/// published.
-///
-/// False: there is so much of it that some is left for another time.
-pub(crate) fn release_claims(region: &Region, me: u32, dead: u32) -> Result<bool> {
-    if !forget_extents_of(region, me, dead)? {
-        return Ok(false);
-    }
-    let lock = lock(region, me)?;
-    let now = clock::monotonic_s() as u32;
-    for page in region.geometry().first_page..region.frontier() {
-        match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
-            PageWord::Claimed { owner } if owner == dead => push_hole(&lock, page),
-            PageWord::Build { owner, .. } if owner == dead => push_free(&lock, page, now),
-            _ => {}
-        }
-    }
-    Ok(true)
-}
-
-/// Repair: pages that are nobody's, by a word that says nothing or names an owner who is no more,
-/// are holes from now on. `is_stray` judges the other states. Says how many extents were lost.
-pub(crate) fn adopt_strays(
-    region: &Region,
-    me: u32,
-    is_stray: impl Fn(PageWord) -> bool,
-) -> Result<u64> {
-    let lock = lock(region, me)?;
-    let lost = mend(&lock);
-    let extents = Extents::of(region, me);
-    for page in region.geometry().first_page..region.frontier() {
-        let state = PageWord::decode(region.page_word(page).load(Ordering::Relaxed));
-        let stray = match state {
-            PageWord::Claimed { owner } | PageWord::Build { owner, .. } => {
-                !is_alive(region, owner, me)
-            }
-            PageWord::Extent { number } => !extents.has(number, page),
-            other => is_stray(other),
-        };
-        if stray {
-            region
-                .page_word(page)
-                .store(PageWord::Hole { next: 0 }.encode(), Ordering::Relaxed);
-        }
-    }
-    rebuild(&lock);
-    Ok(lost + capacity::mend(region))
 }

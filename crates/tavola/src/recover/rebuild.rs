@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::index::{Hash, entries, lookup, may_be_over, other_bucket, publish_layout};
 use crate::layout::{
     BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PROTECTED, PageWord, SLOTS, Segment,
-    SweepWord, ghost_age, slot_ref, slot_tag,
+    SweepWord, ghost_age, is_key, slot_ref, slot_tag,
 };
 use crate::lock::ShardLock;
 use crate::region::Region;
@@ -234,7 +234,7 @@ impl Walk<'_> {
                 if word == 0 || is_cache && ghost_age(word, 0).is_some() {
                     continue;
                 }
-                let outcome = self.slot(index, b as u32, word);
+                let outcome = self.slot(index, (segment, b as u32), word);
                 if let Slot::Good { payload, .. } = outcome
                     && is_cache
                     && bucket.state(i) & PROTECTED == 0
@@ -267,7 +267,7 @@ impl Walk<'_> {
         }
     }
 
-    fn slot(&mut self, index: u32, bucket: u32, word: u64) -> Slot {
+    fn slot(&mut self, index: u32, (segment, bucket): (&Segment, u32), word: u64) -> Slot {
         let (region, shard) = (self.lock.region, self.lock.number);
         let Some(block) = home_of(region, shard, slot_ref(word)) else {
             return Slot::Bad;
@@ -293,6 +293,9 @@ impl Walk<'_> {
         if lookup(region, shard, layout_of(self.lock).depth(), hash.tag()).0 != index {
             return Slot::Copy;
         }
+        if self.is_found_before(segment, hash, word) {
+            return Slot::Bad;
+        }
         if !mark_block(region, &block) {
             return Slot::Copy;
         }
@@ -312,6 +315,20 @@ impl Walk<'_> {
 }
 
 impl Walk<'_> {
+    /// Whether a read finds the key of this slot before it comes here: it was set anew, as a hint
+    /// that was damaged hid it.
+    fn is_found_before(&self, segment: &Segment, hash: Hash, word: u64) -> bool {
+        let [home, away] =
+            [hash.home(), hash.away()].map(|b| segment.buckets[b as usize].slots.iter());
+        let words = home.chain(away).map(|slot| slot.load(Ordering::Relaxed));
+        let before = words.take_while(|other| *other != word);
+        let mut alike = before.filter(|other| is_key(*other) && slot_tag(*other) == hash.tag());
+        alike.any(|other| {
+            let item = Item::at(self.lock.region, slot_ref(other));
+            item.is_some_and(|item| item.key_equals(&self.key) == Some(true))
+        })
+    }
+
     /// Whether a page of a large item belongs to no other item.
     fn may_own(&self, page: u32) -> bool {
         match state_of(self.lock.region, page) {

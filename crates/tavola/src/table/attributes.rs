@@ -209,6 +209,7 @@ impl Core {
                 // Only the block: the pages of a large item are the new one's.
                 discard_block(lock, found.item_ref)?;
             }
+            found.visit(lock);
             Ok(Some(had))
         })
     }
@@ -315,7 +316,7 @@ impl Table {
         out: &mut Vec<u8>,
     ) -> Result<Option<Attributes>> {
         let core = self.core()?;
-        while core.get_into(key, out)? {
+        while core.get_to_touch(key, out)? {
             if let Some(had) = core.touch(key, expiry, When::Equals(out))? {
                 return Ok(Some(core.attributes(had.told())));
             }

@@ -6,14 +6,15 @@
 use super::Table;
 use super::core::{Core, MOST_AT_ONCE};
 use crate::alloc::{
-    Step, Stop, available, capacity, free_pages, give_back, give_up_some, is_over, lock_pool,
-    may_hold, rebuild_pool, reckon, set_capacity,
+    Step, Stop, available, capacity, free_pages, give_back, give_up_free, give_up_some, is_over,
+    lock_pool, may_hold, rebuild_pool, reckon, set_capacity,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{Hash, Noted, Spot, Want, evict, find, read, squeeze, tag_name, visit};
-use crate::layout::{Hint, LARGEST_BLOCK};
+use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
 use crate::lock::{ShardLock, tally};
 use crate::sync::Ordering;
+use std::time::Duration;
 
 /// Keys evicted in one go: the writes that follow find room.
 const EVICTED: u32 = 4;
@@ -22,6 +23,10 @@ const MOST_EVICTED: u64 = 4096;
 /// Pages a cache that is too large gives up in one step, and how often keys are evicted for them.
 const GIVEN_UP: u32 = 2;
 const RELIEFS: u32 = 32;
+/// How often it is tried to back what is no page, a nap in between: until pages that are given up
+/// are given back, and a little longer.
+const NAPS: u32 = 25;
+const NAP: Duration = Duration::from_millis(100);
 
 impl Core {
     /// Makes the region of a new table that of a cache.
@@ -44,6 +49,17 @@ impl Core {
         let mut noted = Noted::new(want);
         let found = read(self.region(), key, hash, &mut noted)?;
         self.tell(hash, found, noted.word);
+        Ok(found)
+    }
+
+    /// As [`Self::get_into`], where the visit is noted by the touch that follows.
+    pub(super) fn get_to_touch(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+        out.clear();
+        let hash = Hash::of(self.region(), key);
+        let found = read(self.region(), key, hash, out)?;
+        if self.region().is_cache() && self.region().is_writable() {
+            self.tell(hash, found, 0);
+        }
         Ok(found)
     }
 
@@ -116,6 +132,42 @@ impl Core {
                 return Ok(true);
             }
         }
+    }
+
+    /// Backs so many bytes that are no pages. Where the file system has no room for them, a cache
+    /// makes some: it gives up as many pages as that takes, and waits until nobody may look at them
+    /// any more, a second or two. Others may be faster, so it tries now and then.
+    #[cold]
+    pub(super) fn back_beside_pages(
+        &self,
+        me: u32,
+        bytes: u64,
+        back: impl Fn() -> Result<()>,
+    ) -> Result<()> {
+        let region = self.region();
+        let mut outcome = back();
+        if !region.is_cache() || !matches!(outcome, Err(Error::Full { .. })) {
+            return outcome;
+        }
+        let wanted = bytes.div_ceil(PAGE) as u32;
+        // All of one shard, where blocks that come free make up pages sooner.
+        let shard = self.relieved.fetch_add(1, Ordering::Relaxed) % region.geometry().shards();
+        let mut given_up = 0;
+        while given_up < wanted {
+            match give_up_free(region, me, wanted - given_up)? {
+                0 if !self.relieve(Some(shard), me)? => break,
+                count => given_up += count,
+            }
+        }
+        for _ in 0..NAPS {
+            give_back(region, me, wanted, true)?;
+            outcome = back();
+            if given_up == 0 || !matches!(outcome, Err(Error::Full { .. })) {
+                break;
+            }
+            std::thread::sleep(NAP);
+        }
+        outcome
     }
 
     /// Wins back some memory, best in that shard, as what it gives up can be used there at once.
@@ -230,5 +282,47 @@ impl Table {
         let core = self.core()?;
         core.writer()?;
         set_capacity(core.region(), bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alloc::{provision, release_claims, take};
+    use crate::layout::PageWord;
+
+    /// Pages that memory stands behind, in the hands of a participant that is no more.
+    fn leave_claims(core: &Core, me: u32, count: u32) -> u32 {
+        let dead = me + (1 << 12);
+        provision(core.region(), me, count).expect("there is room");
+        for _ in 0..count {
+            let claimed = PageWord::Claimed { owner: dead };
+            assert!(take(core.region(), me, claimed).is_ok());
+        }
+        dead
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "a file")]
+    fn what_the_dead_had_in_hand_is_no_memory_any_more() {
+        let dir = tempfile::tempdir_in("/dev/shm").expect("a directory");
+        let options = Table::options().capacity(4 << 20).shards(1);
+        let table = options.create(dir.path().join("cache")).expect("a table");
+        table.set(b"key", b"value").expect("there is room");
+        let core = table.core().expect("it is mapped");
+        let me = core.writer().expect("it is attached");
+        let resident = || table.stats().expect("no damage").resident_bytes;
+        for by_repair in [false, true] {
+            let dead = leave_claims(core, me, 9);
+            let before = resident();
+            if by_repair {
+                assert!(table.repair().expect("no error").is_clean());
+            } else {
+                assert!(release_claims(core.region(), me, dead).expect("no error"));
+            }
+            let after = resident();
+            assert_eq!(after + 9 * PAGE, before, "by repair: {by_repair}");
+            assert!(table.check().expect("no error").is_clean());
+        }
     }
 }

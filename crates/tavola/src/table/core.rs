@@ -184,8 +184,9 @@ impl Core {
                     let wanted = match need {
                         // What needs several pages, one after the other, might else win back one
                         // of them again and again.
-                        Need::Pages(count) => count.max((rounds / IN_VAIN).min(MOST_AT_ONCE)),
-                        _ => 0,
+                        Need::Pages(count) => Some(count.max((rounds / IN_VAIN).min(MOST_AT_ONCE))),
+                        // Keys that go make no room for these.
+                        Need::Directory { .. } | Need::UidDirectory { .. } => None,
                     };
                     rounds += 1;
                     self.or_make_room(me, Some(shard), &mut emergencies, wanted, fetched)?;
@@ -198,8 +199,14 @@ impl Core {
     fn fetch(&self, need: Need, me: u32) -> Result<()> {
         match need {
             Need::Pages(count) => provision(&self.region, me, count),
-            Need::Directory { shard, entries } => self.back_directory(shard, entries, me),
-            Need::UidDirectory { shard } => self.back_uid_directory(shard, me),
+            Need::Directory { shard, entries } => {
+                let back = || self.back_directory(shard, entries, me);
+                self.back_beside_pages(me, u64::from(entries) * 4, back)
+            }
+            Need::UidDirectory { shard } => {
+                let back = || self.back_uid_directory(shard, me);
+                self.back_beside_pages(me, u64::from(UID_DIRECTORY_STEP) * 4, back)
+            }
         }
     }
 
@@ -240,29 +247,29 @@ impl Core {
         reckon_anew(&self.region, me)
     }
 
-    /// `None`: the table was full, and what a cache need not keep, or what the dead and the sparse
-    /// still held, was won back; try again.
+    /// `None`: the table was full, and what a cache need not keep, if it lacked pages, or what the
+    /// dead and the sparse still held, was won back; try again.
     #[inline(always)]
     fn or_make_room<T>(
         &self,
         me: u32,
         shard: Option<u32>,
         emergencies: &mut u32,
-        wanted: u32,
+        wanted: Option<u32>,
         outcome: Result<T>,
     ) -> Result<Option<T>> {
-        match outcome {
-            Err(Error::Full { .. })
+        match (outcome, wanted) {
+            (Err(Error::Full { .. }), Some(wanted))
                 if self.region.is_cache() && self.evict_for(shard, me, wanted)? =>
             {
                 Ok(None)
             }
-            Err(Error::Full { .. }) if *emergencies < EMERGENCIES => {
+            (Err(Error::Full { .. }), _) if *emergencies < EMERGENCIES => {
                 *emergencies += 1;
-                self.scrape(me, wanted)?;
+                self.scrape(me, wanted.unwrap_or(0))?;
                 Ok(None)
             }
-            outcome => outcome.map(Some),
+            (outcome, _) => outcome.map(Some),
         }
     }
 
@@ -272,7 +279,7 @@ impl Core {
         let wanted = large_split(key.len() as u64 + value.len() as u64).1;
         loop {
             let built = Chain::build(&self.region, me, key, value);
-            match self.or_make_room(me, None, &mut emergencies, wanted, built) {
+            match self.or_make_room(me, None, &mut emergencies, Some(wanted), built) {
                 Ok(Some(chain)) => return Ok(chain),
                 Ok(None) => {}
                 Err(error) => {

@@ -6,6 +6,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
+use super::leases::end_of_changed;
 use super::write::{Beside, New, lengths, publish, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
@@ -61,6 +62,7 @@ impl Core {
             };
             let item = found.item(lock)?;
             if item.is_counter() {
+                end_of_changed(lock, key, item.stamp());
                 let word = item.counter();
                 let number = change.apply(word.load(Ordering::Relaxed));
                 word.store(number, Ordering::Release);
@@ -95,7 +97,7 @@ impl Core {
         if !can_count(key) {
             return Ok(Counted::AsText);
         }
-        let stamp = beside.of(lock, &spot)?;
+        let stamp = beside.of(lock, key, &spot)?;
         let (item_ref, hint) = write_with_uid(lock, self.naming, &spot, |hint| {
             write_counter(lock, key, number, hint, &stamp)
         })?;

@@ -11,7 +11,7 @@
 
 use super::Table;
 use super::core::Core;
-use super::leases::{Claim, end_of, wake_at};
+use super::leases::{Claim, end_of, end_of_changed, wake_at};
 use crate::alloc::{
     Chain, Stamp, Step, corrupt, discard, free_uid, take_uid, write_large, write_small,
 };
@@ -74,9 +74,13 @@ impl Beside<'_> {
     }
 
     /// What the key gets.
-    pub(super) fn of(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<Stamp> {
+    pub(super) fn of(self, lock: &ShardLock<'_>, key: &[u8], spot: &Spot<'_>) -> Step<Stamp> {
         match (self.0, spot) {
-            (Some(stamping), Spot::Taken(found)) if stamping.keep => Ok(found.item(lock)?.stamp()),
+            (Some(stamping), Spot::Taken(found)) if stamping.keep => {
+                let stamp = found.item(lock)?.stamp();
+                end_of_changed(lock, key, stamp);
+                Ok(stamp)
+            }
             (stamping, _) => Ok(stamping.map_or(Stamp::NONE, |stamping| stamping.stamp)),
         }
     }
@@ -236,7 +240,7 @@ impl Core {
             let Some(built) = &chain else {
                 return corrupt("a chain that was used before");
             };
-            let stamp = beside.of(lock, &spot)?;
+            let stamp = beside.of(lock, key, &spot)?;
             let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
                 write_large(lock, built, key, value, hint, &stamp)
             })?;
@@ -322,7 +326,7 @@ fn store_with_fields(
     (key, value): (&[u8], &[u8]),
     (naming, beside): How<'_>,
 ) -> Step<Option<Hint>> {
-    let stamp = beside.of(lock, &spot)?;
+    let stamp = beside.of(lock, key, &spot)?;
     let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
         write_small(lock, key, value, hint, &stamp)
     })?;

@@ -59,14 +59,20 @@ impl Lease {
 
     /// Whether the others know of it. False: so many keys of its shard are being computed at once
     /// that there is no record left; others may compute this value, too, and nobody notices that
-    /// the key is removed meanwhile.
+    /// the key is removed or changed meanwhile.
     pub fn is_recorded(&self) -> bool {
         self.claim.number.is_some()
     }
 
     /// Stores the value and ends the lease: who waits for it gets the value. False: the value is
     /// not stored, for the lease has passed on, as its time was over; or the key was removed
-    /// meanwhile, or set (told by its time of expiry).
+    /// meanwhile, or set (told by its time of expiry), or its value changed ([`Table::update`],
+    /// [`Table::append`], [`Table::incr`] and the like). A key that was missing, was set and is
+    /// missing again, as it has expired or been evicted, is as it was.
+    ///
+    /// [`Table::update`]: crate::Table::update
+    /// [`Table::append`]: crate::Table::append
+    /// [`Table::incr`]: crate::Table::incr
     ///
     /// # Errors
     /// As [`Table::set`](crate::Table::set); the lease is given up then.

@@ -14,7 +14,10 @@
 //! records are changed under the shard's lock, and taken only when they are over, or when their
 //! owner is known to be dead. **E2** A lease is won only for a key that is, under the lock, as it
 //! was seen without: who was late does not compute what another has just stored. **E3** A value
-//! that was computed is stored only while the lease is still its owner's, and the key as it was.
+//! that was computed is stored only while the lease is still its owner's, and the key as it was:
+//! missing, or with the same time. Who removes a key, or changes its value and leaves its time
+//! ([`end_of_changed`]), ends the lease. Who set a key that was missing is not noticed where it has
+//! expired or been evicted by then: it is missing again.
 
 mod lease;
 mod options;
@@ -22,7 +25,7 @@ pub(super) mod records;
 
 pub use lease::{Lease, Pending};
 pub use options::LeaseOptions;
-pub(super) use records::{Asked, Claim, end_of, wake_at};
+pub(super) use records::{Asked, Claim, end_of, end_of_changed, wake_at};
 
 use super::Table;
 use super::core::Core;
@@ -210,8 +213,9 @@ impl Table {
     ///
     /// A value is stored by [`Lease::fill`] to expire when it is neither fresh nor stale any more.
     /// One that was set otherwise is stale when it has no more than [`LeaseOptions::stale`] to
-    /// live, and fresh as long as it does not expire. [`Table::remove`] ends the lease of a key,
-    /// too: what is computed from what was before is not stored.
+    /// live, and fresh as long as it does not expire. Who removes a key, or changes its value
+    /// ([`Table::update`] and the like), ends its lease, too: what is computed from what was before
+    /// is not stored.
     ///
     /// # Examples
     /// ```

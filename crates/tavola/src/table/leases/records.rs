@@ -11,7 +11,7 @@
 //! Whether an owner lives is asked without the lock. What was found out stays so: a participant
 //! that is no more does not come back.
 
-use crate::alloc::{Step, reckon_anew};
+use crate::alloc::{Stamp, Step, reckon_anew};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find, of_value};
 use crate::layout::{LEASES, LeaseRecord, LeaseView};
@@ -171,17 +171,33 @@ fn place<'a>(
 pub(in crate::table) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
     // Under the lock: who won a lease before backed the records before.
     match lock.region.has_leases() {
-        true => end_record_of(lock, key),
+        true => end_record_of(lock, key, |_| true),
         false => None,
+    }
+}
+
+/// Ends the lease of a key whose value is changed and whose time, which would tell that, stays: who
+/// computes the value anew does so from what was before. A value without a time is never stale.
+/// Nobody sleeps for a key that is there.
+#[inline(always)]
+pub(in crate::table) fn end_of_changed(lock: &ShardLock<'_>, key: &[u8], stamp: Stamp) {
+    if stamp.expiry_ms != 0 && lock.region.has_leases() {
+        // That it failed stays told.
+        end_record_of(lock, key, |view| view.owner().is_some());
     }
 }
 
 #[cold]
 #[inline(never)]
-fn end_record_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
+fn end_record_of(
+    lock: &ShardLock<'_>,
+    key: &[u8],
+    is_ended: impl Fn(&LeaseView) -> bool,
+) -> Option<u32> {
     let full = of_value(lock.region, key);
     let record = |number| lock.region.lease(lock.number, number);
-    let number = (0..LEASES).find(|n| record(*n).read_of(full).is_some())?;
+    let is_one = |n: &u32| record(*n).read_of(full).is_some_and(|view| is_ended(&view));
+    let number = (0..LEASES).find(is_one)?;
     record(number).free();
     Some(number)
 }
@@ -227,8 +243,10 @@ impl Core {
     ) -> Result<Option<Claim>> {
         let (region, shard) = (self.region(), named.hash.shard());
         if !region.has_leases() {
-            region.back_leases().map_err(|_| Error::Full {
-                reason: "the file system has no room for leases; give it more",
+            self.back_beside_pages(me, region.geometry().leases().1, || {
+                region.back_leases().map_err(|_| Error::Full {
+                    reason: "the file system has no room for leases; give it more",
+                })
             })?;
             reckon_anew(region, me)?;
         }

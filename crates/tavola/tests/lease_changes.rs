@@ -1,0 +1,79 @@
+//! Values that are changed while their leases are held: what is computed from before is not stored.
+
+mod support;
+
+use std::time::Duration;
+use support::{assert_clean, over_every_table};
+use tavola::{Attributes, Lease, LeaseOptions, Leased, Table};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const KEY: &[u8] = b"the key";
+
+/// Something that changes the value of a key.
+type Change<'a> = &'a dyn Fn(&[u8]);
+
+fn won(table: &Table, key: &[u8]) -> Lease {
+    match table.get_or_lease(key, LeaseOptions::new(HOUR)).unwrap() {
+        Leased::Won(lease) => lease,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What was stored for an hour is stale to these.
+fn staler() -> LeaseOptions {
+    LeaseOptions::new(HOUR).stale(2 * HOUR)
+}
+
+fn stale(table: &Table, key: &[u8]) -> (Vec<u8>, Option<Lease>) {
+    match table.get_or_lease(key, staler()).unwrap() {
+        Leased::Stale { value, lease } => (value, lease),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A change that leaves the time of the key as it is, as all of these do.
+#[test]
+fn what_was_changed_meanwhile_is_not_overwritten() {
+    over_every_table(Table::options().max_size(4 << 20), |table| {
+        let changes: [(Change<'_>, &[u8]); 6] = [
+            (&|key| assert!(table.append(key, b"2").unwrap()), b"72"),
+            (&|key| assert!(table.prepend(key, b"2").unwrap()), b"27"),
+            (&|key| assert_eq!(table.incr(key, 1).unwrap(), 8), b"8"),
+            (&|key| _ = table.decr(key, 1).unwrap(), b"6"),
+            (
+                &|key| _ = table.update(key, |_| Some(b"3".to_vec())).unwrap(),
+                b"3",
+            ),
+            (
+                &|key| _ = table.update(key, |_| Some(vec![3; 40_000])).unwrap(),
+                &[3; 40_000],
+            ),
+        ];
+        for (number, (change, after)) in changes.into_iter().enumerate() {
+            let key = format!("changed {number}").into_bytes();
+            assert!(won(table, &key).fill(b"7").unwrap());
+            let lease = stale(table, &key).1.unwrap();
+            change(&key);
+            assert!(!lease.fill(b"of before").unwrap(), "{number}");
+            assert_eq!(table.get(&key).unwrap().unwrap(), after);
+            // Who asks next computes from what there is now.
+            assert!(stale(table, &key).1.unwrap().fill(b"new").unwrap());
+            let again = table.get_or_lease(&key, staler()).unwrap();
+            assert!(matches!(again, Leased::Hit(value) if value == b"new"));
+        }
+        // One that is a counter already is changed in place.
+        let attributes = Attributes::ttl(HOUR);
+        table.incr_with(b"counter", 7, Some(7), attributes).unwrap();
+        let lease = stale(table, b"counter").1.unwrap();
+        assert_eq!(table.incr(b"counter", 1).unwrap(), 8);
+        assert!(!lease.fill(b"of before").unwrap());
+        // What failed stays told.
+        assert!(won(table, KEY).fill(b"old").unwrap());
+        let lease = stale(table, KEY).1.unwrap();
+        assert!(lease.fail(HOUR, b"").unwrap());
+        assert!(table.append(KEY, b"er").unwrap());
+        let (value, lease) = stale(table, KEY);
+        assert!(value == b"older" && lease.is_none());
+        assert_clean(table);
+    });
+}

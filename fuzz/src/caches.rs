@@ -1,0 +1,330 @@
+//! A cache's file with changed bytes: whatever they say, no panic, no access outside, no endless
+//! loop; and once repaired, a clean cache that takes writes and whose leases are all to be had.
+
+use crate::change::{Aim, Change};
+use crate::image::{Area, Image};
+use crate::lengths::Lengths;
+use crate::memory::file;
+use crate::op::{Key, Op, Value};
+use crate::region::damaged::{Damaged, tolerate};
+use crate::template::{Template, made, write_to};
+use crate::watch::within_limit;
+use arbitrary::{Arbitrary, Unstructured};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+use tavola::{Error, Lease, LeaseOptions, Leased, Result, Table};
+
+const MOST_CHANGES: usize = 24;
+const MOST_OPS: usize = 40;
+/// What it may take, and may be told to take meanwhile.
+const CAPACITY: u64 = 1 << 20;
+const CAPACITIES: [u64; 4] = [CAPACITY, CAPACITY / 2, CAPACITY * 3 / 2, 0];
+/// Keys with the template's leases: held by one who is no more, failed, nobody's.
+const LEASED: u8 = 12;
+/// Longer than any input takes.
+const HOUR: Duration = Duration::from_secs(3600);
+const WHY: &[u8] = b"it failed";
+/// Writes after the repair: more than there is room for.
+const WRITES: u16 = 250;
+
+/// In the pool: the capacity, what is beside the pages, pages that are given up.
+const CAPACITY_AT: usize = 1024 + 32;
+/// In a shard's head: bytes of newcomers, hands, epoch.
+const HEAD_AT: usize = 4096 + 1424;
+/// In the superblock: whether there are records of leases.
+const LEASES_AT: usize = 136;
+/// What a page word says in its low four bits, of a segment.
+const SEGMENT: u64 = 7;
+
+/// A part of a cache's file that damage can be aimed at.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Spot {
+    Any(Area),
+    Capacity,
+    Head,
+    Leases,
+    Records,
+    /// Slots with keys and ghosts, and their states.
+    Segments,
+}
+
+impl Aim for Spot {
+    fn place(self, whole: &Image, number: usize) -> usize {
+        let range = match self {
+            Self::Any(area) => return whole.place(area, number),
+            Self::Capacity => CAPACITY_AT..CAPACITY_AT + 24,
+            Self::Head => HEAD_AT..HEAD_AT + 32,
+            Self::Leases => LEASES_AT..LEASES_AT + 8,
+            Self::Records => whole.lease_records(),
+            Self::Segments => match whole.pages_of(SEGMENT).first() {
+                Some(from) => *from..*from + crate::image::PAGE,
+                None => return whole.place(Area::Pages, number),
+            },
+        };
+        range.start + number % range.len()
+    }
+}
+
+/// What becomes of a lease.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum End {
+    Fill(Value),
+    Fail,
+    GiveUp,
+    Keep,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+enum Step {
+    Op(Op),
+    /// Asks for a key, which is stale or not by then.
+    Lease(Key, bool, End),
+    /// Ends one that was kept.
+    EndKept(End),
+    Compute(Key, Value),
+    Capacity(u8),
+    /// So many keys that others go.
+    Crowd(u16, u8),
+}
+
+/// Damages the cache as the input says, uses it, repairs it and uses it again.
+///
+/// # Panics
+/// When something is wrong with the library.
+pub fn run(input: &[u8]) {
+    let mut source = Unstructured::new(input);
+    let template = template();
+    let mut image = template.image.clone();
+    let count = usize::from(u8::arbitrary(&mut source).unwrap_or(0));
+    for _ in 0..count % MOST_CHANGES {
+        let Ok(change) = Change::<Spot>::arbitrary(&mut source) else {
+            break;
+        };
+        change.apply(&mut image, &template.image);
+    }
+    if count >= 128 {
+        // As somebody would who wants to be believed.
+        image.seal();
+    }
+    image.free_own_locks();
+    let (file, path) = file();
+    write_to(file, &image);
+    within_limit(|| {
+        let table = match Table::open(path) {
+            Ok(table) => table,
+            Err(Error::NotATable { .. } | Error::Version { .. } | Error::Endianness { .. }) => {
+                return;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let lengths = Lengths(image.fixed());
+        let mut player = Player {
+            table: &table,
+            lengths,
+            damaged: Damaged::new(&table, lengths, template.hints.clone()),
+            kept: Vec::new(),
+        };
+        for _ in 0..MOST_OPS {
+            let Ok(step) = Step::arbitrary(&mut source) else {
+                break;
+            };
+            player.play(&step);
+            if source.is_empty() {
+                break;
+            }
+        }
+        drop(player);
+        // Repair frees the records that are said to be there; others turn up with the next lease.
+        let at = LEASES_AT;
+        let are_hidden = image.word32(at) != template.image.word32(at);
+        repair(&table, lengths, are_hidden);
+    });
+}
+
+struct Player<'a> {
+    table: &'a Table,
+    lengths: Lengths,
+    damaged: Damaged<'a>,
+    kept: Vec<Lease>,
+}
+
+impl Player<'_> {
+    fn play(&mut self, step: &Step) {
+        let bytes = |key| self.lengths.key(key);
+        match *step {
+            Step::Op(ref op) => tolerate(self.damaged.play(op)),
+            Step::Lease(key, is_stale, end) => {
+                let stale = if is_stale { 3 * HOUR } else { Duration::ZERO };
+                let options = LeaseOptions::new(HOUR).stale(stale).lease(HOUR);
+                self.tolerate(self.lease(&bytes(key), options).map(|lease| (lease, end)));
+            }
+            Step::EndKept(end) => {
+                let lease = self.kept.pop();
+                self.tolerate(Ok((lease, end)));
+            }
+            Step::Compute(key, value) => {
+                let value = self.lengths.value(value);
+                // It would wait for ourselves.
+                self.kept.clear();
+                let options = LeaseOptions::new(HOUR).lease(Duration::from_millis(5));
+                let compute = || Ok::<_, Error>(value.clone());
+                let computed = self.table.get_or_compute(&bytes(key), options, compute);
+                tolerate_leases(computed.map(drop), self.lengths);
+            }
+            Step::Capacity(nth) => {
+                let bytes = CAPACITIES[usize::from(nth) % CAPACITIES.len()];
+                match self.table.set_capacity(bytes) {
+                    // It is none any more, or too small for what is beside the pages.
+                    Err(Error::BadOption { .. }) => {}
+                    told => tolerate(told),
+                }
+            }
+            Step::Crowd(first, count) => {
+                let op = Op::SetMany(first, count);
+                tolerate(self.damaged.play(&op));
+                tolerate(self.damaged.play(&op));
+            }
+        }
+    }
+
+    fn lease(&self, key: &[u8], options: LeaseOptions) -> Result<Option<Lease>> {
+        Ok(match self.table.get_or_lease(key, options)? {
+            Leased::Won(lease) => Some(lease),
+            Leased::Stale { lease, .. } => lease,
+            Leased::Wait(pending) => {
+                pending.wait(Duration::from_millis(2))?;
+                None
+            }
+            Leased::Hit(_) | Leased::Failed { .. } => None,
+        })
+    }
+
+    fn tolerate(&mut self, told: Result<(Option<Lease>, End)>) {
+        let ended = match told {
+            Ok((Some(lease), End::Keep)) => {
+                self.kept.push(lease);
+                Ok(())
+            }
+            Ok((Some(lease), End::Fill(value))) => lease.fill(&self.lengths.value(value)).map(drop),
+            Ok((Some(lease), End::Fail)) => lease.fail(HOUR, WHY).map(drop),
+            Ok((Some(_) | None, _)) => Ok(()),
+            Err(error) => Err(error),
+        };
+        tolerate_leases(ended, self.lengths);
+    }
+}
+
+/// As [`tolerate`], where a table of fixed lengths has no leases.
+fn tolerate_leases(told: Result<()>, lengths: Lengths) {
+    match told {
+        Err(Error::BadOption { .. }) if lengths.are_fixed() => {}
+        Err(Error::NotComputed { .. }) => {}
+        told => tolerate(told),
+    }
+}
+
+/// The cache, made at the first call: keys of both kinds, ghosts, leases.
+fn template() -> &'static Template {
+    static TEMPLATE: OnceLock<Template> = OnceLock::new();
+    TEMPLATE.get_or_init(|| {
+        let options = Table::options().capacity(CAPACITY).shards(1);
+        made(options, Lengths(None), |path| {
+            fill(path);
+            Vec::new()
+        })
+    })
+}
+
+fn fill(path: &Path) {
+    let table = Table::open(path).expect("the table opens");
+    let attributes = |n| crate::op::Life::Long.attributes(n);
+    for n in 4..=255 {
+        let size = u16::from(n) << 3 | if n % 32 == 7 { 0 } else { 3 };
+        let value = Value { size, fill: n }.bytes();
+        let stored = match n % 5 {
+            0 => table.set_with(&Key(n).bytes(), &value, attributes(n)),
+            1 => table.set_uid(&Key(n).bytes(), &value).map(drop),
+            _ => table.set(&Key(n).bytes(), &value),
+        };
+        stored.expect("there is room");
+        table.get(&Key(n).bytes()).expect("no damage");
+    }
+    for n in 0..20_000u32 {
+        table
+            .set(&n.to_le_bytes(), &[n as u8; 60])
+            .expect("there is room");
+        if n % 7 == 0 {
+            table.get(&(n / 2).to_le_bytes()).expect("no damage");
+        }
+    }
+    // Of a handle that is not closed, and whose file is copied: the owner is no more.
+    let owner = std::mem::ManuallyDrop::new(Table::open(path).expect("the table opens"));
+    let options = LeaseOptions::new(HOUR).lease(HOUR);
+    for n in 0..LEASED {
+        let key = format!("leased {n}").into_bytes();
+        let Leased::Won(lease) = owner.get_or_lease(&key, options).expect("no damage") else {
+            panic!("{n} is not to be had");
+        };
+        match n % 3 {
+            0 => std::mem::forget(lease),
+            1 => assert!(lease.fail(HOUR, WHY).expect("no damage")),
+            _ => drop(lease),
+        }
+    }
+    let stats = table.stats().expect("no damage");
+    assert!(stats.evicted_new > 1000 && stats.newcomer_bytes < stats.payload_bytes);
+    let report = table.check().expect("it is checked");
+    assert!(report.is_clean(), "{:?}", report.problems);
+}
+
+fn repair(table: &Table, lengths: Lengths, are_hidden: bool) {
+    tolerate(table.check().map(drop));
+    table.repair().expect("a repair");
+    assert_clean(table);
+    for entry in table.iter() {
+        let (key, value) = entry.expect("an entry of a repaired table");
+        let got = table.get(&key).expect("a key of a repaired table");
+        assert!(got.as_ref() == Some(&value), "a walk and a get differ");
+    }
+    lease_all(table, lengths, are_hidden);
+    for n in 0..WRITES {
+        let (key, value) = lengths.entry(&n.to_le_bytes(), &[n as u8; 3000]);
+        match table.set(&key, &value) {
+            Ok(()) => {
+                let found = table.get(&key).expect("a key of a repaired table");
+                assert!(found.is_none_or(|found| found == value));
+            }
+            // Where it was told so small a capacity, or that it is no cache.
+            Err(Error::Full { .. }) => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    table.maintain(1 << 20).expect("no damage");
+    assert_clean(table);
+}
+
+/// Nobody has a lease any more: who asks gets it, or a value.
+fn lease_all(table: &Table, lengths: Lengths, are_hidden: bool) {
+    if lengths.are_fixed() {
+        return;
+    }
+    for n in 0..LEASED {
+        let key = format!("leased {n}").into_bytes();
+        let value = key.repeat(3);
+        match table.get_or_lease(&key, LeaseOptions::new(HOUR)) {
+            Ok(Leased::Won(lease)) => match lease.fill(&value) {
+                Ok(is_filled) => assert!(is_filled, "a lease that is somebody else's"),
+                Err(error) => assert!(matches!(error, Error::Full { .. }), "{error}"),
+            },
+            Ok(Leased::Hit(_)) | Err(Error::Full { .. }) => {}
+            Ok(Leased::Failed { .. }) if are_hidden => {}
+            told => panic!("{told:?}"),
+        }
+    }
+}
+
+fn assert_clean(table: &Table) {
+    let report = table.check().expect("a check");
+    assert!(report.is_clean(), "{:?}", report.problems);
+}
