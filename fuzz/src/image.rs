@@ -10,6 +10,8 @@ const SHARDS: usize = 4096;
 const SHARD: usize = 1536;
 const PARTICIPANT: usize = 128;
 const PARTICIPANTS: usize = 1024;
+/// Bytes of samples and of times, behind the participants.
+const SAMPLES: usize = 64 * 64 + 8 * 512;
 const POOL: usize = 1024;
 const FRONTIER: usize = POOL + 128;
 /// In a shard head.
@@ -125,7 +127,7 @@ impl Image {
     }
 
     pub(crate) fn page_words(&self) -> usize {
-        (self.participants() + PARTICIPANTS * PARTICIPANT).next_multiple_of(4096)
+        (self.participants() + PARTICIPANTS * PARTICIPANT).next_multiple_of(4096) + SAMPLES
     }
 
     /// Of a whole table.

@@ -54,6 +54,8 @@ pub enum Command {
     Compute(cmd::compute::Args),
     Ls(cmd::ls::Args),
     Stat(cmd::stat::Args),
+    Top(cmd::top::Args),
+    Exporter(cmd::exporter::Args),
     SetCapacity(cmd::set_capacity::Args),
     Check(cmd::check::Args),
     Compact(cmd::compact::Args),
@@ -86,6 +88,8 @@ impl Command {
             Command::Compute(args) => cmd::compute::run(args),
             Command::Ls(args) => cmd::ls::run(args),
             Command::Stat(args) => cmd::stat::run(args),
+            Command::Top(args) => cmd::top::run(args),
+            Command::Exporter(args) => cmd::exporter::run(args),
             Command::SetCapacity(args) => cmd::set_capacity::run(args),
             Command::Check(args) => cmd::check::run(args),
             Command::Compact(args) => cmd::compact::run(args),
@@ -104,7 +108,7 @@ impl Command {
 }
 
 /// The overview: every command belongs to exactly one group.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Keys and values",
         &[
@@ -121,6 +125,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("Tables", &["create", "ls", "stat", "set-capacity", "drop"]),
+    ("Watching", &["top", "exporter"]),
     ("In and out", &["dump", "load"]),
     ("Lines", &["log"]),
     ("Care", &["check", "compact", "maintain", "doctor"]),

@@ -121,3 +121,53 @@ fn capacities_out_of_bounds_and_other_tables_are_refused() {
     assert_eq!(shell.run(["create", "u", "--capacity", "much"]).code, 2);
     assert!(!shell.path().join("u").exists());
 }
+
+#[test]
+fn what_was_done_lately_is_told() {
+    let shell = Shell::new();
+    shell.run(["create", "c", "--capacity", "4M"]).ok();
+    let young = shell.run(["stat", "c"]).text();
+    assert!(
+        !young.contains("lately") && !young.contains("takes"),
+        "{young}"
+    );
+    let table = tavola::Table::open(shell.path().join("c")).unwrap();
+    table.set(b"key", b"value").unwrap();
+    for _ in 0..1100 {
+        table.get(b"key").unwrap();
+    }
+    for _ in 0..10 {
+        table.get(b"none").unwrap();
+    }
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    let stat = stat(&shell);
+    let recent = stat["recent"].as_array().unwrap();
+    let wanted: Vec<f64> = recent
+        .iter()
+        .map(|one| one["wanted_s"].as_f64().unwrap())
+        .collect();
+    assert_eq!(wanted, [1.0, 10.0, 60.0]);
+    assert!(recent[0]["spanned_s"].as_f64().unwrap() > 0.5, "{stat}");
+    // A sample may have been taken meanwhile, where this takes long.
+    let hits = number(&recent[0], "hits");
+    assert!(
+        hits <= 1100 && recent[0]["hit_ratio"].is_f64() == (hits > 0),
+        "{stat}"
+    );
+    let reads = &stat["latencies"]["reads"];
+    let buckets = reads["buckets"].as_array().unwrap();
+    let timed: u64 = buckets.iter().map(|bucket| number(bucket, "count")).sum();
+    assert_eq!(timed, 1);
+    assert!(number(reads, "p50_ns") <= number(reads, "p99_ns"), "{stat}");
+    assert!(stat["latencies"]["writes"]["p50_ns"].is_null());
+    let shards = stat["each_shard"].as_array().unwrap();
+    assert_eq!(shards.len() as u64, number(&stat, "shards"));
+    let sum = |name: &str| shards.iter().map(|shard| number(shard, name)).sum::<u64>();
+    assert_eq!((sum("keys"), sum("writes"), sum("recoveries")), (1, 1, 0));
+    let one = &stat["participants"][0];
+    let counts = ["hits", "misses", "writes"].map(|name| number(one, name));
+    assert_eq!(counts, [1100, 10, 1]);
+    let text = shell.run(["stat", "c"]).text();
+    assert!(text.contains("takes         half of reads in "), "{text}");
+    assert!(hits == 0 || text.contains("lately        hits "), "{text}");
+}

@@ -34,6 +34,12 @@ fn heads(image: &Image) -> Vec<Place> {
         ),
         Place::new("lock words", in_heads(format::LOCK, 4), 64, 0),
         Place::new("counters", in_heads(format::COUNTERS, 52), 200, 0),
+        Place::new(
+            "directory counts",
+            in_heads(format::DIRECTORY_COUNTS, 8),
+            60,
+            0,
+        ),
         Place::new("class heads", in_heads(format::CLASSES, 648), 200, 0),
         Place::new("levels", in_heads(format::LEVELS, 96), 50, 0),
         Place::new("sweeps", in_heads(format::SWEEP, format::SWEEP_LEN), 100, 0),

@@ -116,6 +116,15 @@ fn places(image: &Image) -> Vec<Place> {
         place("newcomers", in_heads(format::NEWCOMERS, 8)),
         place("hands", in_heads(format::HANDS, 16)),
         place("epoch", in_heads(format::EPOCH, 8)),
+        place("last sample", words(vec![format::SAMPLED], 8)),
+        place("samples", words(vec![image.samples()], format::SAMPLES_LEN)),
+        place(
+            "times",
+            words(
+                vec![image.samples() + format::SAMPLES_LEN],
+                format::TIMES_LEN,
+            ),
+        ),
         place(
             "states of slots",
             words(buckets.iter().map(|at| at + 4).collect(), 4),
@@ -187,6 +196,7 @@ fn try_flip(path: &Path, repairs_first: bool, is_capacity: bool) {
         trial.read_all();
         table.check().unwrap();
         table.stats().unwrap();
+        table.latencies().unwrap();
         let _ = table.maintain(0);
         trial.write(3);
     }

@@ -5,7 +5,7 @@ use std::process::{self, ExitCode};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
-use tavola::{Participant, Stats, Table};
+use tavola::{Latencies, Participant, Recent, ShardStats, Stats, Table};
 
 use crate::args::TableArg;
 use crate::error::CliError;
@@ -17,6 +17,9 @@ Examples:
   tavola stat sessions
   tavola stat sessions --json | jq .resident_bytes
   watch -n1 tavola stat sessions";
+
+/// Parts of all calls that are told of: the time within which they were done.
+const QUANTILES: [f64; 2] = [0.5, 0.99];
 
 /// Show what a table holds, what memory it takes, and who uses it
 #[derive(clap::Args)]
@@ -32,18 +35,24 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let table = args.table.open_to_read()?;
     let stats = table.stats()?;
+    let latencies = table.latencies()?;
     let mut participants = table.participants()?;
     participants.retain(|one| one.pid != process::id());
     let mut out = Output::new();
     if args.json {
-        out.json(as_json(&table, &stats, &participants))?;
+        let mut document = as_json(&table, &stats, &participants);
+        document.insert("latencies".to_string(), latencies_as_json(&latencies));
+        let shards = table.shard_stats()?;
+        let shards = shards.iter().map(shard_as_json).collect();
+        document.insert("each_shard".to_string(), Value::Array(shards));
+        out.json(document)?;
     } else {
         out.line(format!(
             "{}  ({})",
             args.table.label(),
             table.path().display()
         ))?;
-        for (name, text) in summary(&stats) {
+        for (name, text) in summary(&stats, &latencies) {
             out.line(format!("  {name:<13} {text}"))?;
         }
         write_participants(&mut out, &participants)?;
@@ -53,7 +62,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn summary(stats: &Stats) -> Vec<(&'static str, String)> {
+fn summary(stats: &Stats, latencies: &Latencies) -> Vec<(&'static str, String)> {
     let memory = format!(
         "{} of at most {}",
         size(stats.resident_bytes),
@@ -100,7 +109,7 @@ fn summary(stats: &Stats) -> Vec<(&'static str, String)> {
     if let Some(capacity) = stats.capacity {
         let memory = lines.iter().position(|(name, _)| *name == "memory");
         let at = memory.map_or(lines.len(), |at| at + 1);
-        lines.splice(at..at, of_cache(stats, capacity));
+        lines.splice(at..at, of_cache(stats, latencies, capacity));
     }
     if stats.ttl_ms > 0 || stats.expired > 0 {
         let ttl = match stats.ttl_ms {
@@ -124,7 +133,33 @@ fn hit_ratio(stats: &Stats) -> Option<f64> {
     (reads > 0.0).then(|| stats.hits as f64 / reads)
 }
 
-fn of_cache(stats: &Stats, capacity: u64) -> [(&'static str, String); 5] {
+/// How often reads found their key lately, as far as it is known.
+fn lately(recent: &[Recent]) -> Option<String> {
+    let told: Vec<String> = recent
+        .iter()
+        .filter_map(|one| {
+            let (ratio, seconds) = (one.hit_ratio()?, one.spanned.as_secs_f64());
+            Some(format!("{:.2} % in {seconds:.1} s", ratio * 100.0))
+        })
+        .collect();
+    (!told.is_empty()).then(|| format!("hits {}", told.join(", ")))
+}
+
+/// How long calls take, as far as some were timed.
+fn timed(latencies: &Latencies) -> Option<String> {
+    let kinds = [("read", &latencies.reads), ("write", &latencies.writes)];
+    let told: Vec<String> = kinds
+        .into_iter()
+        .filter_map(|(kind, buckets)| {
+            let [half, most] = QUANTILES.map(|part| Latencies::quantile_ns(buckets, part));
+            let (half, most) = (count(half?), count(most?));
+            Some(format!("half of {kind}s in {half} ns, 99 % in {most} ns"))
+        })
+        .collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'static str, String)> {
     let percent = |bytes: u64| bytes as f64 * 100.0 / capacity as f64;
     let taken = format!(
         "{}, {:.1} % taken, {:.1} % by keys and values",
@@ -144,16 +179,13 @@ fn of_cache(stats: &Stats, capacity: u64) -> [(&'static str, String); 5] {
         counted(stats.writes, "write")
     );
     let back = format!("{} soon after eviction", counted(stats.ghost_hits, "key"));
-    [
-        ("capacity", taken),
-        ("used by", used),
-        (
-            "newcomers",
-            format!("{} of keys and values", size(stats.newcomer_bytes)),
-        ),
-        ("evicted", evicted),
-        ("came back", back),
-    ]
+    let mut lines = vec![("capacity", taken), ("used by", used)];
+    lines.extend(lately(&stats.recent).map(|text| ("lately", text)));
+    lines.extend(timed(latencies).map(|text| ("takes", text)));
+    let newcomers = format!("{} of keys and values", size(stats.newcomer_bytes));
+    lines.push(("newcomers", newcomers));
+    lines.extend([("evicted", evicted), ("came back", back)]);
+    lines
 }
 
 fn write_participants(out: &mut Output, participants: &[Participant]) -> Result<(), CliError> {
@@ -203,6 +235,7 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "misses": stats.misses,
         "hit_ratio": hit_ratio(stats),
         "writes": stats.writes,
+        "recent": stats.recent.iter().map(recent_as_json).collect::<Vec<_>>(),
         "evicted_new": stats.evicted_new,
         "evicted_old": stats.evicted_old,
         "ghost_hits": stats.ghost_hits,
@@ -240,6 +273,48 @@ fn participant_as_json(one: &Participant) -> Value {
         "alive": one.alive,
         "attached_unix_s": one.attached_unix_s,
         "command": one.command,
+        "hits": one.hits,
+        "misses": one.misses,
+        "writes": one.writes,
+    })
+}
+
+fn recent_as_json(one: &Recent) -> Value {
+    json!({
+        "wanted_s": one.wanted.as_secs_f64(),
+        "spanned_s": one.spanned.as_secs_f64(),
+        "hits": one.hits,
+        "misses": one.misses,
+        "writes": one.writes,
+        "evicted": one.evicted,
+        "expired": one.expired,
+        "hit_ratio": one.hit_ratio(),
+    })
+}
+
+fn latencies_as_json(latencies: &Latencies) -> Value {
+    let kind = |buckets: &[(u64, u64)]| {
+        let [p50_ns, p99_ns] = QUANTILES.map(|part| Latencies::quantile_ns(buckets, part));
+        let buckets: Vec<Value> = buckets
+            .iter()
+            .map(|(end_ns, count)| {
+                let end_ns = Some(end_ns).filter(|end_ns| **end_ns != u64::MAX);
+                json!({ "below_ns": end_ns, "count": count })
+            })
+            .collect();
+        json!({ "p50_ns": p50_ns, "p99_ns": p99_ns, "buckets": buckets })
+    };
+    json!({ "reads": kind(&latencies.reads), "writes": kind(&latencies.writes) })
+}
+
+fn shard_as_json(one: &ShardStats) -> Value {
+    json!({
+        "number": one.number,
+        "keys": one.keys,
+        "payload_bytes": one.payload_bytes,
+        "writes": one.writes,
+        "evicted": one.evicted,
+        "recoveries": one.recoveries,
     })
 }
 

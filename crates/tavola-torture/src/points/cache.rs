@@ -52,12 +52,17 @@ fn is_there(there: bool, key: &[u8]) -> Result<(), String> {
 }
 
 /// It has no more of the system's memory than it may have; one that becomes smaller has to wait for
-/// a grace.
+/// a grace. What is told of the last seconds is no more than there ever was.
 pub(super) fn is_within(table: &Table, case: &Case) -> Result<(), String> {
     if !case.is_cache || case.shrinks {
         return Ok(());
     }
     let stats = table.stats().map_err(failed)?;
+    for one in stats.recent {
+        if one.hits > stats.hits || one.misses > stats.misses || one.writes > stats.writes {
+            return Err(format!("of late {one:?}, of {stats:?} in all"));
+        }
+    }
     let (has, may) = (stats.resident_bytes, stats.capacity.unwrap_or(0));
     match has <= may {
         true => Ok(()),

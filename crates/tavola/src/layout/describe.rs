@@ -20,6 +20,8 @@ const TOTAL: usize = count::<Superblock>()
     + count::<LogHead>()
     + count::<SheetHead>()
     + count::<LeaseRecord>()
+    + count::<Sample>()
+    + count::<Timing>()
     + 2;
 
 const fn count<T: Described>() -> usize {
@@ -50,7 +52,9 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<QueueHead>(all, at);
     let (all, at) = push::<LogHead>(all, at);
     let (all, at) = push::<SheetHead>(all, at);
-    let (mut all, at) = push::<LeaseRecord>(all, at);
+    let (all, at) = push::<LeaseRecord>(all, at);
+    let (all, at) = push::<Sample>(all, at);
+    let (mut all, at) = push::<Timing>(all, at);
     all[at] = PAGE;
     all[at + 1] = CLASSES as u64;
     all
@@ -72,10 +76,11 @@ fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
     };
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} | {} |",
         g.shards(),
         g.shards_off,
         g.participants_off,
+        g.samples_off,
         g.page_table_off,
         g.dirs_off,
         g.dir_log2,
@@ -84,6 +89,36 @@ fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
         g.leases_off,
         u64::from(g.first_page) * PAGE,
     );
+}
+
+fn all_areas(out: &mut String) {
+    let _ = writeln!(out, "### Areas by `max_size`\n");
+    let _ = writeln!(
+        out,
+        "| `max_size` | shards | shard heads | participants | samples | page table | \
+         directories | entries each | uid directories | chunks each | lease records | \
+         first page |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|"
+    );
+    areas(out, "64 MiB", 64 << 20, 4);
+    areas(out, "64 GiB", 64 << 30, 5);
+    areas(out, "8 TiB", MAX_SIZE, 8);
+}
+
+fn classes(out: &mut String) {
+    let _ = writeln!(out, "\n### Size classes\n");
+    let _ = writeln!(
+        out,
+        "| class | block bytes | blocks a page | first block at |"
+    );
+    let _ = writeln!(out, "|---|---|---|---|");
+    for (number, class) in (0..CLASSES as u32).filter_map(|n| Some((n, Class::get(n)?))) {
+        let _ = writeln!(
+            out,
+            "| {number} | {} | {} | {} |",
+            class.block, class.blocks, class.first
+        );
+    }
 }
 
 /// The byte tables of the format as Markdown; `docs/format.md` holds exactly this text.
@@ -103,6 +138,8 @@ pub fn tables() -> String {
         "one a size class in each shard head",
     );
     table::<Participant>(&mut out, "Participant", "one a participant slot");
+    table::<Sample>(&mut out, "Sample", "64, behind the participants");
+    table::<Timing>(&mut out, "Times", "8, behind the samples");
     table::<Bucket>(&mut out, "Bucket", "256 a segment");
     table::<SlabPage>(
         &mut out,
@@ -132,28 +169,7 @@ pub fn tables() -> String {
         "one a sheet, behind the head of its log",
     );
     table::<LeaseRecord>(&mut out, "Lease record", "16 a shard");
-    let _ = writeln!(out, "### Areas by `max_size`\n");
-    let _ = writeln!(
-        out,
-        "| `max_size` | shards | shard heads | participants | page table | directories | \
-         entries each | uid directories | chunks each | lease records | first page |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|"
-    );
-    areas(&mut out, "64 MiB", 64 << 20, 4);
-    areas(&mut out, "64 GiB", 64 << 30, 5);
-    areas(&mut out, "8 TiB", MAX_SIZE, 8);
-    let _ = writeln!(out, "\n### Size classes\n");
-    let _ = writeln!(
-        out,
-        "| class | block bytes | blocks a page | first block at |"
-    );
-    let _ = writeln!(out, "|---|---|---|---|");
-    for (number, class) in (0..CLASSES as u32).filter_map(|n| Some((n, Class::get(n)?))) {
-        let _ = writeln!(
-            out,
-            "| {number} | {} | {} | {} |",
-            class.block, class.blocks, class.first
-        );
-    }
+    all_areas(&mut out);
+    classes(&mut out);
     out
 }

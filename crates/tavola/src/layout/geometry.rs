@@ -1,8 +1,8 @@
 //! Where everything stands, computed from the two numbers a table is made with.
 
 use super::{
-    DIR_INLINE, Fixed, LEASES, LeaseRecord, PAGE, PARTICIPANTS, Participant, ShardHead, Superblock,
-    UID_ENTRIES,
+    DIR_INLINE, Fixed, LEASES, LeaseRecord, PAGE, PARTICIPANTS, Participant, SAMPLES, Sample,
+    ShardHead, Superblock, TIMINGS, Timing, UID_ENTRIES,
 };
 
 /// The least a table may grow to.
@@ -23,6 +23,8 @@ pub(crate) struct Geometry {
     pub(crate) dir_log2: u32,
     pub(crate) shards_off: u64,
     pub(crate) participants_off: u64,
+    pub(crate) samples_off: u64,
+    pub(crate) timings_off: u64,
     pub(crate) page_table_off: u64,
     pub(crate) dirs_off: u64,
     pub(crate) uid_dir_log2: u32,
@@ -56,7 +58,9 @@ impl Geometry {
         let participants_off = shards_off + ((size_of::<ShardHead>() as u64) << shards_log2);
         let participants_end =
             participants_off + u64::from(PARTICIPANTS) * size_of::<Participant>() as u64;
-        let page_table_off = participants_end.next_multiple_of(4096);
+        let samples_off = participants_end.next_multiple_of(4096);
+        let timings_off = samples_off + u64::from(SAMPLES) * size_of::<Sample>() as u64;
+        let page_table_off = timings_off + u64::from(TIMINGS) * size_of::<Timing>() as u64;
         let dirs_off = (page_table_off + u64::from(max_pages) * 8).next_multiple_of(4096);
         let dirs_end = dirs_off + ((4u64 << dir_log2) << shards_log2);
         // As many chunks as a shard has uids for, or as there are pages.
@@ -73,6 +77,8 @@ impl Geometry {
             dir_log2,
             shards_off,
             participants_off,
+            samples_off,
+            timings_off,
             page_table_off,
             dirs_off,
             uid_dir_log2,
@@ -131,7 +137,9 @@ mod tests {
     fn areas_follow_one_another() {
         for (size, shards) in [(1 << 20, 0), (1 << 30, 4), (64 << 30, 6), (MAX_SIZE, 10)] {
             let g = Geometry::new(size, shards).unwrap();
-            assert!(g.shards_off < g.participants_off && g.participants_off < g.page_table_off);
+            assert!(g.shards_off < g.participants_off && g.participants_off < g.samples_off);
+            assert!(g.samples_off < g.timings_off && g.timings_off < g.page_table_off);
+            assert!(g.page_table_off.is_multiple_of(4096));
             assert!(g.page_table_off < g.dirs_off);
             assert!(g.dirs_off < g.uids_off && g.uids_off < g.leases_off);
             assert!(g.leases_of(g.shards()) <= u64::from(g.first_page) * PAGE);

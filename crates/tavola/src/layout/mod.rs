@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! 0            superblock            4 KiB: identity and geometry, the page pool's heads, extents
-//! shards_off   shard heads           1 KiB each: index root, lock word, counters, class heads
-//! parts_off    participants          64 B each
+//! shards_off   shard heads           1.5 KiB each: index root, lock word, counters, class heads
+//! parts_off    participants          128 B each
+//! samples_off  samples               64 of 64 B: what was done by when
+//! timings_off  times                 8 of 512 B: how long calls took
 //! table_off    page table            8 B a page
 //! dirs_off     directories           4 B an entry, the largest size of each reserved, sparse
 //! uids_off     uid directories       4 B a chunk, the largest size of each reserved, sparse
@@ -27,9 +29,11 @@ mod log;
 mod name;
 mod page_word;
 mod queue;
+mod sample;
 mod shard;
 mod slab;
 mod superblock;
+mod timing;
 mod uid;
 
 pub(crate) use bucket::{
@@ -55,6 +59,7 @@ pub(crate) use page_word::{FIRST_MASK, PageWord};
 pub(crate) use queue::{
     Journal, MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueHead, QueueName, QueuePoolHead,
 };
+pub(crate) use sample::{SAMPLES, Sample, Sampled, SampledWord};
 pub(crate) use shard::{
     ClassHead, DIR_INLINE, HandWord, LayoutWord, ShardHead, SweepWord, UidLayout,
 };
@@ -62,6 +67,7 @@ pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{
     CapacityWord, FORMAT, MAGIC, MOST_MS, PARTICIPANTS, Participant, Pool, Superblock, fingerprint,
 };
+pub(crate) use timing::{BINS, TIMINGS, Timing, bin_end_ns, count_time};
 pub use uid::Hint;
 pub(crate) use uid::{UID_ENTRIES, UID_FIRST, UID_HOLE, UidEntry, UidPage, UidPlace};
 

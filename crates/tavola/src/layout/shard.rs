@@ -28,10 +28,9 @@ pub(crate) struct ShardHead {
     pub(crate) moves: W32,
     /// Segments of the index.
     pub(crate) segments: W32,
-    /// Directory entries that are backed by memory.
-    pub(crate) dir_backed: W32,
-    /// Where shrinking goes on: a directory index.
-    pub(crate) shrink_hand: W32,
+    /// Keys that were set, changed or removed by who asked for it, since the table was made; those
+    /// of `in_place` not counted.
+    pub(crate) changes: W64,
     /// The slab page that is being emptied; 0: none.
     pub(crate) victim: W32,
     /// The block of the victim at which emptying goes on.
@@ -76,16 +75,20 @@ pub(crate) struct ShardHead {
     pub(crate) evicted_old: W64,
     /// Keys that came back while their ghost was there, since the table was made.
     pub(crate) ghost_hits: W64,
-    reserved_tail: [W64; 7],
+    /// Directory entries that are backed by memory.
+    pub(crate) dir_backed: W32,
+    /// Where shrinking goes on: a directory index.
+    pub(crate) shrink_hand: W32,
+    reserved_tail: [W64; 6],
 }
 assert_layout!(ShardHead, size 1536, {
     layout: 0, dir_inline: 8, uid_layout: 520, reserved_read: 528, lock: 576, recoveries: 580,
-    items: 584, payload: 592, moves: 600, segments: 604, dir_backed: 608, shrink_hand: 612,
+    items: 584, payload: 592, moves: 600, segments: 604, changes: 608,
     victim: 616, victim_block: 620, in_place: 624, classes: 632, levels: 1280, uids: 1376,
     uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, sweep: 1400,
     sweep_moves: 1408, tags: 1412, expired: 1416, newcomers: 1424, new_hand: 1432,
     old_hand: 1440, epoch: 1448, epoch_left: 1452, evicted_new: 1456, evicted_old: 1464,
-    ghost_hits: 1472, reserved_tail: 1480,
+    ghost_hits: 1472, dir_backed: 1480, shrink_hand: 1484, reserved_tail: 1488,
 });
 
 /// The slabs of one class in one shard. Derived: recovery rebuilds it.

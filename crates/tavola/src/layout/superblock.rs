@@ -63,10 +63,14 @@ pub(crate) struct Superblock {
     pub(crate) clock: W64,
     /// [`LEASES_BACKED`](super::LEASES_BACKED): the lease records are backed by memory.
     pub(crate) leases: W32,
-    reserved_word: W32,
+    /// The highest slot that a participant ever had: no other has counted anything. Only rises.
+    pub(crate) last_slot: W32,
     /// Leases that were given without a record, as all of a shard were taken.
     pub(crate) leases_unrecorded: W64,
-    unused: [W64; 108],
+    unused: [W64; 5],
+    /// [`SampledWord`](super::SampledWord): the last sample of what was done.
+    pub(crate) sampled: W64,
+    unused_lines: [W64; 103],
     /// The heads of the page pool.
     pub(crate) pool: Pool,
     tail: [W64; 104],
@@ -76,8 +80,8 @@ pub(crate) struct Superblock {
 assert_layout!(Superblock, size 4096, {
     magic: 0, endian: 8, format: 12, fingerprint: 16, max_size: 24, shards_log2: 32, dir_log2: 36,
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
-    ttl_ms: 88, reserved: 96, checksum: 120, clock: 128, leases: 136, reserved_word: 140,
-    leases_unrecorded: 144, unused: 152, pool: 1024, tail: 1216,
+    ttl_ms: 88, reserved: 96, checksum: 120, clock: 128, leases: 136, last_slot: 140,
+    leases_unrecorded: 144, unused: 152, sampled: 192, unused_lines: 200, pool: 1024, tail: 1216,
     extents: 2048,
 });
 

@@ -9,7 +9,7 @@
 
 use super::gate::Gate;
 use crate::error::{Error, Result};
-use crate::layout::{PARTICIPANTS, Participant};
+use crate::layout::{PARTICIPANTS, Participant, Timing};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
 use crate::sys::{self, process::Identity, process::Liveness};
@@ -18,11 +18,6 @@ use std::path::Path;
 
 const SLOT_BITS: u32 = 12;
 const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
-/// Where a cache's participant counts what it does.
-pub(crate) fn tally(region: &Region, id: u32) -> &Participant {
-    region.participant((id & SLOT_MASK) % PARTICIPANTS)
-}
-
 const GENERATIONS: u32 = (1 << 19) - 1;
 /// The owner of a lock whose holder panicked: slot 0, the last generation. Never alive.
 pub(crate) const ABANDONED: u32 = GENERATIONS << SLOT_BITS;
@@ -183,8 +178,38 @@ fn try_slot(region: &Region, slot: u32, state: u32) -> io::Result<Option<u32>> {
     p.pid_ns.store(who.pid_ns, Ordering::Relaxed);
     p.time_ns.store(who.time_ns, Ordering::Relaxed);
     p.attached.store(sys::clock::unix_s(), Ordering::Relaxed);
+    raise_last_slot(region, slot);
     p.state.store(ATTACHED, Ordering::Release);
     Ok(Some(id_of(slot, generation)))
+}
+
+/// Before the slot's user counts anything.
+fn raise_last_slot(region: &Region, slot: u32) {
+    let word = &region.superblock().last_slot;
+    let mut last = word.load(Ordering::Relaxed);
+    while last < slot {
+        match word.cas(last, slot, Ordering::Relaxed) {
+            Ok(_) => return,
+            Err(now) => last = now,
+        }
+    }
+}
+
+/// Where a cache's participant counts what it does.
+#[inline(always)]
+pub(crate) fn tally(region: &Region, id: u32) -> &Participant {
+    region.participant((id & SLOT_MASK) % PARTICIPANTS)
+}
+
+/// Where it counts how long that took.
+pub(crate) fn timing(region: &Region, id: u32) -> &Timing {
+    region.timing(id & SLOT_MASK)
+}
+
+/// Where all counted that ever were participants.
+pub(crate) fn tallies(region: &Region) -> impl Iterator<Item = &Participant> {
+    let last = region.superblock().last_slot.load(Ordering::Relaxed);
+    (0..=last.min(PARTICIPANTS - 1)).map(|slot| region.participant(slot))
 }
 
 /// Whether the participant may still come back to what it holds. When in doubt, it may.

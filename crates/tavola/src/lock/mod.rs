@@ -25,7 +25,7 @@ mod membership;
 pub(crate) use gate::Gate;
 pub(crate) use membership::{
     ABANDONED, Membership, adopt, clear_estate, estate_of, is_alive, members, next_member, retire,
-    tally,
+    tallies, tally, timing,
 };
 
 use crate::error::{Error, Result};

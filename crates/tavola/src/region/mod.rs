@@ -17,6 +17,7 @@ mod dirs;
 mod extents;
 mod leases;
 mod name;
+mod samples;
 
 pub(crate) use create::{Unmapped, create, open, told};
 pub(crate) use name::{check_directory, make_directory};

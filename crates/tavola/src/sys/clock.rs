@@ -21,6 +21,11 @@ pub(crate) fn unix_ns() -> u64 {
     nanoseconds(libc::CLOCK_REALTIME)
 }
 
+/// Nanoseconds since the machine started, time asleep not included.
+pub(crate) fn exact_ns() -> u64 {
+    nanoseconds(libc::CLOCK_MONOTONIC)
+}
+
 /// Milliseconds of the same clock.
 pub(crate) fn unix_ms() -> u64 {
     unix_ns() / 1_000_000

@@ -12,7 +12,7 @@
 use super::Table;
 use super::core::Core;
 use super::entry::Entry;
-use super::write::{Beside, Stamping, When};
+use super::how::{Beside, Stamping, When};
 use crate::alloc::{Stamp, Tags, copy_with_field, discard_block, expect_expiry};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find, read, replace};
@@ -210,6 +210,7 @@ impl Core {
                 discard_block(lock, found.item_ref)?;
             }
             found.visit(lock);
+            lock.head.changes.add_owned(1);
             Ok(Some(had))
         })
     }

@@ -9,7 +9,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
-use super::write::{Beside, Stamping};
+use super::how::{Beside, Stamping};
 use crate::error::Result;
 use crate::index::{Ahead, Noted, Stamped, Want};
 

@@ -32,7 +32,10 @@ impl Core {
     /// Makes the region of a new table that of a cache.
     pub(super) fn begin_cache(&self, bytes: u64) -> Result<()> {
         reckon(self.region());
-        set_capacity(self.region(), bytes)
+        set_capacity(self.region(), bytes)?;
+        // The first of those that rates are reckoned from.
+        self.sample();
+        Ok(())
     }
 
     /// As [`read`]; a cache is told what was read.
@@ -46,6 +49,20 @@ impl Core {
 
     #[inline(never)]
     fn read_in_cache(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+        if self.times_read() {
+            return self.read_timed(key, hash, want);
+        }
+        self.read_and_tell(key, hash, want)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_timed(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+        self.timed_read(|| self.read_and_tell(key, hash, want))
+    }
+
+    #[inline(always)]
+    fn read_and_tell(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
         let found = read(self.region(), key, hash, &mut noted)?;
         self.tell(hash, found, noted.word);
@@ -78,7 +95,8 @@ impl Core {
         };
         let tally = tally(self.region(), me);
         let count = if found { &tally.hits } else { &tally.misses };
-        count.fetch_add(1, Ordering::Relaxed);
+        let before = count.fetch_add(1, Ordering::Relaxed);
+        self.after_count(before, &self.due.read);
         if word != 0 {
             self.visit(me, hash, word);
         }

@@ -1,9 +1,10 @@
 //! What the operations share: the region, this process's participation, and the way a write is
 //! done.
 
+use super::how::Naming;
+use super::latency::Due;
 use super::leases::Asked;
 use super::maintain::Collapsed;
-use super::write::Naming;
 use crate::alloc::{
     Chain, Need, Step, Stop, give_back, is_over, is_worth_giving_back, provision, raise_frontier,
     reckon_anew,
@@ -68,6 +69,8 @@ pub(super) struct Core {
     pub(super) relieved: W32,
     /// 1: visits cannot be noted, as this process cannot attach.
     pub(super) is_untold: W32,
+    /// Which calls are to be timed.
+    pub(super) due: Due,
     /// Tells it from all others that there ever were in this process.
     pub(super) number: u64,
 }
@@ -87,6 +90,7 @@ impl Core {
             looked: W32::new(0),
             relieved: W32::new(0),
             is_untold: W32::new(0),
+            due: Due::new(),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -310,8 +314,10 @@ impl Core {
     #[inline(always)]
     pub(super) fn count_write(&self, me: u32) {
         if self.region.is_cache() {
-            let tally = tally(&self.region, me);
-            tally.writes.fetch_add(1, Ordering::Relaxed);
+            let before = tally(&self.region, me)
+                .writes
+                .fetch_add(1, Ordering::Relaxed);
+            self.after_count(before, &self.due.write);
         }
         let writes = WRITES.get().wrapping_add(1);
         WRITES.set(writes);

@@ -6,8 +6,9 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
+use super::how::Beside;
 use super::leases::end_of_changed;
-use super::write::{Beside, New, lengths, publish, write_with_uid};
+use super::write::{New, lengths, publish, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find};
@@ -66,6 +67,7 @@ impl Core {
                 let word = item.counter();
                 let number = change.apply(word.load(Ordering::Relaxed));
                 word.store(number, Ordering::Release);
+                lock.head.changes.add_owned(1);
                 found.visit(lock);
                 return Ok(Counted::Now(number));
             }

@@ -1,10 +1,10 @@
 //! What a table holds, and who is attached.
 
-use super::Table;
 use super::core::Core;
+use super::{Recent, Table};
 use crate::alloc::capacity;
 use crate::error::Result;
-use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PARTICIPANTS, PageWord, SLOTS, ShardHead};
+use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS, ShardHead};
 use crate::lock::{is_alive, members};
 use crate::region::told;
 use crate::sync::Ordering;
@@ -43,6 +43,8 @@ pub struct Stats {
     pub misses: u64,
     /// Writes to a cache, since it was made: calls that set, change or remove a key, or try to.
     pub writes: u64,
+    /// What was done with a cache in the last second, the last ten and the last sixty.
+    pub recent: [Recent; 3],
     /// Newcomers that a cache evicted, since it was made.
     pub evicted_new: u64,
     /// Protected keys that a cache evicted, since it was made.
@@ -112,11 +114,17 @@ pub struct Participant {
     pub attached_unix_s: u64,
     /// Its command line, when it can be read.
     pub command: Option<String>,
+    /// Reads of a cache that found their key, by all that ever had its slot; as [`Stats::hits`].
+    pub hits: u64,
+    /// Those that did not.
+    pub misses: u64,
+    /// Writes to a cache.
+    pub writes: u64,
 }
 
 impl Core {
     /// Sums a counter over all shards.
-    fn sum(&self, count: impl Fn(&ShardHead) -> u64) -> u64 {
+    pub(super) fn sum(&self, count: impl Fn(&ShardHead) -> u64) -> u64 {
         let region = self.region();
         (0..region.geometry().shards()).fold(0, |sum: u64, shard| {
             sum.wrapping_add(count(region.shard(shard)))
@@ -158,16 +166,12 @@ impl Core {
             fixed: region.fixed().map(|fixed| (fixed.key_len, fixed.value_len)),
             ..Stats::default()
         };
-        for slot in (0..PARTICIPANTS).filter(|_| region.is_cache()) {
-            let tally = region.participant(slot);
-            stats.hits = stats.hits.wrapping_add(tally.hits.load(Ordering::Relaxed));
-            stats.misses = stats
-                .misses
-                .wrapping_add(tally.misses.load(Ordering::Relaxed));
-            stats.writes = stats
-                .writes
-                .wrapping_add(tally.writes.load(Ordering::Relaxed));
+        if region.is_cache() && self.participant() != 0 {
+            self.sample();
         }
+        let done = self.done();
+        (stats.hits, stats.misses, stats.writes) = (done.hits, done.misses, done.writes);
+        stats.recent = self.recent(&done);
         for (half, word) in stats.uuid.chunks_exact_mut(8).zip(&superblock.uuid) {
             half.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
         }
@@ -227,6 +231,7 @@ impl Core {
         members(self.region())
             .map(|member| {
                 let alive = is_alive(self.region(), member.id, me);
+                let tally = self.region().participant(member.slot);
                 Participant {
                     pid: member.pid,
                     slot: member.slot,
@@ -237,6 +242,9 @@ impl Core {
                     } else {
                         None
                     },
+                    hits: tally.hits.load(Ordering::Relaxed),
+                    misses: tally.misses.load(Ordering::Relaxed),
+                    writes: tally.writes.load(Ordering::Relaxed),
                 }
             })
             .collect()

@@ -16,7 +16,8 @@
 use super::Table;
 use super::attributes::{Attributes, no_room};
 use super::core::Core;
-use super::write::{Beside, New, Stamping, When, link};
+use super::how::{Beside, Stamping, When};
+use super::write::{New, link};
 use crate::alloc::{Stamp, Tags, free_uid, take_uid, write_tag};
 use crate::error::{Error, Result};
 use crate::index::{Hash, HintOf, Noted, Spot, drop_key, find, read, read_tag, tag_name};

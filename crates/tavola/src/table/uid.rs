@@ -2,7 +2,8 @@
 
 use super::Table;
 use super::core::Core;
-use super::write::{When, change_in_place};
+use super::how::When;
+use super::write::change_in_place;
 use crate::alloc::{copy_with_field, discard_block, free_uid, take_uid};
 use crate::error::{Result, corrupt};
 use crate::index::{Hash, HintOf, KeyOf, Spot, ToSlice};

@@ -4,7 +4,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
-use super::write::{Beside, When};
+use super::how::{Beside, When};
 use crate::error::{Error, Result};
 use crate::index::of_value;
 

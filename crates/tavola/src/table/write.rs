@@ -11,7 +11,8 @@
 
 use super::Table;
 use super::core::Core;
-use super::leases::{Claim, end_of, end_of_changed, wake_at};
+use super::how::{Beside, How, Naming, When};
+use super::leases::{end_of, wake_at};
 use crate::alloc::{
     Chain, Stamp, Step, corrupt, discard, free_uid, take_uid, write_large, write_small,
 };
@@ -20,97 +21,6 @@ use crate::index::{Found, Hash, Spot, Way, drop_key, find, find_along, insert, r
 use crate::layout::{Fixed, Hint, PROTECTED};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
-
-/// When a value is stored.
-#[derive(Clone, Copy)]
-pub(super) enum When<'a> {
-    Always,
-    /// The key is missing.
-    Absent,
-    /// The key is there.
-    Present,
-    /// The key is there and has this value.
-    Equals(&'a [u8]),
-    /// The key is there and has this uid.
-    Has(Hint),
-    /// The lease of the key is still its owner's.
-    Leased(&'a Claim),
-}
-
-/// What a key that is stored gets beside its value.
-type How<'a> = (Naming, Beside<'a>);
-
-/// Whether a key that is stored gets a uid. The one it has it keeps in any case.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Naming {
-    Keep,
-    Give,
-}
-
-/// Expiry, flags and tags of a key that is stored.
-#[derive(Clone, Copy)]
-pub(super) struct Stamping {
-    pub(super) stamp: Stamp,
-    /// If the key is there, it keeps what it has.
-    pub(super) keep: bool,
-}
-
-/// The same, or nothing at all; by reference, as most keys get nothing.
-#[derive(Clone, Copy)]
-pub(super) struct Beside<'a>(pub(super) Option<&'a Stamping>);
-
-impl Beside<'_> {
-    /// Whether a value may be changed in place, in an item that has nothing beside it.
-    #[inline(always)]
-    fn is_plain(self) -> bool {
-        self.0
-            .is_none_or(|stamping| stamping.keep || stamping.stamp.is_none())
-    }
-
-    /// Whether the key gets something whatever it had.
-    #[inline(always)]
-    fn is_given(self) -> bool {
-        self.0.is_some_and(|stamping| !stamping.stamp.is_none())
-    }
-
-    /// What the key gets.
-    pub(super) fn of(self, lock: &ShardLock<'_>, key: &[u8], spot: &Spot<'_>) -> Step<Stamp> {
-        match (self.0, spot) {
-            (Some(stamping), Spot::Taken(found)) if stamping.keep => {
-                let stamp = found.item(lock)?.stamp();
-                end_of_changed(lock, key, stamp);
-                Ok(stamp)
-            }
-            (stamping, _) => Ok(stamping.map_or(Stamp::NONE, |stamping| stamping.stamp)),
-        }
-    }
-}
-
-impl Naming {
-    /// The uid that is told of a key whose item stays as it is; `None`: it is to get one.
-    #[inline(always)]
-    fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Step<Option<Hint>> {
-        Ok(match self {
-            Self::Keep => Some(Hint::NONE),
-            Self::Give => Some(found.hint(lock)?).filter(|hint| hint.is_some()),
-        })
-    }
-}
-
-impl When<'_> {
-    #[inline(always)]
-    pub(super) fn holds(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
-        Ok(match (self, spot) {
-            (When::Always, _) | (When::Absent, Spot::Free(_)) | (When::Present, Spot::Taken(_)) => {
-                true
-            }
-            (When::Equals(value), Spot::Taken(found)) => found.item(lock)?.value_equals(value),
-            (When::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)?),
-            (When::Leased(claim), spot) => claim.holds(lock, spot)?,
-            _ => false,
-        })
-    }
-}
 
 impl Core {
     #[inline(always)]
@@ -159,6 +69,34 @@ impl Core {
     /// Stores a value if `when` holds; says the key's uid then, if it was to get one.
     #[inline(always)]
     fn store_hashed(
+        &self,
+        me: u32,
+        key: (&[u8], Hash),
+        value: &[u8],
+        when: When<'_>,
+        how: How<'_>,
+    ) -> Result<Option<Hint>> {
+        if self.times_write() {
+            return self.store_timed(me, key, value, when, how);
+        }
+        self.store_now(me, key, value, when, how)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn store_timed(
+        &self,
+        me: u32,
+        key: (&[u8], Hash),
+        value: &[u8],
+        when: When<'_>,
+        how: How<'_>,
+    ) -> Result<Option<Hint>> {
+        self.timed_write(|| self.store_now(me, key, value, when, how))
+    }
+
+    #[inline(always)]
+    fn store_now(
         &self,
         me: u32,
         (key, hash): (&[u8], Hash),
@@ -273,6 +211,7 @@ impl Core {
                 Some(found) => drop_key(lock, &found).map(|()| true)?,
                 None => false,
             };
+            lock.head.changes.add_owned(u64::from(removed));
             // What is being computed is of before: it is not to be stored.
             Ok((removed, end_of(lock, key)))
         })?;
@@ -413,6 +352,7 @@ pub(super) fn link(
             if lock.region.is_cache() {
                 renewed(lock, &found, new.payload as u64);
             }
+            lock.head.changes.add_owned(1);
             let sum = counted.load(Ordering::Relaxed);
             let sum = sum.wrapping_add(new.payload as u64).wrapping_sub(old);
             counted.store(sum, Ordering::Relaxed);
@@ -432,6 +372,7 @@ pub(super) fn link(
                 lock.head.newcomers.add_owned(new.payload as u64);
             }
             lock.head.items.add_owned(1);
+            lock.head.changes.add_owned(1);
             counted.add_owned(new.payload as u64);
             Ok(None)
         }

@@ -22,9 +22,14 @@ pub const OVERHEAD: u64 = POOL + 40;
 pub const SURPLUS: u64 = POOL + 48;
 /// In the superblock: the clock by which keys expire, entries of what stands beside the table.
 pub const CLOCK: u64 = 128;
-/// Whether there are records of leases, and how often there was none left.
+/// Whether there are records of leases; the last slot of a participant; how often there was no
+/// record left.
 pub const LEASES: u64 = 136;
 pub const LEASES_LEN: u64 = 16;
+/// The last sample of what was done; the areas of samples and of times, behind the participants.
+pub const SAMPLED: u64 = 192;
+pub const SAMPLES_LEN: u64 = 64 * 64;
+pub const TIMES_LEN: u64 = 8 * 512;
 pub const EXTENTS: u64 = 2048;
 pub const EXTENT: u64 = 128;
 pub const EXTENT_COUNT: u64 = 16;
@@ -37,6 +42,8 @@ pub const UID_LAYOUT: u64 = 520;
 pub const LOCK: u64 = 576;
 /// From the recoveries to the count of changes in place.
 pub const COUNTERS: u64 = 580;
+/// How much of the directory is backed, and where shrinking goes on.
+pub const DIRECTORY_COUNTS: u64 = 1480;
 pub const CLASSES: u64 = 632;
 pub const LEVELS: u64 = 1280;
 /// Of the uid table: how many are given out, births; partial, hole, backed.
@@ -158,8 +165,12 @@ impl Image {
         self.shard(self.shards())
     }
 
-    pub fn page_table(&self) -> u64 {
+    pub fn samples(&self) -> u64 {
         (self.participants() + PARTICIPANTS * PARTICIPANT).next_multiple_of(4096)
+    }
+
+    pub fn page_table(&self) -> u64 {
+        self.samples() + SAMPLES_LEN + TIMES_LEN
     }
 
     pub fn directories(&self) -> u64 {

@@ -19,6 +19,8 @@ const MIDDLE: usize = 300;
 const TRIES: usize = 40_000;
 /// Keys that are evicted in one go at most.
 const IN_ONE_GO: u64 = 4;
+/// Of so many reads one is followed by a sample.
+const LOOK_EVERY: usize = 64;
 /// More stores than an eviction makes, fewer than a split does.
 const SQUEEZE: std::ops::Range<u64> = 250..4000;
 
@@ -59,6 +61,7 @@ fn newcomers(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     let last = key(number - 1);
     let again = |len| Op::Set(last.clone(), sealed(&last, 2, len));
     let reads = vec![Op::Get(last.clone()); 3];
+    let many_reads = vec![Op::Get(last.clone()); LOOK_EVERY];
     for (name, ops) in [
         ("set that evicts newcomers", ops),
         ("a large value that evicts many", vec![large.clone()]),
@@ -68,6 +71,7 @@ fn newcomers(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         ),
         ("a newcomer gets a longer value", vec![again(3 * MIDDLE)]),
         ("a newcomer is read", reads),
+        ("reads, and a sample of what was done", many_reads),
         ("repair", vec![Op::Repair]),
         ("check", vec![Op::Check]),
         ("clear", vec![Op::Clear]),

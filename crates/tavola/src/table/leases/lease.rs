@@ -10,7 +10,7 @@ use crate::lock::{PATIENCE, is_alive, sleep};
 use crate::sync::Ordering;
 use crate::table::attributes::in_ms;
 use crate::table::core::Core;
-use crate::table::write::{Beside, Stamping, When};
+use crate::table::how::{Beside, Stamping, When};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

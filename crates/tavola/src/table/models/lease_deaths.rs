@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::layout::LEASES;
 use crate::lock::{Membership, members, wake};
 use crate::sync::{Ordering, W32};
+use crate::table::how::{Beside, Stamping, When};
 use crate::table::leases::records::Named;
-use crate::table::write::{Beside, Stamping, When};
 use std::sync::Arc;
 
 /// A table with a second participant; the records are there.

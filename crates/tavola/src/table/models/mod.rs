@@ -29,6 +29,7 @@ mod queue_deaths;
 mod queue_makers;
 mod queues;
 mod reads;
+mod samples;
 #[cfg(feature = "shuttle")]
 mod schedules;
 mod tags;

@@ -1,0 +1,138 @@
+//! `tavola exporter`: what tables hold and do, for Prometheus and others that read OpenMetrics.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::net::TcpListener;
+use std::os::unix::ffi::OsStrExt;
+use std::process::ExitCode;
+
+use tavola::{Table, names};
+
+use crate::error::CliError;
+use crate::{interrupt, output};
+
+mod http;
+mod metrics;
+mod openmetrics;
+
+use http::Answer;
+use metrics::Look;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola exporter                                all tables of the directory
+  tavola exporter sessions pages
+  tavola exporter sessions --listen 127.0.0.1:0  any free port; it says which
+  curl http://127.0.0.1:9419/metrics
+
+Answers GET /metrics with OpenMetrics text, version 1.0; each table is opened for reading
+only, and anew each time. A table that is gone has tavola_up 0 and nothing else. There is
+no password: who can reach the address can read names and numbers of the tables, but no
+keys and no values. A dashboard for Grafana is contrib/grafana/tavola.json of the source.";
+
+/// Names of tables that are gone, kept to tell so.
+const GONE_KEPT: usize = 1000;
+
+/// Serve what tables hold and do as OpenMetrics, over HTTP
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Tables: names, or paths when they have a / in them; all of the directory when none is named
+    #[arg(value_name = "TABLE")]
+    names: Vec<OsString>,
+    /// Where to listen; port 0 stands for any that is free
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9419")]
+    listen: String,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let ended = interrupt::heed()?;
+    for name in &args.names {
+        // One that is not there may come; a name that cannot be one never does.
+        if let Err(error @ tavola::Error::BadName { .. }) = Table::open_read_only(name) {
+            return Err(error.into());
+        }
+    }
+    let failed = |source: io::Error| {
+        let address = &args.listen;
+        CliError::Sentence(format!(
+            "cannot listen on {address} ({source}); choose another address with --listen"
+        ))
+    };
+    let listener = TcpListener::bind(&args.listen).map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "serving http://{address}/metrics")?;
+    out.flush()?;
+    drop(out);
+    let mut tables = Tables::new(args.names);
+    let served = http::serve(&listener, &ended, |path| match path {
+        "/metrics" => Some(tables.answer()),
+        "/" => Some(Answer::plain("200 OK", "tavola exporter: see /metrics")),
+        _ => None,
+    });
+    served.map_err(failed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Which tables are told of.
+struct Tables {
+    /// Those that were named; none: all of the directory.
+    named: Vec<OsString>,
+    /// Names of those of the directory that were seen.
+    seen: BTreeSet<String>,
+}
+
+impl Tables {
+    fn new(named: Vec<OsString>) -> Tables {
+        let seen = BTreeSet::new();
+        Tables { named, seen }
+    }
+
+    fn answer(&mut self) -> Answer {
+        match self.look() {
+            Ok(looks) => Answer {
+                status: "200 OK",
+                content_type: openmetrics::CONTENT_TYPE,
+                body: metrics::page(&looks),
+            },
+            Err(error) => Answer::plain("500 Internal Server Error", &error.to_string()),
+        }
+    }
+
+    /// Each name once, sorted.
+    fn look(&mut self) -> Result<Vec<(String, Option<Look>)>, tavola::Error> {
+        let mut looks = match self.named.is_empty() {
+            true => self.look_around()?,
+            false => self.named.iter().map(look_at).collect(),
+        };
+        looks.sort_by(|(one, _), (other, _)| one.cmp(other));
+        looks.dedup_by(|(one, _), (other, _)| one == other);
+        Ok(looks)
+    }
+
+    fn look_around(&mut self) -> Result<Vec<(String, Option<Look>)>, tavola::Error> {
+        let mut looks = Vec::new();
+        for path in names::list()? {
+            let label = label(path.file_name().unwrap_or_default().as_bytes());
+            looks.push((label, look_at(&path.into_os_string()).1));
+        }
+        let there: BTreeSet<String> = looks.iter().map(|(label, _)| label.clone()).collect();
+        self.seen.retain(|label| !there.contains(label));
+        let many = self.seen.len().saturating_sub(GONE_KEPT);
+        self.seen = self.seen.iter().skip(many).cloned().collect();
+        looks.extend(self.seen.iter().map(|label| (label.clone(), None)));
+        self.seen.extend(there);
+        Ok(looks)
+    }
+}
+
+fn look_at(name: &OsString) -> (String, Option<Look>) {
+    let look = Table::open_read_only(name).and_then(|table| Look::at(&table));
+    (label(name.as_bytes()), look.ok())
+}
+
+fn label(name: &[u8]) -> String {
+    output::printable(name).into_owned()
+}

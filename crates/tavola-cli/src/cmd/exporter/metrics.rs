@@ -1,0 +1,330 @@
+//! What is told of tables, family by family.
+
+use tavola::{Latencies, Participant, Stats, Table};
+
+use super::openmetrics::{Kind, Page, Samples};
+
+/// Bytes of a page of a table.
+const PAGE_BYTES: u64 = 16 << 10;
+
+/// What a table said.
+pub struct Look {
+    stats: Stats,
+    participants: Vec<Participant>,
+    latencies: Latencies,
+    shard_writes: u64,
+}
+
+impl Look {
+    pub fn at(table: &Table) -> Result<Look, tavola::Error> {
+        let shards = table.shard_stats()?;
+        let writes = shards.iter().map(|shard| shard.writes);
+        let mut participants = table.participants()?;
+        participants.retain(|one| one.pid != std::process::id());
+        Ok(Look {
+            stats: table.stats()?,
+            participants,
+            latencies: table.latencies()?,
+            shard_writes: writes.fold(0, u64::wrapping_add),
+        })
+    }
+}
+
+/// The page: of each table its name, and what it said unless it could not be read.
+pub fn page(tables: &[(String, Option<Look>)]) -> String {
+    let mut page = Page::default();
+    page.family("tavola_build", Kind::Info, "", "The exporter.", |out| {
+        out.put(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+    });
+    let help = "1: the table could be read; 0: it is gone, or cannot be read.";
+    page.family("tavola_up", Kind::Gauge, "", help, |out| {
+        for (name, look) in tables {
+            out.put(&[("table", name)], u8::from(look.is_some()));
+        }
+    });
+    for family in FAMILIES {
+        let Family(name, kind, unit, help, of) = family;
+        page.family(name, *kind, unit, help, |out| {
+            for (table, look) in tables {
+                if let Some(look) = look {
+                    of(look, &mut Of { table, out });
+                }
+            }
+        });
+    }
+    page.finish()
+}
+
+/// The samples of one table in one family.
+struct Of<'a, 'p> {
+    table: &'a str,
+    out: &'a mut Samples<'p>,
+}
+
+impl Of<'_, '_> {
+    fn put(&mut self, value: impl std::fmt::Display) {
+        self.out.put(&[("table", self.table)], value);
+    }
+
+    fn put_by(&mut self, label: &str, which: &str, value: impl std::fmt::Display) {
+        self.out
+            .put(&[("table", self.table), (label, which)], value);
+    }
+
+    fn put_if(&mut self, is: bool, value: u64) {
+        if is {
+            self.put(value);
+        }
+    }
+
+    fn put_buckets(&mut self, operation: &str, buckets: &[(u64, u64)]) {
+        let labels = [("table", self.table), ("operation", operation)];
+        self.out.buckets_ns(&labels, buckets);
+    }
+}
+
+/// Name, kind, unit, help, and what a table puts there.
+struct Family(
+    &'static str,
+    Kind,
+    &'static str,
+    &'static str,
+    fn(&Look, &mut Of<'_, '_>),
+);
+
+/// The families of all tables, and those that only caches have.
+const FAMILIES: &[Family] = &[
+    Family(
+        "tavola_table",
+        Kind::Info,
+        "",
+        "Which table it is.",
+        |look, out| {
+            let format = look.stats.format_version.to_string();
+            let uuid = look.stats.uuid.map(|byte| format!("{byte:02x}")).concat();
+            let kind = if is_cache(look) { "cache" } else { "table" };
+            let of = [("format", format.as_str()), ("uuid", &uuid), ("kind", kind)];
+            let labels: Vec<(&str, &str)> = [("table", out.table)].into_iter().chain(of).collect();
+            out.out.put(&labels, 1);
+        },
+    ),
+    Family(
+        "tavola_created_seconds",
+        Kind::Gauge,
+        "seconds",
+        "When the table was made, since 1970.",
+        |look, out| out.put(look.stats.created_unix_s),
+    ),
+    Family(
+        "tavola_keys",
+        Kind::Gauge,
+        "",
+        "Keys; those that have expired count until they are removed.",
+        |look, out| out.put(look.stats.keys),
+    ),
+    Family(
+        "tavola_payload_bytes",
+        Kind::Gauge,
+        "bytes",
+        "Keys and values.",
+        |look, out| out.put(look.stats.payload_bytes),
+    ),
+    Family(
+        "tavola_resident_bytes",
+        Kind::Gauge,
+        "bytes",
+        "Memory that the table takes, all told.",
+        |look, out| out.put(look.stats.resident_bytes),
+    ),
+    Family(
+        "tavola_limit_bytes",
+        Kind::Gauge,
+        "bytes",
+        "The most the table may grow to.",
+        |look, out| out.put(look.stats.max_size),
+    ),
+    Family(
+        "tavola_memory_bytes",
+        Kind::Gauge,
+        "bytes",
+        "Pages of the table, by what they hold.",
+        |look, out| {
+            for (kind, bytes) in memory(&look.stats) {
+                out.put_by("kind", kind, bytes);
+            }
+        },
+    ),
+    Family(
+        "tavola_class_bytes",
+        Kind::Gauge,
+        "bytes",
+        "Pages of small items, by the bytes of their blocks.",
+        |look, out| {
+            for class in &look.stats.classes {
+                let bytes = class.pages * PAGE_BYTES;
+                out.put_by("block_bytes", &class.block_bytes.to_string(), bytes);
+            }
+        },
+    ),
+    Family(
+        "tavola_class_blocks",
+        Kind::Gauge,
+        "",
+        "Blocks of small items, by their bytes, free and used.",
+        |look, out| {
+            for class in &look.stats.classes {
+                out.put_by("block_bytes", &class.block_bytes.to_string(), class.blocks);
+            }
+        },
+    ),
+    Family(
+        "tavola_class_used_blocks",
+        Kind::Gauge,
+        "",
+        "Blocks of small items in use, by their bytes.",
+        |look, out| {
+            for class in &look.stats.classes {
+                out.put_by("block_bytes", &class.block_bytes.to_string(), class.used);
+            }
+        },
+    ),
+    Family(
+        "tavola_index_load_ratio",
+        Kind::Gauge,
+        "ratio",
+        "How full the index is.",
+        |look, out| out.put(look.stats.index_load),
+    ),
+    Family("tavola_shards", Kind::Gauge, "", "Shards.", |look, out| {
+        out.put(look.stats.shards);
+    }),
+    Family(
+        "tavola_uids",
+        Kind::Gauge,
+        "",
+        "Keys with a uid.",
+        |look, out| {
+            out.put(look.stats.uids);
+        },
+    ),
+    Family(
+        "tavola_participants",
+        Kind::Gauge,
+        "",
+        "Processes attached for writing, and what dead ones left.",
+        |look, out| {
+            let alive = look.participants.iter().filter(|one| one.alive).count();
+            out.put_by("state", "alive", alive);
+            out.put_by("state", "dead", look.participants.len() - alive);
+        },
+    ),
+    Family(
+        "tavola_shard_writes",
+        Kind::Counter,
+        "",
+        "How often the lock of a shard was taken to change something.",
+        |look, out| out.put(look.shard_writes),
+    ),
+    Family(
+        "tavola_expired",
+        Kind::Counter,
+        "",
+        "Keys removed as they had expired.",
+        |look, out| out.put(look.stats.expired),
+    ),
+    Family(
+        "tavola_recoveries",
+        Kind::Counter,
+        "",
+        "Shards made whole after a death.",
+        |look, out| out.put(look.stats.recoveries),
+    ),
+    Family(
+        "tavola_leases_unrecorded",
+        Kind::Counter,
+        "",
+        "Leases given without a record, as all of their shard were taken.",
+        |look, out| out.put(look.stats.leases_unrecorded),
+    ),
+    Family(
+        "tavola_capacity_bytes",
+        Kind::Gauge,
+        "bytes",
+        "What a cache may take, all told.",
+        |look, out| out.put_if(is_cache(look), look.stats.capacity.unwrap_or(0)),
+    ),
+    Family(
+        "tavola_newcomer_bytes",
+        Kind::Gauge,
+        "bytes",
+        "Keys and values of a cache that are on probation.",
+        |look, out| out.put_if(is_cache(look), look.stats.newcomer_bytes),
+    ),
+    Family(
+        "tavola_hits",
+        Kind::Counter,
+        "",
+        "Reads of a cache that found their key.",
+        |look, out| out.put_if(is_cache(look), look.stats.hits),
+    ),
+    Family(
+        "tavola_misses",
+        Kind::Counter,
+        "",
+        "Reads of a cache that did not find their key.",
+        |look, out| out.put_if(is_cache(look), look.stats.misses),
+    ),
+    Family(
+        "tavola_writes",
+        Kind::Counter,
+        "",
+        "Calls to a cache that set, change or remove a key, or try to.",
+        |look, out| out.put_if(is_cache(look), look.stats.writes),
+    ),
+    Family(
+        "tavola_evicted",
+        Kind::Counter,
+        "",
+        "Keys that a cache evicted: newcomers, and those that had been read.",
+        |look, out| {
+            if is_cache(look) {
+                out.put_by("kind", "newcomer", look.stats.evicted_new);
+                out.put_by("kind", "protected", look.stats.evicted_old);
+            }
+        },
+    ),
+    Family(
+        "tavola_returned",
+        Kind::Counter,
+        "",
+        "Keys that came back soon after a cache had evicted them.",
+        |look, out| out.put_if(is_cache(look), look.stats.ghost_hits),
+    ),
+    Family(
+        "tavola_latency_seconds",
+        Kind::Histogram,
+        "seconds",
+        "How long calls to a cache took, by samples.",
+        |look, out| {
+            if is_cache(look) {
+                out.put_buckets("read", &look.latencies.reads);
+                out.put_buckets("write", &look.latencies.writes);
+            }
+        },
+    ),
+];
+
+fn is_cache(look: &Look) -> bool {
+    look.stats.capacity.is_some()
+}
+
+fn memory(stats: &Stats) -> [(&'static str, u64); 6] {
+    [
+        ("index", stats.index_bytes),
+        ("small", stats.slab_bytes),
+        ("large", stats.large_bytes),
+        ("beside", stats.beside_bytes),
+        ("uids", stats.uid_bytes),
+        ("spare", stats.free_bytes),
+    ]
+}

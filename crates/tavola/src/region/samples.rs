@@ -1,0 +1,23 @@
+//! Where samples and times are kept, which are backed by memory from the beginning.
+
+use super::{Region, Words};
+use crate::layout::{SAMPLES, Sample, TIMINGS, Timing};
+
+impl Region {
+    /// A place in the ring of samples. Numbers wrap, so that none lies outside.
+    pub(crate) fn sample(&self, number: u32) -> &Sample {
+        let size = size_of::<Sample>() as u64;
+        self.at(self.geometry.samples_off + u64::from(number % SAMPLES) * size)
+    }
+
+    /// The row of times of a participant's slot.
+    pub(crate) fn timing(&self, slot: u32) -> &Timing {
+        let size = size_of::<Timing>() as u64;
+        self.at(self.geometry.timings_off + u64::from(slot % TIMINGS) * size)
+    }
+}
+
+// SAFETY: words, held to their layout by assert_layout!.
+unsafe impl Words for Sample {}
+// SAFETY: as above.
+unsafe impl Words for Timing {}

@@ -1,0 +1,98 @@
+//! On what it depends whether a key is stored, and what it gets beside its value.
+
+use super::leases::{Claim, end_of_changed};
+use crate::alloc::{Stamp, Step};
+use crate::index::{Found, Spot};
+use crate::layout::Hint;
+use crate::lock::ShardLock;
+
+/// When a value is stored.
+#[derive(Clone, Copy)]
+pub(super) enum When<'a> {
+    Always,
+    /// The key is missing.
+    Absent,
+    /// The key is there.
+    Present,
+    /// The key is there and has this value.
+    Equals(&'a [u8]),
+    /// The key is there and has this uid.
+    Has(Hint),
+    /// The lease of the key is still its owner's.
+    Leased(&'a Claim),
+}
+
+/// What a key that is stored gets beside its value.
+pub(super) type How<'a> = (Naming, Beside<'a>);
+
+/// Whether a key that is stored gets a uid. The one it has it keeps in any case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Naming {
+    Keep,
+    Give,
+}
+
+/// Expiry, flags and tags of a key that is stored.
+#[derive(Clone, Copy)]
+pub(super) struct Stamping {
+    pub(super) stamp: Stamp,
+    /// If the key is there, it keeps what it has.
+    pub(super) keep: bool,
+}
+
+/// The same, or nothing at all; by reference, as most keys get nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'a>(pub(super) Option<&'a Stamping>);
+
+impl Beside<'_> {
+    /// Whether a value may be changed in place, in an item that has nothing beside it.
+    #[inline(always)]
+    pub(super) fn is_plain(self) -> bool {
+        self.0
+            .is_none_or(|stamping| stamping.keep || stamping.stamp.is_none())
+    }
+
+    /// Whether the key gets something whatever it had.
+    #[inline(always)]
+    pub(super) fn is_given(self) -> bool {
+        self.0.is_some_and(|stamping| !stamping.stamp.is_none())
+    }
+
+    /// What the key gets.
+    pub(super) fn of(self, lock: &ShardLock<'_>, key: &[u8], spot: &Spot<'_>) -> Step<Stamp> {
+        match (self.0, spot) {
+            (Some(stamping), Spot::Taken(found)) if stamping.keep => {
+                let stamp = found.item(lock)?.stamp();
+                end_of_changed(lock, key, stamp);
+                Ok(stamp)
+            }
+            (stamping, _) => Ok(stamping.map_or(Stamp::NONE, |stamping| stamping.stamp)),
+        }
+    }
+}
+
+impl Naming {
+    /// The uid that is told of a key whose item stays as it is; `None`: it is to get one.
+    #[inline(always)]
+    pub(super) fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Step<Option<Hint>> {
+        Ok(match self {
+            Self::Keep => Some(Hint::NONE),
+            Self::Give => Some(found.hint(lock)?).filter(|hint| hint.is_some()),
+        })
+    }
+}
+
+impl When<'_> {
+    #[inline(always)]
+    pub(super) fn holds(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
+        Ok(match (self, spot) {
+            (When::Always, _) | (When::Absent, Spot::Free(_)) | (When::Present, Spot::Taken(_)) => {
+                true
+            }
+            (When::Equals(value), Spot::Taken(found)) => found.item(lock)?.value_equals(value),
+            (When::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)?),
+            (When::Leased(claim), spot) => claim.holds(lock, spot)?,
+            _ => false,
+        })
+    }
+}

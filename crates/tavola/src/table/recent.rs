@@ -1,0 +1,288 @@
+//! What was done with a cache in the last second, ten and sixty.
+//!
+//! Nobody is there to look at the counters once a second. So who counts something looks at the
+//! clock from time to time, and takes a sample of all counters when the last is a second old.
+
+use super::core::Core;
+use crate::layout::{SAMPLES, Sampled, SampledWord};
+use crate::lock::tallies;
+use crate::sync::Ordering;
+use std::time::Duration;
+
+/// Seconds that are told of.
+const WANTED_S: [u64; 3] = [1, 10, 60];
+/// A sample is thrown away that took longer to sum up: it would tell of two times as one.
+const MOST_MS: u64 = if cfg!(feature = "torture") {
+    u64::MAX
+} else {
+    100
+};
+
+/// What was done with a cache in the last while; in [`Stats::recent`](super::Stats::recent).
+///
+/// It is reckoned from samples that those who read and write take of its counters, about one a
+/// second. So `spanned` is seldom just what was `wanted`, and longer where little is done.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recent {
+    /// The time that was asked for.
+    pub wanted: Duration,
+    /// The time that the numbers are of, not less than half of that; zero: they are not known, and
+    /// all 0.
+    pub spanned: Duration,
+    /// Reads that found their key.
+    pub hits: u64,
+    /// Reads that did not.
+    pub misses: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Keys evicted.
+    pub evicted: u64,
+    /// Keys removed as they had expired.
+    pub expired: u64,
+}
+
+impl Recent {
+    /// Of all reads those that found their key, 0 to 1; `None`: there were none, or it is not
+    /// known.
+    pub fn hit_ratio(&self) -> Option<f64> {
+        let reads = self.hits as f64 + self.misses as f64;
+        (reads > 0.0).then(|| self.hits as f64 / reads)
+    }
+
+    /// What was done from a sample on.
+    fn between(wanted: Duration, from: &Sampled, to: &Sampled) -> Self {
+        Self {
+            wanted,
+            spanned: Duration::from_millis(age_ms(from, to)),
+            // What counted last may not be seen yet, and a damaged counter may say anything.
+            hits: to.hits.saturating_sub(from.hits),
+            misses: to.misses.saturating_sub(from.misses),
+            writes: to.writes.saturating_sub(from.writes),
+            evicted: to.evicted.saturating_sub(from.evicted),
+            expired: to.expired.saturating_sub(from.expired),
+        }
+    }
+}
+
+/// How old a sample is that is not ahead of the clock.
+fn age_ms(sample: &Sampled, now: &Sampled) -> u64 {
+    now.at_ms.saturating_sub(sample.at_ms)
+}
+
+/// What was done since the sample that is as old as `wanted`, or comes nearest; one that is not
+/// half as old says too little.
+fn since(samples: &[Sampled], wanted: Duration, now: &Sampled) -> Recent {
+    let wanted_ms = wanted.as_millis() as u64;
+    let old_enough = samples
+        .iter()
+        .filter(|sample| age_ms(sample, now) >= wanted_ms / 2);
+    let nearest = old_enough.min_by_key(|sample| age_ms(sample, now).abs_diff(wanted_ms));
+    let nothing = Recent {
+        wanted,
+        ..Recent::default()
+    };
+    nearest.map_or(nothing, |from| Recent::between(wanted, from, now))
+}
+
+impl Core {
+    /// What was done with a cache so far; nothing, with any other table.
+    pub(super) fn done(&self) -> Sampled {
+        let region = self.region();
+        let mut done = Sampled {
+            at_ms: region.now_ms(),
+            ..Sampled::default()
+        };
+        if !region.is_cache() {
+            return done;
+        }
+        for tally in tallies(region) {
+            let [hits, misses, writes] = [&tally.hits, &tally.misses, &tally.writes]
+                .map(|word| word.load(Ordering::Relaxed));
+            done.hits = done.hits.wrapping_add(hits);
+            done.misses = done.misses.wrapping_add(misses);
+            done.writes = done.writes.wrapping_add(writes);
+        }
+        done.evicted = self.sum(|head| {
+            let evicted = [&head.evicted_new, &head.evicted_old];
+            let [new, old] = evicted.map(|word| word.load(Ordering::Relaxed));
+            new.wrapping_add(old)
+        });
+        done.expired = self.sum(|head| head.expired.load(Ordering::Relaxed));
+        done
+    }
+
+    /// Takes a sample, if one is due and nobody else takes it.
+    pub(super) fn sample(&self) {
+        let region = self.region();
+        let word = &region.superblock().sampled;
+        let seen = word.load(Ordering::Relaxed);
+        let Some(next) = SampledWord::decode(seen).next(region.now_ms()) else {
+            return;
+        };
+        if word.cas(seen, next.encode(), Ordering::Relaxed).is_err() {
+            return;
+        }
+        let done = self.done();
+        if region.now_ms().saturating_sub(done.at_ms) < MOST_MS {
+            region.sample(next.number).write(&done);
+        }
+    }
+
+    /// What was done lately, of a cache with which so much was done so far.
+    pub(super) fn recent(&self, now: &Sampled) -> [Recent; 3] {
+        let ring = (0..SAMPLES).filter(|_| self.region().is_cache());
+        let samples: Vec<Sampled> = ring
+            .filter_map(|number| self.region().sample(number).read())
+            .filter(|sample| sample.at_ms <= now.at_ms)
+            .collect();
+        WANTED_S.map(|seconds| since(&samples, Duration::from_secs(seconds), now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Sample;
+    use crate::table::{Options, Table};
+    use std::time::Instant;
+
+    fn sampled(at_ms: u64, count: u64) -> Sampled {
+        Sampled {
+            at_ms,
+            hits: 9 * count,
+            misses: count,
+            writes: 2 * count,
+            evicted: 3 * count,
+            expired: 4 * count,
+        }
+    }
+
+    fn cache() -> Table {
+        let options = Options::new().max_size(1 << 20).shards(1);
+        options.capacity(512 << 10).private().unwrap()
+    }
+
+    /// Makes the last sample so old that the next is due.
+    fn let_pass(table: &Table) {
+        let region = table.core().unwrap().region();
+        let word = &region.superblock().sampled;
+        let mut last = SampledWord::decode(word.load(Ordering::Relaxed));
+        last.at_ms -= 1000;
+        word.store(last.encode(), Ordering::Relaxed);
+    }
+
+    fn place(table: &Table, number: u32) -> &Sample {
+        table.core().unwrap().region().sample(number)
+    }
+
+    fn last(table: &Table) -> SampledWord {
+        let word = &table.core().unwrap().region().superblock().sampled;
+        SampledWord::decode(word.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn it_is_told_of_since_the_sample_that_is_nearest_and_not_too_young() {
+        let second = |number: u64| sampled(1_000_000 + 1000 * number, 10 * number);
+        let samples: Vec<Sampled> = (0..63).rev().map(second).collect();
+        let now = sampled(1_000_000 + 62_400, 625);
+        let recent = |seconds| since(&samples, Duration::from_secs(seconds), &now);
+        for (seconds, from) in [(1, 61), (10, 52), (60, 2)] {
+            let found = recent(seconds);
+            assert_eq!(found.wanted, Duration::from_secs(seconds));
+            assert_eq!(found.spanned, Duration::from_millis(62_400 - 1000 * from));
+            let count = 625 - 10 * from;
+            assert_eq!((found.hits, found.misses), (9 * count, count));
+            assert_eq!((found.writes, found.evicted), (2 * count, 3 * count));
+            assert_eq!((found.expired, found.hit_ratio()), (4 * count, Some(0.9)));
+        }
+        // Half as old will do, less will not.
+        let half = since(&samples[..31], Duration::from_secs(60), &now);
+        assert_eq!(half.spanned, Duration::from_millis(62_400 - 32_000));
+        let less = since(&samples[..30], Duration::from_secs(60), &now);
+        assert_eq!((less.spanned, less.hits), (Duration::ZERO, 0));
+        assert_eq!((less.wanted.as_secs(), less.hit_ratio()), (60, None));
+        // Nothing was done since a sample of long ago.
+        let idle = since(&samples, Duration::from_secs(1), &sampled(9_000_000, 620));
+        assert_eq!(idle.spanned, Duration::from_millis(8_000_000 - 62_000));
+        assert_eq!((idle.hits, idle.hit_ratio()), (0, None));
+    }
+
+    #[test]
+    fn counters_that_have_fallen_count_as_nothing() {
+        let samples = [sampled(1000, 50)];
+        let found = since(&samples, Duration::from_secs(1), &sampled(2000, 20));
+        assert_eq!((found.hits, found.misses, found.writes), (0, 0, 0));
+        assert_eq!((found.evicted, found.expired), (0, 0));
+        assert_eq!(found.spanned, Duration::from_secs(1));
+    }
+
+    #[cfg(not(feature = "torture"))]
+    #[test]
+    fn who_counts_takes_one_sample_when_the_last_is_old() {
+        let began = Instant::now();
+        let table = cache();
+        let first = last(&table).number;
+        let zero = place(&table, first).read().unwrap();
+        assert_eq!((zero.hits, zero.misses, zero.writes), (0, 0, 0));
+        table.set(b"key", b"value").unwrap();
+        let read = |count| (0..count).for_each(|_| assert!(table.get(b"key").unwrap().is_some()));
+        read(200);
+        let_pass(&table);
+        read(200);
+        // Had a second gone by, there may be one more.
+        if began.elapsed() > Duration::from_millis(900) {
+            return;
+        }
+        assert_eq!(last(&table).number, first + 1);
+        let taken = place(&table, first + 1).read().unwrap();
+        assert!(taken.hits > 200 && taken.hits <= 264, "{taken:?}");
+        assert_eq!((taken.misses, taken.writes), (0, 1));
+        let_pass(&table);
+        table.stats().unwrap();
+        assert_eq!(place(&table, first + 2).read().unwrap().hits, 400);
+    }
+
+    #[cfg(not(feature = "torture"))]
+    #[test]
+    fn what_a_dead_one_left_is_passed_over() {
+        let table = cache();
+        let core = table.core().unwrap();
+        table.set(b"key", b"value").unwrap();
+        let first = last(&table);
+        // It had claimed the next place and written half of it.
+        let_pass(&table);
+        let next = last(&table).next(core.region().now_ms()).unwrap();
+        let word = &core.region().superblock().sampled;
+        word.store(next.encode(), Ordering::Relaxed);
+        let at = core.region().geometry().samples_off + 64 * u64::from(next.number);
+        for (number, torn) in [next.at_ms, 1 << 40, 1 << 41].into_iter().enumerate() {
+            let place = core.region().word(at + 8 * number as u64);
+            place.store(torn, Ordering::Relaxed);
+        }
+        assert_eq!(place(&table, next.number).read(), None);
+        let mut now = core.done();
+        now.at_ms = first.at_ms + 10_000;
+        let recent = core.recent(&now);
+        assert_eq!((recent[1].spanned.as_secs(), recent[1].writes), (10, 1));
+        assert_eq!(recent[1].hits, 0);
+        // The others go on.
+        let_pass(&table);
+        core.sample();
+        let taken = place(&table, next.number + 1).read().unwrap();
+        assert_eq!(taken.writes, 1);
+    }
+
+    #[test]
+    fn a_table_that_is_no_cache_tells_nothing() {
+        let table = Options::new().max_size(1 << 20).private().unwrap();
+        for _ in 0..200 {
+            table.set(b"key", b"value").unwrap();
+            table.get(b"key").unwrap();
+        }
+        let stats = table.stats().unwrap();
+        assert_eq!(stats.recent.map(|one| one.wanted.as_secs()), WANTED_S);
+        assert!(stats.recent.iter().all(|one| one.spanned.is_zero()));
+        assert_eq!((stats.hits, stats.writes), (0, 0));
+    }
+}
