@@ -1,8 +1,10 @@
 // Processes write lines while one drains: one is killed in the middle, and its last lines are
-// there; the drain is killed, and another goes on.
+// there; the drain is killed, and another goes on where it was.
 
 #include "check.h"
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,12 +14,21 @@ enum { WRITERS = 5, LINES = 3000, ENOUGH = 500 };
 struct taken {
   uint64_t before;
   int next[WRITERS];
-  int late;
+  // Of the first, lines from here on may come again: a drain has taken them in the pass it died in.
+  int dealt_with;
   bool is_again;
+  int late;
 };
 
-// The lines of a writer come in order, none is missing and none comes twice, unless a drain has
-// died. All lines come in the order of their times, but those of writers that were held up.
+// Whether the line may come now: the lines of a writer come in order, none is missing and none
+// comes twice, but those of a drain's last pass.
+static bool is_due(const struct taken *taken, int writer, int number) {
+  bool is_taken = number < taken->next[writer];
+  bool may_come_again = taken->is_again && writer == 0 && number >= taken->dealt_with;
+  return number == taken->next[writer] || (is_taken && may_come_again);
+}
+
+// All lines come in the order of their times, but those of writers that were held up.
 static int take(void *user, const tavola_line *line) {
   struct taken *taken = user;
   char text[64];
@@ -27,7 +38,10 @@ static int take(void *user, const tavola_line *line) {
   text[line->len] = '\0';
   CHECK(sscanf(text, "writer %d line %d", &writer, &number) == 2);
   CHECK(writer >= 0 && writer < WRITERS);
-  CHECK(number == taken->next[writer] || (taken->is_again && number < taken->next[writer]));
+  if (!is_due(taken, writer, number)) {
+    fprintf(stderr, "writer %d: line %d, not %d\n", writer, number, taken->next[writer]);
+  }
+  CHECK(is_due(taken, writer, number));
   if (number == taken->next[writer]) {
     taken->next[writer]++;
   }
@@ -108,41 +122,79 @@ static void the_dead_are_heard(pid_t victim, int last_told) {
   tavola_log_close(log);
 }
 
-// A child drains for a while and is killed; this process takes over.
-static void a_drain_dies(tavola_log *log) {
+static void write_some(tavola_log *log, int writer, int from, int until) {
+  for (int i = from; i < until; i++) {
+    CHECK_IS(TAVOLA_OK,
+             tavola_log_printf(log, TAVOLA_LEVEL_INFO, "writer %d line %d", writer, i));
+  }
+}
+
+// Drains, and tells that it has begun, and of each pass. It does not outlive its parent, not even
+// stopped.
+static void drain_until_killed(tavola_log *log, struct taken *taken, int told) {
   tavola_log_drain *drain = NULL;
   tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);
-  struct taken taken = {0};
+  sink.user = taken;
+  sink.line = take;
+  CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
+  CHECK_IS(TAVOLA_OK, tavola_log_drain_open(log, &drain));
+  for (;;) {
+    CHECK(write(told, "r", 1) == 1);
+    CHECK_IS(TAVOLA_OK, tavola_log_drain_pass(drain, &sink, NULL));
+    taken->dealt_with = taken->next[0];
+    CHECK_IS(TAVOLA_OK, tavola_log_drain_wait(drain, 1));
+  }
+}
+
+// Starts a drain; stops it when it has dealt with some lines, and writes more, which it leaves.
+static pid_t drain_a_part(tavola_log *log, struct taken *taken) {
   int ends[2], status = 0;
-  char ready = 0;
+  char told = 0;
   CHECK(pipe(ends) == 0);
   pid_t child = fork();
   CHECK(child >= 0);
-  sink.user = &taken;
-  sink.line = take;
   if (child == 0) {
-    CHECK_IS(TAVOLA_OK, tavola_log_drain_open(log, &drain));
-    for (;;) {
-      CHECK_IS(TAVOLA_OK, tavola_log_drain_pass(drain, &sink, NULL));
-      CHECK(write(ends[1], "r", 1) == 1);
-    }
+    drain_until_killed(log, taken, ends[1]);
   }
-  for (int i = 0; i < LINES; i++) {
-    CHECK_IS(TAVOLA_OK, tavola_log_printf(log, TAVOLA_LEVEL_INFO, "writer 0 line %d", i));
+  CHECK(close(ends[1]) == 0);
+  // What is written before there is a drain is for none.
+  CHECK(read(ends[0], &told, 1) == 1);
+  write_some(log, 0, 0, LINES / 2);
+  while (taken->dealt_with == 0) {
+    CHECK(read(ends[0], &told, 1) == 1);
   }
-  CHECK(read(ends[0], &ready, 1) == 1);
+  CHECK(kill(child, SIGSTOP) == 0 && waitpid(child, &status, WUNTRACED) == child);
+  CHECK(WIFSTOPPED(status));
+  write_some(log, 0, LINES / 2, LINES);
+  CHECK(close(ends[0]) == 0);
+  return child;
+}
+
+// A child drains for a while and is killed; this process takes over. What the child has taken
+// stands in memory of both.
+static void a_drain_dies(tavola_log *log) {
+  tavola_log_drain *drain = NULL;
+  tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);
+  int status = 0;
+  struct taken *taken = mmap(NULL, sizeof *taken, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  CHECK(taken != MAP_FAILED);
+  const pid_t child = drain_a_part(log, taken);
   CHECK_IS(TAVOLA_ERR_ALREADY_DRAINED, tavola_log_drain_open(log, &drain));
   CHECK(kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  CHECK(taken->next[0] <= LINES / 2);
+  // A line between the two drains waits for the second.
+  write_some(log, 1, 0, 1);
   CHECK_IS(TAVOLA_OK, tavola_log_drain_open(log, &drain));
-  for (int i = 0; i < 10; i++) {
-    CHECK_IS(TAVOLA_OK, tavola_log_printf(log, TAVOLA_LEVEL_INFO, "writer 1 line %d", i));
-  }
-  taken.is_again = true;
-  taken.next[0] = INT32_MAX;
+  write_some(log, 1, 1, 10);
+  taken->is_again = true;
+  sink.user = taken;
+  sink.line = take;
   CHECK_IS(TAVOLA_OK, tavola_log_drain_finish(drain, &sink, NULL));
-  CHECK(taken.next[1] == 10);
+  CHECK(taken->next[0] == LINES && taken->next[1] == 10 && tavola_log_dropped(log) == 0);
   tavola_log_drain_close(drain);
-  CHECK(close(ends[0]) == 0 && close(ends[1]) == 0);
+  CHECK(munmap(taken, sizeof *taken) == 0);
 }
 
 // A drain is its parent's: in a child it does nothing.

@@ -7,7 +7,8 @@
 //!
 //! **G1** Only a sheet's owner changes its `state`, and begins it anew. The owner's word goes from
 //! 0 or a dead participant to a new owner by compare and exchange, and a participant's threads each
-//! know theirs.
+//! know theirs. It may have been others' between two looks at it: a sheet is begun anew only by who
+//! owns it and finds its `state` as it was when the sheet was chosen.
 //!
 //! **G2** A line is there by one store, of `state`, after all its words: what a state counts is
 //! whole. Of a line whose writer dies before there is nothing.

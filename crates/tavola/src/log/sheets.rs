@@ -60,12 +60,20 @@ struct Look {
     sheets: u32,
 }
 
+/// A sheet as a look found it.
+#[derive(Clone, Copy)]
+struct Choice {
+    turn: u64,
+    owner: u32,
+    state: SheetState,
+    /// Of its last line.
+    time: u64,
+}
+
 /// What a look came to.
 enum Seen {
-    /// This thread's now.
-    Owned {
-        turn: u64,
-    },
+    /// This thread's now, and still as it was found.
+    Owned(Choice),
     /// Another was faster.
     Outrun,
     /// None; some of those in no living hand await a drain.
@@ -97,14 +105,11 @@ impl Ring<'_> {
         for look in looks {
             loop {
                 match self.look(me, look) {
-                    Seen::Owned { turn } => {
+                    Seen::Owned(Choice { turn, state, .. }) => {
                         let sheet = self.number(turn);
-                        if self.begin_anew(sheet) {
-                            self.go_on_behind(turn);
-                            return Taken::Sheet(sheet);
-                        }
-                        // Its last owner wrote a line meanwhile.
-                        self.release(me, sheet);
+                        self.begin_anew(sheet, state);
+                        self.go_on_behind(turn);
+                        return Taken::Sheet(sheet);
                     }
                     Seen::Outrun => {}
                     Seen::Waiting => {
@@ -131,7 +136,7 @@ impl Ring<'_> {
         };
         let next = self.head.next.load(Ordering::Relaxed);
         let (mut choices, mut is_any_waiting) = (0, false);
-        let mut best: Option<(u64, u64, u32)> = None;
+        let mut best: Option<Choice> = None;
         for turn in (0..u64::from(look.sheets)).map(|more| next.wrapping_add(more)) {
             let sheet = self.number(turn);
             let head = self.sheet(sheet);
@@ -139,13 +144,19 @@ impl Ring<'_> {
             if !owners.is_gone(self, owner) {
                 continue;
             }
-            if !look.may_drop && !self.is_dealt_with(sheet) {
+            let state = self.state_of(sheet);
+            if !look.may_drop && !self.is_dealt_with(sheet, state) {
                 is_any_waiting = true;
                 continue;
             }
             let time = head.time.load(Ordering::Relaxed);
-            if best.is_none_or(|(oldest, ..)| time < oldest) {
-                best = Some((time, turn, owner));
+            if best.is_none_or(|oldest| time < oldest.time) {
+                best = Some(Choice {
+                    turn,
+                    owner,
+                    state,
+                    time,
+                });
             }
             choices += 1;
             if choices == CHOICE {
@@ -155,9 +166,7 @@ impl Ring<'_> {
         match best {
             None if is_any_waiting => Seen::Waiting,
             None => Seen::None,
-            Some((_, turn, owner)) if self.own(me, self.number(turn), owner) => {
-                Seen::Owned { turn }
-            }
+            Some(choice) if self.own_as_found(me, choice) => Seen::Owned(choice),
             Some(_) => Seen::Outrun,
         }
     }
@@ -175,6 +184,20 @@ impl Ring<'_> {
         // Pairs with the release in `release`: what the last owner wrote is ours to go on with.
         let word = &self.sheet(sheet).owner;
         word.cas(owner, me, Ordering::Acquire).is_ok()
+    }
+
+    /// Owns a sheet unless anybody has had it in hand since it was looked at: its lines may be the
+    /// newest now, and such that await the drain, though its owner's word is what it was.
+    fn own_as_found(&self, me: u32, choice: Choice) -> bool {
+        let sheet = self.number(choice.turn);
+        if !self.own(me, sheet, choice.owner) {
+            return false;
+        }
+        let is_same = self.state_of(sheet) == choice.state;
+        if !is_same {
+            self.let_go(me, sheet);
+        }
+        is_same
     }
 
     /// A sheet among those that were begun last, with room, in no living thread's hand.
@@ -228,11 +251,10 @@ impl Ring<'_> {
         (LEVELS.contains(&line.level) && at + line.words() <= until).then_some(line)
     }
 
-    /// Whether a sheet may be begun anew, as far as its lines are concerned.
-    fn is_dealt_with(&self, sheet: u32) -> bool {
-        let (head, state) = (self.sheet(sheet), self.state_of(sheet));
-        let drained = Drained::decode(head.drained.load(Ordering::Relaxed), state);
-        drained.words >= state.awaited
+    /// Whether a sheet in that state may be begun anew, as far as its lines are concerned.
+    fn is_dealt_with(&self, sheet: u32, state: SheetState) -> bool {
+        let word = self.sheet(sheet).drained.load(Ordering::Relaxed);
+        Drained::decode(word, state).words >= state.awaited
     }
 
     /// The next to take a sheet begins there, unless somebody is further.
@@ -252,17 +274,21 @@ impl Ring<'_> {
         }
     }
 
-    /// Clears a sheet that this thread owns; false: its lines await a drain (G4).
-    fn begin_anew(&self, sheet: u32) -> bool {
-        let state = self.state_of(sheet);
-        let may_drop = self.geometry.policy == DROP_OLDEST;
-        if !may_drop && !self.is_dealt_with(sheet) {
-            return false;
+    /// Lets others have a sheet; who found none looks again.
+    pub(super) fn let_go(&self, me: u32, sheet: u32) {
+        self.release(me, sheet);
+        if self.geometry.policy != DROP_OLDEST {
+            // Pairs with the acquire in `put_on_next`.
+            self.head.passes.fetch_add(1, Ordering::Release);
         }
+    }
+
+    /// Clears a sheet that this thread owns and that is in that state. Lines that await a drain are
+    /// dropped (G4): it was chosen where they may be.
+    fn begin_anew(&self, sheet: u32, state: SheetState) {
         self.drop_awaiting(sheet, state);
         self.sheet(sheet).time.store(unix_ns(), Ordering::Relaxed);
         self.renew(sheet, state, 0);
-        true
     }
 
     /// G4: the lines of a sheet that this thread owns await no drain any more; they are counted.

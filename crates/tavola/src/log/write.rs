@@ -2,7 +2,7 @@
 
 use super::Ring;
 use super::sheets::Taken;
-use crate::layout::{DROP_OLDEST, LINE_HEAD, LineHead, MOST_TEXT, SHEET_WORDS, SheetState};
+use crate::layout::{LINE_HEAD, LineHead, MOST_TEXT, SHEET_WORDS, SheetState};
 use crate::sync::Ordering;
 use crate::sys::clock::unix_ns;
 
@@ -93,7 +93,7 @@ impl Ring<'_> {
         if !is_first {
             self.give_up(me, hand);
         }
-        // Pairs with the releases in `finish` and `give_up`: there may be a sheet after them.
+        // Pairs with the releases in `call_writers` and `let_go`: there may be a sheet after them.
         let passes = self.head.passes.load(Ordering::Acquire);
         if hand.full_at == Some(passes) {
             return Put::NotDrained;
@@ -119,11 +119,7 @@ impl Ring<'_> {
     /// Lets others have the sheet.
     pub(crate) fn give_up(&self, me: u32, hand: &mut Hand) {
         if let Some(sheet) = hand.sheet.take() {
-            self.release(me, sheet);
-            if self.geometry.policy != DROP_OLDEST {
-                // Who found all sheets full looks again.
-                self.head.passes.fetch_add(1, Ordering::Release);
-            }
+            self.let_go(me, sheet);
         }
     }
 

@@ -4,7 +4,7 @@ use super::log_story::{LONG, SHORT, Told, drains, excess, filled, line, log_line
 use super::log_story::{reads, writes};
 use super::{Write, beside, explore, quietly, thread, writer};
 use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST};
-use crate::log::{Hand, Put};
+use crate::log::{Hand, Put, Reader};
 use crate::sync::Ordering;
 use std::sync::Arc;
 
@@ -114,6 +114,32 @@ fn two_want_the_last_sheet() {
             let writers = (2..4).map(|number| shares_a_sheet(number, &[LONG, SHORT, LONG], &told));
             beside(&table, writers.collect(), vec![drains(&told), reads()]);
             assert_eq!(excess(&table, &told), 0);
+        });
+    }
+}
+
+/// Who has chosen an empty sheet, and is held up before taking it, does not go over lines that
+/// others have written there meanwhile: not over those that await the drain, nor over the others,
+/// which stay to be read.
+#[test]
+fn new_lines_stay_while_a_sheet_is_empty() {
+    for policy in [DROP_OLDEST, DROP_NEWEST, BLOCK] {
+        explore(300, move || {
+            let told = Told::default();
+            let table = filled(policy, 0, &told);
+            // Three sheets at most, of four.
+            let lens: [&[usize]; 2] = [&[LONG; 4], &[LONG]];
+            let writers = (2..).zip(lens);
+            let writers = writers.map(|(number, lens)| writes(number, lens, &told));
+            beside(&table, writers.collect(), vec![drains(&told)]);
+            assert_eq!(excess(&table, &told), 0);
+            let (dropped, there) = on_log(&table, |ring| {
+                let mut reader = Reader::default();
+                quietly(|| reader.collect(ring, (0, u64::MAX), |_, _| 0));
+                let dropped = quietly(|| ring.head.dropped.load(Ordering::Relaxed));
+                (dropped, reader.found.len())
+            });
+            assert_eq!((dropped, there), (0, lens.concat().len()));
         });
     }
 }
