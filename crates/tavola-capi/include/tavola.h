@@ -1461,7 +1461,9 @@ tavola_status tavola_set_capacity(const struct tavola_table *table, uint64_t byt
 
 // Tells tags of these names as they are at this moment, for `tavola_set_tagged`; one that is not
 // there yet is made. Take them *before* reading what the value is made of: should a tag be
-// invalidated while the value is made, the key is missing from the beginning.
+// invalidated while the value is made, the key is missing from the beginning. So it is if a cache
+// evicted the tag meanwhile, which it does when no key was set or read with it for a while: do not
+// keep them for long.
 //
 // # Errors
 // `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS`, a name of more than 4096 bytes, a table
@@ -1753,7 +1755,7 @@ tavola_status tavola_get_or_lease(const struct tavola_table *table,
 //
 // # Errors
 // `TAVOLA_PASSED_ON`: nothing is stored, for the lease has passed on, as its time was over; or the
-// key was removed meanwhile, or set (told by its time of expiry); or this is a forked child.
+// key was removed or set meanwhile; or this is a forked child.
 // `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has ended before. Else as `tavola_set`; the
 // lease is given up then.
 //

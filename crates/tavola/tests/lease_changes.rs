@@ -2,9 +2,9 @@
 
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use support::{assert_clean, over_every_table};
-use tavola::{Attributes, Lease, LeaseOptions, Leased, Table};
+use tavola::{Attributes, Expiry, Lease, LeaseOptions, Leased, Table};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const KEY: &[u8] = b"the key";
@@ -74,6 +74,34 @@ fn what_was_changed_meanwhile_is_not_overwritten() {
         assert!(table.append(KEY, b"er").unwrap());
         let (value, lease) = stale(table, KEY);
         assert!(value == b"older" && lease.is_none());
+        assert_clean(table);
+    });
+}
+
+/// Nor what is set meanwhile, though its time is the same as that of before.
+#[test]
+fn what_was_set_to_the_same_time_meanwhile_is_not_overwritten() {
+    over_every_table(Table::options().max_size(4 << 20), |table| {
+        let midnight = Attributes {
+            expiry: Expiry::At(SystemTime::now() + HOUR),
+            ..Attributes::default()
+        };
+        let large = vec![3; 40_000];
+        for newer in [&b"newer"[..], &large] {
+            table.set_with(KEY, b"old", midnight).unwrap();
+            let lease = stale(table, KEY).1.unwrap();
+            table.set_with(KEY, newer, midnight).unwrap();
+            assert!(!lease.fill(b"of before").unwrap());
+            assert_eq!(table.get(KEY).unwrap().unwrap(), newer);
+            // A tag makes no difference.
+            let lease = stale(table, KEY).1.unwrap();
+            let tags = table.tags(&["tag"]).unwrap();
+            table.set_tagged(KEY, newer, midnight, &tags).unwrap();
+            assert!(!lease.fill(b"of before").unwrap());
+            // What its owner stores is stored, whatever time it has.
+            assert!(stale(table, KEY).1.unwrap().fill(b"new").unwrap());
+            assert_eq!(table.get(KEY).unwrap().unwrap(), b"new");
+        }
         assert_clean(table);
     });
 }

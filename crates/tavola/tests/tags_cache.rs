@@ -75,3 +75,72 @@ fn tags_that_nobody_uses_do_not_fill_a_cache() {
     assert!(stats.resident_bytes <= 1 << 20);
     assert_clean(&table);
 }
+
+/// Tags that a program takes once and keeps live as long as it sets keys with them.
+#[test]
+fn a_tag_stays_in_a_cache_as_long_as_keys_are_set_with_it() {
+    let table = Table::options()
+        .max_size(8 << 20)
+        .capacity(2 << 20)
+        .private()
+        .unwrap();
+    let tags = table.tags(&["site", "news"]).unwrap();
+    let key = |i: u64| i.to_le_bytes();
+    for i in 0..100_000 {
+        let none = Attributes::default();
+        table.set_tagged(&key(i), &[1; 100], none, &tags).unwrap();
+        assert!(table.contains(&key(i)).unwrap(), "key {i}");
+        if i > 1_000 && i % 1_000 == 0 {
+            let of_late = (i - 1_000)..i;
+            let there = of_late.filter(|i| table.contains(&key(*i)).unwrap());
+            assert!(there.count() > 500, "at key {i}");
+        }
+    }
+    assert!(table.stats().unwrap().evicted_new > 50_000);
+    assert_clean(&table);
+}
+
+/// All that is evicted is evicted where the tag is, and its key is in a shard where nothing
+/// happens, and known there to be read all the time.
+#[test]
+fn a_tag_stays_in_a_cache_while_its_key_is_read_in_another_shard() {
+    let table = Table::options()
+        .max_size(64 << 20)
+        .shards(4)
+        .capacity(8 << 20)
+        .private()
+        .unwrap();
+    let keys = |range: std::ops::Range<u64>| range.map(|i| i.to_le_bytes());
+    for (n, key) in keys(0..32).enumerate() {
+        set(&table, &key, &[1; 100], &[&format!("tag {n}")]);
+    }
+    let of_shard = |number: u32| {
+        let before = table.shard_stats().unwrap();
+        move |after: &[tavola::ShardStats]| {
+            after[number as usize].keys > before[number as usize].keys
+        }
+    };
+    // Keys of the first shard alone.
+    let mut busy = Vec::new();
+    for key in keys(1_000..9_000) {
+        let is_one = of_shard(0);
+        table.set(&key, b"").unwrap();
+        if is_one(&table.shard_stats().unwrap()) {
+            busy.push(key);
+        }
+        table.remove(&key).unwrap();
+    }
+    assert!(busy.len() > 1_000);
+    for round in 0..20 {
+        for (n, key) in busy.iter().enumerate() {
+            table.set(key, &[round; 6_000]).unwrap();
+            if n % 50 == 0 {
+                for key in keys(0..32) {
+                    assert!(table.get(&key).unwrap().is_some(), "{key:?} in {round}");
+                }
+            }
+        }
+    }
+    assert!(table.stats().unwrap().evicted_new > 10_000);
+    assert_clean(&table);
+}

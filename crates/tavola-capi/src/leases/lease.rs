@@ -180,7 +180,7 @@ pub unsafe extern "C" fn tavola_get_or_lease(
 ///
 /// # Errors
 /// `TAVOLA_PASSED_ON`: nothing is stored, for the lease has passed on, as its time was over; or the
-/// key was removed meanwhile, or set (told by its time of expiry); or this is a forked child.
+/// key was removed or set meanwhile; or this is a forked child.
 /// `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has ended before. Else as `tavola_set`; the
 /// lease is given up then.
 ///

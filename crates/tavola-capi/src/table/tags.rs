@@ -51,7 +51,9 @@ pub(crate) unsafe fn tags_of(tags: *const tavola_tags) -> Result<Tags, Failure> 
 
 /// Tells tags of these names as they are at this moment, for `tavola_set_tagged`; one that is not
 /// there yet is made. Take them *before* reading what the value is made of: should a tag be
-/// invalidated while the value is made, the key is missing from the beginning.
+/// invalidated while the value is made, the key is missing from the beginning. So it is if a cache
+/// evicted the tag meanwhile, which it does when no key was set or read with it for a while: do not
+/// keep them for long.
 ///
 /// # Errors
 /// `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS`, a name of more than 4096 bytes, a table

@@ -59,8 +59,8 @@ pub(crate) use strays::{adopt_strays, release_claims};
 pub use tags::Tags;
 pub(crate) use uid::{
     announce, chunk_page, count_change, entry_of, forget_chunks, free_uid, give_empty_chunk,
-    has_empty_chunk, leads_to, link_chunk, make_hole, next_hole, settle_uid, store as store_entry,
-    take_uid,
+    has_empty_chunk, leads_to, link_chunk, make_hole, mark_use, next_hole, settle_uid,
+    store as store_entry, take_uid, unused_for,
 };
 pub(crate) use write::{
     Stamp, can_count, copy_with_field, discard, expect_expiry, write_counter, write_large,

@@ -6,7 +6,7 @@
 //! agree at every moment. A death in between leaves `Flux` until recovery makes the entries anew
 //! from the items.
 
-use super::{Need, Step, Stop, corrupt, pool};
+use super::{Item, Need, Step, Stop, corrupt, pool};
 use crate::error::Error;
 use crate::layout::{
     Hint, PageWord, UID_ENTRIES, UID_FIRST, UID_HOLE, UidEntry, UidLayout, UidPage, UidPlace,
@@ -47,6 +47,33 @@ pub(crate) fn leads_to(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) -> bool 
     entry_of(lock.region, lock.number, hint).is_some_and(|entry| {
         UidEntry::decode(entry.load(Ordering::Relaxed)) == UidEntry::Live { item_ref }
     })
+}
+
+/// How many epochs of its shard a tag was not used for; 0: there is no such tag. Without the lock
+/// what is told may be of an entry that is no more.
+#[inline]
+pub(crate) fn unused_for(region: &Region, tag: Hint) -> u64 {
+    let shard = region.uid_place(tag.uid()).shard;
+    let epoch = region.shard(shard).tag_epoch.load(Ordering::Relaxed);
+    entry_of(region, shard, tag).map_or(0, |entry| {
+        UidEntry::unused_for(entry.load(Ordering::Relaxed), epoch)
+    })
+}
+
+/// Notes that a tag is used, if it is still there.
+pub(crate) fn mark_use(lock: &ShardLock<'_>, tag: Hint) {
+    let Some(entry) = entry_of(lock.region, lock.number, tag) else {
+        return;
+    };
+    let word = entry.load(Ordering::Relaxed);
+    let UidEntry::Live { item_ref } = UidEntry::decode(word) else {
+        return;
+    };
+    if Item::at(lock.region, item_ref).is_some_and(|item| item.is_tag() && item.hint() == tag) {
+        let epoch = lock.head.tag_epoch.load(Ordering::Relaxed);
+        // Whoever reads by uid at this moment looks again.
+        entry.store(UidEntry::used_in(word, epoch), Ordering::Release);
+    }
 }
 
 /// Gives out a uid. Its entry stays `Free` until the uid is announced.

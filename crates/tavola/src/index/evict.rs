@@ -3,7 +3,8 @@
 //! S3-FIFO's idea without queues: newcomers are on probation and have a tenth of the bytes, and
 //! what was read meanwhile is protected. A shard has two hands that walk its buckets, each looking
 //! only at keys of its kind (the table is in layout/bucket.rs). A newcomer that goes leaves its tag
-//! behind as a ghost.
+//! behind as a ghost. A tag (see table/tags.rs) goes only if no key that has it was set or read
+//! for a while, counted in evictions: it would take them all along.
 //!
 //! | step | a reader finds | a survivor finds, if we die after it |
 //! |---|---|---|
@@ -20,7 +21,7 @@ use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::place::drop_key;
 use super::tags::is_over;
-use crate::alloc::{Item, Step, Tags};
+use crate::alloc::{Item, Step, unused_for};
 use crate::layout::{
     AGAIN, BUCKETS, Bucket, HandWord, PROTECTED, SLOTS, Segment, VISITED, is_key, slot_ref,
     slot_tag,
@@ -32,6 +33,9 @@ use crate::sync::Ordering;
 const PROBATION: u64 = 10;
 /// Buckets a hand walks in vain before the other one is tried, and then what else may go.
 const MOST_IN_VAIN: u32 = 320;
+/// Epochs that a tag stays for without being used: as many keys are evicted meanwhile as a fourth
+/// to a half of those that are there.
+const TAG_LIFE: u64 = 4;
 
 /// Which keys a hand looks at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,8 +44,10 @@ enum Kind {
     Protected,
     /// Newcomers that were not read, young ones too.
     Unread,
-    /// In the end any: all are read all the time.
+    /// In the end any but tags: all are read all the time.
     Any,
+    /// Tags, too: there is nothing else.
+    All,
 }
 
 /// Evicts one key, and says how many bytes of key and value it had; `None`: there is none.
@@ -63,14 +69,16 @@ pub(crate) fn evict(lock: &ShardLock<'_>) -> Step<Option<u64>> {
     }
     let segments = lock.head.segments.load(Ordering::Relaxed);
     let all = segments.saturating_add(1).saturating_mul(BUCKETS as u32);
-    walk(lock, Kind::Any, all)
+    match walk(lock, Kind::Any, all)? {
+        None => walk(lock, Kind::All, all),
+        some => Ok(some),
+    }
 }
 
-/// Tells that a key was read, to which that slot word leads, if it still does; says which tags it
-/// has: they are in use as well.
-pub(crate) fn visit(lock: &ShardLock<'_>, hash: Hash, word: u64) -> Tags {
+/// Tells that a key was read, to which that slot word leads, if it still does.
+pub(crate) fn visit(lock: &ShardLock<'_>, hash: Hash, word: u64) {
     let Ok(Some(segment)) = segment_of(lock, hash) else {
-        return Tags::NONE;
+        return;
     };
     for number in [hash.home(), hash.away()] {
         let bucket = &segment.buckets[number as usize];
@@ -79,19 +87,22 @@ pub(crate) fn visit(lock: &ShardLock<'_>, hash: Hash, word: u64) -> Tags {
                 && let Some(state) = bucket.visited(slot)
             {
                 bucket.set_state(slot, state);
-                let item = Item::at(lock.region, slot_ref(word));
-                return item.map_or(Tags::NONE, |item| item.tags());
+                return;
             }
         }
     }
-    Tags::NONE
+}
+
+/// Whether an item is a tag in use.
+fn is_used_tag(item: &Item<'_>) -> bool {
+    item.is_tag() && unused_for(item.region(), item.hint()) < TAG_LIFE
 }
 
 /// Lets a hand walk over `most` buckets, until it has evicted a key.
 fn walk(lock: &ShardLock<'_>, kind: Kind, most: u32) -> Step<Option<u64>> {
     let word = match kind {
         Kind::Newcomers | Kind::Unread => &lock.head.new_hand,
-        Kind::Protected | Kind::Any => &lock.head.old_hand,
+        Kind::Protected | Kind::Any | Kind::All => &lock.head.old_hand,
     };
     let mut hand = HandWord::decode(word.load(Ordering::Relaxed));
     let mut walked = 0;
@@ -189,13 +200,13 @@ fn judge(
         Kind::Newcomers => !is_protected,
         Kind::Protected => is_protected,
         Kind::Unread => !is_protected && state & VISITED == 0,
-        Kind::Any => true,
+        Kind::Any | Kind::All => true,
     };
     if !is_concerned || !is_key(word) {
         return Ok(None);
     }
     let changed = match (is_protected, state & VISITED != 0, state & AGAIN != 0) {
-        _ if matches!(kind, Kind::Unread | Kind::Any) => None,
+        _ if matches!(kind, Kind::Unread | Kind::Any | Kind::All) => None,
         (false, true, _) => Some(PROTECTED),
         (false, false, false) => Some(AGAIN),
         (true, visited, true) => Some(if visited {
@@ -218,7 +229,14 @@ fn judge(
     let Some(item) = Item::at(lock.region, slot_ref(word)) else {
         return Ok(None);
     };
-    if let Some(state) = changed.filter(|_| !is_over(&item).unwrap_or(false)) {
+    let spared = match kind {
+        Kind::Any if item.is_tag() => Some(state),
+        Kind::Newcomers | Kind::Protected | Kind::Unread if is_used_tag(&item) => {
+            changed.or(Some(PROTECTED))
+        }
+        _ => changed.filter(|_| !item.is_tag() && !is_over(&item).unwrap_or(false)),
+    };
+    if let Some(state) = spared {
         if becomes_protected(state) {
             lock.head.newcomers.sub_owned(item.payload());
         }
@@ -237,6 +255,7 @@ pub(super) fn evict_beside(
     only_unread: bool,
 ) -> Step<bool> {
     let places = [hash.home(), hash.away()].map(|b| (0..SLOTS).map(move |slot| (b as usize, slot)));
+    let is_used = |item_ref| Item::at(lock.region, item_ref).is_some_and(|item| is_used_tag(&item));
     let least = places
         .into_iter()
         .flatten()
@@ -246,8 +265,12 @@ pub(super) fn evict_beside(
             is_key(word).then(|| (bucket.state(slot), (b, slot), slot_ref(word)))
         })
         .filter(|(state, ..)| !only_unread || state & (PROTECTED | VISITED) == 0)
-        // Newcomers before protected keys, in each kind those that were not read.
-        .min_by_key(|(state, ..)| (state & PROTECTED, state & VISITED, state & AGAIN));
+        .filter(|(.., item_ref)| !only_unread || !is_used(*item_ref))
+        // Tags in use last; newcomers before protected keys, in each kind those that were not read.
+        .min_by_key(|(state, _, item_ref)| {
+            let is_used = is_used(*item_ref);
+            (is_used, state & PROTECTED, state & VISITED, state & AGAIN)
+        });
     let Some((_, place, item_ref)) = least else {
         return Ok(false);
     };
@@ -286,6 +309,7 @@ fn let_go(
         return Ok(payload);
     }
     drop_key(lock, &found)?;
+    count_to_epoch(lock);
     match is_protected {
         true => lock.head.evicted_old.add_owned(1),
         false => {
@@ -294,4 +318,17 @@ fn let_go(
         }
     }
     Ok(payload)
+}
+
+/// Counts a key that is evicted towards the next epoch of tags. (Of keys alone, so that tags do not
+/// stay longer the more of them there are.)
+fn count_to_epoch(lock: &ShardLock<'_>) {
+    let head = lock.head;
+    let counts = [&head.evicted_new, &head.evicted_old].map(|count| count.load(Ordering::Relaxed));
+    let tags = u64::from(head.tags.load(Ordering::Relaxed));
+    let keys = head.items.load(Ordering::Relaxed).saturating_sub(tags);
+    let length = 1 << (keys.max(64).ilog2() - 3);
+    if counts[0].wrapping_add(counts[1]) % length == 0 {
+        head.tag_epoch.add_owned(1);
+    }
 }

@@ -1,7 +1,7 @@
 //! What a read takes of an item it has found.
 
-use crate::alloc::{Item, Stamp};
-use crate::layout::Bucket;
+use crate::alloc::{Item, Stamp, unused_for};
+use crate::layout::{Bucket, FLAG_TAGGED, Hint};
 use crate::sync::{Ordering, SHORT};
 
 /// What a read wants of an item: a `Vec`, which begins empty, takes its value, `()` nothing.
@@ -34,22 +34,42 @@ pub(crate) struct Noted<'w, W> {
     want: &'w mut W,
     /// The slot's word, where telling changes something; else 0.
     pub(crate) word: u64,
+    /// A tag of the key of which nobody has noted lately that it is used; or none.
+    pub(crate) tag: Hint,
 }
 
 impl<'w, W: Want> Noted<'w, W> {
     pub(crate) fn new(want: &'w mut W) -> Self {
-        Self { want, word: 0 }
+        Self {
+            want,
+            word: 0,
+            tag: Hint::NONE,
+        }
     }
+}
+
+/// A tag of an item of which nobody has noted lately that it is used; or none.
+#[cold]
+fn unused_tag(item: &Item<'_>) -> Hint {
+    let tags = item.tags();
+    let unused = |tag: &Hint| unused_for(item.region(), *tag) != 0;
+    tags.hints().find(unused).unwrap_or(Hint::NONE)
 }
 
 impl<W: Want> Want for Noted<'_, W> {
     #[inline(always)]
     fn take(&mut self, item: &Item<'_>) -> bool {
+        if item.flags() & FLAG_TAGGED != 0 {
+            self.tag = unused_tag(item);
+        }
         self.want.take(item)
     }
 
     #[inline(always)]
     fn take_short(&mut self, item: &Item<'_>) -> bool {
+        if item.flags() & FLAG_TAGGED != 0 {
+            self.tag = unused_tag(item);
+        }
         self.want.take_short(item)
     }
 

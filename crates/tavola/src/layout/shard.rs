@@ -15,7 +15,9 @@ pub(crate) struct ShardHead {
     pub(crate) dir_inline: [W32; DIR_INLINE as usize],
     /// [`UidLayout`]: chunks of the uid table, and a count of its changes.
     pub(crate) uid_layout: W64,
-    reserved_read: [W64; 6],
+    /// Of a cache: rises each time that a sixteenth to an eighth of the keys were evicted.
+    pub(crate) tag_epoch: W64,
+    reserved_read: [W64; 5],
     /// The lock word (`lock`).
     pub(crate) lock: W32,
     /// How often the shard was recovered after a death.
@@ -82,7 +84,8 @@ pub(crate) struct ShardHead {
     reserved_tail: [W64; 6],
 }
 assert_layout!(ShardHead, size 1536, {
-    layout: 0, dir_inline: 8, uid_layout: 520, reserved_read: 528, lock: 576, recoveries: 580,
+    layout: 0, dir_inline: 8, uid_layout: 520, tag_epoch: 528, reserved_read: 536, lock: 576,
+    recoveries: 580,
     items: 584, payload: 592, moves: 600, segments: 604, changes: 608,
     victim: 616, victim_block: 620, in_place: 624, classes: 632, levels: 1280, uids: 1376,
     uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, sweep: 1400,

@@ -4,7 +4,7 @@
 //! uid       number in the shard (32 - shards_log2 bits) | shard (shards_log2)
 //! number    chunk | entry 11
 //! chunk     a page: head 16 B | entries 2 .. 2047, a word each
-//! entry     state 2 | version 22 | ref 40, or of a free one the next free entry of the chunk
+//! entry     state 2 | used 4 | version 18 | ref 40, or of a free one the next free of the chunk
 //! ```
 //!
 //! | entry | a reader by uid | next |
@@ -12,6 +12,9 @@
 //! | `Free` | misses | `Flux` |
 //! | `Flux(ref)`: its slot may change | takes the key there, reads by key | `Live`, `Free` |
 //! | `Live(ref)` | takes the item | `Flux`; `Live`, when the item is moved |
+//!
+//! *Used* tells of a tag in a cache when a key with it was last set or read, by `tag_epoch` of the
+//! shard. It is advice.
 //!
 //! All are written under the shard's lock. The version rises with every change, so that a reader
 //! finds out; where it begins anew, `uid_layout` of the shard rises before. Recovery makes all
@@ -61,8 +64,10 @@ pub(crate) enum UidEntry {
 }
 
 const REF: u64 = (1 << 40) - 1;
-const VERSION: u64 = ((1 << 22) - 1) << 40;
+const VERSION: u64 = ((1 << 18) - 1) << 40;
 const VERSION_STEP: u64 = 1 << 40;
+const USED_SHIFT: u32 = 58;
+const USED: u64 = 15 << USED_SHIFT;
 const STATE_SHIFT: u32 = 62;
 
 impl UidEntry {
@@ -89,7 +94,19 @@ impl UidEntry {
             Self::Live { item_ref } => (2, item_ref & REF),
             Self::Damaged => unreachable!("a damaged entry is only ever read"),
         };
-        (state << STATE_SHIFT | version | low, version == 0)
+        let used = if state == 0 { 0 } else { word & USED };
+        (state << STATE_SHIFT | used | version | low, version == 0)
+    }
+
+    /// How many epochs of tags ago it was used, as the word of its entry tells; mod 16.
+    #[inline(always)]
+    pub(crate) fn unused_for(word: u64, epoch: u64) -> u64 {
+        epoch.wrapping_sub((word & USED) >> USED_SHIFT) & 15
+    }
+
+    /// The same word, used in that epoch.
+    pub(crate) fn used_in(word: u64, epoch: u64) -> u64 {
+        word & !USED | epoch << USED_SHIFT & USED
     }
 }
 
@@ -201,6 +218,12 @@ mod tests {
             assert_eq!(wraps, word == u64::MAX);
             word = next;
         }
+        let used = UidEntry::used_in(word, 21);
+        assert_eq!(UidEntry::decode(used), UidEntry::Live { item_ref });
+        assert_eq!(UidEntry::unused_for(used, 23), 2);
+        // A tag that is moved was used as it was.
+        let moved = UidEntry::Flux { item_ref }.after(used).0;
+        assert_eq!(UidEntry::unused_for(moved, 21), 0);
         assert_eq!(UidEntry::decode(u64::MAX), UidEntry::Damaged);
     }
 

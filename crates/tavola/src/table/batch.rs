@@ -64,7 +64,7 @@ impl Core {
     fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
         let found = ahead.finish(self.region(), key, &mut noted)?;
-        self.tell(ahead.hash, found, noted.word);
+        self.tell(ahead.hash, found, (noted.word, noted.tag));
         Ok(found)
     }
 

@@ -7,10 +7,10 @@ use super::Table;
 use super::core::{Core, MOST_AT_ONCE};
 use crate::alloc::{
     Step, Stop, available, capacity, free_pages, give_back, give_up_free, give_up_some, is_over,
-    lock_pool, may_hold, rebuild_pool, reckon, set_capacity,
+    lock_pool, mark_use, may_hold, rebuild_pool, reckon, set_capacity,
 };
 use crate::error::{Error, Result};
-use crate::index::{Hash, Noted, Spot, Want, evict, find, read, squeeze, tag_name, visit};
+use crate::index::{Hash, Noted, Want, evict, read, squeeze, visit};
 use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
 use crate::lock::{ShardLock, tally};
 use crate::sync::Ordering;
@@ -65,7 +65,7 @@ impl Core {
     fn read_and_tell(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
         let found = read(self.region(), key, hash, &mut noted)?;
-        self.tell(hash, found, noted.word);
+        self.tell(hash, found, (noted.word, noted.tag));
         Ok(found)
     }
 
@@ -75,16 +75,17 @@ impl Core {
         let hash = Hash::of(self.region(), key);
         let found = read(self.region(), key, hash, out)?;
         if self.region().is_cache() && self.region().is_writable() {
-            self.tell(hash, found, 0);
+            self.tell(hash, found, (0, Hint::NONE));
         }
         Ok(found)
     }
 
-    /// Counts a read, and notes that its key is in use if the word of its slot is given. The slot
+    /// Counts a read, and notes that its key is in use if the word of its slot is given, and that a
+    /// tag is. The slot
     /// may be another's by now, its segment gone: so that is done under the shard's lock, if nobody
     /// holds it; the next read comes anyway.
     #[inline]
-    pub(super) fn tell(&self, hash: Hash, found: bool, word: u64) {
+    pub(super) fn tell(&self, hash: Hash, found: bool, (word, tag): (u64, Hint)) {
         if self.is_untold.load(Ordering::Relaxed) != 0 {
             return;
         }
@@ -100,36 +101,28 @@ impl Core {
         if word != 0 {
             self.visit(me, hash, word);
         }
+        if found && tag.is_some() {
+            self.use_tag(me, tag);
+        }
     }
 
     #[cold]
     #[inline(never)]
-    pub(super) fn visit(&self, me: u32, hash: Hash, word: u64) {
-        let region = self.region();
-        let Some(lock) = ShardLock::try_acquire(region, hash.shard(), me) else {
-            return;
-        };
-        let tags = visit(&lock, hash, word);
-        drop(lock);
-        for tag in tags.hints() {
-            self.visit_tag(me, tag);
+    fn visit(&self, me: u32, hash: Hash, word: u64) {
+        if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
+            visit(&lock, hash, word);
         }
     }
 
-    /// Notes that a tag is in use, as a key is that has it: else it would be evicted before that,
-    /// and take it along.
+    /// Notes that a tag is in use, as a key was set or read that has it: else it would be evicted
+    /// before that, and take it along. As with a visit, only if nobody holds its shard.
     #[cold]
-    fn visit_tag(&self, me: u32, tag: Hint) {
+    #[inline(never)]
+    pub(super) fn use_tag(&self, me: u32, tag: Hint) {
         let region = self.region();
-        let mut name = Vec::new();
-        if !matches!(tag_name(region, tag, &mut name), Ok(true)) {
-            return;
-        }
-        let hash = Hash::of_tag(region, &name);
-        if let Some(lock) = ShardLock::try_acquire(region, hash.shard(), me)
-            && let Ok(Spot::Taken(found)) = find(&lock, hash, &name)
-        {
-            found.visit(&lock);
+        let shard = region.uid_place(tag.uid()).shard;
+        if let Some(lock) = ShardLock::try_acquire(region, shard, me) {
+            mark_use(&lock, tag);
         }
     }
 

@@ -66,6 +66,12 @@ impl Beside<'_> {
                 end_of_changed(lock, key, stamp);
                 Ok(stamp)
             }
+            (Some(stamping), Spot::Taken(found)) => {
+                if found.item(lock)?.expiry_ms() == stamping.stamp.expiry_ms {
+                    end_of_changed(lock, key, stamping.stamp);
+                }
+                Ok(stamping.stamp)
+            }
             (stamping, _) => Ok(stamping.map_or(Stamp::NONE, |stamping| stamping.stamp)),
         }
     }

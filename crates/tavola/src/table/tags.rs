@@ -18,9 +18,9 @@ use super::attributes::{Attributes, no_room};
 use super::core::Core;
 use super::how::{Beside, Stamping, When};
 use super::write::{New, link};
-use crate::alloc::{Stamp, Tags, free_uid, take_uid, write_tag};
+use crate::alloc::{Stamp, Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
 use crate::error::{Error, Result};
-use crate::index::{Hash, HintOf, Noted, Spot, drop_key, find, read, read_tag, tag_name};
+use crate::index::{Hash, HintOf, Spot, drop_key, find, read, read_tag, tag_name};
 use crate::layout::{Hint, MOST_TAGS};
 
 /// The most bytes of the name of a tag.
@@ -49,16 +49,24 @@ impl Core {
     /// The uid of a tag, which is made if there is none of this name.
     fn tag(&self, name: &[u8]) -> Result<Hint> {
         let mut has = HintOf(Hint::NONE);
-        let mut noted = Noted::new(&mut has);
-        let found = read_tag(self.region(), name, &mut noted)?;
-        let word = noted.word;
-        if !found || !has.0.is_some() {
+        if !read_tag(self.region(), name, &mut has)? || !has.0.is_some() {
             return self.make_tag(name);
         }
-        if word != 0 && self.region().is_cache() && self.region().is_writable() {
-            self.visit(self.writer()?, Hash::of_tag(self.region(), name), word);
-        }
+        self.use_tags([has.0].into_iter())?;
         Ok(has.0)
+    }
+
+    /// Notes of tags in a cache that they are in use.
+    pub(super) fn use_tags(&self, tags: impl Iterator<Item = Hint>) -> Result<()> {
+        let region = self.region();
+        if region.is_cache() && region.is_writable() {
+            for tag in tags {
+                if unused_for(region, tag) != 0 {
+                    self.use_tag(self.writer()?, tag);
+                }
+            }
+        }
+        Ok(())
     }
 
     #[cold]
@@ -77,7 +85,6 @@ impl Core {
             if let Spot::Taken(found) = spot {
                 let hint = found.hint(lock)?;
                 if hint.is_some() {
-                    found.visit(lock);
                     return Ok(hint);
                 }
                 // A repair took its uid, which was damaged: so no key has it any more.
@@ -92,6 +99,7 @@ impl Core {
                 hint,
             };
             link(lock, hash, spot, new)?;
+            mark_use(lock, hint);
             lock.head.tags.add_owned(1);
             Ok(hint)
         })
@@ -122,8 +130,8 @@ impl Core {
             ..stamp
         };
         let beside = Stamping { stamp, keep };
-        self.store_stamped(key, value, When::Always, Beside(Some(&beside)))
-            .map(|_| ())
+        self.store_stamped(key, value, When::Always, Beside(Some(&beside)))?;
+        self.use_tags(tags.hints())
     }
 
     fn tag_names(&self, tags: &Tags) -> Result<Vec<Vec<u8>>> {
@@ -143,7 +151,9 @@ impl Table {
     /// [`Table::set_tagged`]. A tag that is not there yet is made.
     ///
     /// Take them *before* reading what the value is made of: should a tag be invalidated while the
-    /// value is made, the key is missing from the beginning.
+    /// value is made, the key is missing from the beginning. So it is if a cache evicted the tag
+    /// meanwhile, which it does when no key was set or read with it for a while: do not keep them
+    /// for long.
     ///
     /// # Errors
     /// [`Error::BadOption`]: more than 16 tags, a name of more than 4096 bytes, a table of fixed

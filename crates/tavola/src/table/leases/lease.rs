@@ -66,7 +66,7 @@ impl Lease {
 
     /// Stores the value and ends the lease: who waits for it gets the value. False: the value is
     /// not stored, for the lease has passed on, as its time was over; or the key was removed
-    /// meanwhile, or set (told by its time of expiry), or its value changed ([`Table::update`],
+    /// or set meanwhile, or its value changed ([`Table::update`],
     /// [`Table::append`], [`Table::incr`] and the like). A key that was missing, was set and is
     /// missing again, as it has expired or been evicted, is as it was.
     ///
@@ -105,8 +105,10 @@ impl Lease {
         };
         let when = When::Leased(&self.claim);
         // Dropped afterwards, and so ended: who comes in between finds the value.
-        self.core
-            .store_stamped(&self.key, value, when, Beside(Some(&stamping)))
+        let core = &self.core;
+        let stored = core.store_stamped(&self.key, value, when, Beside(Some(&stamping)))?;
+        core.use_tags(tags.hints())?;
+        Ok(stored)
     }
 
     /// Ends the lease without a value. For `back_off`, an hour at most, nobody wins it again: who
