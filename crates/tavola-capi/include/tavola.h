@@ -463,9 +463,9 @@ typedef uint64_t tavola_hint;
 typedef struct tavola_stats {
   // `sizeof(tavola_stats)`.
   size_t size;
-  // Keys; those that have expired count until they are removed.
+  // Keys; those that have expired, or lost a tag, count until they are removed.
   uint64_t keys;
-  // Bytes of all keys and values; a counter's value counts as 8.
+  // Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
   uint64_t payload_bytes;
   // What the system has allocated for the file, the index and all slack included.
   uint64_t resident_bytes;
@@ -475,7 +475,7 @@ typedef struct tavola_stats {
   uint32_t fixed_key;
   // The length of all values then.
   uint32_t fixed_value;
-  // Keys with a uid.
+  // Keys with a uid, and tags.
   uint64_t uids;
   // Segments of the index.
   uint64_t segments;
@@ -505,7 +505,7 @@ typedef struct tavola_stats {
   uint8_t uuid[16];
   // Version of the format.
   uint64_t format_version;
-  // Keys that had expired and were removed for it, since the table was made.
+  // Keys that had expired, or lost a tag, and were removed for it, since the table was made.
   uint64_t expired;
   // How many milliseconds keys live unless they are given another time; 0: for ever.
   uint64_t ttl_ms;
@@ -561,10 +561,82 @@ typedef struct tavola_participant {
   const char *command;
   // Whether it lives; a dead one's slot is freed by the next `tavola_reap`.
   uint64_t alive;
+  // Reads of a cache that found their key, by all that ever had its slot; as in `tavola_stats`.
+  uint64_t hits;
+  // Those that did not.
+  uint64_t misses;
+  // Writes to a cache.
+  uint64_t writes;
 } tavola_participant;
 
 // Is told a participant, lent until it returns.
 typedef void (*tavola_each_participant)(void *user, const struct tavola_participant *participant);
+
+// What was done with a cache in the last while: counts, to be divided by `spanned_ms` for rates.
+// They are reckoned from samples that those who read and write take, about one a second.
+typedef struct tavola_recent {
+  // `sizeof(tavola_recent)`, as the library knows it.
+  size_t size;
+  // The time that was asked for, in milliseconds: 1000, 10000 or 60000.
+  uint64_t wanted_ms;
+  // The time that the counts are of, not less than half of that, and longer where little is
+  // done; 0: they are not known, and all 0.
+  uint64_t spanned_ms;
+  // Reads that found their key.
+  uint64_t hits;
+  // Reads that did not.
+  uint64_t misses;
+  // Writes.
+  uint64_t writes;
+  // Keys evicted.
+  uint64_t evicted;
+  // Keys removed as they had expired, or lost a tag.
+  uint64_t expired;
+} tavola_recent;
+
+// Is told what was done in a while, lent until it returns.
+typedef void (*tavola_each_recent)(void *user, const struct tavola_recent *recent);
+
+// How many calls to a cache took so long, of those that were timed since it was made: about one in
+// 1024 of the calls that read one key, and of those that set one.
+typedef struct tavola_latency {
+  // `sizeof(tavola_latency)`, as the library knows it.
+  size_t size;
+  // They took so many nanoseconds, or more.
+  uint64_t from_ns;
+  // They took less than so many; `UINT64_MAX`: there is no limit.
+  uint64_t below_ns;
+  // Reads.
+  uint64_t reads;
+  // Writes.
+  uint64_t writes;
+} tavola_latency;
+
+// Is told how many calls took so long, lent until it returns.
+typedef void (*tavola_each_latency)(void *user, const struct tavola_latency *latency);
+
+// A shard: a part of the keys with a lock of its own. Where one has far more writes than the
+// others, many write to the same key.
+typedef struct tavola_shard {
+  // `sizeof(tavola_shard)`, as the library knows it.
+  size_t size;
+  // Its number, from 0 on.
+  uint64_t number;
+  // Keys, and tags.
+  uint64_t keys;
+  // Bytes of their keys and values.
+  uint64_t payload_bytes;
+  // How often a key of it was set, changed or removed by who asked for that, since the table was
+  // made.
+  uint64_t writes;
+  // Keys that were evicted from it, since the table was made.
+  uint64_t evicted;
+  // Recoveries after a death, since the table was made.
+  uint64_t recoveries;
+} tavola_shard;
+
+// Is told a shard, lent until it returns.
+typedef void (*tavola_each_shard)(void *user, const struct tavola_shard *shard);
 
 // What a check found.
 typedef struct tavola_check_report {
@@ -1369,6 +1441,42 @@ tavola_status tavola_participants(const struct tavola_table *table,
                                   tavola_each_participant each,
                                   void *user);
 
+// Tells what was done with a cache in the last second, the last ten and the last sixty, in this
+// order. Of other tables nothing is known.
+//
+// # Errors
+// As `tavola_get_stats`.
+tavola_status tavola_get_recent(const struct tavola_table *table,
+                                tavola_each_recent each,
+                                void *user);
+
+// Tells how long reads and writes of a cache took, by samples: a histogram, from short times to
+// long ones, without gaps. Of other tables nothing is known: all counts are 0.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_latencies(const struct tavola_table *table,
+                               tavola_each_latency each,
+                               void *user);
+
+// Tells the times in nanoseconds within which that part of the timed calls, 0 to 1, was done,
+// estimated from what `tavola_latencies` tells: 0.5 for the median. 0: none was timed. NULL for
+// what is not wanted.
+//
+// # Errors
+// `TAVOLA_ERR_ARGUMENT`: `part` is not from 0 to 1. Else as `tavola_latencies`.
+tavola_status tavola_latency_quantile(const struct tavola_table *table,
+                                      double part,
+                                      uint64_t *read_ns,
+                                      uint64_t *write_ns);
+
+// Tells what each shard holds and does, one by one, in the order of their numbers; at no one
+// moment while others write.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_shards(const struct tavola_table *table, tavola_each_shard each, void *user);
+
 // Reads everything and compares what is derived with what it is derived from. `each` is told what
 // is wrong, in plain sentences, at most 100 of them; it may be NULL. `TAVOLA_OK` says that it was
 // checked: nothing is wrong when `report->problems` is 0.
@@ -1836,6 +1944,28 @@ tavola_status tavola_get_or_compute(const struct tavola_table *table,
                                     tavola_compute_fn compute,
                                     void *user,
                                     struct tavola_buffer *value);
+
+// As `tavola_get_or_compute`, of a value that gets tags of these names, see `tavola_set_tagged`.
+// They are taken before it is computed: if one is invalidated meanwhile, the value is returned,
+// but missing for who asks next. A value that is there already keeps the tags it has.
+//
+// # Errors
+// As `tavola_get_or_compute`; where the value is to be computed, as `tavola_tags_of`, too.
+//
+// # Concurrency
+// As `tavola_get_or_compute`.
+//
+// # Crash
+// As `tavola_get_or_compute`.
+tavola_status tavola_get_or_compute_tagged(const struct tavola_table *table,
+                                           const void *key,
+                                           size_t key_len,
+                                           const struct tavola_lease_options *options,
+                                           const struct tavola_bytes *tags,
+                                           size_t tag_count,
+                                           tavola_compute_fn compute,
+                                           void *user,
+                                           struct tavola_buffer *value);
 
 // Opens a pool in a file of its own, making it when it is not there. An existing one keeps its own
 // elements and queues.

@@ -213,14 +213,21 @@ class table {
   // `compute` throws, that goes on to its caller, and others are told for a while.
   template <typename F>
   std::string get_or_compute(view key, const lease_options& with, F&& compute) {
-    using computing = detail::computing<F>;
-    computing asked(compute);
-    detail::text value;
-    const auto given = detail::to(with);
-    const auto status = tavola_get_or_compute(get(), key.data(), key.size(), &given,
-                                              computing::ask, &asked, value.buffer());
-    asked.guard.rethrow();
-    return value.take(status);
+    return detail::compute(compute, [&](auto... rest) {
+      const auto given = detail::to(with);
+      return tavola_get_or_compute(get(), key.data(), key.size(), &given, rest...);
+    });
+  }
+  // As `get_or_compute`, of a value that gets tags of these names, taken before it is computed.
+  template <typename F>
+  std::string get_or_compute_tagged(view key, const lease_options& with,
+                                    const std::vector<view>& tags, F&& compute) {
+    return detail::compute(compute, [&](auto... rest) {
+      const auto given = detail::to(with);
+      const auto names = detail::all_bytes(tags);
+      return tavola_get_or_compute_tagged(get(), key.data(), key.size(), &given, names.data(),
+                                          names.size(), rest...);
+    });
   }
   // The value, or the lease to compute it.
   leased get_or_lease(view key, const lease_options& with) {
@@ -355,19 +362,24 @@ class table {
     return found;
   }
   std::vector<size_class> classes() const {
-    return detail::list<size_class, tavola_class>(
-        [&](auto... rest) { return tavola_classes(get(), rest...); });
+    return detail::list<size_class>(tavola_classes, get());
   }
   std::vector<participant> participants() const {
-    return detail::list<participant, tavola_participant>(
-        [&](auto... rest) { return tavola_participants(get(), rest...); });
+    return detail::list<participant>(tavola_participants, get());
   }
-  check_report check() const {
-    return detail::report([&](auto... rest) { return tavola_check(get(), rest...); });
+  // What was done with a cache in the last second, the last ten and the last sixty.
+  std::vector<tavola::recent> recent() const {
+    return detail::list<tavola::recent>(tavola_get_recent, get());
   }
-  check_report repair() {
-    return detail::report([&](auto... rest) { return tavola_repair(get(), rest...); });
+  // How long its reads and writes took, by samples: from short times to long ones.
+  std::vector<latency> latencies() const { return detail::list<latency>(tavola_latencies, get()); }
+  // The times within which that part of them, 0 to 1, was done, estimated; zero: none was timed.
+  latency_quantiles latency_quantile(double part) const {
+    return detail::quantiles(get(), part);
   }
+  std::vector<shard> shards() const { return detail::list<shard>(tavola_shards, get()); }
+  check_report check() const { return detail::report(tavola_check, get()); }
+  check_report repair() { return detail::report(tavola_repair, get()); }
   std::uint64_t compact() {
     std::uint64_t given_back = 0;
     detail::check(tavola_compact(get(), &given_back));
@@ -391,12 +403,8 @@ class table {
     detail::check(tavola_reap(get(), &freed));
     return freed;
   }
-  std::vector<std::string> pools() const {
-    return detail::texts([&](auto... rest) { return tavola_pools(get(), rest...); });
-  }
-  std::vector<std::string> logs() const {
-    return detail::texts([&](auto... rest) { return tavola_logs(get(), rest...); });
-  }
+  std::vector<std::string> pools() const { return detail::texts(tavola_pools, get()); }
+  std::vector<std::string> logs() const { return detail::texts(tavola_logs, get()); }
   // Whether all came in time.
   bool race_start(view key, std::uint32_t count, std::chrono::milliseconds timeout = for_ever) {
     return detail::done(tavola_race_start(get(), key.data(), key.size(), count,
@@ -474,9 +482,7 @@ inline std::string path_of(const std::string& name) {
   detail::text path;
   return path.take(tavola_names_path_of(name.c_str(), path.buffer()));
 }
-inline std::vector<std::string> list() {
-  return detail::texts([](auto... rest) { return tavola_names_list(rest...); });
-}
+inline std::vector<std::string> list() { return detail::texts(tavola_names_list); }
 inline void remove(const std::string& name) { detail::check(tavola_names_remove(name.c_str())); }
 }  // namespace names
 

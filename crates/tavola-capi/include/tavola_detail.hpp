@@ -179,27 +179,27 @@ inline std::optional<std::size_t> length(tavola_status status, const tavola_buff
   return buffer.len;
 }
 
-// What a function tells one by one, each made from what it lends.
-template <typename Made, typename Told, typename Call>
-std::vector<Made> list(Call&& call) {
+// What a function tells one by one after it got these arguments, each made from what it lends.
+template <typename Made, typename Call, typename... Given>
+std::vector<Made> list(Call&& call, Given... given) {
   std::vector<Made> all;
-  auto add = [&](const Told& told) { all.emplace_back(told); };
+  auto add = [&](const auto& told) { all.emplace_back(told); };
   using adding = guarded<decltype(add)>;
   adding guard(add);
-  auto tell = [](void* user, const Told* told) {
+  auto tell = [](void* user, const auto* told) {
     static_cast<adding*>(user)->run([&](auto& each) { each(*told); });
   };
-  guard.check(call(tell, &guard));
+  guard.check(call(given..., tell, &guard));
   return all;
 }
 
-// All that a function tells of texts.
-template <typename Call>
-std::vector<std::string> texts(Call&& call) {
+// The same of texts.
+template <typename Call, typename... Given>
+std::vector<std::string> texts(Call&& call, Given... given) {
   std::vector<std::string> all;
   auto add = [&](std::string_view text) { all.emplace_back(text); };
   guarded<decltype(add)> guard(add);
-  guard.check(call(each_text<decltype(add)>, &guard));
+  guard.check(call(given..., each_text<decltype(add)>, &guard));
   return all;
 }
 

@@ -1,5 +1,5 @@
 // What tables tell of their keys and of themselves, for C++17: attributes, entries, walks,
-// participants, checks; a part of tavola.hpp, which includes it.
+// participants, rates, latencies, checks; a part of tavola.hpp, which includes it.
 //
 // MIT OR Apache-2.0, at your choice.
 
@@ -135,7 +135,7 @@ using walk_with_attributes = walk_of<full_entry>;
 struct participant {
   explicit participant(const tavola_participant& told)
       : pid(told.pid), slot(told.slot), attached_unix_s(told.attached_unix_s),
-        is_alive(told.alive != 0) {
+        is_alive(told.alive != 0), hits(told.hits), misses(told.misses), writes(told.writes) {
     if (told.command != nullptr) command = told.command;
   }
   std::uint32_t pid, slot;
@@ -144,7 +144,35 @@ struct participant {
   std::optional<std::string> command;
   // A dead one's slot is freed by the next `reap`.
   bool is_alive;
+  // What was done with a cache by all that ever had its slot.
+  std::uint64_t hits, misses, writes;
 };
+
+// What was done with a cache in the last while; see tavola_recent.
+struct recent {
+  explicit recent(const tavola_recent& told) noexcept
+      : wanted(told.wanted_ms), spanned(told.spanned_ms), hits(told.hits), misses(told.misses),
+        writes(told.writes), evicted(told.evicted), expired(told.expired) {}
+  // The time that was asked for, and the one that the counts are of; zero: they are not known.
+  std::chrono::milliseconds wanted, spanned;
+  std::uint64_t hits, misses, writes, evicted, expired;
+  // Of all reads those that found their key, 0 to 1; nothing: there were none.
+  std::optional<double> hit_ratio() const noexcept {
+    const double reads = static_cast<double>(hits) + static_cast<double>(misses);
+    return reads > 0 ? std::make_optional(static_cast<double>(hits) / reads) : std::nullopt;
+  }
+};
+
+// How many calls to a cache took so long, of those that were timed; see tavola_latency.
+using latency = tavola_latency;
+
+// Within which time a part of the timed calls was done; zero: none was timed.
+struct latency_quantiles {
+  std::chrono::nanoseconds read, write;
+};
+
+// What a shard holds and does; see tavola_shard.
+using shard = tavola_shard;
 
 // What a check found; `problems` are told in plain sentences, at most 100.
 struct check_report {
@@ -154,10 +182,15 @@ struct check_report {
 };
 
 namespace detail {
-template <typename Call>
-check_report report(Call&& call) {
+inline latency_quantiles quantiles(const tavola_table* table, double part) {
+  std::uint64_t read = 0, write = 0;
+  check(tavola_latency_quantile(table, part, &read, &write));
+  return {std::chrono::nanoseconds(read), std::chrono::nanoseconds(write)};
+}
+template <typename Call, typename Handle>
+check_report report(Call&& call, Handle* handle) {
   tavola_check_report found = TAVOLA_INIT(tavola_check_report);
-  auto told = texts([&](auto each, void* user) { return call(&found, each, user); });
+  auto told = texts(call, handle, &found);
   return {found.keys, found.bytes_reachable, found.bytes_in_use, found.problems, std::move(told)};
 }
 }  // namespace detail

@@ -73,6 +73,16 @@ struct computing {
   std::string given;
 };
 
+// What a function has computed that is called with the last arguments of `tavola_get_or_compute`.
+template <typename F, typename Call>
+std::string compute(F& function, Call&& call) {
+  computing<F> asked(function);
+  text value;
+  const auto status = call(computing<F>::ask, &asked, value.buffer());
+  asked.guard.rethrow();
+  return value.take(status);
+}
+
 }  // namespace detail
 
 // The right, and the duty, to compute a value; given up at its end if it was not filled.

@@ -153,7 +153,7 @@ class pool {
   }
   std::uint32_t queue_room() const { return tavola_pool_queue_room(get()); }
   std::vector<std::string> queues() const {
-    return detail::texts([&](auto... rest) { return tavola_pool_queues(get(), rest...); });
+    return detail::texts(tavola_pool_queues, get());
   }
 
   // The bytes of an element; nullptr when there is no such.
@@ -175,7 +175,7 @@ class pool {
   // Each goes to one; memory for their numbers is taken first, so that none is held unknown.
   std::vector<std::uint32_t> reclaim() { return told(tavola_pool_reclaim); }
   check_report check() const {
-    return detail::report([&](auto... rest) { return tavola_pool_check(get(), rest...); });
+    return detail::report(tavola_pool_check, get());
   }
 
  private:

@@ -11,7 +11,10 @@ use crate::logs::tavola_line;
 use crate::options::tavola_options;
 use crate::queues::pool::tavola_pool_options;
 use crate::status::tavola_status;
+use crate::table::latency::tavola_latency;
 use crate::table::maintain::{tavola_check_report, tavola_maintained};
+use crate::table::recent::tavola_recent;
+use crate::table::shards::tavola_shard;
 use crate::table::stats::{tavola_class, tavola_participant, tavola_stats};
 use crate::table::tags::tavola_tags;
 use std::io::Write;
@@ -71,7 +74,10 @@ fn assertions() -> Vec<(String, usize)> {
             writes tags
         }
         tavola_class { size block_bytes pages blocks used }
-        tavola_participant { size pid slot attached_unix_s command alive }
+        tavola_participant { size pid slot attached_unix_s command alive hits misses writes }
+        tavola_recent { size wanted_ms spanned_ms hits misses writes evicted expired }
+        tavola_latency { size from_ns below_ns reads writes }
+        tavola_shard { size number keys payload_bytes writes evicted recoveries }
         tavola_check_report { size keys bytes_reachable bytes_in_use problems }
         tavola_maintained {
             size collapsed_bytes given_back_bytes huge_pages_supported done
@@ -165,5 +171,5 @@ fn every_struct_and_field_of_the_header_is_looked_at() {
         let looked_at = known.matches(&format!("(offsetof({name}, ")).count();
         assert_eq!(looked_at, there, "fields of {name}");
     }
-    assert_eq!(structs, 18);
+    assert_eq!(structs, 21);
 }

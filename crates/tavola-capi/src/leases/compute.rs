@@ -3,9 +3,10 @@
 use super::options::{lease_options_of, tavola_lease_options};
 use crate::batch::tavola_bytes;
 use crate::buffer::tavola_buffer;
-use crate::entry::entry;
+use crate::entry::{Answer, entry};
 use crate::given::given;
 use crate::status::{Failure, tavola_status};
+use crate::table::tags::names_of;
 use crate::table::tavola_table;
 use std::ffi::c_void;
 use std::fmt;
@@ -89,15 +90,64 @@ pub unsafe extern "C" fn tavola_get_or_compute(
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
         // SAFETY: the caller's promise.
-        let options = unsafe { lease_options_of(options) }?;
-        compute.ok_or_else(|| Failure::null("compute"))?;
-        let value = given!(buffer value);
-        // SAFETY: the caller's promise.
-        let asked = || unsafe { ask(compute, user) };
-        match table.inner.get_or_compute(key, options, asked) {
-            Ok(bytes) => value.put(&bytes),
-            Err(Stop::NotComputed(why)) => Err(Failure::not_computed(why)),
-            Err(Stop::Failed(failure)) => Err(failure),
-        }
+        unsafe { get_or_compute(table, key, options, &[], (compute, user), value) }
     })
+}
+
+/// As `tavola_get_or_compute`, of a value that gets tags of these names, see `tavola_set_tagged`.
+/// They are taken before it is computed: if one is invalidated meanwhile, the value is returned,
+/// but missing for who asks next. A value that is there already keeps the tags it has.
+///
+/// # Errors
+/// As `tavola_get_or_compute`; where the value is to be computed, as `tavola_tags_of`, too.
+///
+/// # Concurrency
+/// As `tavola_get_or_compute`.
+///
+/// # Crash
+/// As `tavola_get_or_compute`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_get_or_compute_tagged(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    options: *const tavola_lease_options,
+    tags: *const tavola_bytes,
+    tag_count: usize,
+    compute: tavola_compute_fn,
+    user: *mut c_void,
+    value: *mut tavola_buffer,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let tags = given!(items tags, tag_count);
+        // SAFETY: the caller's promise.
+        unsafe { get_or_compute(table, key, options, tags, (compute, user), value) }
+    })
+}
+
+/// # Safety
+/// I1 of `given.rs`.
+unsafe fn get_or_compute(
+    table: &tavola_table,
+    key: &[u8],
+    options: *const tavola_lease_options,
+    tags: &[tavola_bytes],
+    (compute, user): (tavola_compute_fn, *mut c_void),
+    value: *mut tavola_buffer,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let (options, tags) = unsafe { (lease_options_of(options)?, names_of(tags)?) };
+    compute.ok_or_else(|| Failure::null("compute"))?;
+    let value = given!(buffer value);
+    // SAFETY: the caller's promise.
+    let asked = || unsafe { ask(compute, user) };
+    match table
+        .inner
+        .get_or_compute_tagged(key, options, &tags, asked)
+    {
+        Ok(bytes) => value.put(&bytes),
+        Err(Stop::NotComputed(why)) => Err(Failure::not_computed(why)),
+        Err(Stop::Failed(failure)) => Err(failure),
+    }
 }

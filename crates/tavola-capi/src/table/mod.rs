@@ -19,6 +19,12 @@ mod iter;
 
 pub(crate) mod stats;
 
+pub(crate) mod recent;
+
+pub(crate) mod latency;
+
+pub(crate) mod shards;
+
 pub(crate) mod maintain;
 
 mod cache;

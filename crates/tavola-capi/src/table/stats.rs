@@ -14,9 +14,9 @@ use tavola_core::{ClassStats, Participant, Stats};
 pub struct tavola_stats {
     /// `sizeof(tavola_stats)`.
     pub size: usize,
-    /// Keys; those that have expired count until they are removed.
+    /// Keys; those that have expired, or lost a tag, count until they are removed.
     pub keys: u64,
-    /// Bytes of all keys and values; a counter's value counts as 8.
+    /// Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
     pub payload_bytes: u64,
     /// What the system has allocated for the file, the index and all slack included.
     pub resident_bytes: u64,
@@ -26,7 +26,7 @@ pub struct tavola_stats {
     pub fixed_key: u32,
     /// The length of all values then.
     pub fixed_value: u32,
-    /// Keys with a uid.
+    /// Keys with a uid, and tags.
     pub uids: u64,
     /// Segments of the index.
     pub segments: u64,
@@ -56,7 +56,7 @@ pub struct tavola_stats {
     pub uuid: [u8; 16],
     /// Version of the format.
     pub format_version: u64,
-    /// Keys that had expired and were removed for it, since the table was made.
+    /// Keys that had expired, or lost a tag, and were removed for it, since the table was made.
     pub expired: u64,
     /// How many milliseconds keys live unless they are given another time; 0: for ever.
     pub ttl_ms: u64,
@@ -169,6 +169,12 @@ pub struct tavola_participant {
     pub command: *const c_char,
     /// Whether it lives; a dead one's slot is freed by the next `tavola_reap`.
     pub alive: u64,
+    /// Reads of a cache that found their key, by all that ever had its slot; as in `tavola_stats`.
+    pub hits: u64,
+    /// Those that did not.
+    pub misses: u64,
+    /// Writes to a cache.
+    pub writes: u64,
 }
 
 /// Is told a size class, lent until it returns.
@@ -261,6 +267,9 @@ fn tell(each: tavola_each_participant, user: *mut c_void, of: Participant) {
         attached_unix_s: of.attached_unix_s,
         command: command.as_ref().map_or(ptr::null(), |line| line.as_ptr()),
         alive: u64::from(of.alive),
+        hits: of.hits,
+        misses: of.misses,
+        writes: of.writes,
     };
     // SAFETY: the caller's function, called as its type says.
     unsafe { each(user, &raw const participant) };

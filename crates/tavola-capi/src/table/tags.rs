@@ -49,6 +49,16 @@ pub(crate) unsafe fn tags_of(tags: *const tavola_tags) -> Result<Tags, Failure> 
     Ok(tags)
 }
 
+/// The names that a caller gives.
+///
+/// # Safety
+/// I1 of `given.rs`.
+pub(crate) unsafe fn names_of<'a>(names: &[tavola_bytes]) -> Result<Vec<&'a [u8]>, Failure> {
+    // SAFETY: the caller's promise.
+    let name = |name: &tavola_bytes| unsafe { name.get() };
+    names.iter().map(name).collect()
+}
+
 /// Tells tags of these names as they are at this moment, for `tavola_set_tagged`; one that is not
 /// there yet is made. Take them *before* reading what the value is made of: should a tag be
 /// invalidated while the value is made, the key is missing from the beginning. So it is if a cache
@@ -76,9 +86,7 @@ pub unsafe extern "C" fn tavola_tags_of(
         let out = given!(sized_out tags);
         let mut told = tavola_tags::new();
         // SAFETY: the caller's promise.
-        let name = |name: &tavola_bytes| unsafe { name.get() };
-        let names: Result<Vec<&[u8]>, Failure> = names.iter().map(name).collect();
-        let tags = table.inner.tags(&names?)?;
+        let tags = table.inner.tags(&unsafe { names_of(names)? })?;
         told.count = tags.len() as u64;
         for (place, hint) in told.hints.iter_mut().zip(tags.hints()) {
             *place = hint.to_bits();

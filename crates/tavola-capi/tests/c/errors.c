@@ -73,6 +73,9 @@ static void nulls(tavola_table *table) {
   CHECK_IS(TAVOLA_ERR_NULL, tavola_names_list(NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_classes(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_participants(table, NULL, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_get_recent(table, NULL, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_latencies(table, NULL, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_shards(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_pools(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_pool_open("x", &pool_options, &pool));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_set(table, "k", SIZE_MAX, "v", 1));

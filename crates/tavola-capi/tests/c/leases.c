@@ -306,6 +306,62 @@ static void fills_with_tags(tavola_table *table) {
   }
 }
 
+// Invalidates the tag of the value that it computes.
+static int32_t invalidates(void *user, tavola_bytes *value) {
+  CHECK_IS(TAVOLA_OK, tavola_invalidate_tag(user, "tag", 3));
+  *value = (tavola_bytes){"late", 4};
+  return 0;
+}
+
+static void computes_with_tags(tavola_table *table) {
+  const tavola_lease_options options = minute(0);
+  const tavola_bytes names[] = {{"tag", 3}, {"other", 5}};
+  struct computation seven = {"seven", 0, 0};
+  char bytes[16];
+  tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+  for (int i = 1; i <= 3; i++) {
+    for (int again = 0; again < 2; again++) {
+      value.len = 0;
+      CHECK_IS(TAVOLA_OK, tavola_get_or_compute_tagged(table, "t", 1, &options, names, 2,
+                                                       computes, &seven, &value));
+      CHECK(holds(&value, "seven") && seven.count == i && has(table, "t", "seven"));
+    }
+    CHECK_IS(TAVOLA_OK, tavola_invalidate_tag(table, i % 2 ? "tag" : "other", i % 2 ? 3 : 5));
+    CHECK(has(table, "t", NULL));
+  }
+  CHECK_IS(TAVOLA_OK, tavola_get_or_compute_tagged(table, "t", 1, &options, names, 1, invalidates,
+                                                   table, &value));
+  CHECK(holds(&value, "late") && has(table, "t", NULL));
+  // Without tags, as without that.
+  CHECK_IS(TAVOLA_OK, tavola_get_or_compute_tagged(table, "t", 1, &options, NULL, 0, computes,
+                                                   &seven, &value));
+  CHECK(seven.count == 4 && has(table, "t", "seven"));
+}
+
+static void refuses_tags(tavola_table *table) {
+  const tavola_lease_options options = minute(0);
+  struct computation seven = {"seven", 0, 0};
+  tavola_bytes names[TAVOLA_MOST_TAGS + 1];
+  char texts[TAVOLA_MOST_TAGS + 1], bytes[16];
+  tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+  for (int i = 0; i <= TAVOLA_MOST_TAGS; i++) {
+    texts[i] = (char)('a' + i);
+    names[i] = (tavola_bytes){&texts[i], 1};
+  }
+#define TAGGED(status, tags, count, compute)                                                  \
+  CHECK_IS(status, tavola_get_or_compute_tagged(table, "u", 1, &options, tags, count, compute, \
+                                                &seven, &value))
+  TAGGED(TAVOLA_ERR_BAD_OPTION, names, TAVOLA_MOST_TAGS + 1, computes);
+  TAGGED(TAVOLA_ERR_NULL, names, 1, NULL);
+  TAGGED(TAVOLA_ERR_NULL, NULL, 1, computes);
+  names[1].data = NULL;
+  TAGGED(TAVOLA_ERR_NULL, names, 2, computes);
+  CHECK(seven.count == 0 && value.len == 0 && has(table, "u", NULL));
+  // None of these keeps the lease.
+  TAGGED(TAVOLA_OK, names, 1, computes);
+  CHECK(seven.count == 1 && has(table, "u", "seven"));
+}
+
 int main(void) {
   tavola_table *table = a_table("leases");
   fills(table);
@@ -317,6 +373,8 @@ int main(void) {
   CHECK(has(table, "o", "there"));
   computes_once(table);
   computes_in_vain(table);
+  computes_with_tags(table);
+  refuses_tags(table);
   refuses(table);
   without_room(table);
   tables_without_leases();

@@ -19,6 +19,32 @@ static void computes_once(tavola::table& table) {
   CHECK(table.contains("empty"));
 }
 
+static void computes_with_tags(tavola::table& table) {
+  int count = 0;
+  const auto compute = [&] { return std::to_string(++count); };
+  const auto ask = [&](auto& function) {
+    return table.get_or_compute_tagged("t", {1min}, {"x", "y"}, function);
+  };
+  CHECK(ask(compute) == "1" && ask(compute) == "1");
+  CHECK(table.invalidate_tag("y") && !table.contains("t") && ask(compute) == "2");
+  table.remove("t");
+  const auto late = [&] {
+    table.invalidate_tag("x");
+    return "late";
+  };
+  CHECK(ask(late) == "late" && !table.contains("t"));
+  const auto fails = [&]() -> std::string { throw std::out_of_range("no luck"); };
+  try {
+    ask(fails);
+    CHECK(false);
+  } catch (const std::out_of_range&) {
+  }
+  const std::string longest(4097, 'x');
+  CHECK(thrown_by([&] { table.get_or_compute_tagged("v", {1min}, {longest}, compute); }) ==
+        TAVOLA_ERR_BAD_OPTION);
+  CHECK(count == 2);
+}
+
 struct no_exception {};
 
 static void passes_exceptions_on(tavola::table& table) {
@@ -86,6 +112,7 @@ static void gives_up(tavola::table& table) {
 int main() {
   auto table = a_table("leases");
   computes_once(table);
+  computes_with_tags(table);
   passes_exceptions_on(table);
   leases(table);
   gives_up(table);

@@ -1,0 +1,70 @@
+//! What each shard holds and does.
+
+use super::tavola_table;
+use crate::entry::{OK, entry};
+use crate::given::given;
+use crate::status::{Failure, tavola_status};
+use std::ffi::c_void;
+use tavola_core::ShardStats;
+
+/// A shard: a part of the keys with a lock of its own. Where one has far more writes than the
+/// others, many write to the same key.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tavola_shard {
+    /// `sizeof(tavola_shard)`, as the library knows it.
+    pub size: usize,
+    /// Its number, from 0 on.
+    pub number: u64,
+    /// Keys, and tags.
+    pub keys: u64,
+    /// Bytes of their keys and values.
+    pub payload_bytes: u64,
+    /// How often a key of it was set, changed or removed by who asked for that, since the table was
+    /// made.
+    pub writes: u64,
+    /// Keys that were evicted from it, since the table was made.
+    pub evicted: u64,
+    /// Recoveries after a death, since the table was made.
+    pub recoveries: u64,
+}
+
+impl From<&ShardStats> for tavola_shard {
+    fn from(shard: &ShardStats) -> Self {
+        Self {
+            size: size_of::<Self>(),
+            number: u64::from(shard.number),
+            keys: shard.keys,
+            payload_bytes: shard.payload_bytes,
+            writes: shard.writes,
+            evicted: shard.evicted,
+            recoveries: u64::from(shard.recoveries),
+        }
+    }
+}
+
+/// Is told a shard, lent until it returns.
+pub type tavola_each_shard =
+    Option<unsafe extern "C" fn(user: *mut c_void, shard: *const tavola_shard)>;
+
+/// Tells what each shard holds and does, one by one, in the order of their numbers; at no one
+/// moment while others write.
+///
+/// # Errors
+/// Those of mapping the table, where this is its first use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_shards(
+    table: *const tavola_table,
+    each: tavola_each_shard,
+    user: *mut c_void,
+) -> tavola_status {
+    entry(|| {
+        let table = given!(handle table);
+        let each = each.ok_or_else(|| Failure::null("each"))?;
+        for shard in &table.inner.shard_stats()? {
+            // SAFETY: the caller's function, called as its type says.
+            unsafe { each(user, &tavola_shard::from(shard)) };
+        }
+        OK
+    })
+}
