@@ -102,7 +102,7 @@ fn open(shell: &Shell, name: &str) -> Table {
         .unwrap()
 }
 
-/// A cache that was used: hits, misses, evictions, keys that expired, all latencies.
+/// A cache that was used: hits, misses, evictions, keys that expired, two tags, all latencies.
 fn used_cache(shell: &Shell) -> Table {
     shell.run(["create", "c", "--capacity", "2M"]).ok();
     let table = open(shell, "c");
@@ -120,6 +120,7 @@ fn used_cache(shell: &Shell) -> Table {
         table.get(&n.to_le_bytes()).unwrap();
         table.get(&(n / 2).to_le_bytes()).unwrap();
     }
+    table.tags(&["x", "y"]).unwrap();
     table
 }
 
@@ -144,6 +145,8 @@ fn the_numbers_are_those_of_the_table() {
     };
     is("tavola_up", &[], 1);
     is("tavola_keys", &[], stats.keys);
+    is("tavola_uids", &[], stats.uids);
+    is("tavola_tags", &[], 2);
     is("tavola_payload_bytes", &[], stats.payload_bytes);
     is("tavola_resident_bytes", &[], stats.resident_bytes);
     is("tavola_limit_bytes", &[], stats.max_size);

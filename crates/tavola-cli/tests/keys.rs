@@ -383,7 +383,18 @@ fn keys_with_a_tag_are_gone_together() {
     shell
         .run(["set", "t", "d", "1", "--tag", "x", "--tag", "z"])
         .ok();
+    let tags = || {
+        let text = shell.run(["stat", "t"]).text();
+        let number = shell.run(["stat", "t", "--json"]).json()["tags"].as_u64();
+        assert!(
+            text.contains(&format!("\n  tags          {}\n", number.unwrap())),
+            "{text}"
+        );
+        number
+    };
+    assert_eq!(tags(), Some(3));
     shell.run(["invalidate", "t", "x"]).ok();
+    assert_eq!(tags(), Some(2));
     for key in ["a", "b", "d"] {
         assert!(shell.run(["get", "t", key]).missing().is_empty());
     }

@@ -103,6 +103,7 @@ fn summary(stats: &Stats, latencies: &Latencies) -> Vec<(&'static str, String)> 
             "uids",
             format!("{} in {}", count(stats.uids), size(stats.uid_bytes)),
         ),
+        ("tags", count(stats.tags)),
         ("spare", size(stats.free_bytes)),
         ("made", made),
     ];
@@ -249,6 +250,7 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "large_bytes": stats.large_bytes,
         "beside_bytes": stats.beside_bytes,
         "uids": stats.uids,
+        "tags": stats.tags,
         "expired": stats.expired,
         "ttl_ms": stats.ttl_ms,
         "uid_bytes": stats.uid_bytes,

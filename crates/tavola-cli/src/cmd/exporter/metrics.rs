@@ -119,7 +119,7 @@ const FAMILIES: &[Family] = &[
         "tavola_keys",
         Kind::Gauge,
         "",
-        "Keys; those that have expired count until they are removed.",
+        "Keys; those that have expired, or lost a tag, count until they are removed.",
         |look, out| out.put(look.stats.keys),
     ),
     Family(
@@ -202,11 +202,14 @@ const FAMILIES: &[Family] = &[
         "tavola_uids",
         Kind::Gauge,
         "",
-        "Keys with a uid.",
+        "Keys with a uid, and tags.",
         |look, out| {
             out.put(look.stats.uids);
         },
     ),
+    Family("tavola_tags", Kind::Gauge, "", "Tags.", |look, out| {
+        out.put(look.stats.tags);
+    }),
     Family(
         "tavola_participants",
         Kind::Gauge,
@@ -229,7 +232,7 @@ const FAMILIES: &[Family] = &[
         "tavola_expired",
         Kind::Counter,
         "",
-        "Keys removed as they had expired.",
+        "Keys removed as they had expired, or lost a tag.",
         |look, out| out.put(look.stats.expired),
     ),
     Family(
