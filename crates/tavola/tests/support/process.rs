@@ -2,7 +2,9 @@
 
 use std::ffi::CString;
 use std::io;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 pub fn signal(pid: i32, signal: i32) {
@@ -142,4 +144,40 @@ pub fn monotonic_ns() -> u64 {
     let answer = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     assert_eq!(answer, 0);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Where this process has mapped a whole file.
+pub struct Mapped(Range<usize>);
+
+impl Mapped {
+    /// The one mapping there is of it, by the number of its inode: it may have had no name yet.
+    pub fn of(path: &Path) -> Self {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let inode = std::fs::metadata(path).unwrap().ino().to_string();
+        let is_of = |line: &&str| line.split_whitespace().nth(4) == Some(&inode);
+        let lines: Vec<&str> = maps.lines().filter(is_of).collect();
+        let [line] = lines[..] else {
+            panic!("mapped in several parts, or not at all: {lines:?}");
+        };
+        let addresses = line.split_whitespace().next().unwrap();
+        let (from, to) = addresses.split_once('-').unwrap();
+        let number = |text| usize::from_str_radix(text, 16).unwrap();
+        Self(number(from)..number(to))
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Lets bytes of it, whole pages of 4 KiB, only be read; or written to again. Until then, who
+    /// writes there is ended by SIGSEGV.
+    pub fn protect(&self, part: &Range<usize>, is_protected: bool) {
+        assert!(part.start <= part.end && part.end <= self.len());
+        let write = if is_protected { 0 } else { libc::PROT_WRITE };
+        let from = (self.0.start + part.start) as *mut libc::c_void;
+        // SAFETY: changes how bytes within one mapping of this process may be used, and who goes
+        // against that is ended; nobody unmaps it meanwhile.
+        let done = unsafe { libc::mprotect(from, part.len(), libc::PROT_READ | write) };
+        assert_eq!(done, 0, "{}", io::Error::last_os_error());
+    }
 }
