@@ -419,9 +419,10 @@ typedef struct tavola_options {
 //
 // Handed in, `ttl_ms` or `expires_unix_ms` may be set, not both; told, both are. Times are kept by
 // a clock that nobody sets: a wall clock that is set, forth or back, changes nothing for the keys
-// that are there. It goes by the kernel's ticks, each 1 to 10 ms, and stands still while the
-// machine sleeps. After the machine was started anew, a table on a disk goes by the wall clock of
-// that moment.
+// that are there. It goes by the kernel's ticks, each 1 to 10 ms. After the machine was started
+// anew, a table on a disk goes by the wall clock of that moment. It stands still while the machine
+// sleeps: after 8 hours asleep, each key that was stored before lives 8 hours longer, and one with
+// `expires_unix_ms` ends 8 hours late.
 typedef struct tavola_attributes {
   // `sizeof(tavola_attributes)`.
   size_t size;

@@ -24,8 +24,12 @@ use std::time::{Duration, SystemTime};
 ///
 /// Times are kept in milliseconds of a clock that nobody sets: a wall clock that is set, forth or
 /// back, changes nothing for the keys that are there (as long as their processes can read `/proc`).
-/// It goes by the kernel's ticks, each 1 to 10 ms, and stands still while the machine sleeps. After
-/// the machine was started anew, a table on a disk goes by the wall clock of that moment.
+/// It goes by the kernel's ticks, each 1 to 10 ms. After the machine was started anew, a table on a
+/// disk goes by the wall clock of that moment.
+///
+/// It stands still while the machine sleeps: after 8 hours asleep, each key that was stored before
+/// lives 8 hours longer, and one with [`Expiry::At`] ends 8 hours late. Keys that are stored
+/// afterwards end in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expiry {
     /// As the table was made: [`Options::ttl`](super::Options::ttl) after now, or never.
@@ -36,7 +40,9 @@ pub enum Expiry {
     /// So long after now, less or more a tick; at once, when it is zero (which means never to
     /// memcached).
     After(Duration),
-    /// At this time of the wall clock as it stands now; at once, when that has passed.
+    /// At this time of the wall clock as it stands now; at once, when that has passed. It is kept as
+    /// the time that is left: if the wall clock is set later, or the machine sleeps, the key ends by
+    /// as much earlier or later by that clock.
     At(SystemTime),
 }
 
