@@ -13,7 +13,7 @@ const KEY: &[u8] = b"the key";
 const PROCESSES: usize = 32;
 /// What nobody waits for.
 const LONG: Duration = Duration::from_secs(3600);
-/// The time within which a lease passes on, in the middle of nine deaths.
+/// The time within which a lease passes on.
 const PASSES: Duration = Duration::from_millis(50);
 
 fn options() -> LeaseOptions {
@@ -116,13 +116,53 @@ fn win(args: &[String]) {
     drop(kept);
 }
 
+/// How a lease passed on.
+#[derive(Debug)]
+struct Passing {
+    /// From the kill until who waits has the lease.
+    took: Duration,
+    /// Of that, how long who waits was to run and had no processor.
+    delayed: Duration,
+    /// By how much a thread that only sleeps came late at most, meanwhile: as late may he who is
+    /// killed have come to his end.
+    late: Duration,
+}
+
+impl Passing {
+    /// What is left where the machine does nothing else.
+    fn in_time(&self) -> bool {
+        self.took < PASSES + self.delayed + self.late
+    }
+}
+
+/// How long this thread was to run and had no processor, so far.
+fn delayed() -> Duration {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ns = told.split_whitespace().nth(1).map(|ns| ns.parse().unwrap());
+    Duration::from_nanos(ns.unwrap_or(0))
+}
+
+/// Sleeps again and again until there is an answer; says by how much it came late at most.
+fn most_late<T>(at: &mpsc::Receiver<T>) -> (T, Duration) {
+    let (nap, mut late) = (Duration::from_millis(1), Duration::ZERO);
+    loop {
+        let began = Instant::now();
+        std::thread::sleep(nap);
+        late = late.max(began.elapsed() - nap);
+        if let Ok(answer) = at.try_recv() {
+            return (answer, late);
+        }
+    }
+}
+
 /// Kills who has the lease of a key, while a thread waits for it: how long that waits from then.
-fn passing(table: &Table, winner: Actor, key: &[u8], after: Duration) -> Duration {
+fn passing(table: &Table, winner: Actor, key: &[u8], after: Duration) -> Passing {
     let (done, at) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            let before = delayed();
             let value = table.get_or_compute(key, options(), || {
-                done.send(Instant::now()).unwrap();
+                done.send((Instant::now(), delayed() - before)).unwrap();
                 Ok::<_, Error>(b"value".to_vec())
             });
             assert_eq!(value.unwrap(), b"value");
@@ -131,7 +171,12 @@ fn passing(table: &Table, winner: Actor, key: &[u8], after: Duration) -> Duratio
         assert!(at.try_recv().is_err(), "it did not wait");
         let killed = Instant::now();
         signal(winner.pid(), libc::SIGKILL);
-        at.recv().unwrap() - killed
+        let ((has, delayed), late) = most_late(&at);
+        Passing {
+            took: has - killed,
+            delayed,
+            late,
+        }
     })
 }
 
@@ -141,7 +186,7 @@ fn a_dead_winners_lease_passes_on_within_50_ms() {
     let test = "a_dead_winners_lease_passes_on_within_50_ms";
     let dir = Dir::new();
     let (table, path) = create(&dir);
-    let mut took: Vec<Duration> = (0..9)
+    let passed: Vec<Passing> = (0..9)
         .map(|number| {
             let key = format!("key {number}");
             let mut winner = Actor::start(test, "win", &[&path, &key]);
@@ -150,9 +195,13 @@ fn a_dead_winners_lease_passes_on_within_50_ms() {
             passing(&table, winner, key.as_bytes(), after)
         })
         .collect();
+    println!("{passed:#?}");
+    let mut took: Vec<Duration> = passed.iter().map(|passing| passing.took).collect();
     took.sort();
-    println!("a lease passed on after {took:?}");
     assert!(took[4] < PASSES, "{took:?}");
+    // Each of them, but for one that the machine may have kept for a reason of its own.
+    let too_late = passed.iter().filter(|passing| !passing.in_time()).count();
+    assert!(too_late <= 1, "{passed:#?}");
     table.reap().unwrap();
     assert_clean(&table);
 }
@@ -275,7 +324,7 @@ fn a_parent_is_killed_with_a_lease_and_its_child_lives() {
     let mut parent = Actor::start(test, "parent", &[&path]);
     let child = parent.hear().parse().unwrap();
     // Zombies are dead, too: it is collected afterwards only.
-    let took = passing(&table, parent, KEY, Duration::ZERO);
+    let took = passing(&table, parent, KEY, Duration::ZERO).took;
     assert!(took < Duration::from_secs(5), "{took:?}");
     signal(child, libc::SIGKILL);
 }

@@ -161,4 +161,16 @@ mod tests {
         assert!(reaches(3.0, 100_000, random, 599) && !reaches(0.0, 100_000, random, 1));
         assert!(!reaches(1.0, 0, random, 1) && !reaches(1.0, 100_000, 1.0, 1));
     }
+
+    #[test]
+    fn of_even_chances_as_many_are_early_as_the_method_says() {
+        const CHANCES: u32 = 100_000;
+        let chance = |n: u32| f64::from(n + 1) / f64::from(CHANCES);
+        for (beta, took_ms, fresh_ms) in [(1.0, 100, 50), (1.0, 100, 400), (2.5, 40, 300)] {
+            let is_early = |n: &u32| reaches(beta, took_ms * 1000, chance(*n), fresh_ms);
+            let count = (0..CHANCES).filter(is_early).count() as f64;
+            let share = (-(fresh_ms as f64) / (beta * f64::from(took_ms))).exp();
+            assert!((count - share * f64::from(CHANCES)).abs() <= 1.0, "{beta}");
+        }
+    }
 }
