@@ -398,27 +398,6 @@ fn a_value_is_computed_early_by_one() {
     });
 }
 
-/// What takes `times` as long as it is still fresh is computed early by one of e^(1/times) calls.
-#[test]
-fn early_ones_are_as_many_as_the_method_says() {
-    const CALLS: u32 = 10_000;
-    let table = options().private().unwrap();
-    let attributes = Attributes::ttl(HOUR).with_flags(u32::MAX);
-    table.set_with(KEY, b"old", attributes).unwrap();
-    let even = HOUR.as_micros() as f64 / f64::from(u32::MAX);
-    for times in [0.25, 0.5, 1.0, 2.0, 8.0] {
-        let early = lasting().early(times * even);
-        let is_early = |_: &u32| !matches!(table.get_or_lease(KEY, early).unwrap(), Leased::Hit(_));
-        let share = (0..CALLS).filter(is_early).count() as f64 / f64::from(CALLS);
-        let expected = (-1.0 / times).exp();
-        // Six standard deviations: one run in a hundred million is outside by chance. What
-        // passes of the hour meanwhile is a hundredth of one.
-        let spread = (expected * (1.0 - expected) / f64::from(CALLS)).sqrt();
-        println!("{times} times: {share}, expected {expected:.4}, give or take {spread:.4}");
-        assert!((share - expected).abs() < 6.0 * spread, "{times}: {share}");
-    }
-}
-
 #[test]
 fn impossible_options_are_refused() {
     let table = options().private().unwrap();

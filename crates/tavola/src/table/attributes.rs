@@ -40,9 +40,9 @@ pub enum Expiry {
     /// So long after now, less or more a tick; at once, when it is zero (which means never to
     /// memcached).
     After(Duration),
-    /// At this time of the wall clock as it stands now; at once, when that has passed. It is kept as
-    /// the time that is left: if the wall clock is set later, or the machine sleeps, the key ends by
-    /// as much earlier or later by that clock.
+    /// At this time of the wall clock as it stands now; at once, when that has passed. It is kept
+    /// as the time that is left: if the wall clock is set later, or the machine sleeps, the key
+    /// ends as much earlier or later by that clock.
     At(SystemTime),
 }
 
