@@ -273,6 +273,53 @@ mod tests {
         assert_eq!(taken.writes, 1);
     }
 
+    /// Beside real counters, a minute of samples that say that ten hits were counted each second.
+    #[cfg(not(feature = "torture"))]
+    #[test]
+    fn a_table_tells_of_the_last_second_ten_and_sixty() {
+        let table = cache();
+        let region = table.core().unwrap().region();
+        table.set(b"key", b"value").unwrap();
+        for _ in 0..630 {
+            assert!(table.get(b"key").unwrap().is_some());
+        }
+        for _ in 0..126 {
+            assert!(table.get(b"none").unwrap().is_none());
+        }
+        let (began, now_ms) = (Instant::now(), region.now_ms());
+        for number in 0..SAMPLES {
+            let age_s = u64::from(SAMPLES - 1 - number);
+            region.sample(number).write(&Sampled {
+                at_ms: now_ms - 1000 * age_s,
+                hits: 630 - 10 * age_s,
+                misses: 126 - 2 * age_s,
+                writes: 1,
+                ..Sampled::default()
+            });
+        }
+        let last = SampledWord {
+            number: SAMPLES - 1,
+            at_ms: now_ms,
+        };
+        let word = &region.superblock().sampled;
+        word.store(last.encode(), Ordering::Relaxed);
+        let stats = table.stats().unwrap();
+        // However long that took, and the clock's tick.
+        let late = began.elapsed() + Duration::from_millis(20);
+        for one in stats.recent {
+            let age = Duration::from_secs(one.hits / 10);
+            assert_eq!(
+                (one.hits % 10, one.misses * 5, one.writes),
+                (0, one.hits, 0)
+            );
+            assert_eq!(one.hit_ratio(), Some(5.0 / 6.0));
+            assert!(one.spanned >= age && one.spanned <= age + late, "{one:?}");
+            let off = one.spanned.abs_diff(one.wanted);
+            assert!(off <= Duration::from_millis(500), "{one:?}");
+        }
+        assert_eq!(stats.recent.map(|one| one.wanted.as_secs()), WANTED_S);
+    }
+
     #[test]
     fn a_table_that_is_no_cache_tells_nothing() {
         let table = Options::new().max_size(1 << 20).private().unwrap();
