@@ -162,6 +162,22 @@ fn a_command_that_fails_is_told_to_all_and_tried_again_after_the_back_off() {
     is_value(text(scene.spawn(&[], "echo value")));
 }
 
+/// Of a cache: who looks for the value reads, who stores it writes, and a lease is neither.
+#[test]
+fn one_that_stores_a_value_writes_once() {
+    let shell = Shell::new();
+    shell.run(["create", "t", "--capacity", "4M"]).ok();
+    for _ in 0..3 {
+        let ran = shell.run(["compute", "t", "k", "--", "echo", "value"]);
+        assert_eq!(ran.ok(), b"value\n");
+    }
+    let failed = shell.run(["compute", "t", "other", "--", "false"]);
+    assert_eq!(failed.code, 2);
+    let stat = shell.run(["stat", "t", "--json"]).json();
+    let counts = ["hits", "misses", "writes"].map(|name| stat[name].as_u64().unwrap());
+    assert_eq!(counts, [2, 2, 1]);
+}
+
 #[test]
 fn a_command_that_is_not_there_is_an_error() {
     let shell = Shell::new();

@@ -185,7 +185,8 @@ impl Core {
         }
     }
 
-    /// Lets the key expire at another time, if it is there and `when` holds; says what it had.
+    /// Lets the key expire at another time, if it is there and `when` holds; says what it had. The
+    /// caller counts.
     fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<Option<Stamp>> {
         if self.region().fixed().is_some() {
             return Err(no_room());
@@ -282,7 +283,9 @@ impl Table {
     /// # Crash
     /// Killed before it returned: the old time or the new one.
     pub fn touch(&self, key: &[u8], expiry: Expiry) -> Result<bool> {
-        let had = self.core()?.touch(key, expiry, When::Always)?;
+        let core = self.core()?;
+        let had = core.touch(key, expiry, When::Always)?;
+        core.count_call();
         Ok(had.is_some())
     }
 
@@ -325,9 +328,11 @@ impl Table {
         let core = self.core()?;
         while core.get_to_touch(key, out)? {
             if let Some(had) = core.touch(key, expiry, When::Equals(out))? {
+                core.count_call();
                 return Ok(Some(core.attributes(had.told())));
             }
         }
+        core.count_call();
         Ok(None)
     }
 }

@@ -22,7 +22,7 @@ use crate::sync::{Ordering, W32, W64};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// Writes of a thread between two steps of tending.
+/// Steps of a thread under locks between two of tending.
 const TEND_EVERY: u32 = 64;
 /// Items moved in one step.
 const TEND_MOVES: u32 = 8;
@@ -49,7 +49,7 @@ const UID_DIRECTORY_STEP: u32 = 1024;
 const LOOKS: u32 = 10;
 
 thread_local! {
-    /// Writes of this thread, over all tables.
+    /// Steps of this thread, over all tables.
     static WRITES: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -156,7 +156,7 @@ impl Core {
     pub(super) fn after_first_try<T>(&self, me: u32, outcome: Step<T>) -> Option<Result<T>> {
         match outcome {
             Ok(value) => {
-                self.count_write(me);
+                self.after_step(me);
                 Some(Ok(value))
             }
             Err(Stop::Fail(error)) => Some(Err(error)),
@@ -179,7 +179,7 @@ impl Core {
             drop(lock);
             match outcome {
                 Ok(value) => {
-                    self.count_write(me);
+                    self.after_step(me);
                     return Ok(value);
                 }
                 Err(Stop::Fail(error)) => return Err(error),
@@ -311,6 +311,8 @@ impl Core {
         Ok(())
     }
 
+    /// Counts a call that set, changed or removed a key, or tried to: once, however many steps and
+    /// rounds it took.
     #[inline(always)]
     pub(super) fn count_write(&self, me: u32) {
         if self.region.is_cache() {
@@ -319,6 +321,11 @@ impl Core {
                 .fetch_add(1, Ordering::Relaxed);
             self.after_count(before, &self.due.write);
         }
+    }
+
+    /// After a step under a shard's lock, when it is free again: some housekeeping now and then.
+    #[inline(always)]
+    pub(super) fn after_step(&self, me: u32) {
         let writes = WRITES.get().wrapping_add(1);
         WRITES.set(writes);
         if writes.is_multiple_of(TEND_EVERY) {
@@ -328,7 +335,7 @@ impl Core {
         }
     }
 
-    /// A bounded piece of housekeeping, done every so many writes, whichever shard they went to.
+    /// A bounded piece of housekeeping, done every so many steps, whichever shard they went to.
     #[cold]
     fn tend(&self, turn: u32, me: u32) -> Result<()> {
         let shard = turn % self.region.geometry().shards();

@@ -81,11 +81,13 @@ impl Core {
             let number = change.apply(digits.ok_or(Error::NotACounter)?);
             self.place(lock, hash, Spot::Taken(found), (key, number), beside)
         })?;
-        match counted {
-            Counted::Now(number) => Ok(Some(number)),
-            Counted::Missing => Ok(None),
-            Counted::AsText => self.count_as_text(key, change, initial, beside),
-        }
+        let number = match counted {
+            Counted::Now(number) => Some(number),
+            Counted::Missing => None,
+            Counted::AsText => return self.count_as_text(key, change, initial, beside),
+        };
+        self.count_write(me);
+        Ok(number)
     }
 
     fn place(

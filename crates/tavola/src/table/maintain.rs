@@ -65,8 +65,11 @@ impl Core {
 
     pub(super) fn clear(&self) -> Result<()> {
         // What is being computed is of before: it is not to be stored.
-        self.end_all_leases(self.writer()?)?;
-        self.remove_all(Which::All)
+        let me = self.writer()?;
+        self.end_all_leases(me)?;
+        self.remove_all(Which::All)?;
+        self.count_write(me);
+        Ok(())
     }
 
     pub(super) fn remove_expired(&self) -> Result<()> {

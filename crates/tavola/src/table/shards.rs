@@ -1,6 +1,7 @@
 //! What each shard holds and does.
 
 use super::Table;
+use super::stats::keys_of;
 use crate::error::Result;
 use crate::sync::Ordering;
 
@@ -37,7 +38,7 @@ impl Table {
             let writes = [&head.in_place, &head.changes].map(|word| word.load(order));
             ShardStats {
                 number,
-                keys: head.items.load(order),
+                keys: keys_of(head),
                 payload_bytes: head.payload.load(order),
                 writes: writes[0].wrapping_add(writes[1]),
                 evicted: evicted[0].wrapping_add(evicted[1]),

@@ -41,7 +41,10 @@ pub struct Stats {
     pub hits: u64,
     /// Reads that did not.
     pub misses: u64,
-    /// Writes to a cache, since it was made: calls that set, change or remove a key, or try to.
+    /// Writes to a cache, since it was made: calls that set, change or remove a key, or try to, but
+    /// for those that end with an error; of many at once, each key. Invalidating a tag and
+    /// [`Table::clear`] are one. Making a tag is none, nor is asking for a lease, or ending it
+    /// without a value.
     pub writes: u64,
     /// What was done with a cache in the last second, the last ten and the last sixty.
     pub recent: [Recent; 3],
@@ -122,6 +125,12 @@ pub struct Participant {
     pub writes: u64,
 }
 
+/// Keys of a shard.
+pub(super) fn keys_of(head: &ShardHead) -> u64 {
+    let tags = u64::from(head.tags.load(Ordering::Relaxed));
+    head.items.load(Ordering::Relaxed).saturating_sub(tags)
+}
+
 impl Core {
     /// Sums a counter over all shards.
     pub(super) fn sum(&self, count: impl Fn(&ShardHead) -> u64) -> u64 {
@@ -132,11 +141,7 @@ impl Core {
     }
 
     fn len(&self) -> u64 {
-        let count = |head: &ShardHead| {
-            let tags = u64::from(head.tags.load(Ordering::Relaxed));
-            head.items.load(Ordering::Relaxed).saturating_sub(tags)
-        };
-        self.sum(count)
+        self.sum(keys_of)
     }
 
     fn stats(&self) -> Result<Stats> {

@@ -108,10 +108,13 @@ impl Core {
     fn invalidate(&self, name: &[u8]) -> Result<bool> {
         let me = self.writer()?;
         let hash = Hash::of_tag(self.region(), name);
-        self.locked(hash.shard(), me, |lock| match find(lock, hash, name)? {
+        let removed = self.locked(hash.shard(), me, |lock| match find(lock, hash, name)? {
             Spot::Taken(found) => drop_key(lock, &found).map(|()| true),
             Spot::Free(_) => Ok(false),
-        })
+        })?;
+        // It removes keys, by way of their tag.
+        self.count_write(me);
+        Ok(removed)
     }
 
     fn set_tagged(

@@ -2,7 +2,7 @@
 
 use super::Table;
 use super::core::Core;
-use super::how::When;
+use super::how::{Beside, When};
 use super::write::change_in_place;
 use crate::alloc::{copy_with_field, discard_block, free_uid, take_uid};
 use crate::error::{Result, corrupt};
@@ -73,21 +73,25 @@ impl Core {
                 Ok(place.is_some())
             })?;
             if changed {
+                self.count_write(me);
                 return Ok(true);
             }
         }
-        self.by_key(hint, |key| self.store(key, value, When::Has(hint)))
+        let default = self.default_stamping();
+        let beside = Beside(default.as_ref());
+        self.by_key(me, hint, |key| {
+            self.try_store(me, (key, value), When::Has(hint), beside)
+        })
     }
 
     /// Does something to the key of a uid that succeeds while the key has it. False: no key has.
-    fn by_key(&self, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
+    fn by_key(&self, me: u32, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
         let mut key = Vec::new();
         for _ in 0..TRIES {
-            if !self.key_of_uid(hint, &mut key)? {
-                return Ok(false);
-            }
-            if act(&key)? {
-                return Ok(true);
+            let is_there = self.key_of_uid(hint, &mut key)?;
+            if !is_there || act(&key)? {
+                self.count_write(me);
+                return Ok(is_there);
             }
         }
         corrupt("the item of a uid")
@@ -201,7 +205,8 @@ impl Table {
     pub fn remove_by_uid(&self, uid: impl Into<Hint>) -> Result<bool> {
         let hint = uid.into();
         let core = self.core()?;
-        core.by_key(hint, |key| core.delete(key, When::Has(hint)))
+        let me = core.writer()?;
+        core.by_key(me, hint, |key| core.try_delete(me, key, When::Has(hint)))
     }
 
     /// The key with this uid; `None`: there is none.

@@ -39,18 +39,26 @@ impl Core {
         CasToken(of_value(self.region(), value))
     }
 
+    /// As [`Self::count_write`], where it is not known who writes, or whether.
+    pub(super) fn count_call(&self) {
+        if let Ok(me) = self.writer() {
+            self.count_write(me);
+        }
+    }
+
     /// Stores `new`, or removes the key, if its value is still `old`.
     fn store_if(
         &self,
+        me: u32,
         key: &[u8],
         old: Option<&[u8]>,
         new: Option<&[u8]>,
         beside: Beside<'_>,
     ) -> Result<bool> {
         match (old, new) {
-            (Some(old), Some(new)) => self.store_stamped(key, new, When::Equals(old), beside),
-            (Some(old), None) => self.delete(key, When::Equals(old)),
-            (None, Some(new)) => self.store_stamped(key, new, When::Absent, beside),
+            (Some(old), Some(new)) => self.try_store(me, (key, new), When::Equals(old), beside),
+            (Some(old), None) => self.try_delete(me, key, When::Equals(old)),
+            (None, Some(new)) => self.try_store(me, (key, new), When::Absent, beside),
             (None, None) => Ok(true),
         }
     }
@@ -65,13 +73,14 @@ impl Core {
         old: &mut Vec<u8>,
         mut check: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
-        self.writer()?;
+        let me = self.writer()?;
         loop {
             let is_there = self.get_into(key, old)?;
             if is_there {
                 check(old)?;
             }
-            if self.store_if(key, is_there.then_some(&old[..]), new, beside)? {
+            if self.store_if(me, key, is_there.then_some(&old[..]), new, beside)? {
+                self.count_write(me);
                 return Ok(is_there);
             }
         }
@@ -92,11 +101,12 @@ impl Core {
         beside: Beside<'_>,
         mut new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<(Value, Value), E> {
-        self.writer()?;
+        let me = self.writer()?;
         loop {
             let old = self.get(key)?;
             let value = new(old.as_deref())?;
-            if self.store_if(key, old.as_deref(), value.as_deref(), beside)? {
+            if self.store_if(me, key, old.as_deref(), value.as_deref(), beside)? {
+                self.count_write(me);
                 return Ok((old, value));
             }
         }
@@ -290,12 +300,17 @@ impl Table {
         let stamping = core.stamping(attributes)?;
         loop {
             let Some((old, found)) = self.get_with_token(key)? else {
+                core.count_call();
                 return Ok(CasOutcome::Missing);
             };
             if found != token {
+                core.count_call();
                 return Ok(CasOutcome::Changed);
             }
-            if core.store_stamped(key, value, When::Equals(&old), Beside(Some(&stamping)))? {
+            let me = core.writer()?;
+            let beside = Beside(Some(&stamping));
+            if core.try_store(me, (key, value), When::Equals(&old), beside)? {
+                core.count_write(me);
                 return Ok(CasOutcome::Swapped);
             }
         }

@@ -39,6 +39,20 @@ impl Core {
         beside: Beside<'_>,
     ) -> Result<bool> {
         let me = self.writer()?;
+        let stored = self.try_store(me, (key, value), when, beside)?;
+        self.count_write(me);
+        Ok(stored)
+    }
+
+    /// One round of a call that counts itself, as [`Self::store_stamped`] does, when it is done.
+    #[inline(always)]
+    pub(super) fn try_store(
+        &self,
+        me: u32,
+        (key, value): (&[u8], &[u8]),
+        when: When<'_>,
+        beside: Beside<'_>,
+    ) -> Result<bool> {
         let hash = Hash::of(self.region(), key);
         self.store_hashed(me, (key, hash), value, when, (self.naming, beside))
             .map(|hint| hint.is_some())
@@ -51,6 +65,7 @@ impl Core {
         let default = self.default_stamping();
         let how = (Naming::Give, Beside(default.as_ref()));
         let stored = self.store_hashed(me, (key, hash), value, When::Always, how)?;
+        self.count_write(me);
         Ok(stored.unwrap_or(Hint::NONE))
     }
 
@@ -62,8 +77,9 @@ impl Core {
         value: &[u8],
         beside: Beside<'_>,
     ) -> Result<()> {
-        self.store_hashed(me, key, value, When::Always, (self.naming, beside))
-            .map(|_| ())
+        self.store_hashed(me, key, value, When::Always, (self.naming, beside))?;
+        self.count_write(me);
+        Ok(())
     }
 
     /// Stores a value if `when` holds; says the key's uid then, if it was to get one.
@@ -121,7 +137,7 @@ impl Core {
                 change_in_place(&lock, place, word);
                 found.visit(&lock);
                 drop(lock);
-                self.count_write(me);
+                self.after_step(me);
                 return Ok(Some(Hint::NONE));
             }
             let outcome =
@@ -188,6 +204,7 @@ impl Core {
                 hint,
             };
             let old = link(lock, hash, spot, new)?;
+            lock.head.changes.add_owned(1);
             if let Some(built) = chain.take() {
                 built.settle(lock);
             }
@@ -196,10 +213,18 @@ impl Core {
         })
     }
 
-    /// Takes the key out if it is there and `when` holds.
+    /// Takes the key out if it is there.
     #[inline(always)]
-    pub(super) fn delete(&self, key: &[u8], when: When<'_>) -> Result<bool> {
+    pub(super) fn delete(&self, key: &[u8]) -> Result<bool> {
         let me = self.writer()?;
+        let removed = self.try_delete(me, key, When::Always)?;
+        self.count_write(me);
+        Ok(removed)
+    }
+
+    /// As [`Self::delete`], if `when` holds; a round, as [`Self::try_store`].
+    #[inline(always)]
+    pub(super) fn try_delete(&self, me: u32, key: &[u8], when: When<'_>) -> Result<bool> {
         let hash = Hash::of(self.region(), key);
         let way = Way::warm_both(self.region(), hash);
         let (removed, ended) = self.locked(hash.shard(), me, |lock| {
@@ -327,16 +352,15 @@ pub(super) fn change_in_place(lock: &ShardLock<'_>, place: &W64, word: u64) {
     counted.store(count, Ordering::Release);
 }
 
-/// Lets the key lead to a written item and frees the one it led to.
+/// Lets the key lead to a written item, frees the one it led to, and counts the change.
 #[inline(always)]
 pub(super) fn publish(lock: &ShardLock<'_>, hash: Hash, spot: Spot<'_>, new: New) -> Step<()> {
-    match link(lock, hash, spot, new)? {
-        Some(old) => discard(lock, old),
-        None => Ok(()),
-    }
+    let old = link(lock, hash, spot, new)?;
+    lock.head.changes.add_owned(1);
+    old.map_or(Ok(()), |old| discard(lock, old))
 }
 
-/// Lets the key lead to a written item; the item it led to is the caller's to free.
+/// Lets the key, or tag, lead to a written item; the item it led to is the caller's to free.
 #[inline(always)]
 pub(super) fn link(
     lock: &ShardLock<'_>,
@@ -352,7 +376,6 @@ pub(super) fn link(
             if lock.region.is_cache() {
                 renewed(lock, &found, new.payload as u64);
             }
-            lock.head.changes.add_owned(1);
             let sum = counted.load(Ordering::Relaxed);
             let sum = sum.wrapping_add(new.payload as u64).wrapping_sub(old);
             counted.store(sum, Ordering::Relaxed);
@@ -372,7 +395,6 @@ pub(super) fn link(
                 lock.head.newcomers.add_owned(new.payload as u64);
             }
             lock.head.items.add_owned(1);
-            lock.head.changes.add_owned(1);
             counted.add_owned(new.payload as u64);
             Ok(None)
         }
@@ -433,6 +455,6 @@ impl Table {
     /// # Crash
     /// Killed before it returned: the key is there, whole, or it is not.
     pub fn remove(&self, key: &[u8]) -> Result<bool> {
-        self.core()?.delete(key, When::Always)
+        self.core()?.delete(key)
     }
 }
