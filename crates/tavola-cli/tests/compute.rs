@@ -162,6 +162,22 @@ fn a_command_that_fails_is_told_to_all_and_tried_again_after_the_back_off() {
     is_value(text(scene.spawn(&[], "echo value")));
 }
 
+/// A value that is stale is there for the others, whatever became of the command.
+#[test]
+fn a_command_that_fails_leaves_the_others_the_stale_value() {
+    let scene = Scene::new();
+    let stale = ["--fresh", "0", "--stale", "1h", "--back-off", "1h"];
+    is_value(text(scene.spawn(&stale, "echo value")));
+    let (code, out, err) = text(scene.spawn(&stale, "exit 7"));
+    assert_eq!((code, &out[..]), (Some(2), ""), "{err}");
+    is_value(text(scene.spawn(&stale, "echo not run")));
+    // As the help says.
+    let help = scene.shell.run(["compute", "--help"]).text();
+    let said = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "the others print the stale value where there is one, else exit code 2, too";
+    assert!(said.contains(told), "{said}");
+}
+
 /// Of a cache: who looks for the value reads, who stores it writes, and a lease is neither.
 #[test]
 fn one_that_stores_a_value_writes_once() {

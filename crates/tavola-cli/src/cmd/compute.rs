@@ -23,8 +23,9 @@ Of all processes that miss a value at the same moment, one runs the command and 
 what it writes on standard output, exactly; the others wait for that, or print the stale
 value where there is one. If the one is killed, another runs the command.
 
-A command that fails stores nothing: exit code 2, for the others, too, until the back-off
-is over. What it writes on standard error is shown where it runs.";
+A command that fails stores nothing: exit code 2. Nobody runs it again until the back-off is
+over: the others print the stale value where there is one, else exit code 2, too. What it
+writes on standard error is shown where it runs.";
 
 /// Print a value, and run a command to make it where it is missing
 #[derive(clap::Args)]
