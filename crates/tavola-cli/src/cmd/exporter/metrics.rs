@@ -225,7 +225,7 @@ const FAMILIES: &[Family] = &[
         "tavola_shard_writes",
         Kind::Counter,
         "",
-        "How often the lock of a shard was taken to change something.",
+        "How often keys were set, changed or removed by calls that asked for it.",
         |look, out| out.put(look.shard_writes),
     ),
     Family(

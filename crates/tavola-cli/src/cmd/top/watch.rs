@@ -44,7 +44,7 @@ impl Look {
         })
     }
 
-    /// How often the locks of all shards were taken to change something.
+    /// How often keys were set, changed or removed by calls that asked for it.
     pub fn changes(&self) -> u64 {
         let writes = self.shards.iter().map(|shard| shard.writes);
         writes.fold(0, u64::wrapping_add)
