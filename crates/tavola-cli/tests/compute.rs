@@ -5,6 +5,9 @@ mod shell;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command};
+use std::time::Duration;
+
+use tavola::{LeaseOptions, Leased, Table};
 
 use shell::{Shell, wait_until};
 
@@ -176,6 +179,24 @@ fn a_command_that_fails_leaves_the_others_the_stale_value() {
     let said = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = "the others print the stale value where there is one, else exit code 2, too";
     assert!(said.contains(told), "{said}");
+}
+
+/// More leases at once than a shard has records for.
+#[test]
+fn stat_tells_of_leases_without_a_record() {
+    let shell = Shell::new();
+    let options = Table::options().max_size(1 << 20).shards(1);
+    let table = options.create(shell.path().join("t")).unwrap();
+    let stat = || shell.run(["stat", "t"]).text();
+    let counted = || shell.run(["stat", "t", "--json"]).json()["leases_unrecorded"].clone();
+    assert!(!stat().contains("leases") && counted() == 0);
+    let minute = LeaseOptions::new(Duration::from_secs(60));
+    let keys = (0..18u8).map(|number| [number]);
+    let held: Vec<Leased> = keys
+        .map(|key| table.get_or_lease(&key, minute).unwrap())
+        .collect();
+    assert_eq!((held.len(), counted()), (18, 2.into()));
+    assert!(stat().contains("leases        2 leases without a record"));
 }
 
 /// Of a cache: who looks for the value reads, who stores it writes, and a lease is neither.

@@ -119,6 +119,11 @@ fn summary(stats: &Stats, latencies: &Latencies) -> Vec<(&'static str, String)> 
         };
         lines.insert(1, ("expired", format!("{}{ttl}", count(stats.expired))));
     }
+    if stats.leases_unrecorded > 0 {
+        let leases = counted(stats.leases_unrecorded, "lease");
+        let told = format!("{leases} without a record, as all of their shard were taken");
+        lines.insert(lines.len() - 1, ("leases", told));
+    }
     if let Some((key, value)) = stats.fixed {
         lines.insert(
             1,
@@ -256,6 +261,7 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "uid_bytes": stats.uid_bytes,
         "free_bytes": stats.free_bytes,
         "recoveries": stats.recoveries,
+        "leases_unrecorded": stats.leases_unrecorded,
         "format_version": stats.format_version,
         "created_unix_s": stats.created_unix_s,
         "uuid": uuid(stats.uuid),
