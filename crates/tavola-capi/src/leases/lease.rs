@@ -222,7 +222,8 @@ pub unsafe extern "C" fn tavola_lease_fill_tagged(
 }
 
 /// Ends the lease without a value. For `back_off_ms`, an hour at most, nobody wins it again: who
-/// asks is told `TAVOLA_FAILED` with `error`, of which 88 bytes are kept.
+/// asks gets the stale value where there is one, else is told `TAVOLA_FAILED` with `error`, of
+/// which 88 bytes are kept.
 ///
 /// # Errors
 /// `TAVOLA_PASSED_ON`: it had passed on. `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has

@@ -112,8 +112,9 @@ impl Lease {
     }
 
     /// Ends the lease without a value. For `back_off`, an hour at most, nobody wins it again: who
-    /// asks is told [`Leased::Failed`](crate::Leased::Failed) with `error`, of which 88 bytes are
-    /// kept. False: the lease has passed on.
+    /// asks gets the stale value where there is one, else is told
+    /// [`Leased::Failed`](crate::Leased::Failed) with `error`, of which 88 bytes are kept. False:
+    /// the lease has passed on.
     ///
     /// # Errors
     /// As [`Table::remove`](crate::Table::remove).

@@ -283,8 +283,8 @@ impl Table {
     ///
     /// # Errors
     /// Those of `compute`, in the process that computes; the others are told
-    /// [`Error::NotComputed`] for [`LeaseOptions::back_off`]. As [`Table::get_or_lease`], but that
-    /// a table without room for leases computes without.
+    /// [`Error::NotComputed`] for [`LeaseOptions::back_off`], or get the stale value where there is
+    /// one. As [`Table::get_or_lease`], but that a table without room for leases computes without.
     ///
     /// # Concurrency
     /// `compute` runs outside any lock. Who waits does so as long as others compute: each for its
