@@ -316,3 +316,62 @@ fn forked_children_read_and_evict() {
     actor.finish();
     assert_clean(&Table::open(&path).unwrap());
 }
+
+/// Threads that set such values at once: each finds the room taken by what others are about to
+/// publish, and waits for that.
+fn at_once(capacity: u64, threads: u64, rounds: u64, len: usize) {
+    let dir = Dir::new();
+    let options = Table::options().capacity(capacity).shards(1);
+    let table = options.create(dir.table("cache")).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let table = &table;
+            scope.spawn(move || {
+                let key = key_of(thread);
+                let value = value_of(&key, 1, len);
+                for round in 0..rounds {
+                    let set = table.set(&key, &value);
+                    set.unwrap_or_else(|error| panic!("{thread}, {round}: {error}"));
+                }
+            });
+        }
+    });
+    assert_clean(&table);
+    let large = table.iter().map(|pair| pair.unwrap().1.len());
+    assert!(large.sum::<usize>() >= len);
+}
+
+#[test]
+fn values_that_fit_alone_are_never_full_beside_each_other() {
+    at_once(4 * MIB, 2, 200, 3 << 20);
+    at_once(4 * MIB, 4, 50, 3 << 20);
+}
+
+/// Two chains fit, but not what stands beside them: one gives way.
+#[test]
+fn values_that_just_do_not_fit_together_are_never_full() {
+    for len in (1_780_000..1_960_000).step_by(16 << 10) {
+        at_once(4 * MIB, 2, 30, len);
+    }
+}
+
+/// A value that fits beside another's that is being written finds room for itself, too.
+#[test]
+fn small_values_wait_for_large_ones() {
+    let dir = Dir::new();
+    let options = Table::options().capacity(4 * MIB).shards(1);
+    let table = options.create(dir.table("cache")).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let value = value_of(b"large", 1, 3_300_000);
+            for _ in 0..100 {
+                table.set(b"large", &value).unwrap();
+            }
+        });
+        for round in 0..20_000 {
+            let len = [20, 300, 3000, 12_000][round as usize % 4];
+            set(&table, round, len).unwrap();
+        }
+    });
+    assert_clean(&table);
+}

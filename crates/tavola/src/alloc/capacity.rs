@@ -5,7 +5,8 @@
 
 use super::pool::lock;
 use crate::error::{Error, Result};
-use crate::layout::{CapacityWord, DIR_INLINE, PAGE};
+use crate::layout::{CapacityWord, DIR_INLINE, PAGE, PageWord};
+use crate::lock::is_alive;
 use crate::region::Region;
 use crate::sync::Ordering;
 
@@ -60,6 +61,32 @@ pub(crate) fn available(region: &Region) -> u32 {
         true => free(region) / 2,
         false => free(region),
     }
+}
+
+/// Pages that may be taken from the pool, or backed for it.
+pub(crate) fn within_reach(region: &Region) -> u32 {
+    available(region).saturating_add(room(region))
+}
+
+/// How many pages participants that live have in hand, all threads of each: chains that are not
+/// published yet, and what is being backed or given back.
+pub(crate) fn in_hand(region: &Region, me: u32) -> u32 {
+    let mut known = (0, false);
+    let mut lives = |owner: u32| {
+        if known.0 != owner {
+            known = (owner, is_alive(region, owner, me));
+        }
+        known.1
+    };
+    let pages = region.geometry().first_page..region.frontier();
+    let is_in_hand = |page: &u32| {
+        let word = region.page_word(*page).load(Ordering::Relaxed);
+        match PageWord::decode(word) {
+            PageWord::Build { owner, .. } | PageWord::Claimed { owner } => lives(owner),
+            _ => false,
+        }
+    };
+    pages.filter(is_in_hand).count() as u32
 }
 
 /// Whether no page is to be had without evicting keys, as far as that can be told.

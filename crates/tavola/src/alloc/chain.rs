@@ -84,6 +84,11 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// How many there are.
+    pub(crate) fn pages(&self) -> u32 {
+        self.pages
+    }
+
     pub(crate) fn first(&self) -> u32 {
         self.first
     }

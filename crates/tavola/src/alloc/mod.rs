@@ -40,8 +40,8 @@ mod uid;
 mod write;
 
 pub(crate) use capacity::{
-    available, capacity, free as free_pages, is_full, is_over, may_hold, reckon, reckon_anew,
-    set as set_capacity,
+    available, capacity, free as free_pages, in_hand, is_full, is_over, may_hold, reckon,
+    reckon_anew, set as set_capacity, within_reach,
 };
 pub(crate) use chain::{Chain, settle_pages};
 pub(crate) use decimal::decimal_u64;

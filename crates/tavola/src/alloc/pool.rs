@@ -22,7 +22,7 @@ const KEEP_PART: u32 = 8;
 pub(super) const FULL_SIZE: &str =
     "max_size is reached; remove something, or load it into a larger table";
 pub(super) const FULL_CAPACITY: &str =
-    "the cache's capacity is reached, and nothing can be evicted; raise it";
+    "the cache's capacity is reached, and nothing can be evicted; raise it, or try again";
 pub(super) const FULL_FILES: &str =
     "the file system has no room; remove something, or give the file system more";
 

@@ -5,9 +5,11 @@
 
 use super::Table;
 use super::core::{Core, MOST_AT_ONCE};
+use super::effort::{Effort, StepsBack};
 use crate::alloc::{
-    Step, Stop, available, capacity, free_pages, give_back, give_up_free, give_up_some, is_over,
-    lock_pool, mark_use, may_hold, rebuild_pool, reckon, set_capacity,
+    Chain, Step, Stop, available, capacity, free_pages, give_back, give_up_free, give_up_some,
+    in_hand, is_over, lock_pool, mark_use, may_hold, rebuild_pool, reckon, set_capacity,
+    within_reach,
 };
 use crate::error::{Error, Result};
 use crate::index::{Hash, Noted, Want, evict, read, squeeze, visit};
@@ -126,23 +128,66 @@ impl Core {
         }
     }
 
-    /// Makes room for so many pages, best in that shard. False: there is nothing to evict, or never
-    /// so much room.
+    /// Makes room for so many pages, best in that shard. False: there is nothing to evict, and what
+    /// others had in hand was waited for in vain; or there is never so much room.
     #[cold]
-    pub(super) fn evict_for(&self, shard: Option<u32>, me: u32, wanted: u32) -> Result<bool> {
+    pub(super) fn evict_for(
+        &self,
+        shard: Option<u32>,
+        me: u32,
+        wanted: u32,
+        effort: &mut Effort,
+    ) -> Result<bool> {
         let region = self.region();
         if wanted > MOST_AT_ONCE && !may_hold(region, wanted) {
             return Ok(self.mend_counts(me)? && may_hold(region, wanted));
         }
         loop {
-            if !self.relieve(shard, me)? {
-                return Ok(false);
+            if self.relieve(shard, me)? {
+                effort.others_get_on();
+                // For one page, a block that was freed may do as well.
+                if wanted <= 1 || available(region) >= wanted {
+                    return Ok(true);
+                }
+                continue;
             }
-            // For one page, a block that was freed may do as well.
-            if wanted <= 1 || available(region) >= wanted {
+            let is_there = || within_reach(region) >= wanted.max(1);
+            if !effort.may_wait() || !is_there() && in_hand(region, me) == 0 {
+                return self.mend_counts(me);
+            }
+            effort.nap();
+            if is_there() {
                 return Ok(true);
             }
         }
+    }
+
+    /// After a writer that holds a chain has found no room for the rest. True: others hold some,
+    /// who may lack what it had; it has given that up, and is to begin again.
+    #[cold]
+    pub(super) fn steps_back(
+        &self,
+        me: u32,
+        chain: Option<Chain<'_>>,
+        steps: &mut StepsBack,
+    ) -> Result<bool> {
+        let region = self.region();
+        let Some(chain) = chain.filter(|_| region.is_cache()) else {
+            return Ok(false);
+        };
+        let all = chain.pages() + MOST_AT_ONCE;
+        let wanted = match may_hold(region, all) {
+            true => all,
+            false => chain.pages(),
+        };
+        if in_hand(region, me) <= chain.pages() && within_reach(region) == 0 {
+            return Ok(false);
+        }
+        drop(chain);
+        if !steps.take() {
+            return Ok(false);
+        }
+        self.evict_for(None, me, wanted, &mut Effort::new())
     }
 
     /// Backs so many bytes that are no pages. Where the file system has no room for them, a cache
@@ -166,7 +211,7 @@ impl Core {
         let mut given_up = 0;
         while given_up < wanted {
             match give_up_free(region, me, wanted - given_up)? {
-                0 if !self.relieve(Some(shard), me)? => break,
+                0 if !(self.relieve(Some(shard), me)? || self.mend_counts(me)?) => break,
                 count => given_up += count,
             }
         }
@@ -202,7 +247,7 @@ impl Core {
                 }
             }
         }
-        self.mend_counts(me)
+        Ok(false)
     }
 
     /// Counts the pages anew: those that were damaged may say that there is no room. True: they
@@ -237,7 +282,7 @@ impl Core {
     pub(super) fn shrink(&self, me: u32) -> Result<()> {
         while is_over(self.region()) {
             give_up_some(self.region(), me, u32::MAX)?;
-            if is_over(self.region()) && !self.relieve(None, me)? {
+            if is_over(self.region()) && !(self.relieve(None, me)? || self.mend_counts(me)?) {
                 break;
             }
         }
@@ -300,7 +345,46 @@ impl Table {
 mod tests {
     use super::*;
     use crate::alloc::{provision, release_claims, take};
-    use crate::layout::PageWord;
+    use crate::layout::{PageWord, large_split};
+
+    /// A cache of which another holds some pages, and a value that takes all the others: there is
+    /// none left for its block.
+    fn crowded(core: &Core, me: u32) -> (Chain<'_>, Vec<u8>) {
+        let held = core.chain(me, b"held", &vec![1; 2 << 20]);
+        let pages = within_reach(core.region());
+        let fits = |len: &usize| large_split(3 + *len as u64).1 == pages;
+        let len = (0..4 << 20).step_by(PAGE as usize).find(fits);
+        (
+            held.expect("there is room"),
+            vec![2; len.expect("a length")],
+        )
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "waits")]
+    fn a_writer_that_holds_pages_steps_back_for_another() {
+        let options = Table::options().capacity(4 << 20).max_size(16 << 20);
+        for gets_on in [true, false] {
+            let table = options.clone().shards(1).private().expect("a table");
+            let core = table.core().expect("it is there");
+            let me = core.writer().expect("it is attached");
+            let (held, value) = crowded(core, me);
+            std::thread::scope(|scope| {
+                let set = scope.spawn(|| table.set(b"key", &value));
+                if gets_on {
+                    std::thread::sleep(Duration::from_millis(30));
+                    drop(held);
+                    assert!(set.join().expect("no panic").is_ok());
+                } else {
+                    let outcome = set.join().expect("no panic");
+                    assert!(matches!(outcome, Err(Error::Full { .. })), "{outcome:?}");
+                    drop(held);
+                }
+            });
+            table.set(b"key", &value).expect("there is room again");
+            assert!(table.check().expect("no error").is_clean());
+        }
+    }
 
     /// Pages that memory stands behind, in the hands of a participant that is no more.
     fn leave_claims(core: &Core, me: u32, count: u32) -> u32 {

@@ -1,6 +1,7 @@
 //! What the operations share: the region, this process's participation, and the way a write is
 //! done.
 
+use super::effort::Effort;
 use super::how::Naming;
 use super::latency::Due;
 use super::leases::Asked;
@@ -35,8 +36,7 @@ const LOOK_FOR_DEAD_EVERY: u32 = 16;
 /// most: a segment, a page for the item, a chunk of uids.
 const IN_VAIN: u32 = 128;
 pub(super) const MOST_AT_ONCE: u32 = 3;
-/// How often a full table is scraped within one operation, in how many rounds, for how many pages.
-const EMERGENCIES: u32 = 2;
+/// In how many rounds a full table is scraped, for how many pages.
 const SCRAPES: u32 = 64;
 const SCRAPED_PAGES: u32 = 4;
 /// Items moved in each shard in one of these rounds.
@@ -170,9 +170,21 @@ impl Core {
         &self,
         shard: u32,
         me: u32,
+        step: impl FnMut(&ShardLock<'_>) -> Step<T>,
+    ) -> Result<T> {
+        self.locked_with(shard, me, Effort::new(), step)
+    }
+
+    /// As [`Self::locked`], where no more is done for room than that.
+    #[inline(always)]
+    pub(super) fn locked_with<T>(
+        &self,
+        shard: u32,
+        me: u32,
+        mut effort: Effort,
         mut step: impl FnMut(&ShardLock<'_>) -> Step<T>,
     ) -> Result<T> {
-        let (mut emergencies, mut rounds) = (0, 0u32);
+        let mut rounds = 0u32;
         loop {
             let lock = self.lock(shard, me)?;
             let outcome = step(&lock);
@@ -193,7 +205,7 @@ impl Core {
                         Need::Directory { .. } | Need::UidDirectory { .. } => None,
                     };
                     rounds += 1;
-                    self.or_make_room(me, Some(shard), &mut emergencies, wanted, fetched)?;
+                    self.or_make_room(me, Some(shard), &mut effort, wanted, fetched)?;
                 }
             }
         }
@@ -258,18 +270,18 @@ impl Core {
         &self,
         me: u32,
         shard: Option<u32>,
-        emergencies: &mut u32,
+        effort: &mut Effort,
         wanted: Option<u32>,
         outcome: Result<T>,
     ) -> Result<Option<T>> {
         match (outcome, wanted) {
             (Err(Error::Full { .. }), Some(wanted))
-                if self.region.is_cache() && self.evict_for(shard, me, wanted)? =>
+                if self.region.is_cache() && self.evict_for(shard, me, wanted, effort)? =>
             {
                 Ok(None)
             }
-            (Err(Error::Full { .. }), _) if *emergencies < EMERGENCIES => {
-                *emergencies += 1;
+            (Err(Error::Full { .. }), _) if effort.scrapes > 0 => {
+                effort.scrapes -= 1;
                 self.scrape(me, wanted.unwrap_or(0))?;
                 Ok(None)
             }
@@ -279,11 +291,11 @@ impl Core {
 
     /// The pages of a large item, written.
     pub(super) fn chain(&self, me: u32, key: &[u8], value: &[u8]) -> Result<Chain<'_>> {
-        let mut emergencies = 0;
+        let mut effort = Effort::new();
         let wanted = large_split(key.len() as u64 + value.len() as u64).1;
         loop {
             let built = Chain::build(&self.region, me, key, value);
-            match self.or_make_room(me, None, &mut emergencies, Some(wanted), built) {
+            match self.or_make_room(me, None, &mut effort, Some(wanted), built) {
                 Ok(Some(chain)) => return Ok(chain),
                 Ok(None) => {}
                 Err(error) => {

@@ -7,6 +7,7 @@ mod beside;
 mod cache;
 mod core;
 mod counter;
+mod effort;
 mod entry;
 mod how;
 mod iter;

@@ -11,6 +11,7 @@
 
 use super::Table;
 use super::core::Core;
+use super::effort::{Effort, StepsBack};
 use super::how::{Beside, How, Naming, When};
 use super::leases::{end_of, wake_at};
 use crate::alloc::{
@@ -183,15 +184,34 @@ impl Core {
         (key, hash): (&[u8], Hash),
         value: &[u8],
         when: When<'_>,
-        (naming, beside): How<'_>,
+        how: How<'_>,
     ) -> Result<Option<Hint>> {
-        let mut chain = Some(self.chain(me, key, value)?);
-        self.locked(hash.shard(), me, |lock| {
+        let mut steps = StepsBack::new();
+        loop {
+            let mut chain = Some(self.chain(me, key, value)?);
+            let stored = self.publish_large(me, (key, hash), value, when, how, &mut chain);
+            let is_full = matches!(stored, Err(Error::Full { .. }));
+            if !is_full || !self.steps_back(me, chain, &mut steps)? {
+                return stored;
+            }
+        }
+    }
+
+    fn publish_large(
+        &self,
+        me: u32,
+        (key, hash): (&[u8], Hash),
+        value: &[u8],
+        when: When<'_>,
+        (naming, beside): How<'_>,
+        chain: &mut Option<Chain<'_>>,
+    ) -> Result<Option<Hint>> {
+        self.locked_with(hash.shard(), me, Effort::holding(), |lock| {
             let spot = find(lock, hash, key)?;
             if !when.holds(lock, &spot)? {
                 return Ok(None);
             }
-            let Some(built) = &chain else {
+            let Some(built) = &*chain else {
                 return corrupt("a chain that was used before");
             };
             let stamp = beside.of(lock, key, &spot)?;
