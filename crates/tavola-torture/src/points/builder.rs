@@ -156,23 +156,9 @@ impl<'a> Builder<'a> {
     ) -> Prepared<(Start, Vec<Op>)> {
         let scratch = self.scratch;
         let start = self.image()?;
-        let mut done = Vec::new();
-        let mut found = false;
-        {
-            let table = Self::opened(scratch, &start)?.table;
-            // Attached before anything is measured.
-            table.participants()?;
-            for op in ops {
-                let cost = cost(&table, &op)?;
-                done.push(op);
-                found = wanted(&cost);
-                if found {
-                    break;
-                }
-            }
-        }
-        if !found || done.len() <= lead {
-            return Err("no operation cost what was wanted".into());
+        let mut done = Self::until(scratch, &start, ops, &mut wanted)?;
+        if done.len() <= lead {
+            return Err("an operation before that cost what was wanted".into());
         }
         // Once more from the start, without the last: same seed, same file.
         let last = done.split_off(done.len() - 1 - lead);
@@ -181,6 +167,27 @@ impl<'a> Builder<'a> {
             builder.apply(op)?;
         }
         Ok((builder.image()?, last))
+    }
+
+    /// Does operations with a file until one costs what is wanted: these.
+    pub(crate) fn until(
+        scratch: &'a Scratch,
+        start: &Start,
+        ops: impl Iterator<Item = Op>,
+        mut wanted: impl FnMut(&Cost) -> bool,
+    ) -> Prepared<Vec<Op>> {
+        let table = Self::opened(scratch, start)?.table;
+        // Attached before anything is measured.
+        table.participants()?;
+        let mut done = Vec::new();
+        for op in ops {
+            let cost = cost(&table, &op)?;
+            done.push(op);
+            if wanted(&cost) {
+                return Ok(done);
+            }
+        }
+        Err("no operation cost what was wanted".into())
     }
 
     /// Goes on from a file.

@@ -7,6 +7,7 @@ use super::super::op::Op;
 use super::space::tended;
 use crate::scratch::Scratch;
 use crate::value::sealed;
+use std::time::Duration;
 
 /// Small, so that little is written until it is full.
 const CAPACITY: u64 = 640 << 10;
@@ -19,8 +20,11 @@ const MIDDLE: usize = 300;
 const TRIES: usize = 40_000;
 /// Keys that are evicted in one go at most.
 const IN_ONE_GO: u64 = 4;
-/// Of so many reads one is followed by a sample.
-const LOOK_EVERY: usize = 64;
+/// Reads that may change the state of a key, and fewer stores than a sample takes.
+const VISITS: usize = 3;
+const LESS_THAN_A_SAMPLE: u64 = 8;
+/// After that the next sample is due.
+const SAMPLE_IS_DUE: Duration = Duration::from_millis(1100);
 /// More stores than an eviction makes, fewer than a split does.
 const SQUEEZE: std::ops::Range<u64> = 250..4000;
 
@@ -61,7 +65,7 @@ fn newcomers(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     let last = key(number - 1);
     let again = |len| Op::Set(last.clone(), sealed(&last, 2, len));
     let reads = vec![Op::Get(last.clone()); 3];
-    let many_reads = vec![Op::Get(last.clone()); LOOK_EVERY];
+    let many_reads = until_a_sample(scratch, &start, &Op::Get(last.clone()))?;
     for (name, ops) in [
         ("set that evicts newcomers", ops),
         ("a large value that evicts many", vec![large.clone()]),
@@ -85,6 +89,19 @@ fn newcomers(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         cases.push(Case::new(&format!("cache: {name}"), start.clone(), ops));
     }
     Ok(())
+}
+
+/// Reads of a key, the last of which is followed by a sample of what was done.
+fn until_a_sample(scratch: &Scratch, start: &Start, read: &Op) -> Prepared<Vec<Op>> {
+    std::thread::sleep(SAMPLE_IS_DUE);
+    let reads = std::iter::repeat_n(read.clone(), TRIES);
+    let mut done = 0;
+    let samples = |cost: &Cost| {
+        done += 1;
+        done > VISITS && cost.stores > LESS_THAN_A_SAMPLE
+    };
+    Builder::until(scratch, start, reads, samples)
+        .map_err(|why| format!("reads that are followed by a sample: {why}").into())
 }
 
 fn smaller(then: Vec<Op>) -> Vec<Op> {
