@@ -1,17 +1,20 @@
 //! Random operations on a cache against a map of the standard library: a key may be missing at any
-//! time, but what is there is what the map has, and operations on it answer so.
+//! time, but what is there is what the map has, and operations on it answer so. A value that was
+//! set with tags tells them: it may not be there any more when one of them was invalidated.
 
 mod support;
 
 use std::collections::HashMap;
 use std::time::Duration;
 use support::{Dir, Random, over_every_table};
-use tavola::{CasOutcome, Error, Expiry, Hint, Table};
+use tavola::{Attributes, CasOutcome, Error, Expiry, Hint, Table};
 
 const MIB: u64 = 1 << 20;
 
 /// What each key has, if it is there.
 type Model = HashMap<Vec<u8>, Vec<u8>>;
+
+const TAGS: [&str; 6] = ["tag 0", "tag 1", "tag 2", "tag 3", "tag 4", "tag 5"];
 
 /// Keys, some of which come often.
 fn key(random: &mut Random, keys: u64) -> Vec<u8> {
@@ -161,6 +164,48 @@ fn touch(table: &Table, model: &mut Model, key: &[u8]) {
     }
 }
 
+/// The tags a value begins with, a bit each. What is appended to it leaves the key its tags; what
+/// takes its place begins otherwise.
+fn tags_in(value: &[u8]) -> u64 {
+    let named = value.strip_prefix(b"tags ");
+    let digits = named.and_then(|rest| str::from_utf8(rest.get(..2)?).ok());
+    digits.map_or(0, |digits| u64::from_str_radix(digits, 16).unwrap_or(0))
+}
+
+fn set_tagged(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
+    let mask = random.below(1 << TAGS.len());
+    let has = |number: usize| mask >> number & 1 == 1;
+    let names: Vec<&str> = (0..TAGS.len())
+        .filter(|n| has(*n))
+        .map(|n| TAGS[n])
+        .collect();
+    let value = [format!("tags {mask:02x}").into_bytes(), value(random)].concat();
+    let tags = table.tags(&names).unwrap();
+    let late = random.below(50 * TAGS.len() as u64) as usize;
+    if late < TAGS.len() {
+        invalidate(table, model, late);
+    }
+    let set = table.set_tagged(&key, &value, Attributes::default(), &tags);
+    set.unwrap();
+    model.insert(key.clone(), value);
+    if let Some(told) = table.tags_of(&key).unwrap() {
+        assert!(late >= TAGS.len() || !has(late), "of a tag of before");
+        let told: Vec<&str> = told
+            .iter()
+            .map(|name| str::from_utf8(name).unwrap())
+            .collect();
+        assert_eq!(told, names);
+    } else {
+        // For a tag of before, or that had to make room.
+        model.remove(&key);
+    }
+}
+
+fn invalidate(table: &Table, model: &mut Model, number: usize) {
+    table.invalidate_tag(TAGS[number].as_bytes()).unwrap();
+    model.retain(|_, value| tags_in(value) >> number & 1 == 0);
+}
+
 fn agree(table: &Table, model: &mut Model) {
     let keys: Vec<Vec<u8>> = model.keys().cloned().collect();
     let mut found = HashMap::new();
@@ -200,12 +245,16 @@ fn play(table: &Table, seed: u64, keys: u64, rounds: u64) {
     let mut model = Model::new();
     for round in 0..rounds {
         let key = key(&mut random, keys);
-        match random.below(12) {
+        if round % 500 == 499 {
+            invalidate(table, &mut model, round as usize / 500 % TAGS.len());
+        }
+        match random.below(13) {
             0..=4 => write(table, &mut model, &mut random, key),
             5 => remove(table, &mut model, &mut random, &key),
             6 => count(table, &mut model, &mut random, key),
             7 => swap_by_token(table, &mut model, &mut random, key),
             8 => touch(table, &mut model, &key),
+            9 => set_tagged(table, &mut model, &mut random, key),
             _ => drop(there(table, &mut model, &key)),
         }
         if round % (rounds / 4) == rounds / 8 {
