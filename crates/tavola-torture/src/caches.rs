@@ -5,6 +5,10 @@
 //! of its key before the read began: half of the keys are each written by one process at a time,
 //! which numbers its values, so that who has seen one, or written it, can say so to all others.
 //! There is always room for another key.
+//!
+//! Some keys have a tag, and in their flags which, and how many invalidations of it had begun when
+//! the tag had been taken. All that begin later take the key along: it must not be seen once one of
+//! them has returned.
 
 use crate::board::{Board, Count};
 use crate::child::{Found, Outcome, failed};
@@ -35,11 +39,42 @@ const LIFE_S: u32 = 120;
 /// Longer than the pages it gives up are kept.
 const GRACE_MS: u64 = 2100;
 
-/// Of each key: the last version that was begun, and one that is known to have been there.
+const TAGS: [&str; 4] = ["tag 0", "tag 1", "tag 2", "tag 3"];
+/// Flags of a key with a tag: this bit, the tag's number from bit 28 on, invalidations below.
+const TAGGED: u32 = 1 << 31;
+const TAG_SHIFT: u32 = 28;
+
+/// Of each key: the last version that was begun, and one that is known to have been there. Of each
+/// tag: how many invalidations were begun, and the last of them that has returned.
 #[derive(Clone, Copy)]
 struct Books {
     begun: &'static [AtomicU64],
     known: &'static [AtomicU64],
+    begun_tags: &'static [AtomicU64],
+    ended_tags: &'static [AtomicU64],
+}
+
+impl Books {
+    fn new() -> Outcome<Self> {
+        Ok(Self {
+            begun: shared_words(KEYS as usize)?,
+            known: shared_words(KEYS as usize)?,
+            begun_tags: shared_words(TAGS.len())?,
+            ended_tags: shared_words(TAGS.len())?,
+        })
+    }
+
+    fn ended(self) -> [u64; TAGS.len()] {
+        std::array::from_fn(|tag| self.ended_tags[tag].load(Acquire))
+    }
+}
+
+/// Whether a key with these flags was to be seen by who began to look when so many invalidations of
+/// each tag had returned.
+fn has_its_tag(flags: u32, ended: [u64; TAGS.len()]) -> bool {
+    let tag = (flags >> TAG_SHIFT) as usize % TAGS.len();
+    let begun = u64::from(flags % (1 << TAG_SHIFT));
+    flags & TAGGED == 0 || ended[tag] <= begun
 }
 
 struct Soak<'a> {
@@ -55,10 +90,7 @@ pub(crate) fn soak(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> 
     let path = scratch.path("cache");
     let options = Table::options().capacity(CAPACITIES[1]).shards(SHARDS);
     drop(options.max_size(64 << 20).create(&path)?);
-    let books = Books {
-        begun: shared_words(KEYS as usize)?,
-        known: shared_words(KEYS as usize)?,
-    };
+    let books = Books::new()?;
     let mut soak = Soak {
         board,
         path: &path,
@@ -208,11 +240,17 @@ fn is_owned(number: u64) -> bool {
 /// Reads a key: nothing, or something whole that is as new as what was known.
 fn read(table: &Table, books: Books, number: u64) -> Found<()> {
     let known = books.known[number as usize].load(Acquire);
-    let value = table.get(&key_of(number)).map_err(failed)?;
-    match value {
-        Some(value) => judge(books, number, known, &value),
-        None => Ok(()),
+    let ended = books.ended();
+    let Some(entry) = table.get_entry(&key_of(number)).map_err(failed)? else {
+        return Ok(());
+    };
+    let flags = entry.attributes.flags;
+    if !has_its_tag(flags, ended) {
+        return Err(format!(
+            "UNTAGGED: key {number} has {flags:#x}, of {ended:?}"
+        ));
     }
+    judge(books, number, known, &entry.value)
 }
 
 fn judge(books: Books, number: u64, known: u64, value: &[u8]) -> Found<()> {
@@ -257,6 +295,7 @@ impl Worker {
                 340..360 => drop(table.incr(b"counter", 1).map_err(failed)?),
                 360 => self.resize(&table)?,
                 361 => drop(table.maintain(0).map_err(failed)?),
+                362 => self.invalidate(&table)?,
                 _ => self.look(&table, number)?,
             }
         }
@@ -315,10 +354,33 @@ impl Worker {
         let version = self.begin(number);
         let (key, len) = (key_of(number), len.min(200_000 - HEAD as u64));
         let value = sealed(&key, version, len as usize);
-        table
-            .set(&key, &value)
-            .map_err(|error| format!("a set of {len} bytes: {error}"))?;
+        let set = match self.numbers.below(4) {
+            0 => self.set_tagged(table, &key, &value),
+            _ => table.set(&key, &value),
+        };
+        set.map_err(|error| format!("a set of {len} bytes: {error}"))?;
         self.end(number, version);
+        Ok(())
+    }
+
+    fn set_tagged(&mut self, table: &Table, key: &[u8], value: &[u8]) -> tavola::Result<()> {
+        let tag = self.numbers.below(TAGS.len() as u64) as u32;
+        let tags = table.tags(&[TAGS[tag as usize]])?;
+        // Loaded behind it: what begins after this ends the tag that was taken.
+        let begun = self.books.begun_tags[tag as usize].load(Acquire);
+        let attributes = Attributes {
+            flags: TAGGED | tag << TAG_SHIFT | begun as u32 % (1 << TAG_SHIFT),
+            ..Attributes::default()
+        };
+        table.set_tagged(key, value, attributes, &tags)
+    }
+
+    fn invalidate(&mut self, table: &Table) -> Found<()> {
+        let tag = self.numbers.below(TAGS.len() as u64) as usize;
+        let number = self.books.begun_tags[tag].fetch_add(1, AcqRel) + 1;
+        let told = table.invalidate_tag(TAGS[tag].as_bytes());
+        told.map_err(failed)?;
+        self.books.ended_tags[tag].fetch_max(number, AcqRel);
         Ok(())
     }
 
