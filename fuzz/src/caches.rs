@@ -1,5 +1,8 @@
 //! A cache's file with changed bytes: whatever they say, no panic, no access outside, no endless
-//! loop; and once repaired, a clean cache that takes writes and whose leases are all to be had.
+//! loop; and once repaired, a clean cache that takes writes, whose leases are all to be had, and
+//! whose tags take their keys along. Where nothing was changed they do so all the time.
+
+mod tags;
 
 use crate::change::{Aim, Change};
 use crate::image::{Area, Image};
@@ -13,6 +16,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
+use tags::TagPlayer;
 use tavola::{Error, Lease, LeaseOptions, Leased, Result, Table};
 
 const MOST_CHANGES: usize = 24;
@@ -86,6 +90,9 @@ enum Step {
     Capacity(u8),
     /// So many keys that others go.
     Crowd(u16, u8),
+    /// Sets a key with tags, a bit each; the last tag is invalidated meanwhile, or not.
+    Tagged(Key, Value, u8, bool),
+    Invalidate(u8),
 }
 
 /// Damages the cache as the input says, uses it, repairs it and uses it again.
@@ -97,11 +104,13 @@ pub fn run(input: &[u8]) {
     let template = template();
     let mut image = template.image.clone();
     let count = usize::from(u8::arbitrary(&mut source).unwrap_or(0));
+    let mut is_whole = true;
     for _ in 0..count % MOST_CHANGES {
         let Ok(change) = Change::<Spot>::arbitrary(&mut source) else {
             break;
         };
         change.apply(&mut image, &template.image);
+        is_whole = false;
     }
     if count >= 128 {
         // As somebody would who wants to be believed.
@@ -124,6 +133,7 @@ pub fn run(input: &[u8]) {
             lengths,
             damaged: Damaged::new(&table, lengths, template.hints.clone()),
             kept: Vec::new(),
+            tags: TagPlayer::new(&table, lengths, is_whole),
         };
         for _ in 0..MOST_OPS {
             let Ok(step) = Step::arbitrary(&mut source) else {
@@ -147,6 +157,7 @@ struct Player<'a> {
     lengths: Lengths,
     damaged: Damaged<'a>,
     kept: Vec<Lease>,
+    tags: TagPlayer<'a>,
 }
 
 impl Player<'_> {
@@ -185,6 +196,11 @@ impl Player<'_> {
                 tolerate(self.damaged.play(&op));
                 tolerate(self.damaged.play(&op));
             }
+            Step::Tagged(key, value, mask, is_late) => {
+                let key = bytes(key);
+                self.tags.set(&key, value, mask, is_late);
+            }
+            Step::Invalidate(number) => self.tags.invalidate(number),
         }
     }
 
@@ -288,6 +304,7 @@ fn repair(table: &Table, lengths: Lengths, are_hidden: bool) {
         assert!(got.as_ref() == Some(&value), "a walk and a get differ");
     }
     lease_all(table, lengths, are_hidden);
+    tags::end_all(table, lengths);
     for n in 0..WRITES {
         let (key, value) = lengths.entry(&n.to_le_bytes(), &[n as u8; 3000]);
         match table.set(&key, &value) {
