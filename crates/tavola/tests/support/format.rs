@@ -266,6 +266,15 @@ impl Image {
                     (item.key_at == at && item.key.len() == key_len).then_some(item)
                 }));
             }
+            // Those whose keys stand in the first page of their chain.
+            let items = (page * PAGE + 16..(page + 1) * PAGE - 8).step_by(8);
+            let items = items.filter_map(|at| self.item_at(at));
+            found.extend(items.filter(|item| {
+                item.is_large
+                    && item.key_at % PAGE == 0
+                    && item.key.len() == key_len
+                    && item.key.starts_with(prefix)
+            }));
         }
         found
     }
