@@ -7,6 +7,7 @@
 //! - [`kv`]: the phases `put`, `over`, `mix`, `get`, `miss` over N keys by P processes.
 //! - [`open`]: what it costs to open an existing table, get one key, and close it.
 //! - [`iter`]: what it costs to walk over all records.
+//! - [`tags`]: keys with tags, and without.
 //! - [`uid`]: the same keys asked for by key and by uid.
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
@@ -33,6 +34,7 @@ mod order;
 pub mod queue;
 pub mod scale;
 mod scratch;
+pub mod tags;
 pub mod trace;
 pub mod uid;
 

@@ -239,6 +239,33 @@ fn open_iter_and_uid_report_what_they_measured() {
     assert_eq!(desk.tables(), 0);
 }
 
+#[test]
+fn tags_are_compared_with_none() {
+    let desk = Desk::new();
+    let run = |args: &[&str]| {
+        let args = [&["bench", "tags", "--keys", "3K", "--repeat", "1"], args].concat();
+        String::from_utf8(desk.run(&args).stdout).unwrap()
+    };
+    let text = run(&["--json"]);
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let tags: Vec<f64> = lines.iter().map(|line| number(line, "tags")).collect();
+    assert_eq!(tags, [0.0, 1.0, 2.0, 4.0, 16.0]);
+    assert!(lines[0]["invalidate_us"].is_null() && number(&lines[0], "get_ratio") == 1.0);
+    for pair in lines.windows(2) {
+        assert!(number(&pair[1], "bytes_per_key") > number(&pair[0], "bytes_per_key"));
+        assert!(number(&pair[1], "invalidate_us") > 0.0 && number(&pair[1], "set_mops") > 0.0);
+    }
+    let text = run(&[]);
+    assert!(
+        text.starts_with("0 tags: get ") && text.contains("3,000 keys"),
+        "{text}"
+    );
+    assert_eq!(desk.tables(), 0);
+}
+
 const COMPARISONS: [&str; 5] = ["one-cpu", "crowd", "readers", "hot-readers", "hot-writer"];
 
 /// Of one or two pairs, the ratio of the medians lies between the ratios, too.

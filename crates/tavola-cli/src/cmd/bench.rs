@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Subcommand, ValueEnum};
-use tavola_bench::{Place, iter, kv, log, open, queue, uid};
+use tavola_bench::{Place, iter, kv, log, open, queue, tags, uid};
 
 use crate::error::CliError;
 use crate::output::Output;
@@ -26,6 +26,7 @@ Examples:
   tavola bench open                                 open, get one key, close
   tavola bench iter                                 walk over all records
   tavola bench uid                                  the same keys by key and by uid
+  tavola bench tags                                 keys with tags, and without
   tavola bench queue                                two processes hand each other elements
   tavola bench log                                  processes log lines
   tavola bench scale                                how rates hold up with more processes
@@ -72,6 +73,7 @@ enum What {
     Open(OpenArgs),
     Iter(IterArgs),
     Uid(UidArgs),
+    Tags(TagsArgs),
     Queue(queues::Args),
     Log(logs::Args),
     Scale(scale::Args),
@@ -206,6 +208,26 @@ struct UidArgs {
     json: bool,
 }
 
+/// Set and get keys with tags, invalidate a tag of all
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  tavola bench tags --keys 10M\n  tavola bench tags --json")]
+struct TagsArgs {
+    /// Keys in each table
+    #[arg(long, short, value_name = "N", default_value = "1M", value_parser = parse_count)]
+    keys: u64,
+    /// Bytes a value
+    #[arg(long, short, value_name = "BYTES", default_value_t = 100)]
+    value_bytes: usize,
+    /// How often keys are read; the median counts
+    #[arg(long, short, value_name = "R", default_value_t = 5)]
+    repeat: u32,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// One JSON object a number of tags
+    #[arg(long)]
+    json: bool,
+}
+
 /// Where the table is made, and how.
 #[derive(clap::Args)]
 struct PlaceArgs {
@@ -284,6 +306,20 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             } else {
                 human::uid(&report)
             })?;
+        }
+        What::Tags(args) => {
+            let reports = tags::run(&tags::Config {
+                place: args.place.into(),
+                keys: args.keys,
+                value_bytes: args.value_bytes,
+                repeat: args.repeat,
+            });
+            for report in reports.map_err(explain)? {
+                show(match args.json {
+                    true => json(&report),
+                    false => human::tags(&report),
+                })?;
+            }
         }
         What::Queue(args) => queues::run(args)?,
         What::Log(args) => logs::run(args)?,

@@ -1,7 +1,7 @@
 //! The results of `tavola bench` as tables for people.
 
 use tavola_bench::kv::{Collapse, Config, Line, PhaseLine, Placement, Summary};
-use tavola_bench::{Percentiles, iter, open, uid};
+use tavola_bench::{Percentiles, iter, open, tags, uid};
 
 use crate::units::{count, counted, size};
 
@@ -156,6 +156,21 @@ pub fn uid(report: &uid::Report) -> String {
         report.set_ratio,
         report.bytes_per_key,
         report.plain_bytes_per_key,
+        counted(report.keys, "key"),
+    )
+}
+
+pub fn tags(report: &tags::Report) -> String {
+    let invalidated = report.invalidate_us.map_or(String::new(), |us| {
+        format!("; that of all keys was invalidated in {us:.1} us")
+    });
+    format!(
+        "{}: get {:.2} M/s ({:.2} x), set {:.2} M/s, {:.1} bytes a key; {}{invalidated}",
+        counted(report.tags as u64, "tag"),
+        report.get_mops,
+        report.get_ratio,
+        report.set_mops,
+        report.bytes_per_key,
         counted(report.keys, "key"),
     )
 }
