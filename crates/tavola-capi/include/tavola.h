@@ -623,7 +623,7 @@ typedef struct tavola_shard {
   size_t size;
   // Its number, from 0 on.
   uint64_t number;
-  // Keys, and tags.
+  // Keys.
   uint64_t keys;
   // Bytes of their keys and values.
   uint64_t payload_bytes;

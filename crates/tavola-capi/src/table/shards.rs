@@ -16,7 +16,7 @@ pub struct tavola_shard {
     pub size: usize,
     /// Its number, from 0 on.
     pub number: u64,
-    /// Keys, and tags.
+    /// Keys.
     pub keys: u64,
     /// Bytes of their keys and values.
     pub payload_bytes: u64,
