@@ -401,7 +401,10 @@ mod tests {
     #[cfg_attr(miri, ignore = "a file")]
     fn what_the_dead_had_in_hand_is_no_memory_any_more() {
         let dir = tempfile::tempdir_in("/dev/shm").expect("a directory");
-        let options = Table::options().capacity(4 << 20).shards(1);
+        let options = Table::options()
+            .max_size(64 << 20)
+            .capacity(4 << 20)
+            .shards(1);
         let table = options.create(dir.path().join("cache")).expect("a table");
         table.set(b"key", b"value").expect("there is room");
         let core = table.core().expect("it is mapped");
