@@ -369,7 +369,7 @@ impl Worker {
         // Loaded behind it: what begins after this ends the tag that was taken.
         let begun = self.books.begun_tags[tag as usize].load(Acquire);
         let attributes = Attributes {
-            flags: TAGGED | tag << TAG_SHIFT | begun as u32 % (1 << TAG_SHIFT),
+            flags: TAGGED | tag << TAG_SHIFT | (begun as u32 % (1 << TAG_SHIFT)),
             ..Attributes::default()
         };
         table.set_tagged(key, value, attributes, &tags)
