@@ -4,13 +4,12 @@
 
 mod tags;
 
-use crate::change::{Aim, Change};
+use crate::change::{Aim, open_changed, write_changed};
 use crate::image::{Area, Image};
 use crate::lengths::Lengths;
-use crate::memory::file;
 use crate::op::{Key, Op, Value};
 use crate::region::damaged::{Damaged, tolerate};
-use crate::template::{Template, made, write_to};
+use crate::template::{Template, made};
 use crate::watch::within_limit;
 use arbitrary::{Arbitrary, Unstructured};
 use std::path::Path;
@@ -19,7 +18,6 @@ use std::time::Duration;
 use tags::TagPlayer;
 use tavola::{Error, Lease, LeaseOptions, Leased, Result, Table};
 
-const MOST_CHANGES: usize = 24;
 const MOST_OPS: usize = 40;
 /// What it may take, and may be told to take meanwhile.
 const CAPACITY: u64 = 1 << 20;
@@ -102,30 +100,11 @@ enum Step {
 pub fn run(input: &[u8]) {
     let mut source = Unstructured::new(input);
     let template = template();
-    let mut image = template.image.clone();
     let count = usize::from(u8::arbitrary(&mut source).unwrap_or(0));
-    let mut is_whole = true;
-    for _ in 0..count % MOST_CHANGES {
-        let Ok(change) = Change::<Spot>::arbitrary(&mut source) else {
-            break;
-        };
-        change.apply(&mut image, &template.image);
-        is_whole = false;
-    }
-    if count >= 128 {
-        // As somebody would who wants to be believed.
-        image.seal();
-    }
-    image.free_own_locks();
-    let (file, path) = file();
-    write_to(file, &image);
+    let (image, is_changed) = write_changed::<Spot>(template, count, &mut source);
     within_limit(|| {
-        let table = match Table::open(path) {
-            Ok(table) => table,
-            Err(Error::NotATable { .. } | Error::Version { .. } | Error::Endianness { .. }) => {
-                return;
-            }
-            Err(error) => panic!("{error}"),
+        let Some(table) = open_changed() else {
+            return;
         };
         let lengths = Lengths(image.fixed());
         let mut player = Player {
@@ -133,7 +112,7 @@ pub fn run(input: &[u8]) {
             lengths,
             damaged: Damaged::new(&table, lengths, template.hints.clone()),
             kept: Vec::new(),
-            tags: TagPlayer::new(&table, lengths, is_whole),
+            tags: TagPlayer::new(&table, lengths, !is_changed),
         };
         for _ in 0..MOST_OPS {
             let Ok(step) = Step::arbitrary(&mut source) else {

@@ -1,7 +1,13 @@
 //! Changes of a file's bytes, as an input tells them; where they are, each target says.
 
 use crate::image::Image;
-use arbitrary::Arbitrary;
+use crate::memory::file;
+use crate::template::{Template, write_to};
+use arbitrary::{Arbitrary, Unstructured};
+use tavola::{Error, Table};
+
+/// Changes of one input.
+pub(crate) const MOST_CHANGES: usize = 24;
 
 /// A part of a file that damage can be aimed at.
 pub(crate) trait Aim: Copy {
@@ -43,5 +49,38 @@ impl<A: Aim> Change<A> {
                 image.put(at & !7, &image.word64(from).to_le_bytes());
             }
         }
+    }
+}
+
+/// Writes a table's file with the changes that an input tells, and gives its bytes; whether there
+/// were any. `count` beyond 127: as somebody would who wants to be believed.
+pub(crate) fn write_changed<'a, A: Aim + Arbitrary<'a>>(
+    template: &Template,
+    count: usize,
+    source: &mut Unstructured<'a>,
+) -> (Image, bool) {
+    let mut image = template.image.clone();
+    let mut is_changed = false;
+    for _ in 0..count % MOST_CHANGES {
+        let Ok(change) = Change::<A>::arbitrary(source) else {
+            break;
+        };
+        change.apply(&mut image, &template.image);
+        is_changed = true;
+    }
+    if count >= 128 {
+        image.seal();
+    }
+    image.free_own_locks();
+    write_to(&file().0, &image);
+    (image, is_changed)
+}
+
+/// The table in that file; `None`: it says what it is not.
+pub(crate) fn open_changed() -> Option<Table> {
+    match Table::open(&file().1) {
+        Ok(table) => Some(table),
+        Err(Error::NotATable { .. } | Error::Version { .. } | Error::Endianness { .. }) => None,
+        Err(error) => panic!("{error}"),
     }
 }

@@ -3,19 +3,17 @@
 
 pub(crate) mod damaged;
 
-use crate::change::Change;
+use crate::change::{MOST_CHANGES, open_changed, write_changed};
 use crate::image::Area;
 use crate::lengths::Lengths;
-use crate::memory::file;
 use crate::op::Op;
-use crate::template::{fixed_template, template, write_to};
+use crate::template::{fixed_template, template};
 use crate::watch::within_limit;
 use arbitrary::{Arbitrary, Unstructured};
 use damaged::{Damaged, tolerate};
 use std::collections::HashSet;
 use tavola::{Error, Table};
 
-const MOST_CHANGES: usize = 24;
 const MOST_OPS: usize = 40;
 
 /// Damages the table as the input says, uses it, repairs it and uses it again.
@@ -31,27 +29,10 @@ pub fn run(input: &[u8]) {
     } else {
         template()
     };
-    let mut image = template.image.clone();
-    for _ in 0..count % MOST_CHANGES {
-        let Ok(change) = Change::<Area>::arbitrary(&mut source) else {
-            break;
-        };
-        change.apply(&mut image, &template.image);
-    }
-    if count >= 128 {
-        // As somebody would who wants to be believed.
-        image.seal();
-    }
-    image.free_own_locks();
-    let (file, path) = file();
-    write_to(file, &image);
+    let (image, _) = write_changed::<Area>(template, count, &mut source);
     within_limit(|| {
-        let table = match Table::open(path) {
-            Ok(table) => table,
-            Err(Error::NotATable { .. } | Error::Version { .. } | Error::Endianness { .. }) => {
-                return;
-            }
-            Err(error) => panic!("{error}"),
+        let Some(table) = open_changed() else {
+            return;
         };
         // As the superblock tells them now: they may be damaged, and believed.
         let lengths = Lengths(image.fixed());

@@ -83,9 +83,8 @@ impl Core {
     }
 
     /// Counts a read, and notes that its key is in use if the word of its slot is given, and that a
-    /// tag is. The slot
-    /// may be another's by now, its segment gone: so that is done under the shard's lock, if nobody
-    /// holds it; the next read comes anyway.
+    /// tag is. The slot may be another's by now, its segment gone: so that is done under the
+    /// shard's lock, if nobody holds it; the next read comes anyway.
     #[inline]
     pub(super) fn tell(&self, hash: Hash, found: bool, (word, tag): (u64, Hint)) {
         if self.is_untold.load(Ordering::Relaxed) != 0 {
