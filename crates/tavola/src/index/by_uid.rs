@@ -15,7 +15,7 @@ use super::hash::Hash;
 use super::read::{read, read_tag};
 use super::tags::is_over;
 use super::want::Want;
-use crate::alloc::{Item, entry_of};
+use crate::alloc::Item;
 use crate::error::{Result, corrupt};
 use crate::layout::{FLAG_TAG, FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_HOLE};
 use crate::layout::{UidEntry, UidLayout};
@@ -193,27 +193,27 @@ impl<'a> View<'a> {
     /// Whether the uid leads to a plain short item that has it, and what is wanted was taken.
     #[inline(always)]
     fn glance<W: Want>(&self, hint: Hint, want: &mut W) -> bool {
+        short(self.item_with(flags_of::<W>()), hint, want) && self.validate()
+    }
+
+    /// The item the uid leads to, if that can be told at once and it has these flags, of which one
+    /// is that of a uid.
+    #[inline(always)]
+    fn item_with(&self, flags: u8) -> Option<Item<'a>> {
         let UidEntry::Live { item_ref } = UidEntry::decode(self.word) else {
-            return false;
+            return None;
         };
-        let Some(block) = self.region.block_seen(item_ref) else {
-            return false;
-        };
-        let is_taken = if let Some(fixed) = self.region.fixed() {
-            let item = Item::fixed(self.region, block, item_ref, fixed);
-            short(item, hint, want)
-        } else {
-            let word = block.first_word().load(Ordering::Relaxed);
-            let header = Header::decode(word);
-            let key_len = u64::from(header.key_len);
-            header.flags == flags_of::<W>()
-                && short(
-                    Item::with_key(self.region, block, item_ref, word, key_len, true),
-                    hint,
-                    want,
-                )
-        };
-        is_taken && self.validate()
+        let block = self.region.block_seen(item_ref)?;
+        if let Some(fixed) = self.region.fixed() {
+            return Item::fixed(self.region, block, item_ref, fixed);
+        }
+        let word = block.first_word().load(Ordering::Relaxed);
+        let header = Header::decode(word);
+        if header.flags != flags {
+            return None;
+        }
+        let key_len = u64::from(header.key_len);
+        Item::with_key(self.region, block, item_ref, word, key_len, true)
     }
 
     /// The layout before the entry, whose page may have been given back to the system meanwhile;
@@ -312,12 +312,12 @@ fn take<W: Want>(item: &Item<'_>, hint: Hint, want: &mut W) -> Look {
 
 /// Under the shard's lock: the value of a uid's key, when it is one aligned word, which may be
 /// changed in place then.
+///
+/// In few steps, as [`View::glance`]: so the processor asks for the entry of one call while the
+/// item of the call before is still on its way.
+#[inline(always)]
 pub(crate) fn word_by_uid<'a>(lock: &ShardLock<'a>, hint: Hint) -> Option<&'a W64> {
-    let entry = entry_of(lock.region, lock.number, hint)?.load(Ordering::Relaxed);
-    let UidEntry::Live { item_ref } = UidEntry::decode(entry) else {
-        return None;
-    };
-    let item = Item::at(lock.region, item_ref)?;
+    let item = View::seen(lock.region, hint)?.item_with(FLAG_UID)?;
     if hint.means(item.hint()) {
         item.value_word()
     } else {
