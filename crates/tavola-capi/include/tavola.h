@@ -678,6 +678,9 @@ typedef struct tavola_tags {
   tavola_hint hints[TAVOLA_MOST_TAGS];
 } tavola_tags;
 
+// Is told the name of a tag: any bytes, lent until it returns.
+typedef void (*tavola_each_tag)(void *user, const void *name, size_t name_len);
+
 // Is told what the key at this position has, lent until it returns; NULL: the key is missing.
 typedef void (*tavola_found)(void *user, size_t index, const void *value, size_t value_len);
 
@@ -1617,6 +1620,17 @@ tavola_status tavola_set_tagged(const struct tavola_table *table,
 tavola_status tavola_invalidate_tag(const struct tavola_table *table,
                                     const void *name,
                                     size_t name_len);
+
+// Tells the names of the tags that a key has, as it was at one moment. `TAVOLA_MISSING`: there is
+// no such key.
+//
+// # Errors
+// As `tavola_get`.
+tavola_status tavola_key_tags(const struct tavola_table *table,
+                              const void *key,
+                              size_t key_len,
+                              tavola_each_tag each,
+                              void *user);
 
 // Reads many keys: calls `each` once for each, in order.
 //

@@ -309,6 +309,17 @@ class table {
   bool invalidate_tag(view name) {
     return detail::done(tavola_invalidate_tag(get(), name.data(), name.size()));
   }
+  // The names of the tags that a key has; none: it is missing.
+  std::optional<std::vector<std::string>> key_tags(view key) const {
+    std::vector<std::string> names;
+    const auto keep = [](void* user, const void* name, std::size_t len) {
+      auto& all = *static_cast<std::vector<std::string>*>(user);
+      all.emplace_back(static_cast<const char*>(name), len);
+    };
+    const auto status = tavola_key_tags(get(), key.data(), key.size(), keep, &names);
+    if (!detail::done(status)) return std::nullopt;
+    return names;
+  }
 
   std::optional<hint> uid_of(view key) {
     hint found = 0;

@@ -127,6 +127,15 @@ fn a_cache_is_put_into_beyond_its_capacity() {
 }
 
 #[test]
+fn a_cache_that_all_keys_fit_in_has_every_phase() {
+    let lines = Desk::new().kv(&["--capacity", "8M", "--procs", "2"]);
+    for line in &lines[..5] {
+        check_phase(line, 2);
+    }
+    assert!(number(&lines[5], "resident_bytes") <= (8 << 20) as f64);
+}
+
+#[test]
 fn batches_and_several_processes_and_other_sizes() {
     let desk = Desk::new();
     for (procs, sizes) in [(2, ["8", "100"]), (3, ["5", "1"]), (1, ["20", "0"])] {
@@ -361,7 +370,7 @@ fn options_out_of_bounds_are_refused() {
         &["--batch", "0"],
         &["--phases", "fly"],
         &["--pin", "--cpu", "0"],
-        &["--capacity", "1M"],
+        &["--capacity", "1M", "--value-bytes", "1000"],
         &["--capacity", "1K", "--phases", "put"],
     ] {
         let output = desk.run(&[&["bench", "kv"], wrong].concat());

@@ -142,6 +142,21 @@ fn what_is_stale_is_printed_while_another_makes_it_anew() {
 }
 
 #[test]
+fn a_value_is_made_early_the_more_probably_the_greater_beta_is() {
+    let scene = Scene::new();
+    let made = |early: &[&str], script: &str| text(scene.spawn(early, script)).1;
+    assert_eq!(made(&["--early", "1"], "sleep 0.01; echo first"), "first\n");
+    // It took so long that it is made anew, but with the least chance.
+    assert_eq!(made(&["--early", "1e12"], "echo second"), "second\n");
+    assert_eq!(made(&["--early", "0"], "echo not run"), "second\n");
+    assert_eq!(made(&[], "echo not run"), "second\n");
+    for wrong in ["-1", "inf", "soon"] {
+        let (code, ..) = text(scene.spawn(&[&format!("--early={wrong}")], "echo not run"));
+        assert_eq!(code, Some(2), "{wrong}");
+    }
+}
+
+#[test]
 fn a_command_that_fails_is_told_to_all_and_tried_again_after_the_back_off() {
     let scene = Scene::new();
     let back_off = ["--back-off", "1h"];

@@ -158,10 +158,6 @@ impl Config {
             _ if self.procs == 0 => bad("procs", "at least one process is needed"),
             _ if u64::from(self.procs) > self.keys => bad("procs", "more processes than keys"),
             _ if self.batch == 0 => bad("batch", "1 stands for one key at a time"),
-            _ if self.place.capacity.is_some() && self.phases != [Phase::Put] => bad(
-                "capacity",
-                "a cache evicts keys, which the other phases ask for: only put is measured",
-            ),
             _ if self.repeat == 0 => bad("repeat", "at least one run is needed"),
             _ if self.latency && self.latency_ops == 0 => bad(
                 "latency-ops",

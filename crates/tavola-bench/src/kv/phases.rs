@@ -8,7 +8,7 @@ use super::report::{Collapse, Gathered, Line, Summary};
 use super::{Config, Distribution, Phase, Placement};
 use crate::latency::Merged;
 use crate::scratch::Scratch;
-use crate::{Result, clock};
+use crate::{Error, Result, clock};
 
 /// Runs everything; `emit` is given each line as soon as it is known (with one repetition, that is
 /// at the end of each phase).
@@ -107,6 +107,7 @@ impl<'a> Leader<'a> {
         self.after_put_bytes = self.table.stats()?.resident_bytes;
         let mut collapsed = !self.config.collapse;
         for &phase in self.phases.iter().filter(|&&phase| phase != Phase::Put) {
+            self.all_are_there()?;
             if !collapsed && phase != Phase::Over {
                 found(Finding::Collapse(self.collapse()?))?;
                 collapsed = true;
@@ -115,6 +116,22 @@ impl<'a> Leader<'a> {
             found(Finding::Phase(phase, measured))?;
         }
         Ok(())
+    }
+
+    /// The phases after `put` ask for all keys; a cache may have evicted some.
+    fn all_are_there(&self) -> Result<()> {
+        let (left, keys) = (self.table.len()?, self.config.keys);
+        if left >= keys {
+            return Ok(());
+        }
+        let why = format!(
+            "{left} of {keys} keys are left, and the phases after put ask for all: give more \
+             bytes, or --phases put"
+        );
+        Err(Error::BadOption {
+            option: "capacity",
+            why,
+        })
     }
 
     /// Latencies on a table of their own, then throughput on the one that stays.

@@ -145,3 +145,32 @@ pub unsafe extern "C" fn tavola_invalidate_tag(
         found(table.inner.invalidate_tag(name)?)
     })
 }
+
+/// Is told the name of a tag: any bytes, lent until it returns.
+pub type tavola_each_tag =
+    Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_void, name_len: usize)>;
+
+/// Tells the names of the tags that a key has, as it was at one moment. `TAVOLA_MISSING`: there is
+/// no such key.
+///
+/// # Errors
+/// As `tavola_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_key_tags(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    each: tavola_each_tag,
+    user: *mut c_void,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let each = each.ok_or_else(|| Failure::null("each"))?;
+        let names = table.inner.tags_of(key)?;
+        for name in names.iter().flatten() {
+            // SAFETY: the caller's function, called as its type says.
+            unsafe { each(user, name.as_ptr().cast(), name.len()) };
+        }
+        found(names.is_some())
+    })
+}

@@ -21,6 +21,26 @@ static tavola_status invalidate(tavola_table *table, const char *name) {
   return tavola_invalidate_tag(table, name, strlen(name));
 }
 
+static void keep_name(void *user, const void *name, size_t name_len) {
+  char *kept = user;
+  const size_t at = strlen(kept);
+  memcpy(kept + at, name, name_len);
+  strcpy(kept + at + name_len, ",");
+}
+
+static void told(tavola_table *table) {
+  const tavola_tags both = tags_of(table, "x", "y");
+  set_tagged(table, "t", &both);
+  set_tagged(table, "u", NULL);
+  char kept[16] = "";
+  CHECK_IS(TAVOLA_OK, tavola_key_tags(table, "t", 1, keep_name, kept));
+  CHECK(strcmp(kept, "x,y,") == 0);
+  CHECK_IS(TAVOLA_OK, tavola_key_tags(table, "u", 1, keep_name, kept));
+  CHECK_IS(TAVOLA_MISSING, tavola_key_tags(table, "none", 4, keep_name, kept));
+  CHECK(strcmp(kept, "x,y,") == 0);
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, "t", 1));
+}
+
 static void together(tavola_table *table) {
   const tavola_tags x = tags_of(table, "x", NULL), both = tags_of(table, "x", "y");
   const tavola_tags y = tags_of(table, "y", NULL);
@@ -85,6 +105,7 @@ static void refuses(tavola_table *table) {
   memset(&unsized, 0, sizeof unsized);
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_set_tagged(table, "k", 1, "1", 1, NULL, &unsized));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_invalidate_tag(table, NULL, 1));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_key_tags(table, "k", 1, NULL, NULL));
   CHECK(has(table, "k", NULL));
   tavola_table *reader = NULL;
   CHECK_IS(TAVOLA_OK, tavola_open_read_only("tags", NULL, &reader));
@@ -94,6 +115,7 @@ static void refuses(tavola_table *table) {
 
 int main(void) {
   tavola_table *table = a_table("tags");
+  told(table);
   together(table);
   in_all_processes(table);
   refuses(table);

@@ -7,6 +7,7 @@ int main() {
   const auto before = table.tags_of({"x"});
   table.set_tagged("a", "1", before);
   table.set_tagged("b", "2", table.tags_of({"x", "y"}));
+  CHECK(table.key_tags("b") == (std::vector<std::string>{"x", "y"}) && !table.key_tags("none"));
   tavola::attributes with;
   with.flags = 7;
   table.set_tagged("c", "3", table.tags_of({"y"}), with);

@@ -108,7 +108,7 @@ struct KvArgs {
     /// Keys expire so long after they were set, such as 1h
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, conflicts_with = "fixed")]
     ttl: Option<Duration>,
-    /// A cache of so many bytes, such as 64M, which evicts keys: for `--phases put` only
+    /// A cache of so many bytes, such as 64M; all keys must fit, but with `--phases put`
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     capacity: Option<u64>,
     /// Keys a call: get_many and set_many

@@ -48,6 +48,10 @@ pub struct Args {
     /// How long nobody runs the command again after it failed
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "1s")]
     back_off: Duration,
+    /// Now and then run it before the value is stale, the sooner the longer it takes: 1 as a rule,
+    /// more is earlier
+    #[arg(long, value_name = "BETA")]
+    early: Option<f64>,
     #[command(flatten)]
     notation: Notation,
     /// The command and its arguments, behind --
@@ -71,9 +75,12 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 
 impl Args {
     fn value(&self, table: &Table, key: &[u8]) -> Result<Vec<u8>, CliError> {
-        let options = LeaseOptions::new(self.fresh)
+        let mut options = LeaseOptions::new(self.fresh)
             .stale(self.stale)
             .lease(self.lease);
+        if let Some(beta) = self.early {
+            options = options.early(beta);
+        }
         loop {
             match table.get_or_lease(key, options) {
                 Ok(Leased::Hit(value) | Leased::Stale { value, lease: None }) => return Ok(value),
