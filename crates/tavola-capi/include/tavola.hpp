@@ -311,14 +311,7 @@ class table {
   }
   // The names of the tags that a key has; none: it is missing.
   std::optional<std::vector<std::string>> key_tags(view key) const {
-    std::vector<std::string> names;
-    const auto keep = [](void* user, const void* name, std::size_t len) {
-      auto& all = *static_cast<std::vector<std::string>*>(user);
-      all.emplace_back(static_cast<const char*>(name), len);
-    };
-    const auto status = tavola_key_tags(get(), key.data(), key.size(), keep, &names);
-    if (!detail::done(status)) return std::nullopt;
-    return names;
+    return detail::names(tavola_key_tags, get(), key.data(), key.size());
   }
 
   std::optional<hint> uid_of(view key) {

@@ -203,6 +203,20 @@ std::vector<std::string> texts(Call&& call, Given... given) {
   return all;
 }
 
+// The same of names, which may be any bytes; nothing if what has them is missing.
+template <typename Call, typename... Given>
+std::optional<std::vector<std::string>> names(Call&& call, Given... given) {
+  std::vector<std::string> all;
+  auto add = [&](std::string_view name) { all.emplace_back(name); };
+  using adding = guarded<decltype(add)>;
+  adding guard(add);
+  auto tell = [](void* user, const void* name, std::size_t len) {
+    static_cast<adding*>(user)->run([&](auto& each) { each(view({name, len})); });
+  };
+  if (!done(guard.check(call(given..., tell, &guard)))) return std::nullopt;
+  return all;
+}
+
 inline std::uint64_t milliseconds(std::chrono::milliseconds time) noexcept {
   return time.count() < 0 ? 0 : static_cast<std::uint64_t>(time.count());
 }

@@ -40,9 +40,11 @@ use std::cell::Cell;
 use std::time::Duration;
 
 const WAITERS: u32 = 1 << 31;
-/// Turns of the spin loop before a waiter sleeps: about a microsecond, longer than most holders
-/// stay.
-const SPINS: u32 = if cfg!(feature = "shuttle") { 2 } else { 40 };
+/// Turns of the spin loop before a waiter sleeps: some microseconds, longer than nearly all holders
+/// stay. To be woken takes several times as long.
+const SPINS: u32 = if cfg!(feature = "shuttle") { 2 } else { 400 };
+/// Turns between two looks at the word at most, whose line the holder works with.
+const LONGEST_PAUSE: u32 = 32;
 /// How long a waiter sleeps before it asks whether the owner lives.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(10);
 
@@ -171,8 +173,9 @@ fn wait(region: &Region, word: &W32, me: u32) -> Taken {
                 return Taken::Clean;
             }
         } else if spins < SPINS {
-            spins += 1;
-            spin_hint();
+            let pause = (spins + 1).min(LONGEST_PAUSE);
+            (0..pause).for_each(|_| spin_hint());
+            spins += pause;
         } else if seen & WAITERS != 0 || word.cas(seen, seen | WAITERS, Ordering::Relaxed).is_ok() {
             // Others may sleep as well; whoever gets the lock after a sleep says so.
             mine = me | WAITERS;
