@@ -1,0 +1,181 @@
+//! One connection's place in the bytes it receives.
+
+use crate::limits::Limits;
+use crate::refusal::Refusal;
+use crate::{binary, meta, text};
+
+/// Which protocol a connection speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Lines: the classic commands and the meta commands.
+    Text,
+    /// Headers of 24 bytes.
+    Binary,
+}
+
+/// Whether clients of the binary protocol have to say who they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sasl {
+    /// They need not and cannot: the opcodes for it are unknown.
+    #[default]
+    Off,
+    /// They must, and this one has not. All but its version is refused.
+    Required,
+    /// This one has.
+    Done,
+}
+
+/// A request of any of the protocols.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// A classic command.
+    Text(text::Request<'a>),
+    /// A meta command.
+    Meta(meta::Request<'a>),
+    /// A binary one.
+    Binary(binary::Request<'a>),
+}
+
+/// What stands at the front of the bytes received. The caller drops the `used` bytes before it
+/// asks again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// A whole request.
+    Request {
+        /// The request, which borrows from the input.
+        request: Request<'a>,
+        /// The bytes it took.
+        used: usize,
+    },
+    /// A request that is not to be carried out.
+    Refused {
+        /// The answer to it.
+        refusal: Refusal<'a>,
+        /// The bytes it took. Data of it that is still to come is swallowed by later steps.
+        used: usize,
+    },
+    /// Bytes of a request that was refused.
+    Swallowed {
+        /// How many they are.
+        used: usize,
+    },
+    /// No whole request yet.
+    More {
+        /// The bytes, from the front of the input, without which the next step finds nothing.
+        needed: usize,
+    },
+}
+
+/// What a protocol finds.
+pub(crate) enum Outcome<'a> {
+    Whole {
+        request: Request<'a>,
+        used: usize,
+    },
+    Refused {
+        refusal: Refusal<'a>,
+        used: usize,
+        /// The bytes after `used` that are to be thrown away.
+        swallow: usize,
+    },
+    Short {
+        needed: usize,
+    },
+}
+
+/// Decodes what one connection receives.
+///
+/// Between two steps the bytes not yet used stay at the front of the input; more may be added at
+/// its end. However they arrive, the steps other than [`Step::More`] and the cuts between
+/// [`Step::Swallowed`] are the same, and the work is linear in the bytes.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    limits: Limits,
+    protocol: Option<Protocol>,
+    sasl: Sasl,
+    /// The bytes at the front of the input among which no line ends.
+    searched: usize,
+    /// The bytes without which there is no next step.
+    needed: usize,
+    /// The bytes still to be thrown away.
+    swallow: usize,
+}
+
+impl Decoder {
+    /// A decoder that tells the protocol by the first byte.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            protocol: None,
+            sasl: Sasl::default(),
+            searched: 0,
+            needed: 1,
+            swallow: 0,
+        }
+    }
+
+    /// A decoder of one protocol alone.
+    pub fn of(protocol: Protocol, limits: Limits) -> Self {
+        Self {
+            protocol: Some(protocol),
+            ..Self::new(limits)
+        }
+    }
+
+    /// The protocol, once it is known.
+    pub fn protocol(&self) -> Option<Protocol> {
+        self.protocol
+    }
+
+    /// Changes who may ask for what from the next request on.
+    pub fn set_sasl(&mut self, sasl: Sasl) {
+        self.sasl = sasl;
+    }
+
+    /// Says what stands at the front of `input`.
+    pub fn step<'a>(&mut self, input: &'a [u8]) -> Step<'a> {
+        if input.len() < self.needed {
+            return Step::More {
+                needed: self.needed,
+            };
+        }
+        if self.swallow > 0 {
+            let used = self.swallow.min(input.len());
+            self.swallow -= used;
+            return Step::Swallowed { used };
+        }
+        let protocol = *self.protocol.get_or_insert(match input[0] {
+            binary::REQUEST_MAGIC => Protocol::Binary,
+            _ => Protocol::Text,
+        });
+        let outcome = match protocol {
+            Protocol::Text => text::decode(input, &mut self.searched, &self.limits),
+            Protocol::Binary => binary::decode(input, &self.limits, self.sasl),
+        };
+        match outcome {
+            Outcome::Short { needed } => {
+                debug_assert!(needed > input.len());
+                self.needed = needed;
+                Step::More { needed }
+            }
+            Outcome::Whole { request, used } => {
+                self.go_on(0);
+                Step::Request { request, used }
+            }
+            Outcome::Refused {
+                refusal,
+                used,
+                swallow,
+            } => {
+                self.go_on(swallow);
+                Step::Refused { refusal, used }
+            }
+        }
+    }
+
+    fn go_on(&mut self, swallow: usize) {
+        self.searched = 0;
+        self.needed = 1;
+        self.swallow = swallow;
+    }
+}

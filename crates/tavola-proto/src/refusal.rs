@@ -1,0 +1,78 @@
+//! Requests that are not carried out.
+
+use crate::binary::{self, Header, Status};
+use crate::key::Key;
+
+/// A request that is refused: the answer to it and what else it asks of the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal<'a> {
+    reply: Reply,
+    closes: bool,
+    forgets: Option<Key<'a>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Reply {
+    None,
+    Line(&'static str),
+    Binary { header: Header, status: Status },
+}
+
+impl<'a> Refusal<'a> {
+    /// Answered by a line.
+    pub(crate) fn line(text: &'static str) -> Self {
+        Self::of(Reply::Line(text), false)
+    }
+
+    /// Not answered, as the client asked for no reply.
+    pub(crate) fn silent() -> Self {
+        Self::of(Reply::None, false)
+    }
+
+    /// Not answered, and the connection ends.
+    pub(crate) fn hang_up() -> Self {
+        Self::of(Reply::None, true)
+    }
+
+    /// Answered by a binary error, after which the connection may end.
+    pub(crate) fn binary(header: Header, status: Status, closes: bool) -> Self {
+        Self::of(Reply::Binary { header, status }, closes)
+    }
+
+    fn of(reply: Reply, closes: bool) -> Self {
+        Self {
+            reply,
+            closes,
+            forgets: None,
+        }
+    }
+
+    pub(crate) fn forgetting(mut self, key: Key<'a>) -> Self {
+        self.forgets = Some(key);
+        self
+    }
+
+    /// Appends the answer; nothing where the client gets none.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match &self.reply {
+            Reply::None => {}
+            Reply::Line(text) => {
+                out.extend_from_slice(text.as_bytes());
+                out.extend_from_slice(b"\r\n");
+            }
+            Reply::Binary { header, status } => binary::answer::error(out, header, *status),
+        }
+    }
+
+    /// Whether the connection is to be closed once the answer is sent. Nothing after this request
+    /// is to be decoded.
+    pub fn closes(&self) -> bool {
+        self.closes
+    }
+
+    /// A key whose item is to be removed: its new value was too large, and the old one must not
+    /// outlive it.
+    pub fn forgets(&self) -> Option<Key<'a>> {
+        self.forgets
+    }
+}
