@@ -9,6 +9,7 @@ mod lengths;
 mod memory;
 mod op;
 pub mod ops;
+pub mod protocol;
 pub mod queues;
 pub mod region;
 mod template;

@@ -31,7 +31,8 @@
 //! What is refused, and how, is what memcached 1.6.45 does. These are the places where it is not:
 //!
 //! - A get with a key that is too long is answered by one line, as memcached 1.6.18 does; 1.6.45
-//!   adds an empty line, which the client takes for the answer to its next request.
+//!   adds an empty line, which the client takes for the answer to its next request, and drops the
+//!   answers to requests before it that are not sent yet.
 //! - A line without an end is cut off at [`Limits::line_bytes`] however it arrives; memcached takes
 //!   longer lines where they arrive at once. `gat` and `gats` may be as long as `get`, whose lines
 //!   have a limit too.

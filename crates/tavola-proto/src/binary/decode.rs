@@ -48,7 +48,7 @@ pub(crate) fn decode<'a>(input: &'a [u8], limits: &Limits, sasl: Sasl) -> Outcom
     if input[0] != REQUEST_MAGIC {
         return Outcome::Refused {
             refusal: Refusal::hang_up(),
-            used: input.len(),
+            used: 1,
             swallow: 0,
         };
     }

@@ -17,8 +17,8 @@ pub(crate) enum Found<'a> {
     Line(Line<'a>),
     /// No line end so far.
     Short,
-    /// No line end where the latest one could be.
-    TooLong,
+    /// No line end where the latest one could be, after these bytes.
+    TooLong(usize),
 }
 
 /// Finds the first line end. `searched` tells how far it is known that there is none, and is
@@ -34,7 +34,7 @@ pub(crate) fn find<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits) -
     let Some(at) = input[from..until].iter().position(|byte| *byte == b'\n') else {
         *searched = until;
         return if input.len() > longest {
-            Found::TooLong
+            Found::TooLong(until)
         } else {
             Found::Short
         };
@@ -63,7 +63,7 @@ mod tests {
         match find(input, &mut { searched }, &LIMITS) {
             Found::Line(line) => Ok(line.bytes),
             Found::Short => Err(false),
-            Found::TooLong => Err(true),
+            Found::TooLong(_) => Err(true),
         }
     }
 

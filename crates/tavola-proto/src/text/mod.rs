@@ -60,10 +60,10 @@ pub(crate) fn decode<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits)
                 needed: input.len() + 1,
             };
         }
-        Found::TooLong => {
+        Found::TooLong(used) => {
             return Outcome::Refused {
                 refusal: Refusal::hang_up(),
-                used: input.len(),
+                used,
                 swallow: 0,
             };
         }
