@@ -42,6 +42,7 @@ fn decoder(setting: u8) -> Decoder {
         1 => Sasl::Required,
         _ => Sasl::Done,
     });
+    decoder.set_locked(setting / 12 % 4 == 1);
     decoder
 }
 

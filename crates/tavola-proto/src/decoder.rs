@@ -93,6 +93,8 @@ pub struct Decoder {
     limits: Limits,
     protocol: Option<Protocol>,
     sasl: Sasl,
+    /// Whether a password is asked for before lines are read as commands.
+    is_locked: bool,
     /// The bytes at the front of the input among which no line ends.
     searched: usize,
     /// The bytes without which there is no next step.
@@ -108,6 +110,7 @@ impl Decoder {
             limits,
             protocol: None,
             sasl: Sasl::default(),
+            is_locked: false,
             searched: 0,
             needed: 1,
             swallow: 0,
@@ -132,6 +135,15 @@ impl Decoder {
         self.sasl = sasl;
     }
 
+    /// Asks for a name and a password before lines are read as commands, or no longer. A
+    /// connection that is asked speaks text and nothing else.
+    pub fn set_locked(&mut self, is_locked: bool) {
+        self.is_locked = is_locked;
+        if is_locked {
+            self.protocol = Some(Protocol::Text);
+        }
+    }
+
     /// Says what stands at the front of `input`.
     pub fn step<'a>(&mut self, input: &'a [u8]) -> Step<'a> {
         if input.len() < self.needed {
@@ -149,7 +161,7 @@ impl Decoder {
             _ => Protocol::Text,
         });
         let outcome = match protocol {
-            Protocol::Text => text::decode(input, &mut self.searched, &self.limits),
+            Protocol::Text => text::decode(input, &mut self.searched, &self.limits, self.is_locked),
             Protocol::Binary => binary::decode(input, &self.limits, self.sasl),
         };
         match outcome {

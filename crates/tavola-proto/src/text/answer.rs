@@ -34,6 +34,8 @@ pub const SHUTDOWN_OFF: &[u8] = b"SERVER_ERROR: shutdown not enabled\r\n";
 pub const SHUTDOWN_MODE: &[u8] = b"CLIENT_ERROR invalid shutdown mode\r\n";
 /// To `flush_all` where that is not allowed.
 pub const FLUSH_OFF: &[u8] = b"CLIENT_ERROR flush_all not allowed\r\n";
+/// To a name and a password that do not belong together; `STORED` answers those that do.
+pub const AUTH_FAILED: &[u8] = b"CLIENT_ERROR authentication failure\r\n";
 
 /// One item of a `get`, with its unique number for `gets` and `gats`.
 pub fn value(out: &mut Vec<u8>, key: &[u8], flags: u32, data: &[u8], cas: Option<u64>) {

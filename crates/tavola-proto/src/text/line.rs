@@ -29,6 +29,11 @@ pub(crate) fn find<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits) -
     } else {
         limits.line_bytes
     };
+    find_of(input, searched, longest)
+}
+
+/// The same where a line may have `longest` bytes before its end, whatever it is.
+pub(crate) fn find_of<'a>(input: &'a [u8], searched: &mut usize, longest: usize) -> Found<'a> {
     let until = input.len().min(longest.saturating_add(1));
     let from = (*searched).min(until);
     let Some(at) = input[from..until].iter().position(|byte| *byte == b'\n') else {

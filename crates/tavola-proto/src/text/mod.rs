@@ -19,6 +19,9 @@
 //! | `watch [EVENT...]` | [`Watched`] |
 //! | `slabs ...`, `lru ...` | [`Tune`], whose words are not read here |
 //!
+//! Where a password is asked for, the first request is `set KEY FLAGS EXPTIME BYTES` with a name, a
+//! space and the password as its data: [`Request::Authenticate`].
+//!
 //! Words are parted by spaces. A line ends with `\n`, a `\r` before it is dropped; data ends with
 //! `\r\n`. A line needs at least four bytes with its end. Words after those that a command knows
 //! are ignored; the last one may be `noreply`, which silences refusals as well, but for those of
@@ -26,6 +29,7 @@
 
 mod admin;
 pub mod answer;
+mod auth;
 mod items;
 mod line;
 mod request;
@@ -52,7 +56,16 @@ pub(crate) const BAD_FORMAT: &str = "CLIENT_ERROR bad command line format";
 const SHORTEST_LINE: usize = 4;
 
 /// What stands at the front of `input`, whose first `searched` bytes have no line end.
-pub(crate) fn decode<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits) -> Outcome<'a> {
+/// `is_locked` where the client has to give a password first.
+pub(crate) fn decode<'a>(
+    input: &'a [u8],
+    searched: &mut usize,
+    limits: &Limits,
+    is_locked: bool,
+) -> Outcome<'a> {
+    if is_locked {
+        return auth::decode(input, searched, limits);
+    }
     let line = match line::find(input, searched, limits) {
         Found::Line(line) => line,
         Found::Short => {
@@ -60,13 +73,7 @@ pub(crate) fn decode<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits)
                 needed: input.len() + 1,
             };
         }
-        Found::TooLong(used) => {
-            return Outcome::Refused {
-                refusal: Refusal::hang_up(),
-                used,
-                swallow: 0,
-            };
-        }
+        Found::TooLong(used) => return hang_up(used),
     };
     if line.bytes < SHORTEST_LINE {
         return line.refused(BAD_FORMAT);
@@ -96,6 +103,15 @@ pub(crate) fn decode<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits)
         b"stats" => admin::stats(&line),
         b"watch" => admin::watch(&line),
         _ => admin::other(&line),
+    }
+}
+
+/// Nothing is said and the connection ends.
+fn hang_up<'a>(used: usize) -> Outcome<'a> {
+    Outcome::Refused {
+        refusal: Refusal::hang_up(),
+        used,
+        swallow: 0,
     }
 }
 

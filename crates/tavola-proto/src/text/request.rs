@@ -73,6 +73,13 @@ pub enum Request<'a> {
     Watch(Watched),
     /// Settings of memcached's own memory.
     Tune(Tune<'a>),
+    /// Who the client is, from a decoder that asks for it.
+    Authenticate {
+        /// Its name.
+        name: &'a [u8],
+        /// What it knows.
+        password: &'a [u8],
+    },
 }
 
 /// `get`, `gets`, `gat`, `gats`.

@@ -98,6 +98,7 @@ fn serve_text(out: &mut Vec<u8>, request: &text::Request<'_>) {
             _ => (b"BADCLASS invalid class id\r\n", *noreply),
         },
         R::Tune(tune) => (ERROR, tune.noreply),
+        R::Authenticate { .. } => (AUTH_FAILED, false),
         other => panic!("no answer to {other:?}"),
     };
     if !answer.1 {
