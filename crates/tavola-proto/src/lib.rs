@@ -41,6 +41,7 @@
 //!   many bytes again as its key and its extras have.
 //! - A binary request that ends the connection is answered when its header is there; memcached
 //!   waits for the key, and gives no answer where that is longer than its buffer.
+//! - A step of SASL may send 16 KiB; memcached takes half a mebibyte.
 
 #![forbid(unsafe_code)]
 
