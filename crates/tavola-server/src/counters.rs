@@ -1,0 +1,119 @@
+//! What a server counts: each thread for itself, summed when asked.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use crate::shared::Shared;
+
+/// Counters of one thread or of a whole server, as they stood at one moment.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Connections that are open.
+    pub current_connections: u64,
+    /// Connections that were accepted, ever.
+    pub total_connections: u64,
+    /// Connections that were refused as there were too many. Of the whole server only.
+    pub rejected_connections: u64,
+    /// How often no more connections were accepted, at the limit or for want of files or memory.
+    /// Of the whole server only.
+    pub accept_stops: u64,
+    /// Bytes that came from clients.
+    pub bytes_read: u64,
+    /// Bytes that went to clients.
+    pub bytes_written: u64,
+    /// Connections that were closed as they were idle for too long.
+    pub idle_closed: u64,
+    /// Connections that were closed as they sent more than a service wanted.
+    pub overlong_closed: u64,
+    /// Connections that were closed in the middle of something, when the time of a drain was over.
+    pub cut_off: u64,
+    /// Connections that ended in a panic of the service.
+    pub panics: u64,
+}
+
+/// Reads the counters of a server, from any thread.
+#[derive(Clone)]
+pub struct Meter {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Meter {
+    /// The counters of each serving thread.
+    pub fn threads(&self) -> Vec<Counters> {
+        let threads = self.shared.threads.iter();
+        threads.map(|place| place.counters.read()).collect()
+    }
+
+    /// The counters of the whole server.
+    pub fn sum(&self) -> Counters {
+        let mut sum = Counters {
+            rejected_connections: self.shared.rejected.get(),
+            accept_stops: self.shared.accept_stops.get(),
+            ..Counters::default()
+        };
+        for one in self.threads() {
+            sum.current_connections += one.current_connections;
+            sum.total_connections += one.total_connections;
+            sum.bytes_read += one.bytes_read;
+            sum.bytes_written += one.bytes_written;
+            sum.idle_closed += one.idle_closed;
+            sum.overlong_closed += one.overlong_closed;
+            sum.cut_off += one.cut_off;
+            sum.panics += one.panics;
+        }
+        sum
+    }
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Meter").field(&self.sum()).finish()
+    }
+}
+
+/// A number that one thread changes and any reads.
+#[derive(Debug, Default)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    /// Only the thread that the number belongs to may call this.
+    pub(crate) fn add(&self, by: u64) {
+        self.0.store(self.0.load(Relaxed) + by, Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// The counters that a serving thread changes.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadCounters {
+    /// Raised by the acceptor as it hands a connection on, lowered by the thread.
+    pub(crate) connections: AtomicUsize,
+    pub(crate) total: Count,
+    pub(crate) read: Count,
+    pub(crate) written: Count,
+    pub(crate) idle_closed: Count,
+    pub(crate) overlong_closed: Count,
+    pub(crate) cut_off: Count,
+    pub(crate) panics: Count,
+}
+
+impl ThreadCounters {
+    fn read(&self) -> Counters {
+        Counters {
+            current_connections: self.connections.load(Relaxed) as u64,
+            total_connections: self.total.get(),
+            bytes_read: self.read.get(),
+            bytes_written: self.written.get(),
+            idle_closed: self.idle_closed.get(),
+            overlong_closed: self.overlong_closed.get(),
+            cut_off: self.cut_off.get(),
+            panics: self.panics.get(),
+            ..Counters::default()
+        }
+    }
+}

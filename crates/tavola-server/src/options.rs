@@ -1,0 +1,122 @@
+//! How a server is started.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::listen::Listen;
+use crate::server::Server;
+use crate::service::Service;
+
+/// What a server listens on and where its limits are.
+#[derive(Debug)]
+pub struct Options {
+    pub(crate) listen: Vec<Listen>,
+    pub(crate) threads: usize,
+    pub(crate) max_connections: usize,
+    pub(crate) refusal: Option<Vec<u8>>,
+    pub(crate) backlog: u32,
+    pub(crate) limits: Limits,
+}
+
+/// The limits of each connection, and what its thread goes by.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) spin: Duration,
+    pub(crate) output_bytes: usize,
+    pub(crate) input_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Options {
+    /// Nothing to listen on yet; four threads and 1024 connections, as memcached has.
+    pub fn new() -> Self {
+        Self {
+            listen: Vec::new(),
+            threads: 4,
+            max_connections: 1024,
+            refusal: None,
+            backlog: 1024,
+            limits: Limits {
+                idle_timeout: None,
+                spin: Duration::ZERO,
+                output_bytes: 256 * 1024,
+                input_bytes: (1 << 30) + 64 * 1024,
+            },
+        }
+    }
+
+    /// One more address or socket to accept connections from.
+    pub fn listen(mut self, listen: Listen) -> Self {
+        self.listen.push(listen);
+        self
+    }
+
+    /// How many threads serve, at least one.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// How many connections there may be at a time, at least one. At the limit none is accepted
+    /// until one closes; meanwhile clients wait in the kernel's queue.
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections.max(1);
+        self
+    }
+
+    /// Instead of waiting, connections above the limit are sent `answer` and closed.
+    pub fn refuse_with(mut self, answer: &[u8]) -> Self {
+        self.refusal = Some(answer.to_vec());
+        self
+    }
+
+    /// How many connections wait in the kernel's queue of each listener; 1024 unless told.
+    pub fn backlog(mut self, connections: u32) -> Self {
+        self.backlog = connections;
+        self
+    }
+
+    /// Closes connections on which no byte went either way for so long.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.idle_timeout = Some(timeout);
+        self
+    }
+
+    /// How long a thread that was busy lately looks for events before it sleeps. Sleeping and
+    /// waking up takes tens of microseconds on some machines, so 20 to 50 us may pay where a
+    /// core is free for it; an idle thread sleeps at once. 0 unless told.
+    pub fn spin(mut self, time: Duration) -> Self {
+        self.limits.spin = time;
+        self
+    }
+
+    /// From so many bytes of answers that a client does not fetch, nothing more is read from it;
+    /// 256 KiB unless told. See [`crate::Output::is_full`].
+    pub fn output_bound(mut self, bytes: usize) -> Self {
+        self.limits.output_bytes = bytes.max(1);
+        self
+    }
+
+    /// The largest input that a service may ask for with [`crate::Next::Read`]; 1 GiB and 64 KiB
+    /// unless told. Who asks for more has its connection closed.
+    pub fn input_bound(mut self, bytes: usize) -> Self {
+        self.limits.input_bytes = bytes;
+        self
+    }
+
+    /// Starts the threads; from then on connections are accepted.
+    ///
+    /// # Errors
+    ///
+    /// When an address cannot be listened on, or there may not be as many open files as
+    /// connections. Nothing is left behind then.
+    pub fn start(self, service: impl Service) -> Result<Server> {
+        Server::start(self, service)
+    }
+}

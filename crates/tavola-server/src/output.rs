@@ -1,0 +1,234 @@
+//! Answers on their way to a client.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+
+/// Small pieces are collected in chunks of that many bytes.
+pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
+/// A piece that is given away whole becomes a chunk of its own from that size on.
+const OWN_BYTES: usize = 4 * 1024;
+/// Chunks that one call sends at most.
+const SLICES: usize = 64;
+
+/// Where a service writes its answers.
+///
+/// ```text
+///  first chunk            large value         last chunk
+///  ┌───────┬─────────┐   ┌───────────────┐   ┌─────────┬ ─ ─ ─ ┐
+///  │ sent  │ to send │   │ to send       │   │ to send │  room │
+///  └───────┴─────────┘   └───────────────┘   └─────────┴ ─ ─ ─ ┘
+/// ```
+///
+/// Small answers are copied into a chunk. A large one is written straight to where it is sent
+/// from: by [`Output::room`], or as a `Vec` of its own by [`Output::push`].
+///
+/// - **I1** A chunk of which something was sent is not written to any more.
+/// - **I2** `sealed` counts the bytes of all chunks but the last.
+#[derive(Debug)]
+pub struct Output {
+    chunks: VecDeque<Vec<u8>>,
+    /// How much of the first chunk is sent.
+    sent: usize,
+    sealed: usize,
+    bound: usize,
+}
+
+impl Output {
+    pub(crate) fn new(bound: usize) -> Self {
+        Self {
+            chunks: VecDeque::new(),
+            sent: 0,
+            sealed: 0,
+            bound,
+        }
+    }
+
+    /// Bytes that wait to be sent.
+    pub fn len(&self) -> usize {
+        self.sealed + self.chunks.back().map_or(0, Vec::len) - self.sent
+    }
+
+    /// Whether nothing waits to be sent.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether so much waits that the service should stop and say [`crate::Next::Again`]. More
+    /// can be written all the same, so that an answer once begun is brought to its end.
+    pub fn is_full(&self) -> bool {
+        self.len() >= self.bound
+    }
+
+    /// Appends a copy of `bytes`.
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.room(bytes.len()).extend_from_slice(bytes);
+    }
+
+    /// A buffer to append `size` bytes to, or a few more or fewer. What stands in it already are
+    /// answers that are not sent yet.
+    pub fn room(&mut self, size: usize) -> &mut Vec<u8> {
+        if !self.tail_takes(size) {
+            self.seal(Vec::with_capacity(size));
+        }
+        let tail = self.chunks.back_mut().expect("a tail was just made");
+        tail.reserve(size);
+        tail
+    }
+
+    /// Appends `bytes` without copying them, unless they are few.
+    pub fn push(&mut self, bytes: Vec<u8>) {
+        if bytes.len() < OWN_BYTES {
+            self.extend(&bytes);
+        } else {
+            self.seal(bytes);
+        }
+    }
+
+    fn tail_takes(&self, size: usize) -> bool {
+        let begun = self.chunks.len() == 1 && self.sent > 0;
+        self.chunks.back().is_some_and(|tail| {
+            let fits = tail.len() + size <= tail.capacity().max(CHUNK_BYTES);
+            !begun && (fits || tail.is_empty())
+        })
+    }
+
+    fn seal(&mut self, chunk: Vec<u8>) {
+        self.sealed += self.chunks.back().map_or(0, Vec::len);
+        self.chunks.push_back(chunk);
+    }
+
+    /// Calls `send` with what is to be sent, as far as one call takes it; it tells how much it
+    /// sent.
+    pub(crate) fn send_by(
+        &mut self,
+        send: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let mut slices = [IoSlice::new(&[]); SLICES];
+        let mut count = 0;
+        let mut skip = self.sent;
+        for chunk in self.chunks.iter().take(SLICES) {
+            slices[count] = IoSlice::new(&chunk[skip..]);
+            skip = 0;
+            count += 1;
+        }
+        let size = send(&slices[..count])?;
+        self.advance(size);
+        Ok(size)
+    }
+
+    fn advance(&mut self, size: usize) {
+        self.sent += size;
+        while self.chunks.len() > 1 && self.sent >= self.chunks[0].len() {
+            let first = self.chunks.pop_front().expect("more than one");
+            self.sent -= first.len();
+            self.sealed -= first.len();
+        }
+        if self.is_empty() {
+            self.begin_anew();
+        }
+    }
+
+    /// Keeps one chunk of the usual size, for the next answers.
+    fn begin_anew(&mut self) {
+        self.sent = 0;
+        self.chunks.truncate(1);
+        match self.chunks.front_mut() {
+            Some(chunk) if chunk.capacity() <= CHUNK_BYTES => chunk.clear(),
+            _ => self.chunks.clear(),
+        }
+    }
+
+    /// Gives back memory that is not needed to hold what waits.
+    pub(crate) fn shrink(&mut self) {
+        for chunk in &mut self.chunks {
+            if chunk.capacity() > 2 * chunk.len() {
+                chunk.shrink_to_fit();
+            }
+        }
+    }
+}
+
+impl io::Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends all in pieces of `step` bytes.
+    fn sent(output: &mut Output, step: usize) -> Vec<u8> {
+        let mut all = Vec::new();
+        while !output.is_empty() {
+            let size = output.send_by(|slices| {
+                let mut left = step;
+                for slice in slices {
+                    let part = left.min(slice.len());
+                    all.extend_from_slice(&slice[..part]);
+                    left -= part;
+                }
+                Ok(step - left)
+            });
+            assert!(size.expect("sends") > 0);
+        }
+        all
+    }
+
+    #[test]
+    fn all_goes_out_in_order_whatever_its_size() {
+        let pieces = [1, 100, 70_000, 5, 4096, 200_000, 3, 65_536, 65_535, 1];
+        for step in [1_000, 64 * 1024, 1 << 30] {
+            let mut output = Output::new(1 << 20);
+            let mut expected = Vec::new();
+            for round in 0..3_u8 {
+                for (number, &size) in pieces.iter().enumerate() {
+                    let piece = vec![round * 16 + number as u8; size];
+                    expected.extend_from_slice(&piece);
+                    if number % 2 == 0 {
+                        output.extend(&piece);
+                    } else {
+                        output.push(piece);
+                    }
+                }
+                assert_eq!(output.len(), expected.len());
+            }
+            assert!(sent(&mut output, step) == expected, "step {step}");
+            assert_eq!(output.len(), 0);
+        }
+    }
+
+    #[test]
+    fn a_chunk_that_is_partly_sent_is_not_written_to() {
+        let mut output = Output::new(100);
+        output.extend(b"one two");
+        let size = output.send_by(|slices| Ok(slices[0].len() - 3));
+        assert_eq!(size.expect("sends"), 4);
+        assert!(output.room(6).is_empty());
+        output.extend(b" three");
+        assert_eq!(sent(&mut output, 100), b"two three");
+    }
+
+    #[test]
+    fn a_large_value_is_not_copied() {
+        let mut output = Output::new(100);
+        output.extend(b"VALUE ");
+        let value = vec![7; 1 << 20];
+        let place = value.as_ptr();
+        output.push(value);
+        output.extend(b"END");
+        assert!(output.is_full());
+        let size = output.send_by(|slices| {
+            assert_eq!(slices.len(), 3);
+            assert_eq!(slices[1].as_ptr(), place);
+            Ok(0)
+        });
+        assert_eq!(size.expect("sends"), 0);
+    }
+}

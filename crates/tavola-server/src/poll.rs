@@ -1,0 +1,132 @@
+//! Waiting for events: an epoll, and the words that wake one up from another thread.
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::io::{self, Errno};
+
+/// Events that one look brings at most.
+const EVENTS: usize = 256;
+
+/// An epoll, level-triggered: what is not dealt with is told again.
+#[derive(Debug)]
+pub(crate) struct Poll {
+    epoll: OwnedFd,
+    /// Tokens and flags that the last wait brought.
+    events: Vec<(u64, EventFlags)>,
+}
+
+impl Poll {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            events: Vec::with_capacity(EVENTS),
+        })
+    }
+
+    pub(crate) fn add(&self, source: impl AsFd, token: u64, flags: EventFlags) -> io::Result<()> {
+        epoll::add(&self.epoll, source, EventData::new_u64(token), flags)
+    }
+
+    pub(crate) fn change(
+        &self,
+        source: impl AsFd,
+        token: u64,
+        flags: EventFlags,
+    ) -> io::Result<()> {
+        epoll::modify(&self.epoll, source, EventData::new_u64(token), flags)
+    }
+
+    pub(crate) fn remove(&self, source: impl AsFd) -> io::Result<()> {
+        epoll::delete(&self.epoll, source)
+    }
+
+    /// Waits for events, at most so long, and tells whether there are any.
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> bool {
+        self.events.clear();
+        let timeout = timeout.map(|time| Timespec {
+            tv_sec: time.as_secs().min(1 << 30) as _,
+            tv_nsec: time.subsec_nanos().into(),
+        });
+        let mut room = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
+        match epoll::wait(&self.epoll, &mut room, timeout.as_ref()) {
+            Ok((found, _)) => {
+                let found = found.iter().map(|event| (event.data.u64(), event.flags));
+                self.events.extend(found);
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => panic!("waiting on an epoll of our own failed: {errno}"),
+        }
+        !self.events.is_empty()
+    }
+
+    /// Token and flags of one of the events of the last wait.
+    pub(crate) fn event(&self, number: usize) -> Option<(u64, EventFlags)> {
+        self.events.get(number).copied()
+    }
+}
+
+/// Messages for a thread, which wake it up.
+#[derive(Debug)]
+pub(crate) struct Post<M> {
+    messages: Mutex<Vec<M>>,
+    bell: OwnedFd,
+}
+
+impl<M> Post<M> {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            messages: Mutex::new(Vec::new()),
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+        })
+    }
+
+    /// What the thread's epoll watches for reading.
+    pub(crate) fn bell(&self) -> &OwnedFd {
+        &self.bell
+    }
+
+    pub(crate) fn push(&self, message: M) {
+        let mut messages = self.lock();
+        messages.push(message);
+        if messages.len() == 1 {
+            // Fails only if 2^64 messages were not looked at.
+            let _ = io::write(&self.bell, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// All messages. The bell is stilled first: who comes later rings it again.
+    pub(crate) fn take(&self) -> Vec<M> {
+        // Fails if the bell was not rung, which is as well.
+        let _ = io::read(&self.bell, &mut [0; 8]);
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<M>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_wakes_and_is_told_once() {
+        let post = Post::new().expect("an eventfd");
+        let mut poll = Poll::new().expect("an epoll");
+        poll.add(post.bell(), 9, EventFlags::IN).expect("added");
+        assert!(!poll.wait(Some(Duration::ZERO)));
+        post.push('a');
+        post.push('b');
+        assert!(poll.wait(None));
+        assert_eq!(poll.event(0), Some((9, EventFlags::IN)));
+        assert_eq!(poll.event(1), None);
+        assert_eq!(post.take(), ['a', 'b']);
+        assert!(!poll.wait(Some(Duration::from_millis(1))));
+    }
+}

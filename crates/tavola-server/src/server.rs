@@ -1,0 +1,226 @@
+//! The handle of a running server.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::acceptor::Acceptor;
+use crate::counters::{Counters, Meter};
+use crate::error::{Error, Result};
+use crate::limits::raise_file_limit;
+use crate::listen::{Address, Listener, SocketFile};
+use crate::options::{Limits, Options};
+use crate::service::{self, Service};
+use crate::shared::{AcceptorMessage, Message, Shared};
+use crate::thread::Loop;
+
+/// A server that runs. Dropping it is [`Server::stop`].
+#[derive(Debug)]
+pub struct Server {
+    shared: Arc<Shared>,
+    addresses: Vec<Address>,
+    /// The listening sockets; the acceptor has them as well.
+    sockets: Arc<[OwnedFd]>,
+    files: Vec<SocketFile>,
+    handed_over: bool,
+    acceptor: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// How a drain went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drained {
+    /// Whether each connection was closed with all it had asked for answered. If not, the time was
+    /// over.
+    pub complete: bool,
+    /// The counters at the end.
+    pub counters: Counters,
+}
+
+impl Server {
+    pub(crate) fn start(options: Options, service: impl Service) -> Result<Self> {
+        if options.listen.is_empty() {
+            return Err(Error::NothingToListenOn);
+        }
+        raise_file_limit(options.max_connections)?;
+        let mut addresses = Vec::new();
+        let mut sockets = Vec::new();
+        let mut files = Vec::new();
+        for listen in options.listen {
+            let listener = Listener::open(listen, options.backlog)?;
+            addresses.push(listener.address);
+            sockets.push(listener.socket);
+            files.extend(listener.file);
+        }
+        let action = "making an epoll or eventfd";
+        let shared = Shared::new(options.threads).map_err(Error::system(action))?;
+        let shared = Arc::new(shared);
+        let sockets: Arc<[OwnedFd]> = sockets.into();
+        let acceptor = Acceptor::new(
+            Arc::clone(&shared),
+            Arc::clone(&sockets),
+            options.max_connections,
+            options.refusal,
+        );
+        let acceptor = acceptor.map_err(Error::system(action))?;
+        // From here on, an error drops the server, which ends the threads that run.
+        let mut server = Self {
+            shared,
+            addresses,
+            sockets,
+            files,
+            handed_over: false,
+            acceptor: None,
+            threads: Vec::new(),
+        };
+        let service = Arc::new(Mutex::new(service));
+        let (ready, started) = mpsc::channel();
+        for index in 0..options.threads {
+            server.start_thread(index, &service, &options.limits, ready.clone())?;
+        }
+        drop(ready);
+        for _ in 0..options.threads {
+            started.recv().map_err(|_| Error::System {
+                action: "making the worker of a thread",
+                source: io::Error::other("the service panicked"),
+            })?;
+        }
+        server.acceptor = Some(spawn("tavola-accept".into(), move || acceptor.run())?);
+        Ok(server)
+    }
+
+    fn start_thread<S: Service>(
+        &mut self,
+        index: usize,
+        service: &Arc<Mutex<S>>,
+        limits: &Limits,
+        ready: mpsc::Sender<()>,
+    ) -> Result<()> {
+        let poll = Loop::<S::Worker>::poll(&self.shared, index)
+            .map_err(Error::system("making an epoll or eventfd"))?;
+        let thread = service::Thread {
+            index,
+            meter: self.meter(),
+        };
+        let shared = Arc::clone(&self.shared);
+        let service = Arc::clone(service);
+        let limits = limits.clone();
+        let run = move || {
+            let worker = service
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .worker(&thread);
+            // Fails when another thread did, and the server is not started.
+            let _ = ready.send(());
+            drop((service, ready));
+            Loop::new(index, poll, shared, worker, limits).run();
+        };
+        self.threads
+            .push(spawn(format!("tavola-serve-{index}"), run)?);
+        Ok(())
+    }
+
+    /// What is listened on, in the order of [`Options::listen`], with the ports really bound.
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// Reads the counters, also when this handle is elsewhere.
+    pub fn meter(&self) -> Meter {
+        Meter {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
+    /// The counters of all threads.
+    pub fn counters(&self) -> Counters {
+        self.meter().sum()
+    }
+
+    /// The listening sockets, in the order of [`Server::addresses`], for a process that takes over.
+    ///
+    /// From then on this server leaves the files of Unix sockets where they are when it ends, and
+    /// a drain leaves those who wait in the kernel's queues to the other process.
+    ///
+    /// # Errors
+    ///
+    /// When no more files may be open.
+    pub fn hand_over(&mut self) -> Result<Vec<OwnedFd>> {
+        let copies = self.sockets.iter().map(OwnedFd::try_clone);
+        let copies = copies.collect::<Result<_, _>>();
+        let copies = copies.map_err(|source| Error::System {
+            action: "copying a listening socket",
+            source,
+        })?;
+        self.handed_over = true;
+        for file in self.files.drain(..) {
+            file.keep();
+        }
+        Ok(copies)
+    }
+
+    /// Ends in good order: accepts no more connections, answers what clients have asked, and closes
+    /// each connection when that is done; what is open after `within` is closed all the same.
+    ///
+    /// A connection with half a request may send the rest in that time. Those who wait in the
+    /// kernel's queues are served first, unless the sockets were handed over.
+    pub fn drain(mut self, within: Duration) -> Drained {
+        let until = Instant::now() + within;
+        self.end_acceptor(!self.handed_over);
+        for place in &self.shared.threads {
+            place.post.push(Message::Drain(until));
+        }
+        let mut complete = true;
+        for thread in std::mem::take(&mut self.threads) {
+            complete &= thread.join().is_ok();
+        }
+        let counters = self.counters();
+        Drained {
+            complete: complete && counters.cut_off == 0,
+            counters,
+        }
+    }
+
+    /// Ends at once: closes all connections. Answers that are not sent are lost.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.end_acceptor(false);
+        for place in &self.shared.threads {
+            place.post.push(Message::Stop);
+        }
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so, and has nothing to close any more.
+            let _ = thread.join();
+        }
+    }
+
+    /// Nothing is listened on after that, unless by a process that took over.
+    fn end_acceptor(&mut self, accept_queued: bool) {
+        if let Some(thread) = self.acceptor.take() {
+            let end = AcceptorMessage::End { accept_queued };
+            self.shared.acceptor.push(end);
+            let _ = thread.join();
+        }
+        self.files.clear();
+        self.sockets = Arc::new([]);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn spawn(name: String, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let started = Builder::new().name(name).spawn(run);
+    started.map_err(|source| Error::System {
+        action: "starting a thread",
+        source,
+    })
+}

@@ -1,0 +1,232 @@
+//! One connection, and one turn of it: send, read, serve, send.
+
+use std::io;
+use std::time::Instant;
+
+use crate::counters::ThreadCounters;
+use crate::input::{BATCH_BYTES, Input};
+use crate::options::Limits;
+use crate::output::Output;
+use crate::service::{Next, Worker};
+use crate::stream::{Received, Stream};
+
+/// What one turn reads at most of a value that is being collected.
+const TURN_BYTES: usize = 1024 * 1024;
+
+/// A connection of a thread.
+#[derive(Debug)]
+pub(super) struct Connection<S> {
+    pub(super) stream: Stream,
+    pub(super) session: S,
+    pub(super) input: Input,
+    /// How many bytes the input must have before it is served again.
+    wants: usize,
+    pub(super) output: Output,
+    pub(super) stage: Stage,
+    /// To be served without new input.
+    pub(super) again: bool,
+    /// Nothing was left in the socket when this turn had read it.
+    pub(super) dry: bool,
+    /// Whether it stands in the list of those that have a turn without an event.
+    pub(super) queued: bool,
+    /// When a byte went either way for the last time.
+    pub(super) last_byte: Instant,
+    /// What the epoll is told: whether reading and writing are waited for.
+    pub(super) interest: (bool, bool),
+}
+
+/// How far a connection is.
+///
+/// | stage | reads | serves | goes on to |
+/// |---|---|---|---|
+/// | `Open` | while the output has room | yes | `Ended`, `Closing` |
+/// | `Ended`: by the client | no | while the service says `Again` | closed when all is sent |
+/// | `Closing`: by the service | no | no | `Lingering` when all is sent |
+/// | `Lingering`: for the client to close | and throws away | no | closed, soon at the latest |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Open,
+    Ended,
+    Closing,
+    Lingering { until: Instant },
+}
+
+/// Why a connection is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gone {
+    /// As it should, or the client is gone.
+    Done,
+    /// Nothing went either way for too long.
+    Idle,
+    /// The service wanted no more of what came.
+    Overlong,
+    /// The time of a drain was over.
+    CutOff,
+    /// The service panicked.
+    Panic,
+}
+
+impl From<io::Error> for Gone {
+    /// The client is gone, whatever the system calls it.
+    fn from(_: io::Error) -> Self {
+        Self::Done
+    }
+}
+
+/// What a thread lends its connections for a turn.
+#[derive(Debug)]
+pub(super) struct Desk<W> {
+    pub(super) worker: W,
+    pub(super) input: Vec<u8>,
+    pub(super) output: Output,
+    pub(super) limits: Limits,
+    pub(super) now: Instant,
+}
+
+impl<S> Connection<S> {
+    pub(super) fn new(stream: Stream, session: S, limits: &Limits, now: Instant) -> Self {
+        Self {
+            stream,
+            session,
+            input: Input::default(),
+            wants: 1,
+            output: Output::new(limits.output_bytes),
+            stage: Stage::Open,
+            again: false,
+            dry: false,
+            queued: false,
+            last_byte: now,
+            interest: (true, false),
+        }
+    }
+
+    /// One turn: sends what waits, reads once what is there, has it served, sends the answers.
+    pub(super) fn turn<W: Worker<Session = S>>(
+        &mut self,
+        desk: &mut Desk<W>,
+        counters: &ThreadCounters,
+        readable: bool,
+    ) -> Result<(), Gone> {
+        self.dry = false;
+        if let Stage::Lingering { .. } = self.stage {
+            return self.throw_away(desk, counters);
+        }
+        self.send(desk.now, counters)?;
+        if self.stage == Stage::Closing || self.output.is_full() {
+            return Ok(());
+        }
+        if self.output.is_empty() {
+            std::mem::swap(&mut self.output, &mut desk.output);
+        }
+        let served = self.read_and_serve(desk, counters, readable);
+        let sent = served.and_then(|()| self.send(desk.now, counters));
+        if self.output.is_empty() {
+            std::mem::swap(&mut self.output, &mut desk.output);
+        } else {
+            self.output.shrink();
+        }
+        sent
+    }
+
+    fn read_and_serve<W: Worker<Session = S>>(
+        &mut self,
+        desk: &mut Desk<W>,
+        counters: &ThreadCounters,
+        readable: bool,
+    ) -> Result<(), Gone> {
+        if !self.again {
+            if !readable || self.stage != Stage::Open {
+                return Ok(());
+            }
+            self.input.borrow(&mut desk.input, self.wants);
+            let size = self.read();
+            let serve = size.as_ref().is_ok_and(|&size| size > 0) && self.input.len() >= self.wants;
+            if let Ok(size) = size {
+                counters.read.add(size as u64);
+                self.last_byte = if size > 0 { desk.now } else { self.last_byte };
+            }
+            if !serve {
+                self.input.give_back(&mut desk.input);
+                return size.map(drop).map_err(Gone::from);
+            }
+        }
+        let served = self.serve(desk);
+        if !self.again {
+            self.input.give_back(&mut desk.input);
+        }
+        served
+    }
+
+    /// Reads until there is as much as wanted, or no more for now, and tells how much that was.
+    fn read(&mut self) -> io::Result<usize> {
+        let mut sum = 0;
+        while sum < TURN_BYTES {
+            let bytes = self.input.room(self.wants);
+            let spare = bytes.capacity() - bytes.len();
+            match self.stream.receive(bytes)? {
+                Received::Bytes(size) => {
+                    sum += size;
+                    // The socket had no more. If it has by now, the epoll tells.
+                    self.dry = size < spare;
+                }
+                Received::Nothing => self.dry = true,
+                Received::End => {
+                    self.stage = Stage::Ended;
+                    self.dry = true;
+                }
+            }
+            if self.dry || self.input.len() >= self.wants {
+                break;
+            }
+        }
+        Ok(sum)
+    }
+
+    fn serve<W: Worker<Session = S>>(&mut self, desk: &mut Desk<W>) -> Result<(), Gone> {
+        let served = desk
+            .worker
+            .serve(&mut self.session, self.input.bytes(), &mut self.output);
+        self.input.consume(served.consumed);
+        self.again = served.next == Next::Again;
+        match served.next {
+            Next::Read { at_least } => {
+                let left = self.input.len();
+                if at_least > desk.limits.input_bytes || (at_least <= left && left >= BATCH_BYTES) {
+                    return Err(Gone::Overlong);
+                }
+                self.wants = at_least.max(left + 1);
+            }
+            Next::Again => self.wants = self.input.len() + 1,
+            Next::Close => {
+                self.stage = Stage::Closing;
+                self.input = Input::default();
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, now: Instant, counters: &ThreadCounters) -> Result<(), Gone> {
+        if self.output.is_empty() {
+            return Ok(());
+        }
+        let size = self.stream.send(&mut self.output)?;
+        if size > 0 {
+            counters.written.add(size as u64);
+            self.last_byte = now;
+        }
+        Ok(())
+    }
+
+    /// Reads what the client sends after the end, so that the kernel does not take it for a reason
+    /// to throw away the last answers.
+    fn throw_away<W>(&mut self, desk: &mut Desk<W>, counters: &ThreadCounters) -> Result<(), Gone> {
+        desk.input.clear();
+        desk.input.reserve_exact(BATCH_BYTES);
+        match self.stream.receive(&mut desk.input)? {
+            Received::Bytes(size) => counters.read.add(size as u64),
+            Received::Nothing => {}
+            Received::End => return Err(Gone::Done),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,344 @@
+//! A thread that serves connections: waits for events, gives each connection its turn.
+//!
+//! A round is one wait and one turn for each connection that has something to do: an event, or a
+//! place in `ready` since its service said `Again`. Nothing else decides about order, so that each
+//! has its turn before any has a second.
+
+mod connection;
+mod slots;
+mod spin;
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::epoll::EventFlags;
+use rustix::io;
+
+use crate::counters::ThreadCounters;
+use crate::options::Limits;
+use crate::output::Output;
+use crate::poll::Poll;
+use crate::service::{Peer, Waker, Worker};
+use crate::shared::{Arrival, Message, Shared};
+use crate::stream::Stream;
+
+use connection::{Connection, Desk, Gone, Stage};
+use slots::Slots;
+use spin::Spin;
+
+pub(crate) use slots::Token;
+
+/// The word of the bell among events; no token has it, as there are fewer than 2^32 connections.
+const BELL: u64 = u64::MAX;
+/// How long a client may take to close its side after the service closed.
+const LINGER: Duration = Duration::from_secs(1);
+/// Times are looked at so often at most, and at least.
+const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
+
+/// The loop of one thread.
+#[derive(Debug)]
+pub(crate) struct Loop<W: Worker> {
+    index: usize,
+    poll: Poll,
+    shared: Arc<Shared>,
+    desk: Desk<W>,
+    connections: Slots<Connection<W::Session>>,
+    /// Who has a turn in the next round without an event.
+    ready: VecDeque<Token>,
+    spin: Spin,
+    /// When times are looked at again.
+    next_look: Instant,
+    lingering: usize,
+    draining: Option<Instant>,
+    stopping: bool,
+}
+
+impl<W: Worker> Loop<W> {
+    /// The epoll of a thread: made before the thread, so that errors are told by who starts it.
+    pub(crate) fn poll(shared: &Shared, index: usize) -> io::Result<Poll> {
+        let poll = Poll::new()?;
+        poll.add(shared.threads[index].post.bell(), BELL, EventFlags::IN)?;
+        Ok(poll)
+    }
+
+    pub(crate) fn new(
+        index: usize,
+        poll: Poll,
+        shared: Arc<Shared>,
+        worker: W,
+        limits: Limits,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            index,
+            poll,
+            shared,
+            connections: Slots::new(),
+            ready: VecDeque::new(),
+            spin: Spin::new(limits.spin),
+            next_look: now,
+            lingering: 0,
+            draining: None,
+            stopping: false,
+            desk: Desk {
+                worker,
+                input: Vec::new(),
+                output: Output::new(limits.output_bytes),
+                limits,
+                now,
+            },
+        }
+    }
+
+    /// Serves until told to end.
+    pub(crate) fn run(mut self) {
+        while !self.stopping && (self.draining.is_none() || self.connections.len() > 0) {
+            let timeout = self.timeout();
+            self.spin.wait(&mut self.poll, timeout);
+            self.desk.now = Instant::now();
+            // Who comes to be ready in this round has its next turn in the next.
+            let ready = self.ready.len();
+            let rung = self.turns_by_events();
+            for _ in 0..ready {
+                let token = self.ready.pop_front().expect("counted");
+                if let Some(connection) = self.connections.get_mut(token) {
+                    connection.queued = false;
+                    self.turn(token, true);
+                }
+            }
+            if rung {
+                self.look_at_post();
+            }
+            if self.desk.now >= self.next_look {
+                self.look_at_times();
+            }
+        }
+        for token in self.connections.tokens() {
+            self.close(token, Gone::Done);
+        }
+    }
+
+    /// A turn for each connection that has an event, and tells whether the bell was rung.
+    fn turns_by_events(&mut self) -> bool {
+        let mut rung = false;
+        let mut number = 0;
+        while let Some((word, flags)) = self.poll.event(number) {
+            number += 1;
+            if word == BELL {
+                rung = true;
+                continue;
+            }
+            let token = Token::from_word(word);
+            let connection = self.connections.get_mut(token);
+            // Who is in the list has a turn by that.
+            if connection.is_some_and(|connection| !connection.queued) {
+                self.turn(token, flags != EventFlags::OUT || self.draining.is_some());
+            }
+        }
+        rung
+    }
+
+    /// How long to wait for events at most.
+    fn timeout(&self) -> Option<Duration> {
+        if !self.ready.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let idle_timeout = self.desk.limits.idle_timeout.is_some();
+        let look = idle_timeout || self.lingering > 0 || self.draining.is_some();
+        (look && self.connections.len() > 0)
+            .then(|| self.next_look.saturating_duration_since(Instant::now()))
+    }
+
+    /// Messages come last in a round: a place that becomes free in a round is not used again
+    /// before the events of that round are dealt with.
+    fn look_at_post(&mut self) {
+        for message in self.shared.threads[self.index].post.take() {
+            match message {
+                Message::Connection(arrival) => self.arrive(arrival),
+                Message::Wake(token) => {
+                    if let Some(connection) = self.connections.get_mut(token)
+                        && matches!(connection.stage, Stage::Open | Stage::Ended)
+                    {
+                        connection.again = true;
+                        self.settle(token);
+                    }
+                }
+                Message::Drain(until) => {
+                    self.draining = Some(until);
+                    self.next_look = self.desk.now;
+                    for token in self.connections.tokens() {
+                        self.turn(token, true);
+                    }
+                }
+                Message::Stop => self.stopping = true,
+            }
+        }
+    }
+
+    fn arrive(&mut self, arrival: Arrival) {
+        self.counters().total.add(1);
+        let peer = Peer {
+            listener: arrival.listener,
+            address: arrival.address,
+            waker: Waker {
+                shared: Arc::clone(&self.shared),
+                thread: self.index,
+                token: self.connections.next(),
+            },
+        };
+        let worker = &mut self.desk.worker;
+        let Ok(session) = catch_unwind(AssertUnwindSafe(|| worker.open(&peer))) else {
+            self.counters().panics.add(1);
+            return self.shared.leave(self.index);
+        };
+        let stream = Stream::new(arrival.socket);
+        let connection = Connection::new(stream, session, &self.desk.limits, self.desk.now);
+        let token = self.connections.insert(connection);
+        let Some(Connection { stream, .. }) = self.connections.get_mut(token) else {
+            return;
+        };
+        let word = token.to_word();
+        if self.poll.add(&*stream, word, EventFlags::IN).is_err() {
+            // Memory of the kernel is short.
+            self.close(token, Gone::Done);
+        }
+    }
+
+    fn turn(&mut self, token: Token, readable: bool) {
+        let Some(connection) = self.connections.get_mut(token) else {
+            return;
+        };
+        let counters = &self.shared.threads[self.index].counters;
+        let desk = &mut self.desk;
+        let turn = AssertUnwindSafe(|| connection.turn(desk, counters, readable));
+        match catch_unwind(turn) {
+            Ok(Ok(())) => self.settle(token),
+            Ok(Err(gone)) => self.close(token, gone),
+            Err(_) => self.close(token, Gone::Panic),
+        }
+    }
+
+    /// After a turn: closes what is done, and says what is waited for.
+    fn settle(&mut self, token: Token) {
+        let now = self.desk.now;
+        let Some(connection) = self.connections.get_mut(token) else {
+            return;
+        };
+        let sent = connection.output.is_empty();
+        if connection.stage == Stage::Closing && sent {
+            connection.stream.finish();
+            let until = now + LINGER;
+            connection.stage = Stage::Lingering { until };
+            self.lingering += 1;
+            self.next_look = self.next_look.min(until);
+        }
+        let quiet = sent && !connection.again;
+        if connection.stage == Stage::Ended && quiet {
+            return self.close(token, Gone::Done);
+        }
+        let mut queue = connection.again && !connection.output.is_full();
+        if self.draining.is_some() && connection.stage == Stage::Open && quiet {
+            let asked = !connection.input.is_empty();
+            if connection.dry && !asked {
+                return self.close(token, Gone::Done);
+            }
+            // Something may have come since it was last read.
+            queue |= !connection.dry;
+        }
+        if queue && !connection.queued {
+            connection.queued = true;
+            self.ready.push_back(token);
+        }
+        self.watch(token);
+    }
+
+    /// Tells the epoll what is waited for, if that has changed.
+    fn watch(&mut self, token: Token) {
+        let Some(connection) = self.connections.get_mut(token) else {
+            return;
+        };
+        let reads = match connection.stage {
+            Stage::Open => !connection.output.is_full(),
+            Stage::Ended | Stage::Closing => false,
+            Stage::Lingering { .. } => true,
+        };
+        let interest = (reads, !connection.output.is_empty());
+        if interest == connection.interest {
+            return;
+        }
+        connection.interest = interest;
+        let mut flags = EventFlags::empty();
+        flags.set(EventFlags::IN, interest.0);
+        flags.set(EventFlags::OUT, interest.1);
+        let word = token.to_word();
+        if self.poll.change(&connection.stream, word, flags).is_err() {
+            self.close(token, Gone::Done);
+        }
+    }
+
+    /// Closes what was idle or lingered for too long, and all when the time of a drain is over.
+    fn look_at_times(&mut self) {
+        let now = self.desk.now;
+        let idle_timeout = self.desk.limits.idle_timeout;
+        let drain_over = self.draining.is_some_and(|until| now >= until);
+        let over = |connection: &Connection<W::Session>| {
+            let idle = now.saturating_duration_since(connection.last_byte);
+            match connection.stage {
+                Stage::Lingering { until } if now >= until || drain_over => Some(Gone::Done),
+                Stage::Lingering { .. } => None,
+                _ if drain_over => Some(Gone::CutOff),
+                _ => idle_timeout
+                    .is_some_and(|timeout| idle >= timeout)
+                    .then_some(Gone::Idle),
+            }
+        };
+        let found = self.connections.iter();
+        let found: Vec<_> = found
+            .filter_map(|(token, connection)| Some((token, over(connection)?)))
+            .collect();
+        for (token, gone) in found {
+            self.close(token, gone);
+        }
+        let look = idle_timeout.map_or(LOOKS.1, |timeout| (timeout / 4).clamp(LOOKS.0, LOOKS.1));
+        let look = if self.lingering > 0 {
+            look.min(LINGER / 4)
+        } else {
+            look
+        };
+        self.next_look = now + look;
+        if let Some(until) = self.draining {
+            self.next_look = self.next_look.min(until.max(now));
+        }
+    }
+
+    fn close(&mut self, token: Token, gone: Gone) {
+        let Some(connection) = self.connections.remove(token) else {
+            return;
+        };
+        let counters = self.counters();
+        match gone {
+            Gone::Done => {}
+            Gone::Idle => counters.idle_closed.add(1),
+            Gone::Overlong => counters.overlong_closed.add(1),
+            Gone::CutOff => counters.cut_off.add(1),
+            Gone::Panic => counters.panics.add(1),
+        }
+        if let Stage::Lingering { .. } = connection.stage {
+            self.lingering -= 1;
+        }
+        let Connection {
+            stream, session, ..
+        } = connection;
+        drop(stream);
+        if gone != Gone::Panic {
+            self.desk.worker.close(session);
+        }
+        self.shared.leave(self.index);
+    }
+
+    fn counters(&self) -> &ThreadCounters {
+        &self.shared.threads[self.index].counters
+    }
+}

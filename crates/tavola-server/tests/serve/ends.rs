@@ -1,0 +1,95 @@
+//! How connections and servers end.
+
+use std::io::Write;
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+use crate::lines::{
+    LONG, Lines, ask, connect, eventually, exactly, line, options, port, start, to_the_end,
+};
+
+#[test]
+fn half_closed_connections_get_their_answers() {
+    let server = start(options());
+    for requests in ["one\ntwo\n", "big 3000000\nend\n", "stream 100000\n"] {
+        let mut client = connect(&server);
+        client.write_all(requests.as_bytes()).expect("sent");
+        client.shutdown(Shutdown::Write).expect("half closed");
+        let answers = to_the_end(&mut client);
+        match requests {
+            "one\ntwo\n" => assert_eq!(answers, b"one\ntwo\n"),
+            "big 3000000\nend\n" => assert_eq!(answers.len(), 3_000_005),
+            _ => assert!(answers.ends_with(b"\n1\n0\n") && answers.len() == 588_890),
+        }
+    }
+    eventually("closed", || server.counters().current_connections == 0);
+}
+
+#[test]
+fn a_drain_finishes_what_was_asked() {
+    let service = Lines::default();
+    let server = options().threads(2).start(service.clone()).expect("starts");
+    let address = port(&server);
+    let mut idle = connect(&server);
+    assert_eq!(ask(&mut idle, "idle"), "idle");
+    // More than the sockets hold: it is still under way when the drain begins.
+    let mut large = connect(&server);
+    large.write_all(b"big 20000000\nend\n").expect("sent");
+    let mut half = connect(&server);
+    half.write_all(b"asked\nvalue 5\nab").expect("sent");
+    assert_eq!(line(&mut half), "asked");
+    eventually("all three", || server.counters().current_connections == 3);
+
+    let draining = std::thread::spawn(move || server.drain(LONG));
+    assert_eq!(to_the_end(&mut idle), b"");
+    eventually("refused", || TcpStream::connect(address).is_err());
+    half.write_all(b"cde\n").expect("sent");
+    assert_eq!(line(&mut half), "5 495");
+    assert_eq!(to_the_end(&mut half), b"");
+    exactly(&mut large, 20_000_000);
+    assert_eq!(to_the_end(&mut large), b"\nend\n");
+    let drained = draining.join().expect("no panic");
+    assert!(drained.complete);
+    assert_eq!(drained.counters.current_connections, 0);
+    assert_eq!(drained.counters.total_connections, 3);
+    assert_eq!(*service.closed.lock().expect("no panic"), 3);
+}
+
+#[test]
+fn those_who_wait_in_the_queue_are_served_before_the_end() {
+    for _ in 0..20 {
+        let server = start(options());
+        let mut client = connect(&server);
+        client.write_all(b"asked\n").expect("sent");
+        assert!(server.drain(LONG).complete);
+        assert_eq!(to_the_end(&mut client), b"asked\n");
+    }
+}
+
+#[test]
+fn a_drain_ends_in_time_whatever_clients_do() {
+    let server = start(options());
+    let mut half = connect(&server);
+    half.write_all(b"asked\nvalue 100\nab").expect("sent");
+    assert_eq!(line(&mut half), "asked");
+    let mut deaf = connect(&server);
+    deaf.write_all(b"big 20000000\n").expect("sent");
+    eventually("under way", || server.counters().bytes_written > 1000);
+    let start = Instant::now();
+    let drained = server.drain(Duration::from_millis(200));
+    assert!(start.elapsed() >= Duration::from_millis(200));
+    assert!(start.elapsed() < LONG);
+    assert!(!drained.complete);
+    assert_eq!(drained.counters.cut_off, 2);
+}
+
+#[test]
+fn a_stop_closes_all_at_once() {
+    let service = Lines::default();
+    let server = options().start(service.clone()).expect("starts");
+    let mut client = connect(&server);
+    assert_eq!(ask(&mut client, "one"), "one");
+    server.stop();
+    assert_eq!(to_the_end(&mut client), b"");
+    assert_eq!(*service.closed.lock().expect("no panic"), 1);
+}

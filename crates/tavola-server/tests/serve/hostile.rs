@@ -1,0 +1,115 @@
+//! Clients that mean harm, and others beside them.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::Shutdown;
+use std::time::{Duration, Instant};
+
+use crate::lines::{LONG, ask, connect, eventually, line, options, start, to_the_end};
+
+#[test]
+fn who_never_reads_is_not_read_from_and_others_are_served() {
+    let server = start(options().output_bound(100_000));
+    let mut deaf = connect(&server);
+    deaf.set_write_timeout(Some(Duration::from_millis(300)))
+        .expect("set");
+    // Answers are 25 times as long; what the sockets hold is a few megabytes.
+    let requests = "big 200\n".repeat(1000);
+    let mut sent = 0;
+    let stopped = loop {
+        match deaf.write(&requests.as_bytes()[sent % requests.len()..]) {
+            Ok(size) => sent += size,
+            Err(error) => break error.kind(),
+        }
+        assert!(sent < 1 << 30, "read without end");
+    };
+    assert!(matches!(
+        stopped,
+        ErrorKind::WouldBlock | ErrorKind::TimedOut
+    ));
+    let mut other = connect(&server);
+    for _ in 0..100 {
+        assert_eq!(ask(&mut other, "hello"), "hello");
+    }
+    let read = server.counters().bytes_read;
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(server.counters().bytes_read, read);
+    // Nothing is lost if it reads at last.
+    let whole = sent / 8;
+    deaf.shutdown(Shutdown::Write).expect("half closed");
+    assert_eq!(to_the_end(&mut deaf).len(), whole * 201);
+}
+
+#[test]
+fn an_endless_pipeline_does_not_starve_others() {
+    let server = start(options());
+    let mut hog = connect(&server);
+    let mut sender = hog.try_clone().expect("a second handle");
+    let sending = std::thread::spawn(move || {
+        let requests = "request\n".repeat(8192);
+        while sender.write_all(requests.as_bytes()).is_ok() {}
+    });
+    let mut reader = hog.try_clone().expect("a second handle");
+    let reading = std::thread::spawn(move || {
+        let mut bytes = vec![0; 1 << 16];
+        while reader.read(&mut bytes).is_ok_and(|size| size > 0) {}
+    });
+    let mut other = connect(&server);
+    eventually("under way", || server.counters().bytes_read > 1 << 20);
+    for _ in 0..200 {
+        assert_eq!(ask(&mut other, "hello"), "hello");
+    }
+    hog.flush().expect("open still");
+    hog.shutdown(Shutdown::Both).expect("open still");
+    sending.join().expect("no panic");
+    reading.join().expect("no panic");
+}
+
+#[test]
+fn an_endless_answer_does_not_starve_others() {
+    let server = start(options());
+    let mut hog = connect(&server);
+    hog.write_all(b"stream 10000000000\n").expect("sent");
+    let mut reader = hog.try_clone().expect("a second handle");
+    let reading = std::thread::spawn(move || {
+        let mut bytes = vec![0; 1 << 16];
+        while reader.read(&mut bytes).is_ok_and(|size| size > 0) {}
+    });
+    eventually("under way", || server.counters().bytes_written > 1 << 20);
+    let mut other = connect(&server);
+    for _ in 0..200 {
+        assert_eq!(ask(&mut other, "hello"), "hello");
+    }
+    hog.shutdown(Shutdown::Both).expect("open still");
+    reading.join().expect("no panic");
+    eventually("closed", || server.counters().current_connections == 1);
+}
+
+#[test]
+fn idle_connections_are_closed_and_busy_ones_are_not() {
+    let server = start(options().idle_timeout(Duration::from_millis(400)));
+    let mut idle = connect(&server);
+    let mut busy = connect(&server);
+    assert_eq!(ask(&mut idle, "one"), "one");
+    let start = Instant::now();
+    while server.counters().idle_closed == 0 {
+        assert_eq!(ask(&mut busy, "still here"), "still here");
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(start.elapsed() < LONG);
+    }
+    assert!(start.elapsed() >= Duration::from_millis(350));
+    assert_eq!(to_the_end(&mut idle), b"");
+    assert_eq!(ask(&mut busy, "still here"), "still here");
+    assert_eq!(server.counters().idle_closed, 1);
+}
+
+#[test]
+fn a_slow_client_gets_its_answer() {
+    let server = start(options());
+    let mut slow = connect(&server);
+    slow.set_nodelay(true).expect("set");
+    for byte in b"value 20\n01234567890123456789\n" {
+        slow.write_all(&[*byte]).expect("sent");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert_eq!(line(&mut slow), "20 1050");
+}
