@@ -27,6 +27,8 @@ pub struct Counters {
     pub idle_closed: u64,
     /// Connections that were closed as they sent more than a service wanted.
     pub overlong_closed: u64,
+    /// Connections that were closed as all together held too much memory.
+    pub memory_closed: u64,
     /// Connections that were closed in the middle of something, when the time of a drain was over.
     pub cut_off: u64,
     /// Connections that ended in a panic of the service.
@@ -60,6 +62,7 @@ impl Meter {
             sum.bytes_written += one.bytes_written;
             sum.idle_closed += one.idle_closed;
             sum.overlong_closed += one.overlong_closed;
+            sum.memory_closed += one.memory_closed;
             sum.cut_off += one.cut_off;
             sum.panics += one.panics;
         }
@@ -98,6 +101,7 @@ pub(crate) struct ThreadCounters {
     pub(crate) written: Count,
     pub(crate) idle_closed: Count,
     pub(crate) overlong_closed: Count,
+    pub(crate) memory_closed: Count,
     pub(crate) cut_off: Count,
     pub(crate) panics: Count,
 }
@@ -111,6 +115,7 @@ impl ThreadCounters {
             bytes_written: self.written.get(),
             idle_closed: self.idle_closed.get(),
             overlong_closed: self.overlong_closed.get(),
+            memory_closed: self.memory_closed.get(),
             cut_off: self.cut_off.get(),
             panics: self.panics.get(),
             ..Counters::default()

@@ -82,8 +82,7 @@ impl Input {
         }
     }
 
-    #[cfg(test)]
-    fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Limits {
     pub(crate) spin: Duration,
     pub(crate) output_bytes: usize,
     pub(crate) input_bytes: usize,
+    /// What the connections of one thread hold at most; the option is for all threads.
+    pub(crate) held_bytes: usize,
 }
 
 impl Default for Options {
@@ -47,6 +49,7 @@ impl Options {
                 spin: Duration::ZERO,
                 output_bytes: 256 * 1024,
                 input_bytes: (1 << 30) + 64 * 1024,
+                held_bytes: 2 << 30,
             },
         }
     }
@@ -107,6 +110,14 @@ impl Options {
     /// unless told. Who asks for more has its connection closed.
     pub fn input_bound(mut self, bytes: usize) -> Self {
         self.limits.input_bytes = bytes;
+        self
+    }
+
+    /// How many bytes of half-sent requests and unfetched answers all connections may hold
+    /// together, at least 64 KiB each thread; 2 GiB unless told. Each thread has an equal part.
+    /// A connection that goes beyond it and holds more than 64 KiB is closed.
+    pub fn memory_bound(mut self, bytes: usize) -> Self {
+        self.limits.held_bytes = bytes;
         self
     }
 

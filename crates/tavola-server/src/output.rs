@@ -5,6 +5,8 @@ use std::io::{self, IoSlice};
 
 /// Small pieces are collected in chunks of that many bytes.
 pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
+/// A chunk has room for so many at least.
+const FIRST_BYTES: usize = 1024;
 /// A piece that is given away whole becomes a chunk of its own from that size on.
 const OWN_BYTES: usize = 4 * 1024;
 /// Chunks that one call sends at most.
@@ -68,10 +70,15 @@ impl Output {
     /// answers that are not sent yet.
     pub fn room(&mut self, size: usize) -> &mut Vec<u8> {
         if !self.tail_takes(size) {
-            self.seal(Vec::with_capacity(size));
+            self.seal(Vec::new());
         }
         let tail = self.chunks.back_mut().expect("a tail was just made");
-        tail.reserve(size);
+        if tail.capacity() - tail.len() < size {
+            // By doubling, but not beyond a chunk: a larger one is not kept for the next answers.
+            let capacity = (2 * tail.capacity()).clamp(FIRST_BYTES, CHUNK_BYTES);
+            let capacity = capacity.max(tail.len() + size);
+            tail.reserve_exact(capacity - tail.len());
+        }
         tail
     }
 
@@ -138,8 +145,16 @@ impl Output {
         }
     }
 
+    /// Bytes of memory that it takes.
+    pub(crate) fn capacity(&self) -> usize {
+        self.chunks.iter().map(Vec::capacity).sum()
+    }
+
     /// Gives back memory that is not needed to hold what waits.
     pub(crate) fn shrink(&mut self) {
+        if self.is_empty() {
+            self.chunks = VecDeque::new();
+        }
         for chunk in &mut self.chunks {
             if chunk.capacity() > 2 * chunk.len() {
                 chunk.shrink_to_fit();

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::acceptor::Acceptor;
 use crate::counters::{Counters, Meter};
 use crate::error::{Error, Result};
+use crate::input::BATCH_BYTES;
 use crate::limits::raise_file_limit;
 use crate::listen::{Address, Listener, SocketFile};
 use crate::options::{Limits, Options};
@@ -76,9 +77,11 @@ impl Server {
             threads: Vec::new(),
         };
         let service = Arc::new(Mutex::new(service));
+        let mut limits = options.limits;
+        limits.held_bytes = (limits.held_bytes / options.threads).max(BATCH_BYTES);
         let (ready, started) = mpsc::channel();
         for index in 0..options.threads {
-            server.start_thread(index, &service, &options.limits, ready.clone())?;
+            server.start_thread(index, &service, &limits, ready.clone())?;
         }
         drop(ready);
         for _ in 0..options.threads {

@@ -27,6 +27,8 @@ pub(super) struct Connection<S> {
     pub(super) again: bool,
     /// Nothing was left in the socket when this turn had read it.
     pub(super) dry: bool,
+    /// Bytes of memory that it held after its last turn.
+    pub(super) held: usize,
     /// Whether it stands in the list of those that have a turn without an event.
     pub(super) queued: bool,
     /// When a byte went either way for the last time.
@@ -60,6 +62,8 @@ pub(super) enum Gone {
     Idle,
     /// The service wanted no more of what came.
     Overlong,
+    /// All together hold too much memory, this one much of it.
+    Memory,
     /// The time of a drain was over.
     CutOff,
     /// The service panicked.
@@ -94,10 +98,16 @@ impl<S> Connection<S> {
             stage: Stage::Open,
             again: false,
             dry: false,
+            held: 0,
             queued: false,
             last_byte: now,
             interest: (true, false),
         }
+    }
+
+    /// Bytes of memory that it holds.
+    pub(super) fn holds(&self) -> usize {
+        self.input.capacity() + self.output.capacity()
     }
 
     /// One turn: sends what waits, reads once what is there, has it served, sends the answers.
@@ -122,9 +132,8 @@ impl<S> Connection<S> {
         let sent = served.and_then(|()| self.send(desk.now, counters));
         if self.output.is_empty() {
             std::mem::swap(&mut self.output, &mut desk.output);
-        } else {
-            self.output.shrink();
         }
+        self.output.shrink();
         sent
     }
 

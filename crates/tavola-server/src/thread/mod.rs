@@ -17,6 +17,7 @@ use rustix::event::epoll::EventFlags;
 use rustix::io;
 
 use crate::counters::ThreadCounters;
+use crate::input::BATCH_BYTES;
 use crate::options::Limits;
 use crate::output::Output;
 use crate::poll::Poll;
@@ -51,6 +52,8 @@ pub(crate) struct Loop<W: Worker> {
     /// When times are looked at again.
     next_look: Instant,
     lingering: usize,
+    /// Bytes of memory that connections hold: the sum of their `held`.
+    held: usize,
     draining: Option<Instant>,
     stopping: bool,
 }
@@ -80,6 +83,7 @@ impl<W: Worker> Loop<W> {
             spin: Spin::new(limits.spin),
             next_look: now,
             lingering: 0,
+            held: 0,
             draining: None,
             stopping: false,
             desk: Desk {
@@ -226,6 +230,12 @@ impl<W: Worker> Loop<W> {
         let Some(connection) = self.connections.get_mut(token) else {
             return;
         };
+        let held = connection.holds();
+        self.held = self.held - connection.held + held;
+        connection.held = held;
+        if self.held > self.desk.limits.held_bytes && held > BATCH_BYTES {
+            return self.close(token, Gone::Memory);
+        }
         let sent = connection.output.is_empty();
         if connection.stage == Stage::Closing && sent {
             connection.stream.finish();
@@ -317,11 +327,13 @@ impl<W: Worker> Loop<W> {
         let Some(connection) = self.connections.remove(token) else {
             return;
         };
+        self.held -= connection.held;
         let counters = self.counters();
         match gone {
             Gone::Done => {}
             Gone::Idle => counters.idle_closed.add(1),
             Gone::Overlong => counters.overlong_closed.add(1),
+            Gone::Memory => counters.memory_closed.add(1),
             Gone::CutOff => counters.cut_off.add(1),
             Gone::Panic => counters.panics.add(1),
         }

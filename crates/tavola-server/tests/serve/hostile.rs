@@ -85,6 +85,63 @@ fn an_endless_answer_does_not_starve_others() {
 }
 
 #[test]
+fn who_holds_much_when_all_hold_too_much_is_closed() {
+    let server = start(options().memory_bound(8 << 20));
+    let mut small = connect(&server);
+    small.write_all(b"value 5\nab").expect("sent");
+    // Twelve clients that send all but the last byte of 1 MiB: some of them are too many.
+    let mut clients: Vec<_> = (0..12).map(|_| connect(&server)).collect();
+    for client in &mut clients {
+        client.write_all(b"value 1048576\n").expect("sent");
+        // Fails when the connection is closed.
+        let _ = client.write_all(&vec![1; 1 << 20]);
+    }
+    eventually("too many", || server.counters().memory_closed >= 4);
+    let mut answered = 0;
+    for client in &mut clients {
+        let _ = client.write_all(b"\n");
+        let mut answer = Vec::new();
+        let _ = client.shutdown(Shutdown::Write);
+        let _ = client.read_to_end(&mut answer);
+        answered += u64::from(answer == b"1048576 1048576\n");
+    }
+    let closed = server.counters().memory_closed;
+    assert!((4..=8).contains(&closed), "{closed} closed");
+    assert_eq!(answered + closed, 12);
+    assert_eq!(ask(&mut small, "cde"), "5 495");
+    // What they held is free again.
+    assert_eq!(ask(&mut connect(&server), "in"), "in");
+    let mut late = connect(&server);
+    late.write_all(b"value 6000000\n").expect("sent");
+    late.write_all(&vec![1; 6_000_000]).expect("sent");
+    assert_eq!(ask(&mut late, ""), "6000000 6000000");
+    assert_eq!(server.counters().memory_closed, closed);
+}
+
+#[test]
+fn who_fetches_its_answers_late_holds_nothing_afterwards() {
+    let server = start(options().memory_bound(600_000).output_bound(60_000));
+    let mut clients: Vec<_> = (0..12).map(|_| connect(&server)).collect();
+    for client in &mut clients {
+        let written = server.counters().bytes_written;
+        client.write_all(b"stream 1000000\n").expect("sent");
+        eventually("as far as it goes", || {
+            let before = server.counters().bytes_written;
+            std::thread::sleep(Duration::from_millis(10));
+            before > written && server.counters().bytes_written == before
+        });
+        assert!(server.counters().bytes_written - written < 6_888_890);
+        crate::lines::exactly(client, 6_888_890);
+    }
+    // There would be no room for this one if each of them held a chunk.
+    let mut late = connect(&server);
+    late.write_all(b"value 200000\n").expect("sent");
+    late.write_all(&vec![1; 200_000]).expect("sent");
+    assert_eq!(ask(&mut late, ""), "200000 200000");
+    assert_eq!(server.counters().memory_closed, 0);
+}
+
+#[test]
 fn idle_connections_are_closed_and_busy_ones_are_not() {
     let server = start(options().idle_timeout(Duration::from_millis(400)));
     let mut idle = connect(&server);
