@@ -231,6 +231,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_sent_takes_no_memory_after_a_shrink() {
+        let mut output = Output::new(100);
+        for _ in 0..100 {
+            output.extend(&[1; 1000]);
+        }
+        assert_eq!(sent(&mut output, 5000).len(), 100_000);
+        assert!((1..=CHUNK_BYTES).contains(&output.capacity()));
+        output.shrink();
+        assert_eq!(output.capacity(), 0);
+    }
+
+    #[test]
     fn a_large_value_is_not_copied() {
         let mut output = Output::new(100);
         output.extend(b"VALUE ");

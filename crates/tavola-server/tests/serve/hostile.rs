@@ -120,7 +120,7 @@ fn who_holds_much_when_all_hold_too_much_is_closed() {
 
 #[test]
 fn who_fetches_its_answers_late_holds_nothing_afterwards() {
-    let server = start(options().memory_bound(600_000).output_bound(60_000));
+    let server = start(options().memory_bound(200_000).output_bound(60_000));
     let mut clients: Vec<_> = (0..12).map(|_| connect(&server)).collect();
     for client in &mut clients {
         let written = server.counters().bytes_written;
@@ -135,9 +135,9 @@ fn who_fetches_its_answers_late_holds_nothing_afterwards() {
     }
     // There would be no room for this one if each of them held a chunk.
     let mut late = connect(&server);
-    late.write_all(b"value 200000\n").expect("sent");
-    late.write_all(&vec![1; 200_000]).expect("sent");
-    assert_eq!(ask(&mut late, ""), "200000 200000");
+    late.write_all(b"value 80000\n").expect("sent");
+    late.write_all(&vec![1; 80_000]).expect("sent");
+    assert_eq!(ask(&mut late, ""), "80000 80000");
     assert_eq!(server.counters().memory_closed, 0);
 }
 
