@@ -38,21 +38,27 @@ fn a_drain_finishes_what_was_asked() {
     let mut half = connect(&server);
     half.write_all(b"asked\nvalue 5\nab").expect("sent");
     assert_eq!(line(&mut half), "asked");
-    eventually("all three", || server.counters().current_connections == 3);
+    // Served in many turns, in between which nothing is read.
+    let mut stream = connect(&server);
+    stream.write_all(b"stream 1000000\n").expect("sent");
+    eventually("all four", || server.counters().current_connections == 4);
 
     let draining = std::thread::spawn(move || server.drain(LONG));
     assert_eq!(to_the_end(&mut idle), b"");
     eventually("refused", || TcpStream::connect(address).is_err());
+    stream.write_all(b"asked meanwhile\n").expect("sent");
     half.write_all(b"cde\n").expect("sent");
     assert_eq!(line(&mut half), "5 495");
     assert_eq!(to_the_end(&mut half), b"");
     exactly(&mut large, 20_000_000);
     assert_eq!(to_the_end(&mut large), b"\nend\n");
+    exactly(&mut stream, 6_888_890);
+    assert_eq!(to_the_end(&mut stream), b"asked meanwhile\n");
     let drained = draining.join().expect("no panic");
     assert!(drained.complete);
     assert_eq!(drained.counters.current_connections, 0);
-    assert_eq!(drained.counters.total_connections, 3);
-    assert_eq!(*service.closed.lock().expect("no panic"), 3);
+    assert_eq!(drained.counters.total_connections, 4);
+    assert_eq!(*service.closed.lock().expect("no panic"), 4);
 }
 
 #[test]
