@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use tavola_server::{Address, Error, Listen, Options, from_environment};
 
-use crate::lines::{LONG, Lines, ask, connect, options, port, start};
+use crate::lines::{LONG, Lines, ask, connect, eventually, options, port, start};
 
 /// Names the child of the test of inherited sockets.
 const CHILD: &str = "sockets::handed_over_by_environment";
@@ -24,6 +24,13 @@ fn unix(path: &Path, mode: u32) -> Options {
 
 fn refused(options: Options) -> Error {
     options.start(Lines::default()).expect_err("does not start")
+}
+
+/// What a dead server leaves. A child that another test is just starting holds the socket for a
+/// moment longer.
+fn leave_stale(path: &Path) {
+    drop(UnixListener::bind(path).expect("bound"));
+    eventually("stale", || UnixStream::connect(path).is_err());
 }
 
 #[test]
@@ -47,7 +54,7 @@ fn a_unix_socket_has_its_mode_and_goes_with_the_server() {
 fn a_stale_socket_is_replaced_and_a_live_one_is_not() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("socket");
-    drop(UnixListener::bind(&path).expect("bound"));
+    leave_stale(&path);
     assert!(path.exists());
     let server = start(unix(&path, 0o700));
     let error = refused(unix(&path, 0o700));
@@ -66,7 +73,7 @@ fn of_servers_that_start_at_once_one_wins() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("socket");
     for _ in 0..1000 {
-        drop(UnixListener::bind(&path).expect("bound"));
+        leave_stale(&path);
         let servers: Vec<_> = std::thread::scope(|scope| {
             let starts: Vec<_> = (0..4)
                 .map(|_| scope.spawn(|| unix(&path, 0o700).start(Lines::default())))
