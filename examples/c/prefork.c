@@ -37,7 +37,7 @@ static void find_page(tavola_table *cache, const char *name, char *page) {
     return;
   }
   make_page(name, page);
-  // A cache that is full, or cannot be written, makes the server slow and not wrong.
+  // A cache that has no room for it, or cannot be written, makes the server slow and not wrong.
   tavola_set(cache, name, strlen(name), page, strlen(page));
 }
 
@@ -101,7 +101,7 @@ int main(void) {
   tavola_table *cache = NULL;
   pid_t workers[WORKERS];
   int listener = a_listener(&address);
-  options.max_size = 64 << 20;
+  options.capacity = 64 << 20;
   must(tavola_open("example-cache", &options, &cache) == TAVOLA_OK, "the cache");
   for (int i = 0; i < WORKERS; i++) {
     workers[i] = fork();

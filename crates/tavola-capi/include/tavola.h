@@ -521,7 +521,7 @@ typedef struct tavola_stats {
   // Keys that came back soon after a cache had evicted them, since it was made.
   uint64_t ghost_hits;
   // Reads of a cache that found their key, since it was made. Those of handles that may not
-  // write are not counted, nor reads by uid and `tavola_contains`.
+  // write are not counted, nor the first two reads after an open, by uid and `tavola_contains`.
   uint64_t hits;
   // Reads that did not.
   uint64_t misses;

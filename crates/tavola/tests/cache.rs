@@ -76,14 +76,16 @@ fn any_len(random: &mut Random, most: f64) -> usize {
     (20.0 * (most / 20.0).powf(part)) as usize
 }
 
+/// For longer with more rounds: `TAVOLA_CHURN`.
 #[test]
 fn values_of_all_lengths_do_not_fragment_it() {
+    let rounds = std::env::var("TAVOLA_CHURN").map_or(24, |count| count.parse().unwrap());
     let dir = Dir::new();
     let capacity = 64 * MIB;
     let table = cache(&dir, capacity);
     let mut random = Random::new(1);
     let mut least = 1.0f64;
-    for round in 0..24 {
+    for round in 0..rounds {
         // The mean length changes, so that pages have to change their class.
         let most = if round % 2 == 0 { 1e6 } else { 1e3 };
         fill(&table, capacity / 2, &mut random, |r| any_len(r, most));

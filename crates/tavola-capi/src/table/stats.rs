@@ -71,7 +71,7 @@ pub struct tavola_stats {
     /// Keys that came back soon after a cache had evicted them, since it was made.
     pub ghost_hits: u64,
     /// Reads of a cache that found their key, since it was made. Those of handles that may not
-    /// write are not counted, nor reads by uid and `tavola_contains`.
+    /// write are not counted, nor the first two reads after an open, by uid and `tavola_contains`.
     pub hits: u64,
     /// Reads that did not.
     pub misses: u64,

@@ -18,7 +18,8 @@ Examples:
   tavola get blobs --hex 00ff17
   if tavola get sessions alice >/dev/null; then echo she is here; fi
 
-Exit code 1 when a key is missing. Several values are written one a line.";
+Exit code 1 when a key is missing. Several values are written one a line. It only looks: in a
+cache it counts no read and keeps no key from being evicted.";
 
 /// Print the values of keys
 #[derive(clap::Args)]

@@ -29,10 +29,11 @@ impl Table {
     /// other.
     ///
     /// # Concurrency
-    /// Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The
-    /// value is one that was set as a whole. Of a cache, one bit is written that tells that the key
-    /// is in use, where it does not say so yet: behind the read, under the shard's lock if nobody
-    /// holds it.
+    /// Never waits for a writer, living, stopped or dead, and takes no lock to read; the value is
+    /// one that was set as a whole. It writes nothing, but where the table is a cache: there it
+    /// counts the read in a line of its process, and the first read of a key since it was set or
+    /// passed over writes a bit that says so, for which it tries the shard's lock once, and leaves
+    /// it to the next read if somebody holds it.
     #[inline]
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let Some(core) = self.lazy.ready() else {

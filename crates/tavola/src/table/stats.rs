@@ -36,8 +36,8 @@ pub struct Stats {
     pub capacity: Option<u64>,
     /// Key and value bytes of a cache's newcomers, on probation.
     pub newcomer_bytes: u64,
-    /// Reads of a cache that found their key, since it was made. Those of participants that may
-    /// not write are not counted, nor reads by uid and [`Table::contains`].
+    /// Reads of a cache that found their key, since it was made. Those of handles that may not
+    /// write are not counted, nor the first two after an open, by uid and [`Table::contains`].
     pub hits: u64,
     /// Reads that did not.
     pub misses: u64,
