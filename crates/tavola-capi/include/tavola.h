@@ -529,6 +529,12 @@ typedef struct tavola_stats {
   uint64_t writes;
   // Tags.
   uint64_t tags;
+  // Of the writes those that set or change a key, or try to: all but the removes.
+  uint64_t sets;
+  // Of the writes those that remove keys, or try to: `tavola_remove`, `tavola_take`,
+  // `tavola_remove_by_uid`, `tavola_update` where it removes, `tavola_invalidate_tag` and
+  // `tavola_clear`. What goes by itself, expired or evicted, is none.
+  uint64_t removes;
 } tavola_stats;
 
 // One size class of blocks that is in use.
@@ -568,6 +574,10 @@ typedef struct tavola_participant {
   uint64_t misses;
   // Writes to a cache.
   uint64_t writes;
+  // Those that set or change a key.
+  uint64_t sets;
+  // Those that remove keys.
+  uint64_t removes;
 } tavola_participant;
 
 // Is told a participant, lent until it returns.

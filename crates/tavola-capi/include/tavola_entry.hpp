@@ -135,7 +135,8 @@ using walk_with_attributes = walk_of<full_entry>;
 struct participant {
   explicit participant(const tavola_participant& told)
       : pid(told.pid), slot(told.slot), attached_unix_s(told.attached_unix_s),
-        is_alive(told.alive != 0), hits(told.hits), misses(told.misses), writes(told.writes) {
+        is_alive(told.alive != 0), hits(told.hits), misses(told.misses), writes(told.writes),
+        sets(told.sets), removes(told.removes) {
     if (told.command != nullptr) command = told.command;
   }
   std::uint32_t pid, slot;
@@ -146,6 +147,8 @@ struct participant {
   bool is_alive;
   // What was done with a cache by all that ever had its slot.
   std::uint64_t hits, misses, writes;
+  // The writes that set or change a key, and those that remove keys.
+  std::uint64_t sets, removes;
 };
 
 // What was done with a cache in the last while; see tavola_recent.

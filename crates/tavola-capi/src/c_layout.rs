@@ -71,10 +71,12 @@ fn assertions() -> Vec<(String, usize)> {
             index_load index_bytes slab_bytes uid_bytes large_bytes beside_bytes free_bytes shards
             participants recoveries created_unix_s uuid format_version expired
             ttl_ms capacity newcomer_bytes evicted_new evicted_old ghost_hits hits misses
-            writes tags
+            writes tags sets removes
         }
         tavola_class { size block_bytes pages blocks used }
-        tavola_participant { size pid slot attached_unix_s command alive hits misses writes }
+        tavola_participant {
+            size pid slot attached_unix_s command alive hits misses writes sets removes
+        }
         tavola_recent { size wanted_ms spanned_ms hits misses writes evicted expired }
         tavola_latency { size from_ns below_ns reads writes }
         tavola_shard { size number keys payload_bytes writes evicted recoveries }

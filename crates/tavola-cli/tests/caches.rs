@@ -139,6 +139,7 @@ fn what_was_done_lately_is_told() {
     for _ in 0..10 {
         table.get(b"none").unwrap();
     }
+    table.remove(b"none").unwrap();
     std::thread::sleep(std::time::Duration::from_millis(600));
     let stat = stat(&shell);
     let recent = stat["recent"].as_array().unwrap();
@@ -165,9 +166,14 @@ fn what_was_done_lately_is_told() {
     let sum = |name: &str| shards.iter().map(|shard| number(shard, name)).sum::<u64>();
     assert_eq!((sum("keys"), sum("writes"), sum("recoveries")), (1, 1, 0));
     let one = &stat["participants"][0];
-    let counts = ["hits", "misses", "writes"].map(|name| number(one, name));
-    assert_eq!(counts, [1100, 10, 1]);
+    for document in [one, &stat] {
+        let names = ["hits", "misses", "writes", "sets", "removes"];
+        let counts = names.map(|name| number(document, name));
+        assert_eq!(counts, [1100, 10, 2, 1, 1]);
+    }
     let text = shell.run(["stat", "c"]).text();
+    let used = "used by       1,110 reads, 1 set, 1 remove, 99.10 % hits\n";
+    assert!(text.contains(used), "{text}");
     assert!(text.contains("takes         half of reads in "), "{text}");
     assert!(hits == 0 || text.contains("lately        hits "), "{text}");
 }

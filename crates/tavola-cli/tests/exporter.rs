@@ -120,6 +120,10 @@ fn used_cache(shell: &Shell) -> Table {
         table.get(&n.to_le_bytes()).unwrap();
         table.get(&(n / 2).to_le_bytes()).unwrap();
     }
+    for key in ["none", "neither"] {
+        assert!(!table.remove(key.as_bytes()).unwrap());
+    }
+    table.take(&7_999_u32.to_le_bytes()).unwrap();
     table.tags(&["x", "y"]).unwrap();
     table
 }
@@ -155,6 +159,8 @@ fn the_numbers_are_those_of_the_table() {
     is("tavola_hits_total", &[], stats.hits);
     is("tavola_misses_total", &[], stats.misses);
     is("tavola_writes_total", &[], stats.writes);
+    is("tavola_sets_total", &[], stats.writes - 3);
+    is("tavola_removes_total", &[], 3);
     is(
         "tavola_evicted_total",
         &["kind=newcomer"],
@@ -221,7 +227,13 @@ fn tables_that_are_no_caches_have_no_hits() {
     let table = format!("table={name}");
     assert_eq!(page.value("tavola_keys", &[&table]), 1.0);
     assert_eq!(page.value("tavola_shard_writes_total", &[&table]), 1.0);
-    for family in ["tavola_hits", "tavola_evicted", "tavola_latency_seconds"] {
+    for family in [
+        "tavola_hits",
+        "tavola_sets",
+        "tavola_removes",
+        "tavola_evicted",
+        "tavola_latency_seconds",
+    ] {
         assert!(!page.families.contains_key(family), "{family}");
     }
     let version = concat!("version=", env!("CARGO_PKG_VERSION"));

@@ -134,18 +134,22 @@ fn reads_and_writes_are_counted() {
     let other = Table::open(dir.table("cache")).unwrap();
     let keys: Vec<_> = (900..1100u32).map(u32::to_le_bytes).collect();
     other.get_many(&keys, |_, _| ()).unwrap();
+    other.remove(b"missing").unwrap();
     drop(other);
     assert!(table.get(&keys[0]).unwrap().is_some());
     assert!(table.get(b"missing").unwrap().is_none());
     assert!(table.remove(&keys[0]).unwrap());
     let stats = table.stats().unwrap();
     let counts = (stats.hits, stats.misses, stats.writes);
-    assert_eq!(counts, (101, 101, 1001));
+    assert_eq!(counts, (101, 101, 1002));
+    assert_eq!((stats.sets, stats.removes), (1000, 2));
     let plain = Table::options().create(dir.table("plain")).unwrap();
     plain.set(b"key", b"value").unwrap();
     plain.get(b"key").unwrap();
+    plain.remove(b"key").unwrap();
     let stats = plain.stats().unwrap();
     assert_eq!((stats.hits, stats.misses, stats.writes), (0, 0, 0));
+    assert_eq!((stats.sets, stats.removes), (0, 0));
 }
 
 #[test]

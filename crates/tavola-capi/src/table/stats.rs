@@ -79,6 +79,12 @@ pub struct tavola_stats {
     pub writes: u64,
     /// Tags.
     pub tags: u64,
+    /// Of the writes those that set or change a key, or try to: all but the removes.
+    pub sets: u64,
+    /// Of the writes those that remove keys, or try to: `tavola_remove`, `tavola_take`,
+    /// `tavola_remove_by_uid`, `tavola_update` where it removes, `tavola_invalidate_tag` and
+    /// `tavola_clear`. What goes by itself, expired or evicted, is none.
+    pub removes: u64,
 }
 
 // SAFETY: numbers without padding (the two pairs of `u32` fill 8 bytes each), the size first.
@@ -121,6 +127,8 @@ impl From<Stats> for tavola_stats {
             misses: stats.misses,
             writes: stats.writes,
             tags: stats.tags,
+            sets: stats.sets,
+            removes: stats.removes,
         }
     }
 }
@@ -175,6 +183,10 @@ pub struct tavola_participant {
     pub misses: u64,
     /// Writes to a cache.
     pub writes: u64,
+    /// Those that set or change a key.
+    pub sets: u64,
+    /// Those that remove keys.
+    pub removes: u64,
 }
 
 /// Is told a size class, lent until it returns.
@@ -270,6 +282,8 @@ fn tell(each: tavola_each_participant, user: *mut c_void, of: Participant) {
         hits: of.hits,
         misses: of.misses,
         writes: of.writes,
+        sets: of.sets,
+        removes: of.removes,
     };
     // SAFETY: the caller's function, called as its type says.
     unsafe { each(user, &raw const participant) };

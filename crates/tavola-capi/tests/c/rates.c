@@ -42,12 +42,14 @@ static void add_participant(void *user, const tavola_participant *participant) {
   sums[0] += participant->hits;
   sums[1] += participant->misses;
   sums[2] += participant->writes;
+  sums[3] += participant->sets;
+  sums[4] += participant->removes;
 }
 
 // Fewer of each than are followed by a look at the clock: so the first sample stays the only one.
 static void tells_what_was_done(tavola_table *cache) {
   struct recents recents = recents_of(cache);
-  uint64_t sums[3] = {0, 0, 0};
+  uint64_t sums[5] = {0, 0, 0, 0, 0};
   char bytes[8];
   tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
   for (int i = 0; i < 3; i++) {
@@ -71,6 +73,33 @@ static void tells_what_was_done(tavola_table *cache) {
   tavola_close(reader);
   CHECK_IS(TAVOLA_OK, tavola_participants(cache, add_participant, sums));
   CHECK(sums[0] == KEYS && sums[1] == READS - KEYS && sums[2] == KEYS);
+  CHECK(sums[3] == KEYS && sums[4] == 0);
+}
+
+static tavola_stats stats_of(tavola_table *table) {
+  tavola_stats stats = TAVOLA_INIT(tavola_stats);
+  CHECK_IS(TAVOLA_OK, tavola_get_stats(table, &stats));
+  return stats;
+}
+
+// Each call that removes, in vain or not, is one remove and no set.
+static void tells_sets_from_removes(tavola_table *cache) {
+  const tavola_stats before = stats_of(cache);
+  uint64_t sums[5] = {0, 0, 0, 0, 0};
+  char bytes[8];
+  tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+  CHECK_IS(TAVOLA_OK, set(cache, "key", "value"));
+  CHECK_IS(TAVOLA_OK, tavola_remove(cache, "key", 3));
+  CHECK_IS(TAVOLA_MISSING, tavola_remove(cache, "key", 3));
+  CHECK_IS(TAVOLA_OK, set(cache, "key", "value"));
+  CHECK_IS(TAVOLA_OK, tavola_take(cache, "key", 3, &value));
+  CHECK_IS(TAVOLA_MISSING, tavola_invalidate_tag(cache, "none", 4));
+  CHECK_IS(TAVOLA_OK, tavola_clear(cache));
+  const tavola_stats stats = stats_of(cache);
+  CHECK(stats.sets == before.sets + 2 && stats.removes == before.removes + 5);
+  CHECK(stats.writes == stats.sets + stats.removes);
+  CHECK_IS(TAVOLA_OK, tavola_participants(cache, add_participant, sums));
+  CHECK(sums[3] == stats.sets && sums[4] == stats.removes);
 }
 
 struct shards {
@@ -89,10 +118,9 @@ static void add_shard(void *user, const tavola_shard *shard) {
 }
 
 static struct shards shards_of(tavola_table *table) {
-  tavola_stats stats = TAVOLA_INIT(tavola_stats);
   struct shards all = {0, 0, 0, 0, 0, 0};
   CHECK_IS(TAVOLA_OK, tavola_shards(table, add_shard, &all));
-  CHECK_IS(TAVOLA_OK, tavola_get_stats(table, &stats));
+  const tavola_stats stats = stats_of(table);
   CHECK(all.count == stats.shards && all.keys == stats.keys);
   CHECK(all.payload_bytes == stats.payload_bytes && all.recoveries == stats.recoveries);
   CHECK(all.evicted == stats.evicted_new + stats.evicted_old);
@@ -160,7 +188,7 @@ static void of_a_table(void) {
   tavola_table *table = a_table("table");
   const tavola_bytes name = {"tag", 3};
   tavola_tags tags = TAVOLA_INIT(tavola_tags);
-  uint64_t ns = 7, sums[3] = {0, 0, 0};
+  uint64_t ns = 7, sums[5] = {0, 0, 0, 0, 0};
   for (int i = 0; i <= 2 * ONE_IS_TIMED_OF; i++) {
     CHECK_IS(TAVOLA_OK, set(table, "key", "value"));
     CHECK(has(table, "key", "value"));
@@ -172,7 +200,7 @@ static void of_a_table(void) {
   CHECK(times_of(table).reads + times_of(table).writes == 0);
   CHECK_IS(TAVOLA_OK, tavola_latency_quantile(table, 0.5, &ns, NULL));
   CHECK_IS(TAVOLA_OK, tavola_participants(table, add_participant, sums));
-  CHECK(ns == 0 && sums[0] + sums[1] + sums[2] == 0);
+  CHECK(ns == 0 && sums[0] + sums[1] + sums[2] + sums[3] + sums[4] == 0);
   CHECK(shards_of(table).writes == 2 * ONE_IS_TIMED_OF + 1 && shards_of(table).keys == 1);
   CHECK_IS(TAVOLA_OK, tavola_tags_of(table, &name, 1, &tags));
   // A tag is no key, and making one no write.
@@ -187,6 +215,7 @@ int main(void) {
   tells_of_shards(cache);
   tells_how_long_calls_take(cache);
   refuses_parts(cache);
+  tells_sets_from_removes(cache);
   of_a_table();
   tavola_close(cache);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("cache"));

@@ -21,6 +21,7 @@ static void tells_what_was_done(tavola::table& cache) {
   CHECK(last.evicted == 0 && last.expired == 0);
   const auto all = cache.participants();
   CHECK(all.size() == 1 && all[0].hits == 30 && all[0].misses == 10 && all[0].writes == 30);
+  CHECK(all[0].sets == 30 && all[0].removes == 0);
 }
 
 static void tells_of_shards(tavola::table& cache) {
@@ -46,6 +47,17 @@ static void tells_how_long_calls_take(tavola::table& cache) {
   CHECK(thrown_by([&] { cache.latency_quantile(1.1); }) == TAVOLA_ERR_ARGUMENT);
 }
 
+static void tells_sets_from_removes(tavola::table& cache) {
+  const auto before = cache.stats();
+  cache.set("key", "value");
+  CHECK(cache.remove("key") && !cache.remove("key"));
+  const auto stats = cache.stats();
+  CHECK(stats.sets == before.sets + 1 && stats.removes == before.removes + 2);
+  CHECK(stats.writes == stats.sets + stats.removes);
+  const auto mine = cache.participants().at(0);
+  CHECK(mine.sets == stats.sets && mine.removes == stats.removes);
+}
+
 int main() {
   tavola::options options;
   options.max_size = 16 << 20;
@@ -55,5 +67,6 @@ int main() {
   tells_what_was_done(cache);
   tells_of_shards(cache);
   tells_how_long_calls_take(cache);
+  tells_sets_from_removes(cache);
   tavola::names::remove("cache");
 }

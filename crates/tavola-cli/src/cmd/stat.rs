@@ -180,9 +180,10 @@ fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'stati
     );
     let ratio = hit_ratio(stats).map_or(String::new(), |r| format!(", {:.2} % hits", r * 100.0));
     let used = format!(
-        "{}, {}{ratio}",
+        "{}, {}, {}{ratio}",
         counted(stats.hits.wrapping_add(stats.misses), "read"),
-        counted(stats.writes, "write")
+        counted(stats.sets, "set"),
+        counted(stats.removes, "remove")
     );
     let back = format!("{} soon after eviction", counted(stats.ghost_hits, "key"));
     let mut lines = vec![("capacity", taken), ("used by", used)];
@@ -241,6 +242,8 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "misses": stats.misses,
         "hit_ratio": hit_ratio(stats),
         "writes": stats.writes,
+        "sets": stats.sets,
+        "removes": stats.removes,
         "recent": stats.recent.iter().map(recent_as_json).collect::<Vec<_>>(),
         "evicted_new": stats.evicted_new,
         "evicted_old": stats.evicted_old,
@@ -284,6 +287,8 @@ fn participant_as_json(one: &Participant) -> Value {
         "hits": one.hits,
         "misses": one.misses,
         "writes": one.writes,
+        "sets": one.sets,
+        "removes": one.removes,
     })
 }
 

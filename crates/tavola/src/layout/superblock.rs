@@ -165,13 +165,15 @@ pub(crate) struct Participant {
     pub(crate) hits: W64,
     /// Those that did not.
     pub(crate) misses: W64,
-    /// Writes to a cache.
-    pub(crate) writes: W64,
-    unused: [W64; 5],
+    /// Writes to a cache that set or change a key.
+    pub(crate) sets: W64,
+    /// Those that remove keys.
+    pub(crate) removes: W64,
+    unused: [W64; 4],
 }
 assert_layout!(Participant, size 128, {
     generation: 0, state: 4, pid: 8, estate: 12, start_time: 16, pid_ns: 24, time_ns: 32,
-    attached: 40, reserved: 48, hits: 64, misses: 72, writes: 80, unused: 88,
+    attached: 40, reserved: 48, hits: 64, misses: 72, sets: 80, removes: 88, unused: 96,
 });
 
 impl Superblock {

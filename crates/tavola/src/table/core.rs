@@ -12,7 +12,7 @@ use crate::alloc::{
 };
 use crate::error::{Error, Result};
 use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
-use crate::layout::{BUCKETS, DIR_INLINE, LARGEST_BLOCK, large_split};
+use crate::layout::{BUCKETS, DIR_INLINE, LARGEST_BLOCK, Participant, large_split};
 use crate::lock::{Membership, PATIENCE, ShardLock, is_alive, next_member, tally};
 use crate::recover::{
     CheckReport, check, check_pool, lock_shard, reap, reap_dead, recover, repair_pool,
@@ -323,14 +323,25 @@ impl Core {
         Ok(())
     }
 
-    /// Counts a call that set, changed or removed a key, or tried to: once, however many steps and
-    /// rounds it took.
+    /// Counts a call that set or changed a key, or tried to: once, however many steps and rounds
+    /// it took.
     #[inline(always)]
-    pub(super) fn count_write(&self, me: u32) {
+    pub(super) fn count_set(&self, me: u32) {
+        self.count_write(me, |tally| &tally.sets);
+    }
+
+    /// As [`Self::count_set`], of a call that removed keys, or tried to.
+    #[inline(always)]
+    pub(super) fn count_remove(&self, me: u32) {
+        self.count_write(me, |tally| &tally.removes);
+    }
+
+    /// One word for each kind, and their sum for both: none of the three ever goes back, whenever
+    /// they are read.
+    #[inline(always)]
+    fn count_write(&self, me: u32, word: impl FnOnce(&Participant) -> &W64) {
         if self.region.is_cache() {
-            let before = tally(&self.region, me)
-                .writes
-                .fetch_add(1, Ordering::Relaxed);
+            let before = word(tally(&self.region, me)).fetch_add(1, Ordering::Relaxed);
             self.after_count(before, &self.due.write);
         }
     }

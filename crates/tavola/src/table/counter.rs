@@ -86,7 +86,7 @@ impl Core {
             Counted::Missing => None,
             Counted::AsText => return self.count_as_text(key, change, initial, beside),
         };
-        self.count_write(me);
+        self.count_set(me);
         Ok(number)
     }
 

@@ -68,7 +68,7 @@ impl Core {
         let me = self.writer()?;
         self.end_all_leases(me)?;
         self.remove_all(Which::All)?;
-        self.count_write(me);
+        self.count_remove(me);
         Ok(())
     }
 

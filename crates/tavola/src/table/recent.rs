@@ -4,7 +4,7 @@
 //! clock from time to time, and takes a sample of all counters when the last is a second old.
 
 use super::core::Core;
-use crate::layout::{SAMPLES, Sampled, SampledWord};
+use crate::layout::{Participant, SAMPLES, Sampled, SampledWord};
 use crate::lock::tallies;
 use crate::sync::Ordering;
 use std::time::Duration;
@@ -65,6 +65,43 @@ impl Recent {
     }
 }
 
+/// Calls to a cache, as participants count them.
+#[derive(Default)]
+pub(super) struct Calls {
+    pub(super) hits: u64,
+    pub(super) misses: u64,
+    pub(super) sets: u64,
+    pub(super) removes: u64,
+}
+
+impl Calls {
+    /// Those of all that ever had a slot.
+    pub(super) fn of(tally: &Participant) -> Self {
+        let [hits, misses, sets, removes] =
+            [&tally.hits, &tally.misses, &tally.sets, &tally.removes]
+                .map(|word| word.load(Ordering::Relaxed));
+        Self {
+            hits,
+            misses,
+            sets,
+            removes,
+        }
+    }
+
+    fn with(&self, others: &Self) -> Self {
+        Self {
+            hits: self.hits.wrapping_add(others.hits),
+            misses: self.misses.wrapping_add(others.misses),
+            sets: self.sets.wrapping_add(others.sets),
+            removes: self.removes.wrapping_add(others.removes),
+        }
+    }
+
+    pub(super) fn writes(&self) -> u64 {
+        self.sets.wrapping_add(self.removes)
+    }
+}
+
 /// How old a sample is that is not ahead of the clock.
 fn age_ms(sample: &Sampled, now: &Sampled) -> u64 {
     now.at_ms.saturating_sub(sample.at_ms)
@@ -86,22 +123,29 @@ fn since(samples: &[Sampled], wanted: Duration, now: &Sampled) -> Recent {
 }
 
 impl Core {
+    /// The calls to a cache so far; none, to any other table.
+    pub(super) fn calls(&self) -> Calls {
+        let region = self.region();
+        let all = tallies(region).filter(|_| region.is_cache());
+        all.fold(Calls::default(), |sum, tally| sum.with(&Calls::of(tally)))
+    }
+
     /// What was done with a cache so far; nothing, with any other table.
     pub(super) fn done(&self) -> Sampled {
-        let region = self.region();
+        self.done_by(self.region().now_ms(), &self.calls())
+    }
+
+    /// As [`Self::done`], where these are the calls that were counted from that time on.
+    pub(super) fn done_by(&self, at_ms: u64, calls: &Calls) -> Sampled {
         let mut done = Sampled {
-            at_ms: region.now_ms(),
+            at_ms,
+            hits: calls.hits,
+            misses: calls.misses,
+            writes: calls.writes(),
             ..Sampled::default()
         };
-        if !region.is_cache() {
+        if !self.region().is_cache() {
             return done;
-        }
-        for tally in tallies(region) {
-            let [hits, misses, writes] = [&tally.hits, &tally.misses, &tally.writes]
-                .map(|word| word.load(Ordering::Relaxed));
-            done.hits = done.hits.wrapping_add(hits);
-            done.misses = done.misses.wrapping_add(misses);
-            done.writes = done.writes.wrapping_add(writes);
         }
         done.evicted = self.sum(|head| {
             let evicted = [&head.evicted_new, &head.evicted_old];

@@ -1,6 +1,7 @@
 //! What a table holds, and who is attached.
 
 use super::core::Core;
+use super::recent::Calls;
 use super::{Recent, Table};
 use crate::alloc::capacity;
 use crate::error::Result;
@@ -46,6 +47,13 @@ pub struct Stats {
     /// [`Table::clear`] are one. Making a tag is none, nor is asking for a lease, or ending it
     /// without a value.
     pub writes: u64,
+    /// Of the writes those that set or change a key, or try to: all but the `removes`. To touch a
+    /// key is one, and to store what was computed under a lease.
+    pub sets: u64,
+    /// Of the writes those that remove keys, or try to: [`Table::remove`], [`Table::take`],
+    /// [`Table::remove_by_uid`], [`Table::update`] where it removes, [`Table::invalidate_tag`] and
+    /// [`Table::clear`]. What goes by itself, expired or evicted, is none.
+    pub removes: u64,
     /// What was done with a cache in the last second, the last ten and the last sixty.
     pub recent: [Recent; 3],
     /// Newcomers that a cache evicted, since it was made.
@@ -123,6 +131,10 @@ pub struct Participant {
     pub misses: u64,
     /// Writes to a cache.
     pub writes: u64,
+    /// Those that set or change a key; as [`Stats::sets`].
+    pub sets: u64,
+    /// Those that remove keys; as [`Stats::removes`].
+    pub removes: u64,
 }
 
 /// Keys of a shard.
@@ -174,9 +186,10 @@ impl Core {
         if region.is_cache() && self.participant() != 0 {
             self.sample();
         }
-        let done = self.done();
-        (stats.hits, stats.misses, stats.writes) = (done.hits, done.misses, done.writes);
-        stats.recent = self.recent(&done);
+        let (at_ms, calls) = (region.now_ms(), self.calls());
+        (stats.hits, stats.misses) = (calls.hits, calls.misses);
+        (stats.writes, stats.sets, stats.removes) = (calls.writes(), calls.sets, calls.removes);
+        stats.recent = self.recent(&self.done_by(at_ms, &calls));
         for (half, word) in stats.uuid.chunks_exact_mut(8).zip(&superblock.uuid) {
             half.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
         }
@@ -236,7 +249,7 @@ impl Core {
         members(self.region())
             .map(|member| {
                 let alive = is_alive(self.region(), member.id, me);
-                let tally = self.region().participant(member.slot);
+                let calls = Calls::of(self.region().participant(member.slot));
                 Participant {
                     pid: member.pid,
                     slot: member.slot,
@@ -247,9 +260,11 @@ impl Core {
                     } else {
                         None
                     },
-                    hits: tally.hits.load(Ordering::Relaxed),
-                    misses: tally.misses.load(Ordering::Relaxed),
-                    writes: tally.writes.load(Ordering::Relaxed),
+                    hits: calls.hits,
+                    misses: calls.misses,
+                    writes: calls.writes(),
+                    sets: calls.sets,
+                    removes: calls.removes,
                 }
             })
             .collect()

@@ -113,7 +113,7 @@ impl Core {
             Spot::Free(_) => Ok(false),
         })?;
         // It removes keys, by way of their tag.
-        self.count_write(me);
+        self.count_remove(me);
         Ok(removed)
     }
 

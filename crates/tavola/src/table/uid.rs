@@ -73,24 +73,32 @@ impl Core {
                 Ok(place.is_some())
             })?;
             if changed {
-                self.count_write(me);
+                self.count_set(me);
                 return Ok(true);
             }
         }
         let default = self.default_stamping();
         let beside = Beside(default.as_ref());
-        self.by_key(me, hint, |key| {
+        let is_there = self.by_key(hint, |key| {
             self.try_store(me, (key, value), When::Has(hint), beside)
-        })
+        })?;
+        self.count_set(me);
+        Ok(is_there)
+    }
+
+    fn remove_by_uid(&self, hint: Hint) -> Result<bool> {
+        let me = self.writer()?;
+        let is_there = self.by_key(hint, |key| self.try_delete(me, key, When::Has(hint)))?;
+        self.count_remove(me);
+        Ok(is_there)
     }
 
     /// Does something to the key of a uid that succeeds while the key has it. False: no key has.
-    fn by_key(&self, me: u32, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
+    fn by_key(&self, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
         let mut key = Vec::new();
         for _ in 0..TRIES {
             let is_there = self.key_of_uid(hint, &mut key)?;
             if !is_there || act(&key)? {
-                self.count_write(me);
                 return Ok(is_there);
             }
         }
@@ -203,10 +211,7 @@ impl Table {
     /// # Crash
     /// As [`Table::remove`].
     pub fn remove_by_uid(&self, uid: impl Into<Hint>) -> Result<bool> {
-        let hint = uid.into();
-        let core = self.core()?;
-        let me = core.writer()?;
-        core.by_key(me, hint, |key| core.try_delete(me, key, When::Has(hint)))
+        self.core()?.remove_by_uid(uid.into())
     }
 
     /// The key with this uid; `None`: there is none.

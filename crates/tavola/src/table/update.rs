@@ -39,10 +39,10 @@ impl Core {
         CasToken(of_value(self.region(), value))
     }
 
-    /// As [`Self::count_write`], where it is not known who writes, or whether.
+    /// As [`Self::count_set`], where it is not known who writes, or whether.
     pub(super) fn count_call(&self) {
         if let Ok(me) = self.writer() {
-            self.count_write(me);
+            self.count_set(me);
         }
     }
 
@@ -63,6 +63,14 @@ impl Core {
         }
     }
 
+    /// Counts a call as a remove, or as a set.
+    fn count_change(&self, me: u32, removes: bool) {
+        match removes {
+            true => self.count_remove(me),
+            false => self.count_set(me),
+        }
+    }
+
     /// Stores `new`, or removes the key, and lets `old` hold the value it had, unless `check` gives
     /// an error for that. Whether it was there.
     fn exchange<E: From<Error>>(
@@ -80,7 +88,7 @@ impl Core {
                 check(old)?;
             }
             if self.store_if(me, key, is_there.then_some(&old[..]), new, beside)? {
-                self.count_write(me);
+                self.count_change(me, new.is_none());
                 return Ok(is_there);
             }
         }
@@ -106,7 +114,8 @@ impl Core {
             let old = self.get(key)?;
             let value = new(old.as_deref())?;
             if self.store_if(me, key, old.as_deref(), value.as_deref(), beside)? {
-                self.count_write(me);
+                // What leaves a missing key missing, as appending to it, was to remove nothing.
+                self.count_change(me, old.is_some() && value.is_none());
                 return Ok((old, value));
             }
         }
@@ -310,7 +319,7 @@ impl Table {
             let me = core.writer()?;
             let beside = Beside(Some(&stamping));
             if core.try_store(me, (key, value), When::Equals(&old), beside)? {
-                core.count_write(me);
+                core.count_set(me);
                 return Ok(CasOutcome::Swapped);
             }
         }

@@ -41,7 +41,7 @@ impl Core {
     ) -> Result<bool> {
         let me = self.writer()?;
         let stored = self.try_store(me, (key, value), when, beside)?;
-        self.count_write(me);
+        self.count_set(me);
         Ok(stored)
     }
 
@@ -66,7 +66,7 @@ impl Core {
         let default = self.default_stamping();
         let how = (Naming::Give, Beside(default.as_ref()));
         let stored = self.store_hashed(me, (key, hash), value, When::Always, how)?;
-        self.count_write(me);
+        self.count_set(me);
         Ok(stored.unwrap_or(Hint::NONE))
     }
 
@@ -79,7 +79,7 @@ impl Core {
         beside: Beside<'_>,
     ) -> Result<()> {
         self.store_hashed(me, key, value, When::Always, (self.naming, beside))?;
-        self.count_write(me);
+        self.count_set(me);
         Ok(())
     }
 
@@ -238,7 +238,7 @@ impl Core {
     pub(super) fn delete(&self, key: &[u8]) -> Result<bool> {
         let me = self.writer()?;
         let removed = self.try_delete(me, key, When::Always)?;
-        self.count_write(me);
+        self.count_remove(me);
         Ok(removed)
     }
 

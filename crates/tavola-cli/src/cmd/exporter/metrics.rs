@@ -285,6 +285,20 @@ const FAMILIES: &[Family] = &[
         |look, out| out.put_if(is_cache(look), look.stats.writes),
     ),
     Family(
+        "tavola_sets",
+        Kind::Counter,
+        "",
+        "Of the writes to a cache those that set or change a key, or try to.",
+        |look, out| out.put_if(is_cache(look), look.stats.sets),
+    ),
+    Family(
+        "tavola_removes",
+        Kind::Counter,
+        "",
+        "Of the writes to a cache those that remove keys, or try to.",
+        |look, out| out.put_if(is_cache(look), look.stats.removes),
+    ),
+    Family(
         "tavola_evicted",
         Kind::Counter,
         "",
