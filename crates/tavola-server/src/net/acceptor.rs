@@ -14,8 +14,8 @@ use rustix::net::{
     RecvFlags, SendFlags, Shutdown, SocketFlags, acceptfrom_with, recv, send, shutdown,
 };
 
-use crate::poll::Poll;
-use crate::shared::{AcceptorMessage, Arrival, Shared};
+use crate::net::poll::Poll;
+use crate::net::shared::{AcceptorMessage, Arrival, Shared};
 
 /// The token of the bell; listeners have their numbers.
 const BELL: u64 = u64::MAX;

@@ -12,7 +12,7 @@ use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, getsockname, sockopt};
 
 use super::{Address, Listen, Listener, tcp};
-use crate::error::{Error, Result};
+use crate::net::error::{Error, Result};
 
 /// The first descriptor that is handed over, by the convention of systemd.
 const FIRST: i32 = 3;

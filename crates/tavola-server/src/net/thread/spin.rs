@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::poll::Poll;
+use crate::net::poll::Poll;
 
 /// So often in a row a spin may find nothing before the thread is idle.
 const MISSES: u32 = 8;
@@ -57,7 +57,7 @@ impl Spin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::poll::Post;
+    use crate::net::poll::Post;
     use rustix::event::epoll::EventFlags;
 
     #[test]

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, bind, connect, listen};
 
 use super::{Address, Listener, refused, socket};
-use crate::error::{Error, Result};
+use crate::net::error::{Error, Result};
 
 /// How long a server waits for another that is just starting in the same folder.
 const FOLDER_WAIT: Duration = Duration::from_secs(1);

@@ -3,12 +3,12 @@
 use std::io;
 use std::time::Instant;
 
-use crate::counters::ThreadCounters;
-use crate::input::{BATCH_BYTES, Input};
-use crate::options::Limits;
-use crate::output::Output;
-use crate::service::{Next, Worker};
-use crate::stream::{Received, Stream};
+use crate::net::counters::ThreadCounters;
+use crate::net::input::{BATCH_BYTES, Input};
+use crate::net::options::Limits;
+use crate::net::output::Output;
+use crate::net::service::{Next, Worker};
+use crate::net::stream::{Received, Stream};
 
 /// What one turn reads at most of a value that is being collected.
 const TURN_BYTES: usize = 1024 * 1024;

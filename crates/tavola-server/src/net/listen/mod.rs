@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-use crate::error::{Error, Result};
+use crate::net::error::{Error, Result};
 
 pub use inherited::from_environment;
 pub(crate) use unix::SocketFile;

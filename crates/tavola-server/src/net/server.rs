@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::acceptor::Acceptor;
-use crate::counters::{Counters, Meter};
-use crate::error::{Error, Result};
-use crate::input::BATCH_BYTES;
-use crate::limits::raise_file_limit;
-use crate::listen::{Address, Listener, SocketFile};
-use crate::options::{Limits, Options};
-use crate::service::{self, Service};
-use crate::shared::{AcceptorMessage, Message, Shared};
-use crate::thread::Loop;
+use crate::net::acceptor::Acceptor;
+use crate::net::counters::{Counters, Meter};
+use crate::net::error::{Error, Result};
+use crate::net::input::BATCH_BYTES;
+use crate::net::limits::raise_file_limit;
+use crate::net::listen::{Address, Listener, SocketFile};
+use crate::net::options::{Limits, Options};
+use crate::net::service::{self, Service};
+use crate::net::shared::{AcceptorMessage, Message, Shared};
+use crate::net::thread::Loop;
 
 /// A server that runs. Dropping it is [`Server::stop`].
 #[derive(Debug)]

@@ -16,14 +16,14 @@ use std::time::{Duration, Instant};
 use rustix::event::epoll::EventFlags;
 use rustix::io;
 
-use crate::counters::ThreadCounters;
-use crate::input::BATCH_BYTES;
-use crate::options::Limits;
-use crate::output::Output;
-use crate::poll::Poll;
-use crate::service::{Peer, Waker, Worker};
-use crate::shared::{Arrival, Message, Shared};
-use crate::stream::Stream;
+use crate::net::counters::ThreadCounters;
+use crate::net::input::BATCH_BYTES;
+use crate::net::options::Limits;
+use crate::net::output::Output;
+use crate::net::poll::Poll;
+use crate::net::service::{Peer, Waker, Worker};
+use crate::net::shared::{Arrival, Message, Shared};
+use crate::net::stream::Stream;
 
 use connection::{Connection, Desk, Gone, Stage};
 use slots::Slots;

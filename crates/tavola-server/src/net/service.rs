@@ -7,10 +7,10 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::counters::Meter;
-use crate::output::Output;
-use crate::shared::{Message, Shared};
-use crate::thread::Token;
+use crate::net::counters::Meter;
+use crate::net::output::Output;
+use crate::net::shared::{Message, Shared};
+use crate::net::thread::Token;
 
 /// Makes the workers of a server.
 pub trait Service: Send + 'static {

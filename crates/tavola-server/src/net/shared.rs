@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use rustix::io;
 
-use crate::counters::{Count, ThreadCounters};
-use crate::poll::Post;
-use crate::thread::Token;
+use crate::net::counters::{Count, ThreadCounters};
+use crate::net::poll::Post;
+use crate::net::thread::Token;
 
 /// One for all threads of a server.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, sendmsg, shutdown};
 
-use crate::output::Output;
+use crate::net::output::Output;
 
 /// A connected socket that does not block.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use crate::shared::Shared;
+use crate::net::shared::Shared;
 
 /// Counters of one thread or of a whole server, as they stood at one moment.
 #[non_exhaustive]

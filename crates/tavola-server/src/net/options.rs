@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::error::Result;
-use crate::listen::Listen;
-use crate::server::Server;
-use crate::service::Service;
+use crate::net::error::Result;
+use crate::net::listen::Listen;
+use crate::net::server::Server;
+use crate::net::service::Service;
 
 /// What a server listens on and where its limits are.
 #[derive(Debug)]

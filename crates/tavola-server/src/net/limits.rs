@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::error::{Error, Result};
+use crate::net::error::{Error, Result};
 
 /// Files that are open beside connections: listeners, epolls, a table and what it reads.
 const BESIDE: u64 = 64;

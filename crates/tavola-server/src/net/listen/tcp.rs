@@ -7,7 +7,7 @@ use rustix::io;
 use rustix::net::{AddressFamily, bind, getsockname, listen, sockopt};
 
 use super::{Address, Listener, refused, socket};
-use crate::error::Result;
+use crate::net::error::Result;
 
 pub(super) fn open(address: SocketAddr, backlog: i32) -> Result<Listener> {
     let family = match address {
