@@ -1,12 +1,13 @@
 //! Keys of the meta commands, which may come as base64.
 
+use crate::error::Error;
 use crate::limits::KEY_BYTES;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, STANDARD as PADDED};
 
 /// Characters that decode to three bytes.
-const GROUP: usize = 4;
+pub(crate) const GROUP: usize = 4;
 const UNPADDED: GeneralPurpose = GeneralPurpose::new(&STANDARD, NO_PAD);
 
 /// A key as it came, plain or as base64.
@@ -95,6 +96,33 @@ fn decode<'room>(token: &[u8], room: &'room mut [u8; KEY_BYTES]) -> Option<&'roo
 
 fn is_symbol(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// Whether a key has a length that keys may have.
+pub(crate) fn check(key: &[u8]) -> Result<(), Error> {
+    match key.len() {
+        0 => Err(Error::EmptyKey),
+        1..=KEY_BYTES => Ok(()),
+        _ => Err(Error::LongKey),
+    }
+}
+
+/// Whether a key may stand in a line as it is.
+pub(crate) fn check_plain(key: &[u8]) -> Result<(), Error> {
+    check(key)?;
+    if is_word(key) {
+        Ok(())
+    } else {
+        Err(Error::KeyBytes)
+    }
+}
+
+/// Whether there are no spaces and no control bytes in `text`.
+pub(crate) fn is_word(text: &[u8]) -> bool {
+    // All are looked at, which is faster than to stop at the first.
+    !text.iter().fold(false, |is_wrong, byte| {
+        is_wrong | (*byte <= b' ') | (*byte == 0x7f)
+    })
 }
 
 /// Appends `key` as base64.

@@ -1,10 +1,19 @@
-//! The protocols of memcached as a server sees them: bytes in, requests out; answers in, bytes out.
+//! The protocols of memcached in both directions, without input or output: a server reads requests
+//! and writes answers, a client writes requests and reads answers.
 //!
-//! | protocol | begins with | requests | answers |
+//! | protocol | a request begins with | client writes | server reads |
 //! |---|---|---|---|
-//! | text | any first byte but `0x80` | [`text::Request`] | [`text::answer`] |
-//! | meta | `mn`, `me`, `mg`, `ms`, `md`, `ma` | [`meta::Request`] | [`meta::answer`] |
-//! | binary | `0x80` | [`binary::Request`] | [`binary::answer`] |
+//! | text | any first byte but `0x80` | [`text::ask`] | [`text::Request`] |
+//! | meta | `mn`, `me`, `mg`, `ms`, `md`, `ma` | [`meta::ask`] | [`meta::Request`] |
+//! | binary | `0x80` | [`binary::ask`] | [`binary::Request`] |
+//!
+//! | protocol | an answer begins with | server writes | client reads |
+//! |---|---|---|---|
+//! | text | a word in capitals, or digits | [`text::answer`] | [`text::Answer`] |
+//! | meta | `HD`, `VA`, `EN`, `NF`, `NS`, `EX`, `MN`, `ME` | [`meta::answer`] | [`meta::Answer`] |
+//! | binary | `0x81` | [`binary::answer`] | [`binary::Answer`] |
+//!
+//! # A server
 //!
 //! A [`Decoder`] belongs to one connection. It looks at the front of the bytes received and says
 //! what stands there: a whole request that borrows from them, a request refused with the answer
@@ -28,6 +37,43 @@
 //! assert_eq!(decoder.step(&received[used..]), Step::More { needed: 20 });
 //! ```
 //!
+//! # A client
+//!
+//! What asks appends to the bytes to be sent, or writes nothing and says in an [`Error`] why not:
+//! what would be read as another request is never sent. An [`AnswerDecoder`] looks at the front of
+//! the bytes received and finds a whole answer that borrows from them, how many bytes are needed,
+//! or that the server does not speak memcached's protocol. It allocates nothing either.
+//!
+//! ```
+//! use tavola_proto::meta::ask::{self, Flag, Flags};
+//! use tavola_proto::{Answer, AnswerDecoder, AnswerLimits, AnswerStep, Protocol, meta};
+//!
+//! // Two requests at once; only hits are told, and which they are.
+//! let mut sent = Vec::new();
+//! let flags = Flags::of(&[Flag::TellValue, Flag::Quiet]);
+//! for (number, key) in [b"apple", b"peach"].into_iter().enumerate() {
+//!     ask::get(&mut sent, key, &flags.number(number as u64))?;
+//! }
+//! sent.extend_from_slice(ask::NOOP);
+//! assert_eq!(sent, b"mg apple v q O0\r\nmg peach v q O1\r\nmn\r\n");
+//!
+//! let mut decoder = AnswerDecoder::of(Protocol::Text, AnswerLimits::default());
+//! let received = b"VA 5 O1\r\nfuzzy\r\nMN\r\n";
+//! let AnswerStep::Answer { answer: Answer::Meta(meta::Answer::Item(told)), used } =
+//!     decoder.step(received)?
+//! else {
+//!     panic!("a whole answer is there");
+//! };
+//! assert_eq!(told.facts.opaque_number(), Some(1));
+//! assert_eq!(told.value, Some(&b"fuzzy"[..]));
+//!
+//! let answer = Answer::Meta(meta::Answer::Noop);
+//! assert_eq!(decoder.step(&received[used..])?, AnswerStep::Answer { answer, used: 4 });
+//! # Ok::<(), tavola_proto::Error>(())
+//! ```
+//!
+//! # Where memcached does otherwise
+//!
 //! What is refused, and how, is what memcached 1.6.45 does. These are the places where it is not:
 //!
 //! - A get with a key that is too long is answered by one line, as memcached 1.6.18 does; 1.6.45
@@ -45,8 +91,10 @@
 
 #![forbid(unsafe_code)]
 
+mod answered;
 mod block;
 mod decoder;
+mod error;
 mod key;
 mod limits;
 mod number;
@@ -56,7 +104,9 @@ pub mod binary;
 pub mod meta;
 pub mod text;
 
+pub use answered::{Answer, AnswerDecoder, AnswerStep};
 pub use decoder::{Decoder, Protocol, Request, Sasl, Step};
+pub use error::Error;
 pub use key::{Key, KeyRoom};
-pub use limits::{KEY_BYTES, Limits};
+pub use limits::{AnswerLimits, KEY_BYTES, Limits};
 pub use refusal::Refusal;

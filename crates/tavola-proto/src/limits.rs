@@ -3,6 +3,11 @@
 /// The bytes of the longest key.
 pub const KEY_BYTES: usize = 250;
 
+/// The bytes of the longest line that memcached takes of most commands.
+pub(crate) const LINE_BYTES: usize = 2048;
+/// The same of gets, which may name many keys.
+pub(crate) const KEYS_LINE_BYTES: usize = 1 << 20;
+
 /// How long lines and values may be. A decoder asks its caller to hold no more than these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -19,8 +24,28 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             value_bytes: 1 << 20,
-            line_bytes: 2048,
-            keys_line_bytes: 1 << 20,
+            line_bytes: LINE_BYTES,
+            keys_line_bytes: KEYS_LINE_BYTES,
+        }
+    }
+}
+
+/// How much a server may send to a client at once. A decoder asks its caller to hold no more than
+/// one line and one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerLimits {
+    /// The bytes of the largest value.
+    pub value_bytes: usize,
+    /// The bytes a line may have before its end.
+    pub line_bytes: usize,
+}
+
+impl Default for AnswerLimits {
+    /// Values of 1 MiB, as memcached has them unless `-I` says otherwise, and lines of 2048 bytes.
+    fn default() -> Self {
+        Self {
+            value_bytes: 1 << 20,
+            line_bytes: LINE_BYTES,
         }
     }
 }

@@ -28,6 +28,21 @@ pub enum Status {
 }
 
 impl Status {
+    pub(super) fn of(code: u16) -> Option<Self> {
+        Some(match code {
+            0x01 => Self::NotFound,
+            0x02 => Self::Exists,
+            0x03 => Self::TooLarge,
+            0x04 => Self::InvalidArguments,
+            0x05 => Self::NotStored,
+            0x06 => Self::NonNumeric,
+            0x20 => Self::AuthFailure,
+            0x81 => Self::UnknownCommand,
+            0x82 => Self::OutOfMemory,
+            _ => return None,
+        })
+    }
+
     fn text(self) -> &'static str {
         match self {
             Self::NotFound => "Not found",
@@ -44,7 +59,7 @@ impl Status {
 }
 
 /// The status of a step of SASL after which another is needed.
-const AUTH_CONTINUE: u16 = 0x21;
+pub(super) const AUTH_CONTINUE: u16 = 0x21;
 
 /// What an answer has beside what it repeats. The status of success is 0.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,14 +2,14 @@
 
 use super::answer::Status;
 use super::request::{Command, Count, Get, Header, Request, Store, StoreVerb};
-use super::{HEADER_BYTES, REQUEST_MAGIC};
+use super::{HEADER_BYTES, REQUEST_MAGIC, array};
 use crate::decoder::{self, Outcome, Sasl};
 use crate::key::Key;
 use crate::limits::{KEY_BYTES, Limits};
 use crate::refusal::Refusal;
 
 /// The longest body, which closes the connection where it is longer.
-const LONGEST_BODY: usize = 1 << 30;
+pub(super) const LONGEST_BODY: usize = 1 << 30;
 /// The longest name of a mechanism of SASL.
 const LONGEST_MECHANISM: usize = 32;
 /// The most that a step of SASL may send.
@@ -131,13 +131,6 @@ impl Head {
             swallow,
         }
     }
-}
-
-/// The bytes from `at` on.
-fn array<const COUNT: usize>(bytes: &[u8], at: usize) -> [u8; COUNT] {
-    let mut array = [0; COUNT];
-    array.copy_from_slice(&bytes[at..at + COUNT]);
-    array
 }
 
 /// What clients may ask before they have said who they are.

@@ -34,10 +34,14 @@
 //! connection.
 
 pub mod answer;
+mod answered;
+pub mod ask;
 mod decode;
 mod request;
 
 pub use answer::Status;
+pub(crate) use answered::read_answer;
+pub use answered::{Answer, Outcome};
 pub(crate) use decode::decode;
 pub use request::{Command, Count, Get, Header, Request, Store, StoreVerb};
 
@@ -47,3 +51,10 @@ pub(crate) const REQUEST_MAGIC: u8 = 0x80;
 const ANSWER_MAGIC: u8 = 0x81;
 /// The bytes of a header.
 const HEADER_BYTES: usize = 24;
+
+/// The bytes from `at` on.
+fn array<const COUNT: usize>(bytes: &[u8], at: usize) -> [u8; COUNT] {
+    let mut array = [0; COUNT];
+    array.copy_from_slice(&bytes[at..at + COUNT]);
+    array
+}

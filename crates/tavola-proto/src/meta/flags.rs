@@ -6,7 +6,7 @@ use crate::text::tokens::Tokens;
 use crate::text::{BAD_FORMAT, Words};
 
 /// The words a command may have, its name and its key counted.
-const MOST_WORDS: usize = 20;
+pub(super) const MOST_WORDS: usize = 20;
 const BAD_TOKEN: &str = "CLIENT_ERROR bad token in command line format";
 /// The letters that need no reading.
 const PLAIN: &[u8] = b"IOPLkstcfvhuqxl";

@@ -30,12 +30,18 @@
 //! `I` or `+` and `D` or `-`.
 
 pub mod answer;
+mod answered;
+pub mod ask;
 mod flags;
 mod request;
 
 pub use answer::Status;
+pub(crate) use answered::read_answer;
+pub use answered::{Answer, Facts, Told, Ttl};
 pub use flags::Flags;
 pub use request::{Item, Mode, Request};
+
+use flags::MOST_WORDS;
 
 use crate::block::{self, Block};
 use crate::decoder::{self, Outcome};

@@ -71,6 +71,16 @@ impl Mode {
             _ => return None,
         })
     }
+
+    pub(super) fn letter(self) -> u8 {
+        match self {
+            Self::Set => b'S',
+            Self::Add => b'E',
+            Self::Replace => b'R',
+            Self::Append => b'A',
+            Self::Prepend => b'P',
+        }
+    }
 }
 
 impl<'a> Request<'a> {

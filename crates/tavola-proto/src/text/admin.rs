@@ -15,7 +15,7 @@ const CLASSES: u32 = 64;
 const LONGEST_SLEEP: u32 = 1_000_000;
 
 /// The kinds of events, in the order in which memcached compares their names.
-const EVENTS: [(&str, Event); 10] = [
+pub(super) const EVENTS: [(&str, Event); 10] = [
     ("rawcmds", Event::Rawcmds),
     ("evictions", Event::Evictions),
     ("fetchers", Event::Fetchers),

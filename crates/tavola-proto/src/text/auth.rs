@@ -14,7 +14,7 @@ use crate::text::line::{self, Found};
 /// The shortest line; a shorter one ends the connection.
 const SHORTEST_LINE: usize = 6;
 /// The longest name and password together.
-const LONGEST_DATA: u32 = 16_384;
+pub(super) const LONGEST_DATA: u32 = 16_384;
 
 /// What stands at the front of `input`, whose first `searched` bytes have no line end.
 pub(super) fn decode<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits) -> Outcome<'a> {

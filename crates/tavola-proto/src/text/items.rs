@@ -15,7 +15,7 @@ const BAD_EXPTIME: &str = "CLIENT_ERROR invalid exptime argument";
 pub(crate) const TOO_LARGE: &str = "SERVER_ERROR object too large for cache";
 
 /// The largest length that memcached can count, the line end after the data left out.
-const MOST_BYTES: i32 = i32::MAX - 2;
+pub(crate) const MOST_BYTES: i32 = i32::MAX - 2;
 
 /// `get KEY...`, `gets KEY...`.
 pub(super) fn get<'a>(line: &Line<'a>, with_cas: bool) -> Outcome<'a> {

@@ -29,12 +29,15 @@
 
 mod admin;
 pub mod answer;
+mod answered;
+pub mod ask;
 mod auth;
 mod items;
 mod line;
 mod request;
 pub(crate) mod tokens;
 
+pub use answered::{Answer, Value};
 pub use request::{
     Count, Detail, Event, Get, LruCrawler, Request, Shutdown, Stats, Store, StoreVerb, Tune, Tuned,
     Watched,
@@ -45,7 +48,8 @@ use crate::decoder::{self, Outcome};
 use crate::limits::Limits;
 use crate::meta;
 use crate::refusal::Refusal;
-pub(crate) use items::{TOO_LARGE, read_size};
+pub(crate) use answered::{Data, read_answer, read_data, read_number};
+pub(crate) use items::{MOST_BYTES, TOO_LARGE, read_size};
 use line::Found;
 pub(crate) use line::Line;
 use tokens::Tokens;

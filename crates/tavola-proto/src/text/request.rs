@@ -242,6 +242,13 @@ pub enum Event {
 pub struct Watched(u16);
 
 impl Watched {
+    /// These and events of one more kind.
+    #[must_use]
+    pub fn with(mut self, event: Event) -> Self {
+        self.add(event);
+        self
+    }
+
     pub(super) fn add(&mut self, event: Event) {
         self.0 |= 1 << event as u8;
     }

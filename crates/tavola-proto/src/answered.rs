@@ -1,0 +1,106 @@
+//! A client's place in the bytes it receives.
+
+use crate::decoder::Protocol;
+use crate::error::Error;
+use crate::limits::AnswerLimits;
+use crate::{binary, meta, text};
+
+/// An answer of any of the protocols.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// To a classic command, or a refusal of any line.
+    Text(text::Answer<'a>),
+    /// To a meta command.
+    Meta(meta::Answer<'a>),
+    /// To a binary request.
+    Binary(binary::Answer<'a>),
+}
+
+impl Answer<'_> {
+    /// Whether no more answers to the same request follow.
+    pub fn is_last(&self) -> bool {
+        match self {
+            Self::Text(answer) => answer.is_last(),
+            Self::Meta(_) => true,
+            Self::Binary(answer) => answer.is_last(),
+        }
+    }
+}
+
+/// What stands at the front of the bytes received. The caller drops the `used` bytes before it
+/// asks again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerStep<'a> {
+    /// A whole answer, or one of several to the same request.
+    Answer {
+        /// The answer, which borrows from the input.
+        answer: Answer<'a>,
+        /// The bytes it took.
+        used: usize,
+    },
+    /// No whole answer yet.
+    More {
+        /// The bytes, from the front of the input, without which the next step finds nothing.
+        needed: usize,
+    },
+}
+
+/// Decodes what one client receives.
+///
+/// Every answer says by its first word or its header what it is and where it ends, so the decoder
+/// need not know what was asked: requests of all kinds may be under way at once, quiet ones as
+/// well, and an error may stand in the place of any answer. Whether the answer fits the request is
+/// for the client to see, which knows the requests in their order or by their opaque.
+///
+/// Between two steps the bytes not yet used stay at the front of the input; more may be added at
+/// its end. However they arrive, the answers and errors are the same, and the work is linear in the
+/// bytes.
+#[derive(Clone, Debug)]
+pub struct AnswerDecoder {
+    limits: AnswerLimits,
+    protocol: Protocol,
+    /// The bytes at the front of the input among which no line ends.
+    searched: usize,
+    /// The bytes without which there is no next step.
+    needed: usize,
+}
+
+impl AnswerDecoder {
+    /// A decoder of the answers to requests of this protocol.
+    pub fn of(protocol: Protocol, limits: AnswerLimits) -> Self {
+        Self {
+            limits,
+            protocol,
+            searched: 0,
+            needed: 1,
+        }
+    }
+
+    /// Says what stands at the front of `input`.
+    ///
+    /// # Errors
+    /// [`Error::NotAnAnswer`], [`Error::LongAnswerLine`], [`Error::LargeAnswer`]: the connection is
+    /// to be closed, and nothing that follows to be decoded.
+    pub fn step<'a>(&mut self, input: &'a [u8]) -> Result<AnswerStep<'a>, Error> {
+        if input.len() < self.needed {
+            return Ok(AnswerStep::More {
+                needed: self.needed,
+            });
+        }
+        let step = match self.protocol {
+            Protocol::Text => text::read_answer(input, &mut self.searched, &self.limits)?,
+            Protocol::Binary => binary::read_answer(input, &self.limits)?,
+        };
+        match step {
+            AnswerStep::More { needed } => {
+                debug_assert!(needed > input.len());
+                self.needed = needed;
+            }
+            AnswerStep::Answer { .. } => {
+                self.searched = 0;
+                self.needed = 1;
+            }
+        }
+        Ok(step)
+    }
+}

@@ -1,0 +1,170 @@
+//! Answers to meta commands, as a client reads them.
+
+use super::answer::Status;
+use crate::answered::{self, AnswerStep};
+use crate::error::Error;
+use crate::key::Key;
+use crate::limits::AnswerLimits;
+use crate::number;
+use crate::text::{Data, Line, Words, read_data, read_number};
+
+/// An answer to a meta command. Refusals are lines of [`crate::text::Answer`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// To `mg`, `ms`, `md`, `ma`; a miss answers `me` and ends `lru_crawler mgdump` as well.
+    Item(Told<'a>),
+    /// `ME`: to `me`.
+    Debug {
+        /// The key as the server writes it, perhaps as base64.
+        key: &'a [u8],
+        /// `NAME=VALUE` each.
+        facts: Words<'a>,
+    },
+    /// `MN`: to `mn`.
+    Noop,
+}
+
+/// What became of a request, and what is told of the item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told<'a> {
+    /// What became of the request.
+    pub status: Status,
+    /// The value, where it was asked for and is there.
+    pub value: Option<&'a [u8]>,
+    /// What else is told.
+    pub facts: Facts<'a>,
+}
+
+/// How long an item has to live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ttl {
+    /// For ever.
+    Endless,
+    /// So many seconds.
+    Seconds(u32),
+}
+
+/// What is told of an item: each fact where the request asked for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts<'a> {
+    /// `c`: its unique number.
+    pub cas: Option<u64>,
+    /// `f`: what the client stored beside the value.
+    pub client_flags: Option<u32>,
+    /// `h`: whether it was read before.
+    pub is_fetched: Option<bool>,
+    /// `k`: its key.
+    pub key: Option<Key<'a>>,
+    /// `l`: the seconds since it was used.
+    pub idle_s: Option<u32>,
+    /// `s`: the bytes of its value.
+    pub size_bytes: Option<u64>,
+    /// `t`: how long it has to live.
+    pub ttl: Option<Ttl>,
+    /// `O`: the text that the request had.
+    pub opaque: Option<&'a [u8]>,
+    /// `W`: this client is to bring a new value.
+    pub is_winner: bool,
+    /// `X`: the value is stale.
+    pub is_stale: bool,
+    /// `Z`: another is bringing a new value.
+    pub is_token_sent: bool,
+}
+
+impl Facts<'_> {
+    /// The opaque text, where it is a number.
+    pub fn opaque_number(&self) -> Option<u64> {
+        self.opaque.and_then(read_number)
+    }
+}
+
+/// The answer in `line`, whose first word is `word` and whose others are in `rest`.
+pub(crate) fn read_answer<'a>(
+    input: &'a [u8],
+    line: &Line<'a>,
+    word: &[u8],
+    rest: &'a [u8],
+    limits: &AnswerLimits,
+) -> Result<AnswerStep<'a>, Error> {
+    let mut words = Words::new(rest);
+    let whole = |answer, used| AnswerStep::Answer {
+        answer: answered::Answer::Meta(answer),
+        used,
+    };
+    let status = match word {
+        b"VA" => {
+            let size = words.next().and_then(read_number);
+            let size = size.ok_or(Error::NotAnAnswer)?;
+            let facts = read_facts(words).ok_or(Error::NotAnAnswer)?;
+            return Ok(match read_data(input, line.bytes, size, limits)? {
+                Data::Short { needed } => AnswerStep::More { needed },
+                Data::Whole { data, used } => {
+                    let told = Told {
+                        status: Status::Done,
+                        value: Some(data),
+                        facts,
+                    };
+                    whole(Answer::Item(told), used)
+                }
+            });
+        }
+        b"HD" => Status::Done,
+        b"EN" => Status::Miss,
+        b"NF" => Status::NotFound,
+        b"NS" => Status::NotStored,
+        b"EX" => Status::Exists,
+        b"ME" => {
+            let key = words.next().ok_or(Error::NotAnAnswer)?;
+            return Ok(whole(Answer::Debug { key, facts: words }, line.bytes));
+        }
+        _ => return Ok(whole(Answer::Noop, line.bytes)),
+    };
+    let told = Told {
+        status,
+        value: None,
+        facts: read_facts(words).ok_or(Error::NotAnAnswer)?,
+    };
+    Ok(whole(Answer::Item(told), line.bytes))
+}
+
+/// Reads flags; those of letters not known are passed over, as later servers may have more.
+fn read_facts(words: Words<'_>) -> Option<Facts<'_>> {
+    let mut facts = Facts::default();
+    let mut key = None;
+    let mut is_base64 = false;
+    for word in words {
+        let (letter, rest) = word.split_first()?;
+        match letter {
+            b'c' => facts.cas = Some(read_number(rest)?),
+            b'f' => facts.client_flags = Some(read_u32(rest)?),
+            b'h' => facts.is_fetched = Some(rest != b"0"),
+            b'k' if !rest.is_empty() => key = Some(rest),
+            b'l' => facts.idle_s = Some(read_u32(rest)?),
+            b's' => facts.size_bytes = Some(read_number(rest)?),
+            b't' => facts.ttl = Some(read_ttl(rest)?),
+            b'O' => facts.opaque = Some(rest),
+            b'b' => is_base64 = true,
+            b'W' => facts.is_winner = true,
+            b'X' => facts.is_stale = true,
+            b'Z' => facts.is_token_sent = true,
+            _ => {}
+        }
+    }
+    facts.key = match key {
+        Some(token) if is_base64 => Some(Key::encoded(token)?),
+        Some(token) => Some(Key::plain(token)),
+        None => None,
+    };
+    Some(facts)
+}
+
+fn read_u32(token: &[u8]) -> Option<u32> {
+    (!token.is_empty()).then(|| number::read_u32(token))?
+}
+
+fn read_ttl(token: &[u8]) -> Option<Ttl> {
+    match token {
+        b"-1" => Some(Ttl::Endless),
+        digits => read_u32(digits).map(Ttl::Seconds),
+    }
+}
