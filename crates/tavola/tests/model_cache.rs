@@ -10,9 +10,13 @@ use support::{Dir, Random, over_every_table};
 use tavola::{Attributes, CasOutcome, Error, Expiry, Hint, Table};
 
 const MIB: u64 = 1 << 20;
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// What each key has, if it is there.
 type Model = HashMap<Vec<u8>, Vec<u8>>;
+
+/// What becomes of a number, by another.
+type Change = fn(u64, u64) -> u64;
 
 const TAGS: [&str; 6] = ["tag 0", "tag 1", "tag 2", "tag 3", "tag 4", "tag 5"];
 
@@ -68,7 +72,7 @@ fn is_answer(found: bool, old: &Option<Vec<u8>>) -> bool {
 fn write(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
     let (value, old) = (value(random), there(table, model, &key));
     let old_or_none = |answer: Option<Vec<u8>>| assert!(answer.is_none() || answer == old);
-    match random.below(8) {
+    match random.below(9) {
         0..=2 => {
             table.set(&key, &value).unwrap();
             model.insert(key.clone(), value);
@@ -93,6 +97,12 @@ fn write(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
             }
         }
         6 => {
+            let joined = [&value[..], &old.clone().unwrap_or_default()].concat();
+            if is_answer(table.prepend(&key, &value).unwrap(), &old) {
+                model.insert(key, joined);
+            }
+        }
+        7 => {
             old_or_none(table.swap(&key, &value).unwrap());
             model.insert(key, value);
         }
@@ -125,17 +135,40 @@ fn remove(table: &Table, model: &mut Model, random: &mut Random, key: &[u8]) {
 
 fn count(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
     let (by, old) = (random.below(1000), there(table, model, &key));
-    match (table.incr(&key, by), old.as_deref().map(number)) {
-        (Ok(now), Some(Some(old))) => {
-            assert!(now == old.wrapping_add(by) || now == by);
-            model.insert(key, now.to_string().into_bytes());
-        }
+    let initial = (random.below(3) > 0).then(|| random.below(1000));
+    let (up, down): (Change, Change) = (u64::wrapping_add, u64::saturating_sub);
+    let (which, hour) = (random.below(4), Attributes::ttl(HOUR));
+    // What is told, what was to be done, and what a missing key was to become.
+    let (told, change, begins) = match which {
+        0 => (table.incr(&key, by).map(Some), up, Some(by)),
+        1 => (table.decr(&key, by).map(Some), down, Some(0)),
+        2 => (table.incr_with(&key, by, initial, hour), up, initial),
+        _ => (table.decr_with(&key, by, initial, hour), down, initial),
+    };
+    let now = match (told, old.as_deref().map(number)) {
+        (Ok(now), Some(Some(old))) if now == Some(change(old, by)) => now,
         (Ok(now), _) => {
-            assert_eq!(now, by);
-            model.insert(key, now.to_string().into_bytes());
+            assert_eq!(now, begins, "of {old:?}");
+            now
         }
-        (Err(Error::NotACounter), Some(None)) => {}
+        (Err(Error::NotACounter), Some(None)) => return,
         (other, _) => panic!("{other:?} of {old:?}"),
+    };
+    if old.is_none() {
+        assert_lives(table, &key, which >= 2);
+    }
+    match now {
+        Some(now) => drop(model.insert(key, now.to_string().into_bytes())),
+        None => drop(model.remove(&key)),
+    }
+}
+
+/// Whether a key, if it is still there, has an hour, or for ever.
+fn assert_lives(table: &Table, key: &[u8], an_hour: bool) {
+    match table.ttl(key).unwrap() {
+        Some(Expiry::After(left)) => assert!(an_hour && left <= HOUR, "{left:?}"),
+        Some(_) => assert!(!an_hour, "it was to have an hour"),
+        None => {}
     }
 }
 
@@ -152,20 +185,28 @@ fn swap_by_token(table: &Table, model: &mut Model, random: &mut Random, key: Vec
     }
 }
 
-/// Touches a key so that it gets a field for its time.
-fn touch(table: &Table, model: &mut Model, key: &[u8]) {
-    let old = there(table, model, key);
-    let hour = Expiry::After(Duration::from_secs(3600));
-    if is_answer(table.touch(key, hour).unwrap(), &old) {
-        assert!(matches!(
-            table.ttl(key).unwrap(),
-            Some(Expiry::After(_)) | None
-        ));
+/// Touches a key so that it gets a field for its time, or none.
+fn touch(table: &Table, model: &mut Model, random: &mut Random, key: &[u8]) {
+    let (old, hour) = (there(table, model, key), Expiry::After(HOUR));
+    let which = random.below(3);
+    let found = match which {
+        0 => table.touch(key, hour).unwrap(),
+        1 => {
+            let entry = table.get_and_touch(key, hour).unwrap();
+            let value = entry.map(|entry| entry.value);
+            assert!(value.is_none() || value == old);
+            value.is_some()
+        }
+        _ => table.persist(key).unwrap(),
+    };
+    if is_answer(found, &old) {
+        assert_lives(table, key, which < 2);
     }
 }
 
 /// The tags a value begins with, a bit each. What is appended to it leaves the key its tags; what
-/// takes its place begins otherwise.
+/// takes its place begins otherwise, as does what has something before it: its tags are not looked
+/// at any more.
 fn tags_in(value: &[u8]) -> u64 {
     let named = value.strip_prefix(b"tags ");
     let digits = named.and_then(|rest| str::from_utf8(rest.get(..2)?).ok());
@@ -253,7 +294,7 @@ fn play(table: &Table, seed: u64, keys: u64, rounds: u64) {
             5 => remove(table, &mut model, &mut random, &key),
             6 => count(table, &mut model, &mut random, key),
             7 => swap_by_token(table, &mut model, &mut random, key),
-            8 => touch(table, &mut model, &key),
+            8 => touch(table, &mut model, &mut random, &key),
             9 => set_tagged(table, &mut model, &mut random, key),
             _ => drop(there(table, &mut model, &key)),
         }
