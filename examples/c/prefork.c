@@ -101,6 +101,7 @@ int main(void) {
   tavola_table *cache = NULL;
   pid_t workers[WORKERS];
   int listener = a_listener(&address);
+  options.max_size = 1 << 30;
   options.capacity = 64 << 20;
   must(tavola_open("example-cache", &options, &cache) == TAVOLA_OK, "the cache");
   for (int i = 0; i < WORKERS; i++) {
