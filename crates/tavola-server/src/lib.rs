@@ -1,8 +1,9 @@
-//! The sockets of a server: bytes in, bytes out.
+//! A server: the sockets, and what is served through them.
 //!
-//! What is served is a [`Service`]; this crate knows no protocol. It listens on TCP addresses and
-//! Unix sockets, spreads connections over threads, reads what arrives, hands it over as one batch,
-//! and sends the answers by one call. It holds the limits that keep hostile clients cheap.
+//! What is served is a [`Service`], as [`memcached::Memcached`] is one. The rest knows no protocol:
+//! it listens on TCP addresses and Unix sockets, spreads connections over threads, reads what
+//! arrives, hands it over as one batch, and sends the answers by one call. It holds the limits
+//! that keep hostile clients cheap.
 //!
 //! ```
 //! use tavola_server::{Listen, Options, Output, Peer, Served, Service, Thread, Worker};
@@ -36,9 +37,11 @@
 //! | room | what it holds |
 //! |---|---|
 //! | `net` | sockets, threads, buffers, limits |
+//! | `memcached` | the protocols of memcached over a table |
 
 #![deny(unsafe_code)]
 
+pub mod memcached;
 mod net;
 
 pub use net::{

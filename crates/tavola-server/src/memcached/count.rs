@@ -1,0 +1,165 @@
+//! Counting, for all protocols. A number keeps the length it had: where it needs fewer digits,
+//! spaces follow, as they do in memcached.
+
+use tavola::{Error, Result};
+
+use super::tally::Event;
+use super::work::Work;
+
+/// More or less in a value that is a number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Count<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) delta: u64,
+    /// Whether it becomes smaller, not below 0; else it begins at 0 again after 2^64 - 1.
+    pub(super) down: bool,
+    /// The unique number that the item must have.
+    pub(super) cas: Option<u64>,
+    /// Whether the new unique number is wanted.
+    pub(super) with_cas: bool,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// The new number, and its unique number, or 0 if it was not wanted.
+    Now {
+        number: u64,
+        cas: u64,
+    },
+    Missing,
+    NonNumeric,
+    Exists,
+}
+
+enum Stop {
+    Table(Error),
+    Counted(Counted),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Table(error)
+    }
+}
+
+/// Changes a number.
+pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
+    let mut number = 0;
+    let changed = work.table().try_update(count.key, |old| {
+        let Some(old) = old else {
+            return Ok(None);
+        };
+        // In the order of memcached: no bytes are no number, whatever their unique number.
+        if old.is_empty() {
+            return Err(Stop::Counted(Counted::NonNumeric));
+        }
+        if let Some(cas) = count.cas
+            && work.cas_of(old)? != cas
+        {
+            return Err(Stop::Counted(Counted::Exists));
+        }
+        let was = read(old).ok_or(Stop::Counted(Counted::NonNumeric))?;
+        number = if count.down {
+            was.saturating_sub(count.delta)
+        } else {
+            was.wrapping_add(count.delta)
+        };
+        Ok(Some(padded(number, old.len())))
+    });
+    let (hit, miss) = if count.down {
+        (Event::DecrHit, Event::DecrMiss)
+    } else {
+        (Event::IncrHit, Event::IncrMiss)
+    };
+    match changed {
+        Ok(Some(value)) => {
+            work.count(hit);
+            let cas = if count.with_cas {
+                work.cas_of(&value)?
+            } else {
+                0
+            };
+            Ok(Counted::Now { number, cas })
+        }
+        Ok(None) => {
+            work.count(miss);
+            Ok(Counted::Missing)
+        }
+        Err(Stop::Counted(counted)) => Ok(counted),
+        Err(Stop::Table(error)) => Err(error),
+    }
+}
+
+/// The digits of a number, and spaces up to a length.
+fn padded(number: u64, length: usize) -> Vec<u8> {
+    let mut text = number.to_string().into_bytes();
+    if text.len() < length {
+        text.resize(length, b' ');
+    }
+    text
+}
+
+/// The number at the front of a value, as C's `strtoull` reads it: white space may stand around
+/// it, a sign before it, anything after the white space.
+fn read(value: &[u8]) -> Option<u64> {
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let start = value.iter().position(|byte| !is_space(*byte))?;
+    let (is_negative, digits) = match value[start] {
+        b'-' => (true, &value[start + 1..]),
+        b'+' => (false, &value[start + 1..]),
+        _ => (false, &value[start..]),
+    };
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit());
+    let (digits, rest) = digits.split_at(end.unwrap_or(digits.len()));
+    let is_ended = rest
+        .first()
+        .is_none_or(|byte| is_space(*byte) || *byte == 0);
+    if digits.is_empty() || !is_ended {
+        return None;
+    }
+    let magnitude = digits.iter().try_fold(0u64, |sum, byte| {
+        let digit = u64::from(byte - b'0');
+        sum.checked_mul(10)?.checked_add(digit)
+    })?;
+    if !is_negative {
+        return Some(magnitude);
+    }
+    // A sign is found out only where the result is large.
+    let number = magnitude.wrapping_neg();
+    (number <= i64::MAX as u64).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_c_reads_them() {
+        for (value, number) in [
+            (&b"0"[..], Some(0)),
+            (b"18446744073709551615", Some(u64::MAX)),
+            (b"18446744073709551616", None),
+            (b"0010", Some(10)),
+            (b" 9  ", Some(9)),
+            (b"+9", Some(9)),
+            (b"12 junk", Some(12)),
+            (b"12\0junk", Some(12)),
+            (b"12junk", None),
+            (b"-1", None),
+            (b"-0", Some(0)),
+            (b"", None),
+            (b"  ", None),
+            (b"-", None),
+        ] {
+            assert_eq!(read(value), number, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_shorter_number_keeps_the_length() {
+        assert_eq!(padded(9, 2), b"9 ");
+        assert_eq!(padded(10, 2), b"10");
+        assert_eq!(padded(100, 2), b"100");
+    }
+}

@@ -1,0 +1,47 @@
+//! Expiry times as clients of memcached send them.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use tavola::Expiry;
+
+/// Larger ones are seconds since 1970.
+const LONGEST_RELATIVE_S: u32 = 60 * 60 * 24 * 30;
+
+/// 0: never; less: at once; up to 30 days: so many seconds from now; more: that second since 1970.
+pub(super) fn signed(exptime: i32) -> Expiry {
+    u32::try_from(exptime).map_or(Expiry::After(Duration::ZERO), unsigned)
+}
+
+/// The same where there is nothing below 0.
+pub(super) fn unsigned(exptime: u32) -> Expiry {
+    let time = Duration::from_secs(exptime.into());
+    match exptime {
+        0 => Expiry::Never,
+        1..=LONGEST_RELATIVE_S => Expiry::After(time),
+        _ => Expiry::At(UNIX_EPOCH + time),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_beyond_thirty_days_is_a_date() {
+        let month = LONGEST_RELATIVE_S as i32;
+        let seconds = |seconds| Duration::from_secs(seconds);
+        assert_eq!(signed(0), Expiry::Never);
+        assert_eq!(signed(-1), Expiry::After(Duration::ZERO));
+        assert_eq!(signed(i32::MIN), Expiry::After(Duration::ZERO));
+        assert_eq!(signed(1), Expiry::After(seconds(1)));
+        assert_eq!(signed(month), Expiry::After(seconds(2_592_000)));
+        assert_eq!(
+            signed(month + 1),
+            Expiry::At(UNIX_EPOCH + seconds(2_592_001))
+        );
+        assert_eq!(
+            unsigned(u32::MAX),
+            Expiry::At(UNIX_EPOCH + seconds(4_294_967_295))
+        );
+    }
+}

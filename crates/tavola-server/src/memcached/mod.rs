@@ -1,0 +1,45 @@
+//! The protocols of memcached over a table: [`Memcached`] is a [`Service`](crate::Service).
+//!
+//! Requests come from `tavola-proto`, are carried out on a [`Table`](tavola::Table) that other
+//! processes may have open as well, and are answered as memcached 1.6 answers them. What a client
+//! stores is what others see under the same key, flags and expiry time as the table keeps them,
+//! and the other way round.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `service` | the service, its workers, its sessions |
+//! | `work` | what commands work with |
+//! | `store`, `count`, `items` | what the table is asked: storing, counting, touching, deleting |
+//! | `exptime`, `flush` | times of clients, and the flush that is to come |
+//! | `stats`, `tally` | figures, and what is counted |
+//! | `failure` | errors of the table as clients are told |
+//! | `text` | the classic commands |
+//!
+//! What differs from memcached:
+//!
+//! - The unique number of an item is a hash of its value: an item that got another value and its
+//!   old one again has the old number.
+//! - Values of exactly the largest size are stored; memcached counts its own header and the key.
+//! - `flush_all` with a delay removes keys when the first request after it comes.
+//! - Items have no time of last use and no mark that they were read.
+//! - A read that fails ends the connection, after a line that says why.
+//! - `cache_memlimit` changes the capacity of a table that is a cache, for all who use it.
+//! - `stats` tells what is known here; `stats detail`, `cachedump` and `conns`, `watch`, `slabs`,
+//!   `lru` and `lru_crawler` are answered by `ERROR`.
+
+mod count;
+mod exptime;
+mod failure;
+mod flush;
+mod items;
+mod service;
+mod stats;
+mod store;
+mod tally;
+mod text;
+mod work;
+
+pub use service::{Memcached, MemcachedWorker, Session};
+
+/// What clients are told: the memcached that is spoken, and the version of this crate.
+pub const VERSION: &str = concat!("1.6.45-tavola-", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,34 @@
+//! `incr` and `decr`.
+
+use tavola::Error;
+use tavola_proto::text::{self, answer};
+
+use super::{Reply, tell};
+use crate::memcached::count::{Count, Counted, count};
+use crate::memcached::work::Work;
+use crate::net::Output;
+
+/// What memcached says where there is no room for a longer number.
+const NO_MEMORY: &[u8] = b"SERVER_ERROR out of memory\r\n";
+
+pub(super) fn carry_out(work: &Work, asked: &text::Count<'_>, output: &mut Output) {
+    let counted = count(
+        work,
+        &Count {
+            key: asked.key,
+            delta: asked.delta,
+            down: asked.down,
+            cas: None,
+            with_cas: false,
+        },
+    );
+    let reply = match counted {
+        Ok(Counted::Now { number, .. }) => Ok(Reply::Number(number)),
+        Ok(Counted::Missing) => Ok(Reply::Line(answer::NOT_FOUND)),
+        // No unique number was asked for, so that there is no other.
+        Ok(Counted::NonNumeric | Counted::Exists) => Ok(Reply::Line(answer::NON_NUMERIC)),
+        Err(Error::Full { .. }) => Ok(Reply::Line(NO_MEMORY)),
+        Err(error) => Err(error),
+    };
+    tell(output, asked.noreply, reply);
+}

@@ -1,0 +1,185 @@
+//! `get`, `gets`, `gat`, `gats`.
+//!
+//! Keys of one get, and of gets that arrived together, are read in waves, whose cache misses
+//! overlap. An answer with many values is written in parts: when the output is full the rest waits
+//! until the client has fetched some, and the request stays in the input so long.
+
+use tavola::{Attributes, Result};
+use tavola_proto::text::{Get, answer};
+
+use crate::memcached::exptime;
+use crate::memcached::tally::Event;
+use crate::memcached::work::Work;
+use crate::net::Output;
+
+/// The keys of a wave at most: as many as the table reads together.
+const WAVE: usize = 32;
+/// What an item's line takes beside its key and value at most.
+const LINE_BYTES: usize = 64;
+/// From so many bytes of answers on, the next wave is smaller.
+const LARGE_WAVE_BYTES: usize = 256 * 1024;
+
+/// Keys that are read together.
+pub(in crate::memcached) struct Wave<'a> {
+    keys: [&'a [u8]; WAVE],
+    asked: [Asked; WAVE],
+    count: usize,
+}
+
+/// What is asked of a key.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    with_cas: bool,
+    /// Whether it is the last of its request.
+    ends: bool,
+}
+
+/// The keys of the request at the front of the input that were answered, when not all were.
+pub(in crate::memcached) type Left = usize;
+
+impl<'a> Wave<'a> {
+    pub(in crate::memcached) fn new() -> Self {
+        Self {
+            keys: [&[]; WAVE],
+            asked: [Asked::default(); WAVE],
+            count: 0,
+        }
+    }
+
+    /// Takes the keys of a request after the first `answered`; reads those that fill a wave.
+    /// `Some`: the output is full, and so many keys are answered.
+    pub(in crate::memcached) fn take(
+        &mut self,
+        work: &mut Work,
+        get: &Get<'a>,
+        answered: Left,
+        output: &mut Output,
+    ) -> Result<Option<Left>> {
+        let mut keys = get.keys.clone().enumerate().skip(answered).peekable();
+        while let Some((number, key)) = keys.next() {
+            if self.count >= work.wave {
+                self.read(work, output)?;
+                if output.is_full() {
+                    return Ok(Some(number));
+                }
+            }
+            self.keys[self.count] = key;
+            self.asked[self.count] = Asked {
+                with_cas: get.with_cas,
+                ends: keys.peek().is_none(),
+            };
+            self.count += 1;
+        }
+        Ok(None)
+    }
+
+    /// Reads the keys and writes their answers.
+    pub(in crate::memcached) fn read(
+        &mut self,
+        work: &mut Work,
+        output: &mut Output,
+    ) -> Result<()> {
+        let count = std::mem::take(&mut self.count);
+        let before = output.len();
+        match count {
+            0 => return Ok(()),
+            1 => {
+                let mut value = work.borrow_value();
+                let found = work.shared.table.get_entry_into(self.keys[0], &mut value);
+                let entry = found
+                    .as_ref()
+                    .map(|found| found.map(|had| (&value[..], had)));
+                let answered = match entry {
+                    Ok(entry) => tell(work, output, self.keys[0], self.asked[0], entry),
+                    Err(_) => Ok(()),
+                };
+                work.give_back(value);
+                found?;
+                answered?;
+            }
+            _ => {
+                let mut told = Ok(());
+                let keys = &self.keys[..count];
+                work.table().get_many_entries(keys, |at, entry| {
+                    if told.is_ok() {
+                        told = tell(work, output, keys[at], self.asked[at], entry);
+                    }
+                })?;
+                told?;
+            }
+        }
+        work.wave = if output.len() - before > LARGE_WAVE_BYTES {
+            (work.wave / 2).max(1)
+        } else {
+            (work.wave * 2).min(WAVE)
+        };
+        Ok(())
+    }
+}
+
+/// Writes what was found, and the end of the answer after the last key.
+fn tell(
+    work: &Work,
+    output: &mut Output,
+    key: &[u8],
+    asked: Asked,
+    entry: Option<(&[u8], Attributes)>,
+) -> Result<()> {
+    match entry {
+        Some((value, attributes)) => {
+            work.count(Event::GetHit);
+            item(work, output, key, asked.with_cas, value, attributes)?;
+        }
+        None => work.count(Event::GetMiss),
+    }
+    if asked.ends {
+        output.extend(answer::END);
+    }
+    Ok(())
+}
+
+fn item(
+    work: &Work,
+    output: &mut Output,
+    key: &[u8],
+    with_cas: bool,
+    value: &[u8],
+    attributes: Attributes,
+) -> Result<()> {
+    let cas = if with_cas {
+        Some(work.cas_of(value)?)
+    } else {
+        None
+    };
+    let out = output.room(key.len() + value.len() + LINE_BYTES);
+    answer::value(out, key, attributes.flags, value, cas);
+    Ok(())
+}
+
+/// Reads the keys one by one and gives them another time; as [`Wave::take`].
+pub(in crate::memcached) fn get_and_touch(
+    work: &mut Work,
+    get: &Get<'_>,
+    answered: Left,
+    exptime: i32,
+    output: &mut Output,
+) -> Result<Option<Left>> {
+    let expiry = exptime::signed(exptime);
+    let mut value = work.borrow_value();
+    for (number, key) in get.keys.clone().enumerate().skip(answered) {
+        if output.is_full() {
+            work.give_back(value);
+            return Ok(Some(number));
+        }
+        match work.table().get_and_touch_into(key, expiry, &mut value)? {
+            Some(attributes) => {
+                work.count(Event::TouchHit);
+                item(work, output, key, get.with_cas, &value, attributes)?;
+            }
+            None => work.count(Event::TouchMiss),
+        }
+    }
+    work.give_back(value);
+    output.extend(answer::END);
+    Ok(None)
+}

@@ -1,0 +1,61 @@
+//! The classic commands: what the table is asked, and what the client is told. One file a group.
+
+mod admin;
+mod count;
+mod get;
+mod items;
+mod stats;
+mod store;
+
+pub(super) use get::{Left, Wave, get_and_touch};
+
+use tavola::Result;
+use tavola_proto::text::{Request, answer};
+
+use super::failure;
+use super::work::Work;
+use crate::net::Output;
+
+/// What is to happen after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    GoOn,
+    Close,
+}
+
+/// The answer to a request that has one line of it.
+enum Reply {
+    Line(&'static [u8]),
+    Number(u64),
+}
+
+/// Carries out a request other than a get.
+pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output) -> After {
+    match request {
+        Request::Store(store) => tell(output, store.noreply, store::carry_out(work, store)),
+        Request::Count(count) => count::carry_out(work, count, output),
+        Request::Touch {
+            key,
+            exptime,
+            noreply,
+        } => tell(output, *noreply, items::touch(work, key, *exptime)),
+        Request::Delete { key, noreply } => tell(output, *noreply, items::delete(work, key)),
+        Request::FlushAll { delay, noreply } => {
+            tell(output, *noreply, items::flush_all(work, *delay));
+        }
+        Request::Stats(stats) => stats::carry_out(work, stats, output),
+        Request::Quit => return After::Close,
+        other => admin::carry_out(work, other, output),
+    }
+    After::GoOn
+}
+
+/// Sends the answer, unless the client wants none: then errors are kept back as well.
+fn tell(output: &mut Output, noreply: bool, reply: Result<Reply>) {
+    match reply {
+        _ if noreply => {}
+        Ok(Reply::Line(line)) => output.extend(line),
+        Ok(Reply::Number(number)) => answer::count(output.room(32), number),
+        Err(error) => failure::line(output, &error),
+    }
+}

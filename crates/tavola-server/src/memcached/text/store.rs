@@ -1,0 +1,38 @@
+//! `set`, `add`, `replace`, `append`, `prepend`, `cas`.
+
+use tavola::{Attributes, Result};
+use tavola_proto::text::{self, StoreVerb, answer};
+
+use super::Reply;
+use crate::memcached::exptime;
+use crate::memcached::store::{Join, Outcome, Store, Verb, store};
+use crate::memcached::work::Work;
+
+pub(super) fn carry_out(work: &Work, asked: &text::Store<'_>) -> Result<Reply> {
+    let stored = store(
+        work,
+        &Store {
+            verb: match asked.verb {
+                StoreVerb::Set => Verb::Set,
+                StoreVerb::Add => Verb::Add,
+                StoreVerb::Replace => Verb::Replace,
+                StoreVerb::Append => Verb::Append(Join::default()),
+                StoreVerb::Prepend => Verb::Prepend(Join::default()),
+                StoreVerb::Cas(cas) => Verb::Cas(cas),
+            },
+            key: asked.key,
+            data: asked.data,
+            attributes: Attributes {
+                expiry: exptime::signed(asked.exptime),
+                flags: asked.flags,
+            },
+            with_cas: false,
+        },
+    )?;
+    Ok(Reply::Line(match stored {
+        Outcome::Done { .. } => answer::STORED,
+        Outcome::NotStored => answer::NOT_STORED,
+        Outcome::Exists => answer::EXISTS,
+        Outcome::NotFound => answer::NOT_FOUND,
+    }))
+}

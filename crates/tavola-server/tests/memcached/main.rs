@@ -1,0 +1,6 @@
+//! What clients of memcached are answered: our service over a table, and memcached itself where
+//! it is installed.
+
+mod script;
+mod sharing;
+mod text;
