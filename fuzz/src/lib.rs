@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answers;
 pub mod caches;
 mod change;
 mod image;

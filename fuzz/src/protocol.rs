@@ -1,6 +1,8 @@
 //! Bytes of a connection, of any of memcached's protocols: however they are split, the same is
-//! found in them, each step goes on, and what is found can be answered.
+//! found in them, each step goes on, and what is found can be answered. Half of the inputs are what
+//! a client receives.
 
+use crate::answers;
 use tavola_proto::{Decoder, KeyRoom, Limits, Protocol, Request, Sasl, Step, meta, text};
 
 /// Small, so that inputs reach them.
@@ -11,6 +13,8 @@ const LIMITS: Limits = Limits {
 };
 /// The bytes at the front of an input that tell how the rest is read.
 const SETTINGS: usize = 5;
+/// From this setting on the bytes are those that a client receives.
+const ANSWERS: u8 = 0x80;
 
 /// Decodes the input at once, byte by byte and in chunks that it chooses.
 ///
@@ -20,6 +24,13 @@ pub fn run(input: &[u8]) {
     let Some((settings, sent)) = input.split_first_chunk::<SETTINGS>() else {
         return;
     };
+    if settings[0] >= ANSWERS {
+        let protocol = match settings[0] % 2 {
+            0 => Protocol::Binary,
+            _ => Protocol::Text,
+        };
+        return answers::run(protocol, &settings[1..], sent);
+    }
     let decoder = decoder(settings[0]);
     let whole = found(decoder.clone(), sent, |_| sent.len());
     let single = found(decoder.clone(), sent, |_| 1);

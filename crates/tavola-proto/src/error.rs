@@ -19,11 +19,13 @@ pub enum Error {
     KeyBytes,
     /// A key that has to go as base64 has more than 186 bytes.
     LongEncodedKey,
+    /// The answer would tell a key that lines cannot have.
+    KeyTold,
     /// A value is longer than memcached can count.
     LongValue,
     /// A line is longer than servers take.
     LongLine,
-    /// A word is empty, or has a byte that lines cannot have.
+    /// A word is empty, has a byte that lines cannot have, or asks for no reply.
     Word,
     /// An opaque text is too long.
     LongOpaque,
@@ -51,9 +53,15 @@ impl fmt::Display for Error {
             Self::LongEncodedKey => {
                 "a key with a space or a control byte has more than 186 bytes: send it as binary"
             }
+            Self::KeyTold => {
+                "memcached may tell a key with a space or a control byte as it is, so that its \
+                 answer cannot be read: do not ask for the key, know the answer by its opaque"
+            }
             Self::LongValue => "a value is longer than memcached can count: split it",
             Self::LongLine => "a line is longer than servers take: ask for fewer keys at once",
-            Self::Word => "a word is empty or has a space or a control byte: send another",
+            Self::Word => {
+                "a word is empty, is noreply, or has a space or a control byte: send another"
+            }
             Self::LongOpaque => "an opaque text is too long: give it 31 bytes at most",
             Self::TooManyFlags => "a meta command has too many flags: leave some out",
             Self::NotQuiet => "this request has no quiet form: wait for its answer",

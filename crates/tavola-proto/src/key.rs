@@ -1,4 +1,4 @@
-//! Keys of the meta commands, which may come as base64.
+//! What a key may be, and keys of the meta commands, which may come as base64.
 
 use crate::error::Error;
 use crate::limits::KEY_BYTES;

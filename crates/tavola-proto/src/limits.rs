@@ -1,4 +1,4 @@
-//! How much a client may send.
+//! How much one side may send to the other.
 
 /// The bytes of the longest key.
 pub const KEY_BYTES: usize = 250;

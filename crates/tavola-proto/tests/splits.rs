@@ -1,5 +1,8 @@
 //! However the bytes of a connection arrive, the same is found in them.
 
+mod numbers;
+
+use numbers::Numbers;
 use tavola_proto::{Decoder, Limits, Step};
 
 const LIMITS: Limits = Limits {
@@ -8,22 +11,6 @@ const LIMITS: Limits = Limits {
     keys_line_bytes: 200,
 };
 const STREAMS: u64 = 3000;
-
-/// A generator of numbers (xorshift), the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a [u8]]) -> &'a [u8] {
-        from[self.below(from.len())]
-    }
-}
 
 /// Steps that find something, with where they begin; and where the last one ends.
 type Found = (Vec<(usize, String)>, usize);
@@ -160,7 +147,7 @@ fn binary(numbers: &mut Numbers) -> Vec<u8> {
 fn the_same_is_found_however_the_bytes_arrive() {
     let (mut requests, mut refusals) = (0, 0);
     for seed in 1..=STREAMS {
-        let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut numbers = Numbers::of(seed);
         let sent = if numbers.below(3) == 0 {
             binary(&mut numbers)
         } else {

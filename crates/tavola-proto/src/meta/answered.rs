@@ -137,7 +137,7 @@ fn read_facts(words: Words<'_>) -> Option<Facts<'_>> {
         match letter {
             b'c' => facts.cas = Some(read_number(rest)?),
             b'f' => facts.client_flags = Some(read_u32(rest)?),
-            b'h' => facts.is_fetched = Some(rest != b"0"),
+            b'h' => facts.is_fetched = Some(read_bool(rest)?),
             b'k' if !rest.is_empty() => key = Some(rest),
             b'l' => facts.idle_s = Some(read_u32(rest)?),
             b's' => facts.size_bytes = Some(read_number(rest)?),
@@ -160,6 +160,14 @@ fn read_facts(words: Words<'_>) -> Option<Facts<'_>> {
 
 fn read_u32(token: &[u8]) -> Option<u32> {
     (!token.is_empty()).then(|| number::read_u32(token))?
+}
+
+fn read_bool(token: &[u8]) -> Option<bool> {
+    match token {
+        b"0" => Some(false),
+        b"1" => Some(true),
+        _ => None,
+    }
 }
 
 fn read_ttl(token: &[u8]) -> Option<Ttl> {

@@ -2,6 +2,8 @@
 //! is nothing is written.
 //!
 //! A key that lines cannot have is sent as base64, with the flag `b`; it has 186 bytes at most.
+//! `mg` cannot ask to tell it: memcached tells it as it is if the item was made by a binary
+//! request, by `mg` or by `ma`, and a line end in it would begin an answer of its maker's choice.
 //!
 //! ```
 //! use tavola_proto::meta::ask::{self, Flag, Flags};
@@ -198,6 +200,10 @@ impl<'a> Flags<'a> {
         self
     }
 
+    fn has(&self, flag: Flag) -> bool {
+        self.plain & 1 << flag as u8 != 0
+    }
+
     fn check(&self) -> Result<(), Error> {
         for text in [self.proxy_hint, self.proxy_path].into_iter().flatten() {
             if !is_word(text) {
@@ -245,15 +251,18 @@ impl<'a> Flags<'a> {
 /// `mg`: the item's value and what is known of it, as far as the flags ask for it.
 ///
 /// # Errors
-/// Where the key is none, or a flag is wrong.
+/// Where the key is none, or is to be told and lines cannot have it, or a flag is wrong.
 pub fn get(out: &mut Vec<u8>, key: &[u8], flags: &Flags<'_>) -> Result<(), Error> {
+    if flags.has(Flag::TellKey) && !is_word(key) {
+        return Err(Error::KeyTold);
+    }
     line(out, b"mg ", key, None, flags, None)
 }
 
 /// `ms`: a value for the key.
 ///
 /// # Errors
-/// As [`get`], and where the value is too long.
+/// Where the key is none, a flag is wrong, or the value is too long.
 pub fn set(
     out: &mut Vec<u8>,
     key: &[u8],
@@ -275,7 +284,7 @@ pub fn set(
 /// `md`: no item any more, or one that is stale.
 ///
 /// # Errors
-/// As [`get`].
+/// Where the key is none, or a flag is wrong.
 pub fn delete(out: &mut Vec<u8>, key: &[u8], flags: &Flags<'_>) -> Result<(), Error> {
     line(out, b"md ", key, None, flags, None)
 }
@@ -283,7 +292,7 @@ pub fn delete(out: &mut Vec<u8>, key: &[u8], flags: &Flags<'_>) -> Result<(), Er
 /// `ma`: more in a value that is a number, or less where it goes `down`; not below 0.
 ///
 /// # Errors
-/// As [`get`].
+/// Where the key is none, or a flag is wrong.
 pub fn arithmetic(
     out: &mut Vec<u8>,
     key: &[u8],
@@ -296,8 +305,11 @@ pub fn arithmetic(
 /// `me`: what is known of the item, for a person.
 ///
 /// # Errors
-/// Where the key is none.
+/// Where the key is none, or has a line end, as the answer tells it.
 pub fn debug(out: &mut Vec<u8>, key: &[u8]) -> Result<(), Error> {
+    if key.contains(&b'\n') {
+        return Err(Error::KeyTold);
+    }
     line(out, b"me ", key, None, &Flags::default(), None)?;
     if !is_word(key) {
         // memcached 1.6.45 does not see the last word, so `b` has to be there twice.
@@ -343,7 +355,7 @@ fn line(
     out.extend_from_slice(END);
     let wrong = if count > MOST_WORDS {
         Error::TooManyFlags
-    } else if out.len() - start > LINE_BYTES {
+    } else if out.len() - start > LINE_BYTES + 1 {
         Error::LongLine
     } else {
         return Ok(());

@@ -26,6 +26,13 @@
 //! | `v` | tell the value | `R`time | ask for a new value this long before the end |
 //! | `x` | remove the value, not the item | `T`time | how long it lives |
 //!
+//! An answer begins with what became of the request: `HD` done, `VA` and the bytes of the value
+//! that follows, `EN` a miss of `mg` and `me`, `NF` one of the others, `NS` not stored, `EX`
+//! another unique number, `MN` to `mn`, `ME` to `me`. It repeats `O` and `k`, the latter with `b`
+//! where the key is base64, and tells `c`, `f`, `h`, `l`, `s` and `t` with their numbers. `W` says
+//! that this client is to bring a new value, `Z` that another was told to, `X` that the value is
+//! stale.
+//!
 //! The modes of `ms` are `S`et, `E` for add, `R`eplace, `A`ppend and `P`repend; those of `ma` are
 //! `I` or `+` and `D` or `-`.
 
@@ -41,8 +48,6 @@ pub use answered::{Answer, Facts, Told, Ttl};
 pub use flags::Flags;
 pub use request::{Item, Mode, Request};
 
-use flags::MOST_WORDS;
-
 use crate::block::{self, Block};
 use crate::decoder::{self, Outcome};
 use crate::key::Key;
@@ -50,6 +55,7 @@ use crate::limits::{KEY_BYTES, Limits};
 use crate::refusal::Refusal;
 use crate::text::tokens::Tokens;
 use crate::text::{BAD_FORMAT, Line, TOO_LARGE, read_size};
+use flags::MOST_WORDS;
 
 /// The longest opaque text, its `O` counted.
 const LONGEST_OPAQUE: usize = 32;

@@ -46,7 +46,9 @@ pub enum Answer<'a> {
         /// The figure, perhaps empty.
         value: &'a [u8],
     },
-    /// `ITEM`: one key of `stats cachedump`. More follow, then [`Answer::End`].
+    /// `ITEM`: one key of `stats cachedump`. More follow, then [`Answer::End`]. memcached tells
+    /// keys as they are: those that binary requests made may have spaces and line ends, after which
+    /// nothing can be relied on.
     Dumped {
         /// The key.
         key: &'a [u8],
@@ -59,7 +61,8 @@ pub enum Answer<'a> {
     Prefix(&'a [u8]),
     /// `key=`: a line of `lru_crawler metadump`. More follow, then [`Answer::End`].
     Crawled(&'a [u8]),
-    /// `mg`: a key of `lru_crawler mgdump`. More follow, then a miss of meta.
+    /// `mg`: a key of `lru_crawler mgdump`. More follow, then a miss of meta. The same holds for
+    /// keys that binary requests made.
     Key(Key<'a>),
     /// A line that `watch` tells. More follow as long as the connection stays.
     Event(&'a [u8]),

@@ -15,6 +15,7 @@ pub const VERSION: &[u8] = b"version\r\n";
 pub const QUIT: &[u8] = b"quit\r\n";
 
 const END: &[u8] = b"\r\n";
+const NOREPLY: &[u8] = b" noreply";
 
 /// `get KEY...`, or `gets` that tells the unique numbers.
 ///
@@ -26,9 +27,9 @@ pub fn get<K: AsRef<[u8]>>(
     with_cas: bool,
 ) -> Result<(), Error> {
     let name: &[u8] = if with_cas { b"gets" } else { b"get" };
-    whole(out, |out| {
+    whole(out, |out, start| {
         out.extend_from_slice(name);
-        write_keys(out, keys, KEYS_LINE_BYTES)
+        write_keys(out, start, keys, KEYS_LINE_BYTES)
     })
 }
 
@@ -44,35 +45,26 @@ pub fn get_and_touch<K: AsRef<[u8]>>(
     with_cas: bool,
 ) -> Result<(), Error> {
     let name: &[u8] = if with_cas { b"gats " } else { b"gat " };
-    whole(out, |out| {
+    whole(out, |out, start| {
         out.extend_from_slice(name);
         number::write(out, exptime);
-        write_keys(out, keys, LINE_BYTES)
+        write_keys(out, start, keys, LINE_BYTES)
     })
 }
 
-/// The keys and the end of a line that begins at the front of the room of [`whole`].
+/// The keys and the end of a line that begins at `start`.
 fn write_keys<K: AsRef<[u8]>>(
     out: &mut Vec<u8>,
+    start: usize,
     keys: impl IntoIterator<Item = K>,
     longest: usize,
 ) -> Result<(), Error> {
-    let longest = out.len() + longest;
-    let mut is_empty = true;
-    for key in keys {
-        let key = key.as_ref();
-        key::check_plain(key)?;
-        out.push(b' ');
-        out.extend_from_slice(key);
-        is_empty = false;
-        if out.len() > longest {
-            return Err(Error::LongLine);
-        }
-    }
-    if is_empty {
+    let before = out.len();
+    write_words(out, start, keys, longest, key::check_plain)?;
+    if out.len() == before {
         return Err(Error::NoKey);
     }
-    out.extend_from_slice(END);
+    end(out, false);
     Ok(())
 }
 
@@ -258,9 +250,7 @@ pub fn tune<W: AsRef<[u8]>>(
 /// # Errors
 /// Where the name is no word, or both are too long.
 pub fn authenticate(out: &mut Vec<u8>, name: &[u8], password: &[u8]) -> Result<(), Error> {
-    if name.is_empty() || !is_word(name) {
-        return Err(Error::Word);
-    }
+    check_word(name)?;
     let data = [name, b" ", password];
     let size = data.iter().map(|part| part.len()).sum::<usize>();
     if size > super::auth::LONGEST_DATA as usize {
@@ -274,13 +264,13 @@ pub fn authenticate(out: &mut Vec<u8>, name: &[u8], password: &[u8]) -> Result<(
     Ok(())
 }
 
-/// All that `write` appends, or nothing.
+/// All that `write` appends, or nothing. It is told where that begins.
 fn whole(
     out: &mut Vec<u8>,
-    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+    write: impl FnOnce(&mut Vec<u8>, usize) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let start = out.len();
-    let written = write(out);
+    let written = write(out, start);
     if written.is_err() {
         out.truncate(start);
     }
@@ -300,23 +290,54 @@ fn line_of_words<W: AsRef<[u8]>>(
     words: impl IntoIterator<Item = W>,
     noreply: bool,
 ) -> Result<(), Error> {
-    whole(out, |out| {
-        let start = out.len();
+    whole(out, |out, start| {
         out.extend_from_slice(name);
-        for word in words {
-            let word = word.as_ref();
-            if word.is_empty() || !is_word(word) {
-                return Err(Error::Word);
-            }
-            out.push(b' ');
-            out.extend_from_slice(word);
-        }
+        write_words(
+            out,
+            start,
+            words,
+            LINE_BYTES - NOREPLY.len(),
+            check_argument,
+        )?;
         end(out, noreply);
-        if out.len() - start > LINE_BYTES {
-            return Err(Error::LongLine);
-        }
         Ok(())
     })
+}
+
+/// Words with a space before each, in a line that begins at `start` and has `longest` bytes at most
+/// before its end.
+fn write_words<W: AsRef<[u8]>>(
+    out: &mut Vec<u8>,
+    start: usize,
+    words: impl IntoIterator<Item = W>,
+    longest: usize,
+    check: fn(&[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for word in words {
+        let word = word.as_ref();
+        check(word)?;
+        out.push(b' ');
+        out.extend_from_slice(word);
+        // The carriage return counts.
+        if out.len() - start >= longest {
+            return Err(Error::LongLine);
+        }
+    }
+    Ok(())
+}
+
+fn check_word(word: &[u8]) -> Result<(), Error> {
+    if word.is_empty() || !is_word(word) {
+        return Err(Error::Word);
+    }
+    Ok(())
+}
+
+fn check_argument(word: &[u8]) -> Result<(), Error> {
+    if word == NOREPLY.trim_ascii_start() {
+        return Err(Error::Word);
+    }
+    check_word(word)
 }
 
 fn argument(out: &mut Vec<u8>, value: impl itoa::Integer) {
@@ -325,6 +346,8 @@ fn argument(out: &mut Vec<u8>, value: impl itoa::Integer) {
 }
 
 fn end(out: &mut Vec<u8>, noreply: bool) {
-    let end: &[u8] = if noreply { b" noreply\r\n" } else { END };
-    out.extend_from_slice(end);
+    if noreply {
+        out.extend_from_slice(NOREPLY);
+    }
+    out.extend_from_slice(END);
 }

@@ -19,6 +19,17 @@
 //! | `watch [EVENT...]` | [`Watched`] |
 //! | `slabs ...`, `lru ...` | [`Tune`], whose words are not read here |
 //!
+//! | answer to | |
+//! |---|---|
+//! | `get` and its kin | `VALUE KEY FLAGS BYTES [CAS]` and data for each item, `END` |
+//! | `set` and its kin | `STORED`, `NOT_STORED`, `EXISTS`, `NOT_FOUND` |
+//! | `incr`, `decr` | the number, `NOT_FOUND` |
+//! | `touch`, `delete` | `TOUCHED` or `DELETED`, `NOT_FOUND` |
+//! | `version` | `VERSION TEXT` |
+//! | `stats` | `STAT NAME VALUE` for each figure, `END`; `ITEM`, `PREFIX`, `RESET`, `OK` |
+//! | others | `OK`, or a word and a text that say why not |
+//! | any | `ERROR`, `CLIENT_ERROR TEXT`, `SERVER_ERROR TEXT` |
+//!
 //! Where a password is asked for, the first request is `set KEY FLAGS EXPTIME BYTES` with a name, a
 //! space and the password as its data: [`Request::Authenticate`].
 //!
