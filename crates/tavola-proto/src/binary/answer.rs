@@ -25,6 +25,8 @@ pub enum Status {
     UnknownCommand = 0x81,
     /// There is no room for the value.
     OutOfMemory = 0x82,
+    /// Something else failed; memcached has no such status, but its clients know it.
+    Internal = 0x84,
 }
 
 impl Status {
@@ -54,6 +56,7 @@ impl Status {
             Self::AuthFailure => "Auth failure.",
             Self::UnknownCommand => "Unknown command",
             Self::OutOfMemory => "Out of memory",
+            Self::Internal => "Internal error",
         }
     }
 }

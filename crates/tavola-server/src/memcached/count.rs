@@ -1,7 +1,7 @@
 //! Counting, for all protocols. A number keeps the length it had: where it needs fewer digits,
 //! spaces follow, as they do in memcached.
 
-use tavola::{Error, Result};
+use tavola::{Attributes, Error, Expiry, Result};
 
 use super::tally::Event;
 use super::work::Work;
@@ -17,6 +17,15 @@ pub(super) struct Count<'a> {
     pub(super) cas: Option<u64>,
     /// Whether the new unique number is wanted.
     pub(super) with_cas: bool,
+    /// What a missing number becomes.
+    pub(super) make: Option<Make>,
+}
+
+/// A number to begin with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Make {
+    pub(super) number: u64,
+    pub(super) expiry: Expiry,
 }
 
 /// What became of it.
@@ -43,8 +52,53 @@ impl From<Error> for Stop {
     }
 }
 
-/// Changes a number.
+/// Changes a number, or makes it.
 pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
+    let (hit, miss) = if count.down {
+        (Event::DecrHit, Event::DecrMiss)
+    } else {
+        (Event::IncrHit, Event::IncrMiss)
+    };
+    loop {
+        let counted = change(work, count)?;
+        match (counted, count.make) {
+            (Counted::Missing, Some(make)) => {
+                if let Some(made) = begin(work, count, make)? {
+                    return Ok(made);
+                }
+                // Another made it meanwhile.
+            }
+            _ => {
+                match counted {
+                    Counted::Now { .. } => work.count(hit),
+                    Counted::Missing => work.count(miss),
+                    Counted::NonNumeric | Counted::Exists => {}
+                }
+                return Ok(counted);
+            }
+        }
+    }
+}
+
+/// Makes a number that is missing; `None`: it is there.
+fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> {
+    let text = padded(make.number, 0);
+    let attributes = Attributes {
+        expiry: make.expiry,
+        flags: 0,
+    };
+    if !work.table().add_with(count.key, &text, attributes)? {
+        return Ok(None);
+    }
+    let cas = work.cas_if(count.with_cas, &text)?;
+    Ok(Some(Counted::Now {
+        number: make.number,
+        cas,
+    }))
+}
+
+/// Changes a number that is there.
+fn change(work: &Work, count: &Count<'_>) -> Result<Counted> {
     let mut number = 0;
     let changed = work.table().try_update(count.key, |old| {
         let Some(old) = old else {
@@ -67,25 +121,12 @@ pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
         };
         Ok(Some(padded(number, old.len())))
     });
-    let (hit, miss) = if count.down {
-        (Event::DecrHit, Event::DecrMiss)
-    } else {
-        (Event::IncrHit, Event::IncrMiss)
-    };
     match changed {
         Ok(Some(value)) => {
-            work.count(hit);
-            let cas = if count.with_cas {
-                work.cas_of(&value)?
-            } else {
-                0
-            };
+            let cas = work.cas_if(count.with_cas, &value)?;
             Ok(Counted::Now { number, cas })
         }
-        Ok(None) => {
-            work.count(miss);
-            Ok(Counted::Missing)
-        }
+        Ok(None) => Ok(Counted::Missing),
         Err(Stop::Counted(counted)) => Ok(counted),
         Err(Stop::Table(error)) => Err(error),
     }

@@ -1,6 +1,6 @@
 //! Expiry times as clients of memcached send them.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tavola::Expiry;
 
@@ -20,6 +20,20 @@ pub(super) fn unsigned(exptime: u32) -> Expiry {
         1..=LONGEST_RELATIVE_S => Expiry::After(time),
         _ => Expiry::At(UNIX_EPOCH + time),
     }
+}
+
+/// The seconds that are left, a part of one counted whole; none for ever.
+pub(super) fn left_s(expiry: Expiry) -> Option<u32> {
+    let left = match expiry {
+        Expiry::After(left) => left,
+        Expiry::At(time) => {
+            let left = time.duration_since(SystemTime::now());
+            left.unwrap_or(Duration::ZERO)
+        }
+        Expiry::Default | Expiry::Never => return None,
+    };
+    let seconds = left.as_millis().div_ceil(1000);
+    Some(u32::try_from(seconds).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]
@@ -43,5 +57,14 @@ mod tests {
             unsigned(u32::MAX),
             Expiry::At(UNIX_EPOCH + seconds(4_294_967_295))
         );
+    }
+
+    #[test]
+    fn what_is_left_is_told_in_whole_seconds() {
+        assert_eq!(left_s(Expiry::Never), None);
+        assert_eq!(left_s(Expiry::After(Duration::from_millis(1))), Some(1));
+        assert_eq!(left_s(Expiry::After(Duration::from_millis(2000))), Some(2));
+        assert_eq!(left_s(Expiry::After(Duration::MAX)), Some(u32::MAX));
+        assert_eq!(left_s(Expiry::At(UNIX_EPOCH)), Some(0));
     }
 }

@@ -13,7 +13,7 @@
 //! | `exptime`, `flush` | times of clients, and the flush that is to come |
 //! | `stats`, `tally` | figures, and what is counted |
 //! | `failure` | errors of the table as clients are told |
-//! | `text` | the classic commands |
+//! | `text`, `binary`, `meta` | the three protocols: a file a group of commands |
 //!
 //! What differs from memcached:
 //!
@@ -21,17 +21,21 @@
 //!   old one again has the old number.
 //! - Values of exactly the largest size are stored; memcached counts its own header and the key.
 //! - `flush_all` with a delay removes keys when the first request after it comes.
-//! - Items have no time of last use and no mark that they were read.
+//! - Items have no time of last use, no mark that they were read, and none that they are stale:
+//!   the meta flags that need one are refused (`meta`).
+//! - `me` tells when an item expires, its unique number and the bytes of its value.
 //! - A read that fails ends the connection, after a line that says why.
 //! - `cache_memlimit` changes the capacity of a table that is a cache, for all who use it.
 //! - `stats` tells what is known here; `stats detail`, `cachedump` and `conns`, `watch`, `slabs`,
 //!   `lru` and `lru_crawler` are answered by `ERROR`.
 
+mod binary;
 mod count;
 mod exptime;
 mod failure;
 mod flush;
 mod items;
+mod meta;
 mod service;
 mod stats;
 mod store;

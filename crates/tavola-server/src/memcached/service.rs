@@ -10,14 +10,29 @@ use tavola_proto::{Decoder, KeyRoom, Limits, Refusal, Request, Step};
 use super::failure;
 use super::flush::Flush;
 use super::tally::Tallies;
-use super::text::{self, After, Left, Wave};
-use super::work::{Shared, Work};
+use super::text::{self, Left, Wave};
+use super::work::{After, Shared, Work};
+use super::{binary, meta};
 use crate::net::{Next, Output, Peer, Served, Service, Thread, Worker};
 
 /// Requests that one call serves at most, so that other connections have their turn.
 const REQUESTS: usize = 256;
 
 /// Serves a table to clients of memcached.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tavola_server::memcached::Memcached;
+/// use tavola_server::{Listen, Options};
+///
+/// let table = tavola::Table::options().max_size(1 << 20).private()?;
+/// let listen = Listen::Tcp("127.0.0.1:0".parse()?);
+/// let options = Options::new().listen(listen).threads(1);
+/// let server = options.start(Memcached::new(Arc::new(table)))?;
+/// println!("listens on {}", server.addresses()[0]);
+/// server.stop();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Memcached {
     shared: Arc<Shared>,
@@ -200,7 +215,8 @@ impl MemcachedWorker {
 fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Output) -> Result<After> {
     Ok(match request {
         Request::Text(request) => text::carry_out(work, request, output),
-        Request::Meta(_) | Request::Binary(_) => After::Close,
+        Request::Meta(request) => meta::carry_out(work, request, output),
+        Request::Binary(request) => binary::carry_out(work, request, output),
     })
 }
 

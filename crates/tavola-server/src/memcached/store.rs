@@ -1,6 +1,6 @@
 //! Storing, for all protocols: set, add, replace, append, prepend, and with a unique number.
 
-use tavola::{Attributes, CasOutcome, CasToken, Error, Result};
+use tavola::{Attributes, CasOutcome, Error, Result};
 
 use super::failure;
 use super::tally::Event;
@@ -95,7 +95,7 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
         Verb::Add => table.add_with(key, data, attributes)?,
         Verb::Replace => table.replace_with(key, data, attributes)?,
         Verb::Cas(cas) => {
-            match table.compare_and_swap_with(key, CasToken(cas), data, attributes)? {
+            match table.compare_and_swap_with(key, Work::token(cas), data, attributes)? {
                 CasOutcome::Swapped => work.count(Event::CasHit),
                 CasOutcome::Changed => {
                     work.count(Event::CasBadval);
@@ -121,11 +121,7 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
 
 fn done(work: &Work, store: &Store<'_>, value: &[u8]) -> Result<Outcome> {
     Ok(Outcome::Done {
-        cas: if store.with_cas {
-            work.cas_of(value)?
-        } else {
-            0
-        },
+        cas: work.cas_if(store.with_cas, value)?,
         size_bytes: value.len(),
     })
 }

@@ -1,12 +1,20 @@
 //! What the commands of one thread work with.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use tavola::{Result, Table};
+use tavola::{CasToken, Result, Table};
 
 use super::flush::Flush;
 use super::tally::{Event, Tallies, Tally};
 use crate::net::Meter;
+
+/// What is to happen after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    GoOn,
+    Close,
+}
 
 /// A buffer that became larger is not kept for the next value.
 const KEPT_BYTES: usize = 4 << 20;
@@ -19,7 +27,7 @@ pub(super) struct Shared {
     pub(super) value_bytes: usize,
     pub(super) flush: Flush,
     pub(super) tallies: Tallies,
-    pub(super) started: std::time::Instant,
+    pub(super) started: Instant,
 }
 
 /// What one thread has.
@@ -67,5 +75,15 @@ impl Work {
     /// The unique number of an item with this value.
     pub(super) fn cas_of(&self, value: &[u8]) -> Result<u64> {
         Ok(self.table().token_of(value)?.0)
+    }
+
+    /// What the table knows a unique number by, which a client gives back.
+    pub(super) fn token(cas: u64) -> CasToken {
+        CasToken(cas)
+    }
+
+    /// The unique number, or 0 where nobody wants it.
+    pub(super) fn cas_if(&self, is_wanted: bool, value: &[u8]) -> Result<u64> {
+        if is_wanted { self.cas_of(value) } else { Ok(0) }
     }
 }

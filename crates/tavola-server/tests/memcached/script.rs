@@ -54,14 +54,14 @@ impl Ours {
 }
 
 /// memcached itself, ended with the value.
-struct Theirs {
+pub struct Theirs {
     child: Child,
-    address: SocketAddr,
+    pub address: SocketAddr,
 }
 
 impl Theirs {
     /// None where memcached is not installed.
-    fn start() -> Option<Self> {
+    pub fn start() -> Option<Self> {
         for _ in 0..5 {
             let free = TcpListener::bind("127.0.0.1:0").expect("a port");
             let address = free.local_addr().expect("an address");
@@ -88,6 +88,21 @@ impl Theirs {
             let _ = child.wait();
         }
         panic!("memcached does not start");
+    }
+}
+
+impl Theirs {
+    /// The last part of its version.
+    fn patch(&self) -> u32 {
+        let mut client = Client::connect(self.address);
+        client.send(b"version\r\nquit\r\n");
+        let answer = text(&client.rest());
+        let version = answer.trim_end_matches(r"\r\n");
+        let patch = version.strip_prefix("VERSION 1.6.").and_then(|rest| {
+            let digits = rest.split(|symbol: char| !symbol.is_ascii_digit()).next()?;
+            digits.parse().ok()
+        });
+        patch.expect("a memcached 1.6")
     }
 }
 
@@ -161,9 +176,15 @@ pub fn text(bytes: &[u8]) -> String {
 
 /// Runs a script against both.
 pub fn run(script: &str) {
+    run_since(0, script);
+}
+
+/// The same; a memcached before 1.6.`patch` does otherwise and is left out.
+pub fn run_since(patch: u32, script: &str) {
     let ours = Ours::start();
     run_against(ours.address, script, "this server");
-    if let Some(theirs) = Theirs::start() {
+    let theirs = Theirs::start();
+    if let Some(theirs) = theirs.filter(|theirs| theirs.patch() >= patch) {
         run_against(theirs.address, script, "memcached");
     }
 }

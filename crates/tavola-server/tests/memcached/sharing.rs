@@ -53,3 +53,65 @@ fn clients_and_processes_see_the_same_keys() {
     assert_eq!(other.get(b"a").expect("read"), None);
     assert_eq!(ours.table.len().expect("read"), 1);
 }
+
+#[test]
+fn one_of_many_wins_by_a_unique_number() {
+    const CLIENTS: usize = 6;
+    const WINS: usize = 30;
+    let ours = Ours::start();
+    ours.connect()
+        .expect(b"set n 0 0 1\r\n0\r\n", b"STORED\r\n");
+    thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                let mut client = ours.connect();
+                let mut wins = 0;
+                while wins < WINS {
+                    let answer = client.ask_until_version(b"gets n\r\nversion\r\n");
+                    let answer = String::from_utf8(answer).expect("text");
+                    let words: Vec<&str> = answer.split_whitespace().collect();
+                    let number: usize = words[5].parse().expect("a number");
+                    let next = (number + 1).to_string();
+                    let size = next.len();
+                    let cas = words[4];
+                    let line = format!("cas n 0 0 {size} {cas}\r\n{next}\r\nversion\r\n");
+                    let answer = client.ask_until_version(line.as_bytes());
+                    wins += usize::from(answer == b"STORED\r\n");
+                }
+            });
+        }
+    });
+    let last = ours.table.get(b"n").expect("read");
+    assert_eq!(last.as_deref(), Some(&b"180"[..]));
+}
+
+#[test]
+fn many_who_write_the_same_keys_leave_whole_values() {
+    const CLIENTS: usize = 6;
+    const ROUNDS: usize = 300;
+    let ours = Ours::start();
+    thread::scope(|scope| {
+        for number in 0..CLIENTS {
+            let ours = &ours;
+            scope.spawn(move || {
+                let mut client = ours.connect();
+                let value = [b'a' + number as u8].repeat(100 * (number + 1));
+                for round in 0..ROUNDS {
+                    let key = round % 5;
+                    let head = format!("set k{key} {number} 0 {}\r\n", value.len());
+                    let line = [head.as_bytes(), &value, b"\r\n"].concat();
+                    client.expect(&line, b"STORED\r\n");
+                    let line = format!("get k{key}\r\nversion\r\n");
+                    let answer = client.ask_until_version(line.as_bytes());
+                    let answer = String::from_utf8(answer).expect("text");
+                    let words: Vec<&str> = answer.split_whitespace().collect();
+                    let writer: usize = words[2].parse().expect("the flags");
+                    assert_eq!(words[4].len(), 100 * (writer + 1));
+                    let letter = char::from(b'a' + writer as u8);
+                    assert!(words[4].chars().all(|found| found == letter));
+                }
+            });
+        }
+    });
+    assert_eq!(ours.table.len().expect("read"), 5);
+}

@@ -84,18 +84,15 @@ impl<'a> Wave<'a> {
         match count {
             0 => return Ok(()),
             1 => {
+                let (key, asked) = (self.keys[0], self.asked[0]);
                 let mut value = work.borrow_value();
-                let found = work.shared.table.get_entry_into(self.keys[0], &mut value);
-                let entry = found
-                    .as_ref()
-                    .map(|found| found.map(|had| (&value[..], had)));
-                let answered = match entry {
-                    Ok(entry) => tell(work, output, self.keys[0], self.asked[0], entry),
-                    Err(_) => Ok(()),
-                };
+                let found = work.table().get_entry_into(key, &mut value);
+                let told = found.and_then(|found| {
+                    let entry = found.map(|had| (&value[..], had));
+                    tell(work, output, key, asked, entry)
+                });
                 work.give_back(value);
-                found?;
-                answered?;
+                told?;
             }
             _ => {
                 let mut told = Ok(());

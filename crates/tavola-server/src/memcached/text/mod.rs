@@ -13,15 +13,8 @@ use tavola::Result;
 use tavola_proto::text::{Request, answer};
 
 use super::failure;
-use super::work::Work;
+use super::work::{After, Work};
 use crate::net::Output;
-
-/// What is to happen after a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum After {
-    GoOn,
-    Close,
-}
 
 /// The answer to a request that has one line of it.
 enum Reply {

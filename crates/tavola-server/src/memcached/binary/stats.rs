@@ -1,0 +1,38 @@
+//! Stat.
+
+use std::fmt::Display;
+
+use tavola_proto::binary::{Header, Status, answer};
+
+use super::{ANSWER_BYTES, fail, refuse};
+use crate::memcached::stats;
+use crate::memcached::work::Work;
+use crate::net::Output;
+
+pub(super) fn carry_out(work: &Work, header: &Header, topic: &[u8], output: &mut Output) {
+    let mut tell = |name: &str, value: &dyn Display| {
+        let value = value.to_string();
+        let out = output.room(ANSWER_BYTES + name.len() + value.len());
+        answer::stat(out, header, name.as_bytes(), value.as_bytes());
+    };
+    let told = match topic {
+        b"" => stats::general(work, &mut tell),
+        b"items" => stats::items(work, &mut tell),
+        b"slabs" => stats::slabs(work, &mut tell),
+        b"sizes" => {
+            tell("sizes_status", &"disabled");
+            Ok(())
+        }
+        // Whatever follows these words, as in memcached.
+        topic if topic.starts_with(b"settings") => stats::settings(work, &mut tell),
+        topic if topic.starts_with(b"reset") => {
+            work.shared.tallies.reset();
+            Ok(())
+        }
+        _ => return refuse(output, header, Status::NotFound),
+    };
+    match told {
+        Ok(()) => answer::stat(output.room(ANSWER_BYTES), header, &[], &[]),
+        Err(error) => fail(output, header, &error),
+    }
+}

@@ -1,0 +1,50 @@
+//! Set, add, replace, append, prepend.
+
+use tavola::Attributes;
+use tavola_proto::binary::{self, Status, StoreVerb};
+
+use super::Failure;
+use crate::memcached::exptime;
+use crate::memcached::store::{Join, Outcome, Store, Verb, store};
+use crate::memcached::work::Work;
+
+/// The unique number of what was stored, where it is wanted.
+pub(super) fn carry_out(
+    work: &Work,
+    asked: &binary::Store<'_>,
+    with_cas: bool,
+) -> Result<u64, Failure> {
+    let cas = (asked.cas != 0).then_some(asked.cas);
+    let join = Join { cas, makes: false };
+    let verb = match (asked.verb, cas) {
+        (StoreVerb::Append, _) => Verb::Append(join),
+        (StoreVerb::Prepend, _) => Verb::Prepend(join),
+        (_, Some(cas)) => Verb::Cas(cas),
+        (StoreVerb::Set, None) => Verb::Set,
+        (StoreVerb::Add, None) => Verb::Add,
+        (StoreVerb::Replace, None) => Verb::Replace,
+    };
+    let stored = store(
+        work,
+        &Store {
+            verb,
+            key: asked.key,
+            data: asked.data,
+            attributes: Attributes {
+                expiry: exptime::unsigned(asked.exptime),
+                flags: asked.flags,
+            },
+            with_cas,
+        },
+    )?;
+    Err(Failure::Status(match stored {
+        Outcome::Done { cas, .. } => return Ok(cas),
+        Outcome::Exists => Status::Exists,
+        Outcome::NotFound => Status::NotFound,
+        Outcome::NotStored => match verb {
+            Verb::Add => Status::Exists,
+            Verb::Replace => Status::NotFound,
+            _ => Status::NotStored,
+        },
+    }))
+}
