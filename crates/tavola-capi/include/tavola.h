@@ -410,6 +410,12 @@ typedef struct tavola_options {
   // Where it has no room for a key, it evicts others, best such as were not read. 0: no cache,
   // full is an error. A table that is there stays what it is; see `tavola_set_capacity`.
   uint64_t capacity;
+  // 1: gives each key of a new table a version, another one each time that it is set or its
+  // value is changed: a token stands for that then, and not for the value. 8 bytes a key, and no
+  // value is changed in place; not with fixed lengths. A table that is there keeps its own.
+  uint32_t versions;
+  // 0.
+  uint32_t reserved;
 } tavola_options;
 
 // What a key gets or has beside its value. From the time on at which it expires it is missing, for
@@ -1124,7 +1130,8 @@ tavola_status tavola_swap(const struct tavola_table *table,
 tavola_status tavola_untaken(struct tavola_buffer *value);
 
 // Reads the value of a key, and its token for `tavola_compare_and_swap`: a hash of the value. A
-// value that was changed and changed back has its old token.
+// value that was changed and changed back has its old token, unless the table was made with
+// `versions`: then the token is another one each time that the key is set.
 //
 // # Errors
 // As `tavola_get`.
@@ -1135,7 +1142,7 @@ tavola_status tavola_get_with_token(const struct tavola_table *table,
                                     uint64_t *token);
 
 // Tells the token of a key that has this value, whichever key it is: for what was read otherwise
-// than by `tavola_get_with_token`.
+// than by `tavola_get_with_token`. Of a table made with `versions`: TAVOLA_ERR_BAD_OPTION.
 //
 // # Errors
 // Those of mapping the table, where this is its first use.

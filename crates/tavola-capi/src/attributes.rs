@@ -5,7 +5,7 @@ use crate::entry::{Answer, OK, found};
 use crate::given::{Out, SizedOut, SizedStruct, given};
 use crate::status::Failure;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tavola_core::{Attributes, Expiry, Table};
+use tavola_core::{Attributes, Details, Expiry, Table};
 
 /// For `ttl_ms`: a key lives as long as the table was made to let it, see `tavola_options`.
 pub const TAVOLA_TTL_DEFAULT: i64 = 0;
@@ -160,8 +160,8 @@ impl<'a> EntryOut<'a> {
         self,
         table: &Table,
         source: &[u8],
-        to_slice: impl FnOnce(&mut [u8]) -> tavola_core::Result<Option<(usize, Attributes)>>,
-        into: impl FnOnce(&mut Vec<u8>) -> tavola_core::Result<Option<Attributes>>,
+        to_slice: impl FnOnce(&mut [u8]) -> tavola_core::Result<Option<(usize, Details)>>,
+        into: impl FnOnce(&mut Vec<u8>) -> tavola_core::Result<Option<Details>>,
     ) -> Answer {
         let room = match &self.value {
             Some(value) => value.room(source),
@@ -171,38 +171,38 @@ impl<'a> EntryOut<'a> {
         let Some(room) = room else {
             return self.read_apart(table, into);
         };
-        let Some((len, attributes)) = to_slice(room)? else {
+        let Some((len, details)) = to_slice(room)? else {
             return found(false);
         };
-        let token = self.token_of(table, room.get(..len).unwrap_or_default())?;
+        let token = self.token_of(table, &details, room.get(..len).unwrap_or_default())?;
         if let Some(value) = self.value {
             value.written(len)?;
         }
-        tell((self.attributes, attributes), (self.token, token))
+        tell((self.attributes, details.attributes), (self.token, token))
     }
 
     /// By a copy.
     pub(crate) fn read_apart(
         self,
         table: &Table,
-        into: impl FnOnce(&mut Vec<u8>) -> tavola_core::Result<Option<Attributes>>,
+        into: impl FnOnce(&mut Vec<u8>) -> tavola_core::Result<Option<Details>>,
     ) -> Answer {
         with_scratch(|bytes| {
-            let Some(attributes) = into(bytes)? else {
+            let Some(details) = into(bytes)? else {
                 return found(false);
             };
-            let token = self.token_of(table, bytes)?;
+            let token = self.token_of(table, &details, bytes)?;
             if let Some(value) = self.value {
                 value.put(bytes)?;
             }
-            tell((self.attributes, attributes), (self.token, token))
+            tell((self.attributes, details.attributes), (self.token, token))
         })
     }
 
     /// A token only for who wants one.
-    fn token_of(&self, table: &Table, value: &[u8]) -> Result<u64, Failure> {
+    fn token_of(&self, table: &Table, details: &Details, value: &[u8]) -> Result<u64, Failure> {
         Ok(match self.token.is_wanted() {
-            true => table.token_of(value)?.0,
+            true => table.token(details, value)?.0,
             false => 0,
         })
     }

@@ -37,9 +37,16 @@ pub struct tavola_options {
     /// Where it has no room for a key, it evicts others, best such as were not read. 0: no cache,
     /// full is an error. A table that is there stays what it is; see `tavola_set_capacity`.
     pub capacity: u64,
+    /// 1: gives each key of a new table a version, another one each time that it is set or its
+    /// value is changed: a token stands for that then, and not for the value. 8 bytes a key, and no
+    /// value is changed in place; not with fixed lengths. A table that is there keeps its own.
+    pub versions: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
-// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`), the size first.
+// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`, two `u32`), the size
+// first.
 unsafe impl SizedStruct for tavola_options {}
 
 /// The options that a caller means; NULL: the defaults.
@@ -70,5 +77,6 @@ pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Option
     if given.capacity != 0 {
         made = made.capacity(given.capacity);
     }
+    made = made.versions(given.versions != 0);
     Ok(made.uids(given.uids != 0).background(given.background != 0))
 }

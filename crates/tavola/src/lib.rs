@@ -60,10 +60,10 @@ pub use region::names;
 #[cfg(feature = "torture")]
 pub use sync::killpoint;
 pub use table::{
-    Attributes, CasOutcome, CasToken, ClassStats, Entry, Expiry, Iter, Latencies, Lease,
-    LeaseOptions, Leased, Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogText,
-    Maintained, Options, Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent,
-    ShardStats, Stats, Table, Watch,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Entry, Expiry, Iter,
+    Latencies, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine, LogOptions, LogReader,
+    LogSink, LogText, Maintained, Options, Overload, Participant, Pending, Queue, QueueOptions,
+    QueuePool, Recent, ShardStats, Stats, Store, Stored, Table, Watch,
 };
 
 // Its examples open tables by name: a test of `tavola-capi` runs them over a directory of its own.

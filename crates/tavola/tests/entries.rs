@@ -6,7 +6,7 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use support::{Dir, assert_clean, over_every_table, value_of, version_of};
-use tavola::{Attributes, Entry, Error, Expiry, Options, Table};
+use tavola::{Attributes, Details, Entry, Error, Expiry, Options, Table};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -37,10 +37,18 @@ fn assert_entry(table: &Table, key: &[u8], value: &[u8], flags: u32, lives_an_ho
     let with_token = table.get_with_token(key).unwrap().unwrap();
     assert_eq!(with_token, (value.to_vec(), entry.token));
     let mut out = b"old".to_vec();
-    assert!(fits(table.get_entry_into(key, &mut out).unwrap().unwrap()) && out == value);
+    assert!(
+        fits(
+            table
+                .get_entry_into(key, &mut out)
+                .unwrap()
+                .unwrap()
+                .attributes
+        ) && out == value
+    );
     out = b"old".to_vec();
     let told = table.get_entry_by_uid_into(hint, &mut out).unwrap();
-    assert!(fits(told.unwrap()) && out == value);
+    assert!(fits(told.unwrap().attributes) && out == value);
     for room in [value.len() + 9, value.len(), value.len() / 2, 0] {
         let mut out = vec![0xee; room];
         let copied = if room < value.len() { 0 } else { value.len() };
@@ -50,8 +58,11 @@ fn assert_entry(table: &Table, key: &[u8], value: &[u8], flags: u32, lives_an_ho
                 true => table.get_entry_by_uid_to_slice(hint, &mut out),
                 false => table.get_entry_to_slice(key, &mut out),
             };
-            let (len, attributes) = told.unwrap().unwrap();
-            assert!(fits(attributes) && len == value.len(), "{len} in {room}");
+            let (len, details) = told.unwrap().unwrap();
+            assert!(
+                fits(details.attributes) && len == value.len(),
+                "{len} in {room}"
+            );
             assert_eq!(out[..copied], value[..copied]);
             assert!(out[copied..].iter().all(|byte| *byte == 0xee));
         }
@@ -115,7 +126,7 @@ fn keys_and_touched_values_go_into_a_buffer() {
             expiry: Expiry::Never,
             flags: 0,
         };
-        assert_eq!(had, Some(never));
+        assert_eq!(had.unwrap().attributes, never);
         assert_eq!(out, b"value");
         assert_entry(table, b"key", b"value", 0, true);
     });
@@ -181,15 +192,15 @@ fn many_entries_are_set_and_read() {
         table.set_many_entries(&all).unwrap();
         table.prefetch(&keys).unwrap();
         let mut next = 0;
-        let each = |i: usize, found: Option<(&[u8], Attributes)>| {
+        let each = |i: usize, found: Option<(&[u8], Details)>| {
             assert_eq!(i, next);
             next += 1;
             let Some((value, has)) = found else {
                 return assert_eq!(i % 4, 3);
             };
             assert!(i % 4 != 3 && value == keys[i]);
-            assert_eq!(has.flags, beside(i).flags);
-            assert_eq!(is_hour(has.expiry), i % 4 == 2, "{i}");
+            assert_eq!(has.attributes.flags, beside(i).flags);
+            assert_eq!(is_hour(has.attributes.expiry), i % 4 == 2, "{i}");
         };
         table.get_many_entries(&keys, each).unwrap();
         assert_eq!(next, keys.len());
@@ -213,8 +224,8 @@ fn no_entry_is_torn_beside_a_writer() {
         }
         is_over.store(true, Relaxed);
     };
-    let fits = |value: &[u8], has: Attributes| {
-        assert_eq!(version_of(key, value), Some(has.flags.into()));
+    let fits = |value: &[u8], has: Details| {
+        assert_eq!(version_of(key, value), Some(has.attributes.flags.into()));
     };
     let read = || {
         let (mut found, mut is_last) = (0, false);
@@ -225,7 +236,7 @@ fn no_entry_is_torn_beside_a_writer() {
                 fits(&out[..len], has);
                 found += 1;
             }
-            let each = |_, entry: Option<(&[u8], Attributes)>| {
+            let each = |_, entry: Option<(&[u8], Details)>| {
                 if let Some((value, has)) = entry {
                     fits(value, has);
                 }

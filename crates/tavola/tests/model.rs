@@ -197,6 +197,8 @@ fn few_keys_many_changes() {
     over_every_table(Table::options().max_size(32 << 20), |table| {
         play(table, 1, 20, rounds(20_000));
     });
+    let versions = Table::options().max_size(32 << 20).versions(true);
+    over_every_table(versions, |table| play(table, 3, 20, rounds(10_000)));
 }
 
 #[test]

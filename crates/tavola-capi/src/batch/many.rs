@@ -81,7 +81,7 @@ pub unsafe extern "C" fn tavola_get_many_entries(
             table.inner.get_many_entries(keys, |i, found| {
                 let (value, attributes) = match found {
                     None => (tavola_bytes::EMPTY, None),
-                    Some((value, has)) => (tavola_bytes::of(value), Some(has.into())),
+                    Some((value, has)) => (tavola_bytes::of(value), Some(has.attributes.into())),
                 };
                 let attributes = attributes.as_ref().map_or(ptr::null(), ptr::from_ref);
                 // SAFETY: the caller's function, called as its type says.

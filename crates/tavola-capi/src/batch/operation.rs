@@ -186,11 +186,11 @@ fn read(table: &Table, given: &[u8], run: &mut [Operation], results: &mut Vec<u8
     table.get_many_entries(&keys[..run.len()], |i, found| {
         run[i].done = Some(match found {
             None => Done::of(tavola_status::TAVOLA_MISSING),
-            Some((value, attributes)) => {
+            Some((value, details)) => {
                 results.extend_from_slice(value);
                 let range = results.len() - value.len()..results.len();
                 Done {
-                    found: Some((range, attributes.into())),
+                    found: Some((range, details.attributes.into())),
                     ..Done::of(tavola_status::TAVOLA_OK)
                 }
             }

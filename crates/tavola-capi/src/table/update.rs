@@ -203,7 +203,8 @@ pub unsafe extern "C" fn tavola_untaken(value: *mut tavola_buffer) -> tavola_sta
 }
 
 /// Reads the value of a key, and its token for `tavola_compare_and_swap`: a hash of the value. A
-/// value that was changed and changed back has its old token.
+/// value that was changed and changed back has its old token, unless the table was made with
+/// `versions`: then the token is another one each time that the key is set.
 ///
 /// # Errors
 /// As `tavola_get`.
@@ -227,7 +228,7 @@ pub unsafe extern "C" fn tavola_get_with_token(
 }
 
 /// Tells the token of a key that has this value, whichever key it is: for what was read otherwise
-/// than by `tavola_get_with_token`.
+/// than by `tavola_get_with_token`. Of a table made with `versions`: TAVOLA_ERR_BAD_OPTION.
 ///
 /// # Errors
 /// Those of mapping the table, where this is its first use.

@@ -45,6 +45,10 @@ pub struct Args {
     /// [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
     ttl: Option<Duration>,
+    /// Each key has a version, another one each time that it is set: what servers and
+    /// compare-and-swap go by. 8 bytes a key
+    #[arg(long, conflicts_with = "fixed")]
+    versions: bool,
     /// All keys have K bytes and all values V: items have no header then
     #[arg(long, value_name = "K,V", value_parser = parse_lengths)]
     fixed: Option<(u32, u32)>,
@@ -70,6 +74,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     if let Some(ttl) = args.ttl {
         options = options.ttl(ttl);
     }
+    options = options.versions(args.versions);
     if let Some((key, value)) = args.fixed {
         options = options.fixed(key, value).uids(args.uids);
     }

@@ -261,6 +261,7 @@ fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<St
         "tags": stats.tags,
         "expired": stats.expired,
         "ttl_ms": stats.ttl_ms,
+        "versions": stats.has_versions,
         "uid_bytes": stats.uid_bytes,
         "free_bytes": stats.free_bytes,
         "recoveries": stats.recoveries,

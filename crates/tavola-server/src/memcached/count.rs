@@ -1,7 +1,7 @@
 //! Counting, for all protocols. A number keeps the length it had: where it needs fewer digits,
 //! spaces follow, as they do in memcached.
 
-use tavola::{Attributes, Error, Expiry, Result};
+use tavola::{Attributes, Condition, Expiry, Result, Store, Stored};
 
 use super::tally::Event;
 use super::work::Work;
@@ -15,8 +15,6 @@ pub(super) struct Count<'a> {
     pub(super) down: bool,
     /// The unique number that the item must have.
     pub(super) cas: Option<u64>,
-    /// Whether the new unique number is wanted.
-    pub(super) with_cas: bool,
     /// What a missing number becomes.
     pub(super) make: Option<Make>,
 }
@@ -31,7 +29,7 @@ pub(super) struct Make {
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counted {
-    /// The new number, and its unique number, or 0 if it was not wanted.
+    /// The new number, and its unique number.
     Now {
         number: u64,
         cas: u64,
@@ -39,17 +37,6 @@ pub(super) enum Counted {
     Missing,
     NonNumeric,
     Exists,
-}
-
-enum Stop {
-    Table(Error),
-    Counted(Counted),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Table(error)
-    }
 }
 
 /// Changes a number, or makes it.
@@ -82,53 +69,60 @@ pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
 
 /// Makes a number that is missing; `None`: it is there.
 fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> {
-    let text = padded(make.number, 0);
-    let attributes = Attributes {
-        expiry: make.expiry,
-        flags: 0,
+    let how = Store {
+        condition: Condition::Absent,
+        attributes: Some(Attributes {
+            expiry: make.expiry,
+            flags: 0,
+        }),
+        version: None,
     };
-    if !work.table().add_with(count.key, &text, attributes)? {
-        return Ok(None);
-    }
-    let cas = work.cas_if(count.with_cas, &text)?;
-    Ok(Some(Counted::Now {
-        number: make.number,
-        cas,
-    }))
+    let stored = work
+        .table()
+        .store(count.key, &padded(make.number, 0), &how)?;
+    Ok(match stored {
+        Stored::Done(token) => Some(Counted::Now {
+            number: make.number,
+            cas: token.0,
+        }),
+        _ => None,
+    })
 }
 
 /// Changes a number that is there.
 fn change(work: &Work, count: &Count<'_>) -> Result<Counted> {
-    let mut number = 0;
-    let changed = work.table().try_update(count.key, |old| {
-        let Some(old) = old else {
-            return Ok(None);
+    let mut old = Vec::new();
+    loop {
+        let Some(details) = work.table().get_entry_into(count.key, &mut old)? else {
+            return Ok(Counted::Missing);
         };
         // In the order of memcached: no bytes are no number, whatever their unique number.
         if old.is_empty() {
-            return Err(Stop::Counted(Counted::NonNumeric));
+            return Ok(Counted::NonNumeric);
         }
-        if let Some(cas) = count.cas
-            && work.cas_of(old)? != cas
-        {
-            return Err(Stop::Counted(Counted::Exists));
+        let token = work.table().token(&details, &old)?;
+        if count.cas.is_some_and(|cas| cas != token.0) {
+            return Ok(Counted::Exists);
         }
-        let was = read(old).ok_or(Stop::Counted(Counted::NonNumeric))?;
-        number = if count.down {
+        let Some(was) = read(&old) else {
+            return Ok(Counted::NonNumeric);
+        };
+        let number = if count.down {
             was.saturating_sub(count.delta)
         } else {
             was.wrapping_add(count.delta)
         };
-        Ok(Some(padded(number, old.len())))
-    });
-    match changed {
-        Ok(Some(value)) => {
-            let cas = work.cas_if(count.with_cas, &value)?;
-            Ok(Counted::Now { number, cas })
+        let how = Store {
+            condition: Condition::Is(token),
+            attributes: None,
+            version: None,
+        };
+        let new = padded(number, old.len());
+        if let Stored::Done(token) = work.table().store(count.key, &new, &how)? {
+            let cas = token.0;
+            return Ok(Counted::Now { number, cas });
         }
-        Ok(None) => Ok(Counted::Missing),
-        Err(Stop::Counted(counted)) => Ok(counted),
-        Err(Stop::Table(error)) => Err(error),
+        // It was changed in between.
     }
 }
 

@@ -1,6 +1,6 @@
 //! Touching, deleting and flushing, for all protocols.
 
-use tavola::{Error, Expiry, Result};
+use tavola::{CasOutcome, CasToken, Expiry, Result};
 
 use super::tally::Event;
 use super::work::Work;
@@ -35,32 +35,12 @@ pub(super) enum Deleted {
     Exists,
 }
 
-enum Stop {
-    Table(Error),
-    Exists,
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Table(error)
-    }
-}
-
 /// Removes a key that has this unique number.
 pub(super) fn delete_at(work: &Work, key: &[u8], cas: u64) -> Result<Deleted> {
-    let mut value = Vec::new();
-    let taken = work.table().try_take(key, &mut value, |value| {
-        if work.cas_of(value)? == cas {
-            Ok(())
-        } else {
-            Err(Stop::Exists)
-        }
-    });
-    let deleted = match taken {
-        Ok(true) => Deleted::Done,
-        Ok(false) => Deleted::Missing,
-        Err(Stop::Exists) => Deleted::Exists,
-        Err(Stop::Table(error)) => return Err(error),
+    let deleted = match work.table().compare_and_remove(key, CasToken(cas))? {
+        CasOutcome::Swapped => Deleted::Done,
+        CasOutcome::Missing => Deleted::Missing,
+        CasOutcome::Changed => Deleted::Exists,
     };
     work.count(if deleted == Deleted::Done {
         Event::DeleteHit

@@ -1,6 +1,6 @@
 //! Storing, for all protocols: set, add, replace, append, prepend, and with a unique number.
 
-use tavola::{Attributes, CasOutcome, Error, Result};
+use tavola::{Attributes, CasToken, Condition, Error, Result, Stored};
 
 use super::failure;
 use super::tally::Event;
@@ -35,14 +35,12 @@ pub(super) struct Store<'a> {
     pub(super) data: &'a [u8],
     /// Of what is stored anew; append and prepend leave those that are there.
     pub(super) attributes: Attributes,
-    /// Whether the unique number is wanted.
-    pub(super) with_cas: bool,
 }
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Outcome, with this unique number, or 0 if it was not wanted, and so many bytes.
+    /// Stored, with this unique number, and so many bytes.
     Done {
         cas: u64,
         size_bytes: usize,
@@ -50,19 +48,6 @@ pub(super) enum Outcome {
     NotStored,
     Exists,
     NotFound,
-}
-
-/// Why a value was not changed.
-enum Stop {
-    Table(Error),
-    Exists,
-    TooLarge,
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Table(error)
-    }
 }
 
 /// Stores a value.
@@ -84,85 +69,80 @@ pub(super) fn store(work: &Work, store: &Store<'_>) -> Result<Outcome> {
 }
 
 fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
-    let &Store {
-        key,
-        data,
-        attributes,
-        ..
-    } = store;
-    let table = work.table();
-    let is_stored = match store.verb {
-        Verb::Add => table.add_with(key, data, attributes)?,
-        Verb::Replace => table.replace_with(key, data, attributes)?,
-        Verb::Cas(cas) => {
-            match table.compare_and_swap_with(key, Work::token(cas), data, attributes)? {
-                CasOutcome::Swapped => work.count(Event::CasHit),
-                CasOutcome::Changed => {
-                    work.count(Event::CasBadval);
-                    return Ok(Outcome::Exists);
-                }
-                CasOutcome::Missing => {
-                    work.count(Event::CasMiss);
-                    return Ok(Outcome::NotFound);
-                }
-            }
-            true
-        }
-        _ => {
-            table.set_with(key, data, attributes)?;
-            true
-        }
+    let how = tavola::Store {
+        condition: match store.verb {
+            Verb::Add => Condition::Absent,
+            Verb::Replace => Condition::Present,
+            Verb::Cas(cas) => Condition::Is(CasToken(cas)),
+            _ => Condition::Always,
+        },
+        attributes: Some(store.attributes),
+        version: None,
     };
-    if !is_stored {
-        return Ok(Outcome::NotStored);
+    let stored = work.table().store(store.key, store.data, &how)?;
+    if matches!(store.verb, Verb::Cas(_)) {
+        work.count(match stored {
+            Stored::Done(_) => Event::CasHit,
+            Stored::Exists => Event::CasBadval,
+            Stored::Missing => Event::CasMiss,
+        });
     }
-    done(work, store, data)
-}
-
-fn done(work: &Work, store: &Store<'_>, value: &[u8]) -> Result<Outcome> {
-    Ok(Outcome::Done {
-        cas: work.cas_if(store.with_cas, value)?,
-        size_bytes: value.len(),
+    Ok(match (stored, store.verb) {
+        (Stored::Done(token), _) => Outcome::Done {
+            cas: token.0,
+            size_bytes: store.data.len(),
+        },
+        (Stored::Exists, Verb::Cas(_)) => Outcome::Exists,
+        (Stored::Missing, Verb::Cas(_)) => Outcome::NotFound,
+        _ => Outcome::NotStored,
     })
 }
 
 /// Joins the data with what is there; what would be too large is not stored.
 fn append(work: &Work, store: &Store<'_>, join: Join, before: bool) -> Result<Outcome> {
+    let mut old = Vec::new();
     loop {
-        let joined = work.table().try_update(store.key, |old| {
-            let Some(old) = old else {
-                return Ok(None);
+        let Some(details) = work.table().get_entry_into(store.key, &mut old)? else {
+            if !join.makes {
+                return Ok(Outcome::NotStored);
+            }
+            let add = Store {
+                verb: Verb::Add,
+                ..*store
             };
-            if let Some(cas) = join.cas
-                && work.cas_of(old)? != cas
-            {
-                return Err(Stop::Exists);
+            match whole(work, &add)? {
+                // Another has stored it meanwhile.
+                Outcome::NotStored => continue,
+                added => return Ok(added),
             }
-            if old.len() + store.data.len() > work.shared.value_bytes {
-                return Err(Stop::TooLarge);
+        };
+        let token = work.table().token(&details, &old)?;
+        if join.cas.is_some_and(|cas| cas != token.0) {
+            return Ok(Outcome::Exists);
+        }
+        if old.len() + store.data.len() > work.shared.value_bytes {
+            return Ok(Outcome::NotStored);
+        }
+        let joined = if before {
+            [store.data, &old].concat()
+        } else {
+            [&old, store.data].concat()
+        };
+        let how = tavola::Store {
+            condition: Condition::Is(token),
+            attributes: None,
+            version: None,
+        };
+        match work.table().store(store.key, &joined, &how) {
+            Ok(Stored::Done(token)) => {
+                return Ok(Outcome::Done {
+                    cas: token.0,
+                    size_bytes: joined.len(),
+                });
             }
-            Ok(Some(if before {
-                [store.data, old].concat()
-            } else {
-                [old, store.data].concat()
-            }))
-        });
-        match joined {
-            Ok(Some(value)) => return done(work, store, &value),
-            Ok(None) if join.makes => {
-                let add = Store {
-                    verb: Verb::Add,
-                    ..*store
-                };
-                let added = whole(work, &add)?;
-                // Another may have stored it meanwhile.
-                if added != Outcome::NotStored {
-                    return Ok(added);
-                }
-            }
-            Ok(None) | Err(Stop::TooLarge) => return Ok(Outcome::NotStored),
-            Err(Stop::Exists) => return Ok(Outcome::Exists),
-            Err(Stop::Table(error)) => {
+            // It was changed in between.
+            Ok(_) => {}
+            Err(error) => {
                 failure::count(work, &error);
                 return Err(error);
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use tavola::{CasToken, Result, Table};
+use tavola::{Details, Result, Table};
 
 use super::flush::Flush;
 use super::tally::{Event, Tallies, Tally};
@@ -72,18 +72,8 @@ impl Work {
         }
     }
 
-    /// The unique number of an item with this value.
-    pub(super) fn cas_of(&self, value: &[u8]) -> Result<u64> {
-        Ok(self.table().token_of(value)?.0)
-    }
-
-    /// What the table knows a unique number by, which a client gives back.
-    pub(super) fn token(cas: u64) -> CasToken {
-        CasToken(cas)
-    }
-
-    /// The unique number, or 0 where nobody wants it.
-    pub(super) fn cas_if(&self, is_wanted: bool, value: &[u8]) -> Result<u64> {
-        if is_wanted { self.cas_of(value) } else { Ok(0) }
+    /// The unique number of an item that was read so.
+    pub(super) fn cas_of(&self, details: &Details, value: &[u8]) -> Result<u64> {
+        Ok(self.table().token(details, value)?.0)
     }
 }

@@ -225,7 +225,10 @@ fn an_item_is_emptied_or_looked_at() {
     let mut client = ours.connect();
     client.expect(b"me a\r\nmd a x\r\n", b"EN\r\nNF\r\n");
     client.expect(b"ms a 3 T100\r\nxyz\r\n", b"HD\r\n");
-    let cas = ours.table.token_of(b"xyz").expect("read").0;
+    let cas = {
+        let entry = ours.table.get_entry(b"a").expect("read");
+        entry.expect("there").token.0
+    };
     let expected = format!("ME a exp=100 cas={cas} size=3\r\n");
     client.expect(b"me a\r\n", expected.as_bytes());
     client.expect(b"md a x F5\r\nmg a v f t\r\n", b"HD\r\nVA 0 f5 t-1\r\n\r\n");

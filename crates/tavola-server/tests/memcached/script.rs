@@ -28,7 +28,7 @@ pub struct Ours {
 
 impl Ours {
     pub fn start() -> Self {
-        let options = Table::options().max_size(256 << 20);
+        let options = Table::options().max_size(256 << 20).versions(true);
         Self::over(options.private().expect("a table"))
     }
 

@@ -1,6 +1,6 @@
 //! The files of cases, made by using a table.
 
-use super::case::{FIXED, Hints, Prepared, Start};
+use super::case::{FIXED, Hints, Prepared, Start, Versions};
 use super::op::{Model, Op, Seat, with_attributes};
 use crate::image::Image;
 use crate::scratch::Scratch;
@@ -55,6 +55,11 @@ impl<'a> Builder<'a> {
         Self::made(scratch, options.uids(true).max_size(SIZE))
     }
 
+    /// A table with versions.
+    pub(crate) fn versioned(scratch: &'a Scratch) -> Prepared<Self> {
+        Self::made(scratch, Table::options().versions(true).max_size(SIZE))
+    }
+
     /// A cache of so many bytes.
     pub(crate) fn cache(scratch: &'a Scratch, capacity: u64) -> Prepared<Self> {
         Self::made(scratch, Table::options().capacity(capacity).max_size(SIZE))
@@ -88,7 +93,12 @@ impl<'a> Builder<'a> {
 
     /// A table with some keys of each kind.
     pub(crate) fn some(scratch: &'a Scratch) -> Prepared<Self> {
-        let mut builder = Self::new(scratch)?;
+        Self::new(scratch)?.filled()
+    }
+
+    /// The same of a table that has none yet.
+    pub(crate) fn filled(self) -> Prepared<Self> {
+        let mut builder = self;
         for number in 0..40 {
             builder.put(&key(number), 20)?;
         }
@@ -138,6 +148,17 @@ impl<'a> Builder<'a> {
             hints.extend(hint.map(|hint| (key[..].into(), hint)));
         }
         Ok(Rc::new(hints))
+    }
+
+    /// All keys with what they hold and their tokens.
+    pub(crate) fn versions(&self) -> Prepared<Rc<Versions>> {
+        let mut versions = Versions::new();
+        for key in self.model.keys() {
+            let there = self.table.get_with_token(key)?;
+            let (value, token) = there.ok_or("a key that is missing")?;
+            versions.push((key.clone(), value.into(), token));
+        }
+        Ok(Rc::new(versions))
     }
 
     /// The file, and what it holds.

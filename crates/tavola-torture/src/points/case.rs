@@ -7,7 +7,7 @@ use crate::value::{HEAD, sealed};
 use std::collections::HashMap;
 use std::error::Error;
 use std::rc::Rc;
-use tavola::Hint;
+use tavola::{CasToken, Hint};
 
 /// The lengths of tables of fixed ones.
 pub(crate) const FIXED: (usize, usize) = (16, HEAD + 20);
@@ -51,6 +51,8 @@ pub(crate) struct Case {
     pub(crate) is_leased: bool,
     /// The uids its keys have; `None`: it has nothing to do with uids.
     pub(crate) hints: Option<Rc<Hints>>,
+    /// What its keys hold, and their tokens; `None`: its table has no versions.
+    pub(crate) versions: Option<Rc<Versions>>,
 }
 
 /// A key and a value of the lengths [`FIXED`].
@@ -63,6 +65,9 @@ pub(crate) fn fixed_pair(key: &[u8], version: u64) -> (Vec<u8>, Vec<u8>) {
 
 /// Keys and the uids they have.
 pub(crate) type Hints = Vec<(Bytes, Hint)>;
+
+/// Keys, what they hold, and their tokens.
+pub(crate) type Versions = Vec<(Bytes, Bytes, CasToken)>;
 
 /// What each touched key may hold from the first step on: a state a step.
 pub(crate) type Allowed = HashMap<Bytes, Vec<Option<Held>>>;
@@ -87,11 +92,17 @@ impl Case {
             expires: false,
             is_leased: false,
             hints: None,
+            versions: None,
         }
     }
 
     pub(crate) fn named(mut self, hints: &Rc<Hints>) -> Self {
         self.hints = Some(Rc::clone(hints));
+        self
+    }
+
+    pub(crate) fn versioned(mut self, versions: &Rc<Versions>) -> Self {
+        self.versions = Some(Rc::clone(versions));
         self
     }
 

@@ -3,7 +3,7 @@
 use super::op::Bytes;
 use std::ops::Deref;
 use std::time::Duration;
-use tavola::{Attributes, Expiry};
+use tavola::{Attributes, Entry, Expiry};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -46,6 +46,7 @@ pub(crate) struct Held {
     value: Bytes,
     life: Life,
     flags: u32,
+    marks: u32,
     tags: Names,
 }
 
@@ -64,6 +65,7 @@ impl Held {
             value: value.into(),
             life: Life::Forever,
             flags: 0,
+            marks: 0,
             tags: &[],
         }
     }
@@ -108,14 +110,23 @@ impl Held {
         (life != Life::Gone).then_some(touched)
     }
 
+    /// The same with more marks.
+    pub(crate) fn marked(&self, bits: u32) -> Self {
+        Self {
+            value: self.value.clone(),
+            marks: self.marks | bits,
+            ..*self
+        }
+    }
+
     /// Whether something stands beside the value.
     pub(crate) fn has_attributes(&self) -> bool {
-        self.life != Life::Forever || self.flags != 0
+        (self.life, self.flags, self.marks) != (Life::Forever, 0, 0)
     }
 
     /// Whether this is what a key holds.
-    pub(crate) fn is(&self, value: &[u8], attributes: Attributes) -> bool {
-        self[..] == *value && self.has(attributes)
+    pub(crate) fn is(&self, found: &Entry) -> bool {
+        self[..] == found.value[..] && self.has(found.attributes) && self.marks == found.marks
     }
 
     /// Whether this is what stands beside its value.

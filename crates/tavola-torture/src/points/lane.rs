@@ -246,6 +246,7 @@ impl<'a> Lane<'a> {
         (found.is_cache, found.shrinks) = (case.is_cache, case.shrinks);
         found.few = case.few;
         found.expires = case.expires;
+        found.versions = case.versions.clone();
         found.hints = uids::known(case, done, self.word(Of::Hint)).map(Rc::new);
         Ok(Some(found))
     }

@@ -26,6 +26,7 @@ mod recovery;
 mod survivor;
 mod tags;
 mod uids;
+mod versions;
 mod victim;
 
 use crate::args::Args;

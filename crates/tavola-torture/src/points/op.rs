@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 use std::rc::Rc;
-use tavola::{Attributes, CasOutcome, Error, Hint, Result, Table};
+use tavola::{Attributes, CasOutcome, Condition, Error, Hint, Result, Table};
 
 /// A key or a value: each survivor copies the map it compares with, not what the map leads to.
 pub(crate) type Bytes = Rc<[u8]>;
@@ -51,6 +51,8 @@ pub(crate) enum Op {
     /// A count on a key that gets these if it is missing.
     IncrWith(Vec<u8>, u64, Life, u32),
     Touch(Vec<u8>, Life),
+    /// Sets marks.
+    Mark(Vec<u8>, u32),
     /// A set of a key with tags, which are made if they are missing.
     SetTagged(Vec<u8>, Vec<u8>, Names),
     Invalidate(&'static str),
@@ -181,6 +183,10 @@ pub(super) fn with_attributes(table: &Table, op: &Op) -> Option<Result<bool>> {
             sum.map(|sum| sum.is_some())
         }
         Op::Touch(key, life) => table.touch(key, life.expiry()),
+        Op::Mark(key, bits) => {
+            let had = table.mark(key, Condition::Always, 0, *bits);
+            had.map(|had| had.is_some())
+        }
         Op::SetTagged(key, value, names) => table.tags(names).and_then(|tags| {
             table.set_tagged(key, value, Attributes::default(), &tags)?;
             Ok(true)
@@ -258,6 +264,7 @@ impl Op {
                 now(key, Some(counted(&old(key), |n| n.wrapping_add(*by))))
             }
             Op::Touch(key, life) | Op::GetAndTouch(key, life) => now(key, old(key).touched(*life)),
+            Op::Mark(key, bits) => now(key, Some(old(key).marked(*bits))),
             Op::Misses(op) if matches!(**op, Op::Swap(..)) => op.effect(model),
             Op::Lease(key, end) => leases::effect(key, end),
             Op::Clear => model.keys().map(|key| (key.clone(), None)).collect(),

@@ -9,6 +9,7 @@ use super::left;
 use super::op::Model;
 use super::tags;
 use super::uids;
+use super::versions;
 use crate::board::{Board, Count, Of};
 use crate::system::{alarm, now_ns};
 use crate::value::Numbers;
@@ -68,6 +69,7 @@ pub(crate) fn run(
     let mut model = before_recovery(case, path, done)?;
     let last = board.lane(lane, Of::Hint).load(Relaxed);
     uids::check(case, path, &model, done, last).map_err(|why| format!("before recovery, {why}"))?;
+    versions::before(case, path).map_err(|why| format!("before recovery, {why}"))?;
     if let Some(word) = style.told_at.and_then(|at| board.kind(at)) {
         word.store(left::kind(path)?, Relaxed);
     }
@@ -82,6 +84,7 @@ pub(crate) fn run(
         whole(&table, board)?;
         use_on(&table, case, &mut model)?;
     }
+    versions::after(&table, case, &model)?;
     // Some look for what has expired now, the others when they have removed all else.
     let is_swept = style.beginning.is_multiple_of(2);
     if is_swept {
@@ -117,7 +120,7 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
     for (key, new) in pending {
         let found = table.get_entry(&key).map_err(failed)?;
         let is = |state: &Option<Held>| match (state, &found) {
-            (Some(held), Some(entry)) => held.is(&entry.value, entry.attributes),
+            (Some(held), Some(entry)) => held.is(entry),
             (state, found) => state.is_none() && found.is_none(),
         };
         let states = [model.get(&key).cloned(), new];
@@ -171,7 +174,7 @@ fn contents(table: &Table, model: &Model) -> Found<()> {
         }
         if expected.has_attributes() {
             let entry = table.get_entry(key).map_err(failed)?;
-            if !entry.is_some_and(|entry| expected.is(&entry.value, entry.attributes)) {
+            if !entry.is_some_and(|entry| expected.is(&entry)) {
                 let key = key.escape_ascii();
                 return Err(format!("{key} has other attributes than it should have"));
             }

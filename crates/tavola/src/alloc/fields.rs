@@ -1,8 +1,9 @@
-//! The fields an item may have between header and key, but for link and number: uid, expiry, flags.
+//! The fields an item may have between header and key, but for link and number: uid, expiry, flags,
+//! version.
 
 use super::Item;
 use super::write::Stamp;
-use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, Header, Hint, UNIT};
+use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Header, Hint, UNIT};
 use crate::sync::{Ordering, W64, fence};
 
 impl<'a> Item<'a> {
@@ -54,18 +55,34 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// The flags its key has from the user.
-    pub(crate) fn client_flags(&self) -> u32 {
+    /// What its key has from the user, if it has room for that: the marks are changed in place.
+    pub(crate) fn client_word(&self) -> Option<&'a W64> {
         self.field(FLAG_CLIENT)
-            .map_or(0, |word| word.load(Ordering::Relaxed) as u32)
+    }
+
+    /// Its key's version; 0: it has none.
+    pub(crate) fn version(&self) -> u64 {
+        self.field(FLAG_VERSION)
+            .map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Expiry and flags.
+    pub(crate) fn told(&self) -> (u64, u32) {
+        let client = self.client_word();
+        let client = client.map_or(0, |word| word.load(Ordering::Relaxed));
+        (self.expiry_ms(), client as u32)
     }
 
     /// What it has beside key and value, its uid aside.
     pub(crate) fn stamp(&self) -> Stamp {
+        let client = self.client_word();
+        let client = client.map_or(0, |word| word.load(Ordering::Relaxed));
         Stamp {
             expiry_ms: self.expiry_ms(),
-            client: self.client_flags(),
+            client: client as u32,
+            marks: (client >> 40) as u32,
             tags: self.tags(),
+            version: self.version(),
         }
     }
 

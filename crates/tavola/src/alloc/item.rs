@@ -8,8 +8,8 @@ use super::bytes;
 use super::chain::Pieces;
 use super::decimal::{DIGITS, decimal};
 use crate::layout::{
-    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID, Fixed,
-    Header, LargeLink, MOST_TAGS, UNIT, is_word, large_split,
+    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID,
+    FLAG_VERSION, Fixed, Header, LargeLink, MOST_TAGS, UNIT, is_word, large_split,
 };
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, SHORT, W64, fence};
@@ -144,8 +144,8 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// As [`Self::with_key`], of an item that may have expiry and flags as well, and is neither
-    /// large nor a counter.
+    /// As [`Self::with_key`], of an item that may have expiry, flags and a version as well, and is
+    /// neither large nor a counter.
     #[inline(always)]
     pub(crate) fn with_fields(
         region: &'a Region,
@@ -154,7 +154,7 @@ impl<'a> Item<'a> {
         header: u64,
         key_len: u64,
     ) -> Option<Self> {
-        const USUAL: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT;
+        const USUAL: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT | FLAG_VERSION;
         let flags = (header >> 56) as u8;
         if flags & !USUAL != 0 {
             return None;
@@ -186,7 +186,7 @@ impl<'a> Item<'a> {
         }
         if header.flags & FLAG_TAGGED != 0 {
             let word = item.word(Header::field_at(header.flags, FLAG_CLIENT));
-            item.tags = u8::try_from(word >> 32).ok()?;
+            item.tags = (word >> 32) as u8;
             if item.tags == 0 || usize::from(item.tags) > MOST_TAGS {
                 return None;
             }

@@ -4,8 +4,9 @@ use super::bytes;
 use super::chain::{self, Chain};
 use super::{Item, Step, Tags, corrupt, slab, take_block};
 use crate::layout::{
-    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID, Fixed,
-    Header, Hint, LargeLink, MOST_SMALL, SweepWord, UNIT, class_of, large_split,
+    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID,
+    FLAG_VERSION, Fixed, Header, Hint, LargeLink, MOST_SMALL, SweepWord, UNIT, class_of,
+    large_split,
 };
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, fence};
@@ -17,34 +18,45 @@ pub(crate) struct Stamp {
     pub(crate) expiry_ms: u64,
     /// Flags of the user's.
     pub(crate) client: u32,
+    /// Bits of the user's that are changed in place, 24.
+    pub(crate) marks: u32,
     /// What it is missing without.
     pub(crate) tags: Tags,
+    /// Another each time that it is set; 0: none.
+    pub(crate) version: u64,
 }
 
 impl Stamp {
     pub(crate) const NONE: Self = Self {
         expiry_ms: 0,
         client: 0,
+        marks: 0,
         tags: Tags::NONE,
+        version: 0,
     };
 
     #[inline(always)]
     pub(crate) fn is_none(&self) -> bool {
-        self.expiry_ms == 0 && self.client == 0 && self.tags.is_empty()
+        (self.expiry_ms, self.client, self.marks, self.version) == (0, 0, 0, 0)
+            && self.tags.is_empty()
     }
 
-    /// What is told of it: expiry and flags.
+    /// Expiry and flags.
     pub(crate) fn told(&self) -> (u64, u32) {
         (self.expiry_ms, self.client)
     }
 
     /// What stands in an item's fields of it, in their order.
     #[inline(always)]
-    fn fields(&self) -> [(u8, u64); 2] {
-        let tags = self.tags.len() as u64;
+    fn fields(&self) -> [(u8, u64); 3] {
+        let [tags, marks] = [self.tags.len() as u64, u64::from(self.marks)];
         [
             (FLAG_EXPIRY, self.expiry_ms),
-            (FLAG_CLIENT, u64::from(self.client) | tags << 32),
+            (
+                FLAG_CLIENT,
+                u64::from(self.client) | tags << 32 | marks << 40,
+            ),
+            (FLAG_VERSION, self.version),
         ]
     }
 }

@@ -8,8 +8,8 @@ use super::place::drop_key;
 use super::tags::is_over;
 use crate::alloc::{Item, Step, corrupt, leads_to};
 use crate::layout::{
-    Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, Hint, PROTECTED, Segment, UNIT, is_key, is_word,
-    slot_ref,
+    Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Hint, PROTECTED, Segment, UNIT,
+    is_key, is_word, slot_ref,
 };
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
@@ -93,10 +93,10 @@ impl<'a> Spot<'a> {
         }
     }
 
-    /// Whether the key has a uid, expiry or flags; for a quick choice of ways.
+    /// Whether the key has a uid, expiry, flags or a version; for a quick choice of ways.
     #[inline(always)]
     pub(crate) fn has_fields(&self) -> bool {
-        const FIELDS: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT;
+        const FIELDS: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT | FLAG_VERSION;
         matches!(self, Self::Taken(found) if found.flags & FIELDS != 0)
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Geometry {
     pub(crate) ttl_ms: u64,
     /// Whether keys are evicted where there is no room.
     pub(crate) is_cache: bool,
+    /// Whether keys have versions.
+    pub(crate) has_versions: bool,
 }
 
 impl Geometry {
@@ -89,17 +91,14 @@ impl Geometry {
             fixed: None,
             ttl_ms: 0,
             is_cache: false,
+            has_versions: false,
         })
     }
 
-    /// The same of a table of such lengths, whose keys live so long, and which is a cache or not.
-    pub(crate) fn with(self, fixed: Option<Fixed>, ttl_ms: u64, is_cache: bool) -> Self {
-        Self {
-            fixed,
-            ttl_ms,
-            is_cache,
-            ..self
-        }
+    /// Whether keys get something beside their value that nobody has asked for.
+    #[inline(always)]
+    pub(crate) fn stamps(&self) -> bool {
+        self.ttl_ms != 0 || self.has_versions
     }
 
     /// How many shards there are.

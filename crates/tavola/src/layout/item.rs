@@ -6,7 +6,8 @@
 //! counter u64    COUNTER: the number; get shows it as decimal text
 //! uid u64        UID: uid 32 | generation 32
 //! expiry u64     EXPIRY: when the key expires, in milliseconds of the table's clock; 0: never
-//! client u64     CLIENT: flags of the user's 32 | TAGGED: how many tags 32
+//! client u64     CLIENT: flags of the user's 32 | TAGGED: how many tags 8 | marks 24
+//! version u64    VERSION: another number each time that the key is set
 //! key, value
 //! tags u64 each  TAGGED: their uids 32 | generation 32, from the next multiple of 8 on
 //! ```
@@ -33,18 +34,20 @@ pub(crate) const FLAG_COUNTER: u8 = 2;
 pub(crate) const FLAG_EXPIRY: u8 = 4;
 /// The key has flags of the user's.
 pub(crate) const FLAG_CLIENT: u8 = 8;
+/// The key has a version.
+pub(crate) const FLAG_VERSION: u8 = 16;
 /// The key has a uid.
 pub(crate) const FLAG_UID: u8 = 32;
 /// The key has tags; always with CLIENT.
 pub(crate) const FLAG_TAGGED: u8 = 64;
 /// The item is a tag; always with UID, and nothing else.
 pub(crate) const FLAG_TAG: u8 = 128;
-const FIELDS: u8 = FLAG_LARGE | FLAG_COUNTER | FLAG_EXPIRY | FLAG_CLIENT | FLAG_UID;
+const FIELDS: u8 = FLAG_LARGE | FLAG_COUNTER | FLAG_EXPIRY | FLAG_CLIENT | FLAG_VERSION | FLAG_UID;
 
 /// The most bytes of key and value together.
 pub(crate) const MAX_DATA: u64 = u32::MAX as u64;
 /// The most bytes an item has before its key: header, link or counter, and every other field.
-pub(crate) const MOST_HEAD: u64 = 40;
+pub(crate) const MOST_HEAD: u64 = 48;
 /// The most tags of a key.
 pub(crate) const MOST_TAGS: usize = 16;
 /// The most bytes behind the value: tags, and what is left out before them.
@@ -132,7 +135,8 @@ impl Header {
         let before = match field {
             FLAG_UID => FLAG_LARGE | FLAG_COUNTER,
             FLAG_EXPIRY => FLAG_LARGE | FLAG_COUNTER | FLAG_UID,
-            _ => FLAG_LARGE | FLAG_COUNTER | FLAG_UID | FLAG_EXPIRY,
+            FLAG_CLIENT => FLAG_LARGE | FLAG_COUNTER | FLAG_UID | FLAG_EXPIRY,
+            _ => FLAG_LARGE | FLAG_COUNTER | FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT,
         };
         8 + 8 * u64::from((flags & before).count_ones())
     }
@@ -255,7 +259,8 @@ mod tests {
         assert_eq!(of(FIELDS & !FLAG_LARGE), MOST_HEAD);
         assert_eq!(of(FIELDS & !FLAG_COUNTER), MOST_HEAD);
         let at = |field| Header::field_at(FIELDS & !FLAG_COUNTER, field);
-        assert_eq!([FLAG_UID, FLAG_EXPIRY, FLAG_CLIENT].map(at), [16, 24, 32]);
+        let fields = [FLAG_UID, FLAG_EXPIRY, FLAG_CLIENT, FLAG_VERSION];
+        assert_eq!(fields.map(at), [16, 24, 32, 40]);
     }
 
     #[test]
@@ -271,8 +276,9 @@ mod tests {
         };
         assert!(is_known(FLAG_TAG | FLAG_UID) && is_known(FLAG_TAGGED | FLAG_CLIENT));
         assert!(is_known(
-            FLAG_TAGGED | FLAG_CLIENT | FLAG_LARGE | FLAG_UID | FLAG_EXPIRY
+            FLAG_TAGGED | FLAG_CLIENT | FLAG_LARGE | FLAG_UID | FLAG_EXPIRY | FLAG_VERSION
         ));
+        assert!(is_known(FLAG_VERSION) && is_known(FLAG_VERSION | FLAG_COUNTER));
         for flags in [
             FLAG_TAG,
             FLAG_TAGGED,
@@ -280,7 +286,7 @@ mod tests {
             FLAG_TAG | FLAG_TAGGED | FLAG_CLIENT | FLAG_UID,
             FLAG_TAGGED | FLAG_CLIENT | FLAG_LARGE | FLAG_COUNTER,
             FLAG_LARGE | FLAG_COUNTER,
-            16,
+            FLAG_TAG | FLAG_UID | FLAG_VERSION,
         ] {
             assert!(!is_known(flags), "{flags}");
         }

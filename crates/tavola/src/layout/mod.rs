@@ -46,8 +46,9 @@ pub use describe::tables;
 pub(crate) use extent::{EXTENTS, Extent, ExtentKind, ExtentName, ExtentState, Run};
 pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
 pub(crate) use item::{
-    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID, Fixed,
-    Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL, MOST_TAGS, is_word, large_split,
+    FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID,
+    FLAG_VERSION, Fixed, Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL, MOST_TAGS, is_word,
+    large_split,
 };
 pub(crate) use lease::{LEASES, LEASES_BACKED, LONGEST_LEASE_MS, LeaseRecord, LeaseView};
 pub(crate) use log::{

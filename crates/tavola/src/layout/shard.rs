@@ -81,7 +81,9 @@ pub(crate) struct ShardHead {
     pub(crate) dir_backed: W32,
     /// Where shrinking goes on: a directory index.
     pub(crate) shrink_hand: W32,
-    reserved_tail: [W64; 6],
+    /// Of a table with versions: the last that was given to a key without being asked for.
+    pub(crate) versions: W64,
+    reserved_tail: [W64; 5],
 }
 assert_layout!(ShardHead, size 1536, {
     layout: 0, dir_inline: 8, uid_layout: 520, tag_epoch: 528, reserved_read: 536, lock: 576,
@@ -91,7 +93,7 @@ assert_layout!(ShardHead, size 1536, {
     uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, sweep: 1400,
     sweep_moves: 1408, tags: 1412, expired: 1416, newcomers: 1424, new_hand: 1432,
     old_hand: 1440, epoch: 1448, epoch_left: 1452, evicted_new: 1456, evicted_old: 1464,
-    ghost_hits: 1472, dir_backed: 1480, shrink_hand: 1484, reserved_tail: 1488,
+    ghost_hits: 1472, dir_backed: 1480, shrink_hand: 1484, versions: 1488, reserved_tail: 1496,
 });
 
 /// The slabs of one class in one shard. Derived: recovery rebuilds it.

@@ -24,6 +24,8 @@ const FIXED: u32 = 1;
 const FIXED_UIDS: u32 = 2;
 /// Option: the table is a cache.
 const CACHE: u32 = 4;
+/// Option: keys have versions.
+const VERSIONS: u32 = 8;
 
 /// The first 4 KiB.
 #[repr(C, align(4096))]
@@ -44,7 +46,7 @@ pub(crate) struct Superblock {
     pub(crate) dir_log2: W32,
     /// [`PARTICIPANTS`].
     pub(crate) participants: W32,
-    /// What the table was made with: [`FIXED`], [`FIXED_UIDS`], [`CACHE`].
+    /// What the table was made with: [`FIXED`], [`FIXED_UIDS`], [`CACHE`], [`VERSIONS`].
     pub(crate) options: W32,
     /// Seeds the hash of keys.
     pub(crate) hash_seed: W64,
@@ -189,6 +191,7 @@ impl Superblock {
         self.dir_log2.store(geometry.dir_log2, order);
         self.participants.store(PARTICIPANTS, order);
         let mut options = if geometry.is_cache { CACHE } else { 0 };
+        options |= if geometry.has_versions { VERSIONS } else { 0 };
         if let Some(fixed) = geometry.fixed {
             options |= if fixed.uids {
                 FIXED | FIXED_UIDS
@@ -247,11 +250,11 @@ impl Superblock {
             ));
         }
         let options = self.options.load(order);
-        if options & !(FIXED | FIXED_UIDS | CACHE) != 0 {
+        if options & !(FIXED | FIXED_UIDS | CACHE | VERSIONS) != 0 {
             return Err(foreign("it uses options that this library does not know"));
         }
         let fixed = self.fixed(options);
-        let (of_fixed, is_cache) = (options & !CACHE, options & CACHE != 0);
+        let of_fixed = options & (FIXED | FIXED_UIDS);
         if fixed.is_none() && (of_fixed, self.lengths.load(order)) != (0, 0) {
             return Err(foreign("its lengths of keys and values are impossible"));
         }
@@ -259,12 +262,22 @@ impl Superblock {
         if ttl_ms > MOST_MS || ttl_ms != 0 && fixed.is_some() {
             return Err(foreign("its time to live is impossible"));
         }
+        let has_versions = options & VERSIONS != 0;
+        if has_versions && fixed.is_some() {
+            return Err(foreign("its keys have no room for versions"));
+        }
         let (size, shards) = (self.max_size.load(order), self.shards_log2.load(order));
         let geometry = Geometry::new(size, shards)
             .filter(|g| g.dir_log2 == self.dir_log2.load(order))
             .filter(|_| self.participants.load(order) == PARTICIPANTS)
-            .ok_or_else(|| foreign("its geometry is impossible"))?
-            .with(fixed, ttl_ms, is_cache);
+            .ok_or_else(|| foreign("its geometry is impossible"))?;
+        let geometry = Geometry {
+            fixed,
+            ttl_ms,
+            is_cache: options & CACHE != 0,
+            has_versions,
+            ..geometry
+        };
         if file_len < size {
             return Err(foreign("the file was cut short"));
         }

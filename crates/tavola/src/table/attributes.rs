@@ -11,8 +11,8 @@
 
 use super::Table;
 use super::core::Core;
-use super::entry::Entry;
-use super::how::{Beside, Stamping, When};
+use super::entry::{Details, Entry};
+use super::how::{Beside, NEXT, Stamping, When};
 use crate::alloc::{Stamp, Tags, copy_with_field, discard_block, expect_expiry};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find, read, replace};
@@ -106,13 +106,10 @@ impl Core {
     /// What keys get that are stored without a word about it; `None`: nothing.
     #[inline(always)]
     pub(super) fn default_stamping(&self) -> Option<Stamping> {
-        if self.region().geometry().ttl_ms == 0 {
+        if !self.region().geometry().stamps() {
             return None;
         }
-        Some(Stamping {
-            stamp: self.default_stamp(),
-            keep: false,
-        })
+        Some(Stamping::new(self.default_stamp(), false))
     }
 
     #[inline(never)]
@@ -121,20 +118,29 @@ impl Core {
         // error is told by the write that follows.
         let _ = self.writer();
         let region = self.region();
+        let expiry_ms = match region.geometry().ttl_ms {
+            0 => 0,
+            ttl_ms => region.now_ms() + ttl_ms,
+        };
         Stamp {
-            expiry_ms: region.now_ms() + region.geometry().ttl_ms,
+            expiry_ms,
+            version: self.next_version(),
             ..Stamp::NONE
+        }
+    }
+
+    /// What stands for the version of keys that get the next one; 0: they get none.
+    pub(super) fn next_version(&self) -> u64 {
+        match self.region().geometry().has_versions {
+            true => NEXT,
+            false => 0,
         }
     }
 
     /// As they have it, if they are there.
     pub(super) fn keeping_default(&self) -> Stamping {
-        Stamping {
-            stamp: self
-                .default_stamping()
-                .map_or(Stamp::NONE, |default| default.stamp),
-            keep: true,
-        }
+        let default = self.default_stamping();
+        Stamping::new(default.map_or(Stamp::NONE, |default| default.stamp), true)
     }
 
     /// What a key with these attributes gets.
@@ -144,12 +150,14 @@ impl Core {
         let stamp = Stamp {
             expiry_ms: self.expiry_ms(attributes.expiry),
             client: attributes.flags,
+            marks: 0,
             tags: Tags::NONE,
+            version: self.next_version(),
         };
         if !stamp.is_none() && self.region().fixed().is_some() {
             return Err(no_room());
         }
-        Ok(Stamping { stamp, keep: false })
+        Ok(Stamping::new(stamp, false))
     }
 
     /// The same, of a key that keeps what it has if it is there.
@@ -312,7 +320,7 @@ impl Table {
     }
 
     /// As [`Table::get_and_touch`], into a buffer of the caller's: it is cleared, then holds the
-    /// value. Gives the attributes that the key had before; `None`: it is missing.
+    /// value. Gives what the key had beside it before; `None`: it is missing.
     ///
     /// # Errors
     /// As [`Table::touch`].
@@ -324,12 +332,12 @@ impl Table {
         key: &[u8],
         expiry: Expiry,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Attributes>> {
+    ) -> Result<Option<Details>> {
         let core = self.core()?;
         while core.get_to_touch(key, out)? {
             if let Some(had) = core.touch(key, expiry, When::Equals(out))? {
                 core.count_call();
-                return Ok(Some(core.attributes(had.told())));
+                return Ok(Some(core.details(&had)));
             }
         }
         core.count_call();

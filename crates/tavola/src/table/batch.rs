@@ -9,6 +9,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
+use super::entry::Details;
 use super::how::{Beside, Stamping};
 use crate::error::Result;
 use crate::index::{Ahead, Noted, Stamped, Want};
@@ -130,13 +131,13 @@ impl Table {
     pub fn get_many_entries<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
-        mut found: impl FnMut(usize, Option<(&[u8], Attributes)>),
+        mut found: impl FnMut(usize, Option<(&[u8], Details)>),
     ) -> Result<()> {
         let core = self.core()?;
         core.read_many(keys, Stamped::of(Vec::new()), |i, entry| {
             found(
                 i,
-                entry.map(|entry| (&entry.value[..], core.attributes(entry.stamp.told()))),
+                entry.map(|entry| (&entry.value[..], core.details(&entry.stamp))),
             );
         })
     }
@@ -166,7 +167,7 @@ impl Table {
         core.set_many(
             pairs,
             |(key, value)| (key.as_ref(), value.as_ref()),
-            |_| Ok(stamping),
+            |_| Ok(stamping.clone()),
         )
     }
 

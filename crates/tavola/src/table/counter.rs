@@ -1,7 +1,8 @@
 //! Counters: 64-bit numbers in place, decimal text to whoever reads them.
 //!
 //! A counter is changed by one 8-byte store in its item, under the shard's lock: a reader loads the
-//! word and sees one number or the next. No bump is needed, as no block is freed.
+//! word and sees one number or the next. No bump is needed, as no block is freed. In a table with
+//! versions it is written anew, as any other value.
 
 use super::Table;
 use super::attributes::Attributes;
@@ -63,9 +64,14 @@ impl Core {
             };
             let item = found.item(lock)?;
             if item.is_counter() {
-                end_of_changed(lock, key, item.stamp());
                 let word = item.counter();
                 let number = change.apply(word.load(Ordering::Relaxed));
+                if self.region().geometry().has_versions {
+                    // With another version, which a store of one word cannot give it.
+                    let spot = Spot::Taken(found);
+                    return self.place(lock, hash, spot, (key, number), beside);
+                }
+                end_of_changed(lock, key, item.stamp());
                 word.store(number, Ordering::Release);
                 lock.head.changes.add_owned(1);
                 found.visit(lock);

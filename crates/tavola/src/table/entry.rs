@@ -4,6 +4,7 @@ use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
 use super::update::CasToken;
+use crate::alloc::Stamp;
 use crate::error::Result;
 use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid};
 use crate::layout::Hint;
@@ -17,13 +18,26 @@ pub struct Entry {
     /// The key's flags, and how long it will still live:
     /// [`Expiry::After`](super::Expiry::After) or [`Expiry::Never`](super::Expiry::Never).
     pub attributes: Attributes,
+    /// What [`Table::mark`] has left there.
+    pub marks: u32,
     /// For [`Table::compare_and_swap`].
     pub token: CasToken,
 }
 
+/// What stands beside a value that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Details {
+    /// As in [`Entry`].
+    pub attributes: Attributes,
+    /// Of a table with [`versions`](super::Options::versions): the key's. Else 0.
+    pub version: u64,
+    /// As in [`Entry`].
+    pub marks: u32,
+}
+
 /// Which key is read.
 #[derive(Clone, Copy)]
-enum Which<'a> {
+pub(super) enum Which<'a> {
     Key(&'a [u8]),
     Uid(Hint),
 }
@@ -38,34 +52,43 @@ impl Which<'_> {
 }
 
 impl Core {
-    pub(super) fn entry(&self, value: Vec<u8>, attributes: Attributes) -> Entry {
+    pub(super) fn entry(&self, value: Vec<u8>, details: Details) -> Entry {
         Entry {
-            token: self.token_of(&value),
-            attributes,
+            token: self.token(details.version, &value),
+            attributes: details.attributes,
+            marks: details.marks,
             value,
         }
     }
 
-    fn entry_into(&self, which: Which<'_>, out: &mut Vec<u8>) -> Result<Option<Attributes>> {
+    pub(super) fn details(&self, stamp: &Stamp) -> Details {
+        Details {
+            attributes: self.attributes(stamp.told()),
+            version: stamp.version,
+            marks: stamp.marks,
+        }
+    }
+
+    pub(super) fn entry_into(
+        &self,
+        which: Which<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Details>> {
         out.clear();
         let mut found = Stamped::of(&mut *out);
         let is_there = which.read(self, &mut found);
-        let told = found.stamp.told();
+        let stamp = found.stamp;
         if !matches!(is_there, Ok(true)) {
             out.clear();
         }
-        Ok(is_there?.then(|| self.attributes(told)))
+        Ok(is_there?.then(|| self.details(&stamp)))
     }
 
-    fn entry_to_slice(
-        &self,
-        which: Which<'_>,
-        out: &mut [u8],
-    ) -> Result<Option<(usize, Attributes)>> {
+    fn entry_to_slice(&self, which: Which<'_>, out: &mut [u8]) -> Result<Option<(usize, Details)>> {
         let mut found = Stamped::of(ToSlice::new(out));
         let is_there = which.read(self, &mut found);
         let len = found.value.end(is_there)?;
-        Ok(len.map(|len| (len, self.attributes(found.stamp.told()))))
+        Ok(len.map(|len| (len, self.details(&found.stamp))))
     }
 }
 
@@ -78,20 +101,20 @@ impl Table {
         let core = self.core()?;
         let mut value = Vec::with_capacity(SHORT);
         let told = core.entry_into(Which::Key(key), &mut value)?;
-        Ok(told.map(|attributes| core.entry(value, attributes)))
+        Ok(told.map(|details| core.entry(value, details)))
     }
 
     /// As [`Table::get_entry`], into a buffer of the caller's: it is cleared, then holds the value.
-    /// `None`: the key is missing. The token can be had by [`Table::token_of`].
+    /// `None`: the key is missing. The token can be had by [`Table::token`].
     ///
     /// # Errors
     /// As [`Table::get`].
-    pub fn get_entry_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Attributes>> {
+    pub fn get_entry_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Details>> {
         self.core()?.entry_into(Which::Key(key), out)
     }
 
     /// As [`Table::get_entry_into`], into bytes of the caller's, as [`Table::get_to_slice`] does
-    /// it. With no bytes at all, it tells the attributes, and how long the value is.
+    /// it. With no bytes at all, it tells the details, and how long the value is.
     ///
     /// # Examples
     /// ```
@@ -99,9 +122,10 @@ impl Table {
     /// use tavola::{Attributes, Expiry};
     /// table.set_with(b"alice", b"12345", Attributes::default().with_flags(7))?;
     /// let mut out = [0; 64];
-    /// let (len, attributes) = table.get_entry_to_slice(b"alice", &mut out)?.unwrap();
+    /// let (len, details) = table.get_entry_to_slice(b"alice", &mut out)?.unwrap();
     /// assert_eq!(out[..len], *b"12345");
-    /// assert_eq!((attributes.flags, attributes.expiry), (7, Expiry::Never));
+    /// let has = details.attributes;
+    /// assert_eq!((has.flags, has.expiry), (7, Expiry::Never));
     /// # Ok::<(), tavola::Error>(())
     /// ```
     ///
@@ -111,7 +135,7 @@ impl Table {
         &self,
         key: &[u8],
         out: &mut [u8],
-    ) -> Result<Option<(usize, Attributes)>> {
+    ) -> Result<Option<(usize, Details)>> {
         self.core()?.entry_to_slice(Which::Key(key), out)
     }
 
@@ -123,7 +147,7 @@ impl Table {
         &self,
         uid: impl Into<Hint>,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Attributes>> {
+    ) -> Result<Option<Details>> {
         self.core()?.entry_into(Which::Uid(uid.into()), out)
     }
 
@@ -135,7 +159,7 @@ impl Table {
         &self,
         uid: impl Into<Hint>,
         out: &mut [u8],
-    ) -> Result<Option<(usize, Attributes)>> {
+    ) -> Result<Option<(usize, Details)>> {
         self.core()?.entry_to_slice(Which::Uid(uid.into()), out)
     }
 }

@@ -5,6 +5,8 @@ use crate::alloc::{Stamp, Step};
 use crate::index::{Found, Spot};
 use crate::layout::Hint;
 use crate::lock::ShardLock;
+use crate::sync::Ordering;
+use std::cell::Cell;
 
 /// When a value is stored.
 #[derive(Clone, Copy)]
@@ -16,6 +18,8 @@ pub(super) enum When<'a> {
     Present,
     /// The key is there and has this value.
     Equals(&'a [u8]),
+    /// The key is there and has this version.
+    Version(u64),
     /// The key is there and has this uid.
     Has(Hint),
     /// The lease of the key is still its owner's.
@@ -32,12 +36,27 @@ pub(super) enum Naming {
     Give,
 }
 
-/// Expiry, flags and tags of a key that is stored.
-#[derive(Clone, Copy)]
+/// As the version of a key: the one after the last.
+pub(super) const NEXT: u64 = u64::MAX;
+
+/// Expiry, flags, tags and version of a key that is stored.
+#[derive(Clone)]
 pub(super) struct Stamping {
     pub(super) stamp: Stamp,
-    /// If the key is there, it keeps what it has.
+    /// If the key is there, it keeps what it has, but for the version.
     pub(super) keep: bool,
+    /// The version it got.
+    pub(super) version: Cell<u64>,
+}
+
+impl Stamping {
+    pub(super) fn new(stamp: Stamp, keep: bool) -> Self {
+        Self {
+            stamp,
+            keep,
+            version: Cell::new(0),
+        }
+    }
 }
 
 /// The same, or nothing at all; by reference, as most keys get nothing.
@@ -60,6 +79,20 @@ impl Beside<'_> {
 
     /// What the key gets.
     pub(super) fn of(self, lock: &ShardLock<'_>, key: &[u8], spot: &Spot<'_>) -> Step<Stamp> {
+        let mut stamp = self.but_version(lock, key, spot)?;
+        if lock.region.geometry().has_versions {
+            stamp.version = match self.0 {
+                Some(stamping) if stamping.stamp.version != NEXT => stamping.stamp.version,
+                _ => next_version(lock),
+            };
+            if let Some(stamping) = self.0 {
+                stamping.version.set(stamp.version);
+            }
+        }
+        Ok(stamp)
+    }
+
+    fn but_version(self, lock: &ShardLock<'_>, key: &[u8], spot: &Spot<'_>) -> Step<Stamp> {
         match (self.0, spot) {
             (Some(stamping), Spot::Taken(found)) if stamping.keep => {
                 let stamp = found.item(lock)?.stamp();
@@ -75,6 +108,14 @@ impl Beside<'_> {
             (stamping, _) => Ok(stamping.map_or(Stamp::NONE, |stamping| stamping.stamp)),
         }
     }
+}
+
+/// A version that no key of the shard has had, unless someone has asked for it.
+fn next_version(lock: &ShardLock<'_>) -> u64 {
+    // It counts before it is given: should this process die now, it is not given again.
+    let versions = &lock.head.versions;
+    versions.add_owned(1);
+    versions.load(Ordering::Relaxed)
 }
 
 impl Naming {
@@ -96,6 +137,7 @@ impl When<'_> {
                 true
             }
             (When::Equals(value), Spot::Taken(found)) => found.item(lock)?.value_equals(value),
+            (When::Version(version), Spot::Taken(found)) => found.item(lock)?.version() == version,
             (When::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)?),
             (When::Leased(claim), spot) => claim.holds(lock, spot)?,
             _ => false,

@@ -288,7 +288,7 @@ impl<'a> Iter<'a> {
             self.ends.push(End {
                 key: key_end,
                 value: value_end,
-                told: (item.expiry_ms(), item.client_flags()),
+                told: item.told(),
                 tags,
             });
         }

@@ -16,6 +16,7 @@ mod lazy;
 mod leases;
 mod logs;
 mod maintain;
+mod marks;
 #[cfg(test)]
 mod models;
 mod options;
@@ -24,13 +25,14 @@ mod read;
 mod recent;
 mod shards;
 mod stats;
+mod store;
 mod tags;
 mod uid;
 mod update;
 mod write;
 
 pub use attributes::{Attributes, Expiry};
-pub use entry::Entry;
+pub use entry::{Details, Entry};
 pub use iter::Iter;
 pub use latency::Latencies;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};
@@ -41,6 +43,7 @@ pub use queues::{Queue, QueueOptions, QueuePool, Watch};
 pub use recent::Recent;
 pub use shards::ShardStats;
 pub use stats::{ClassStats, Participant, Stats};
+pub use store::{Condition, Store, Stored};
 pub use update::{CasOutcome, CasToken};
 
 use self::core::Core;

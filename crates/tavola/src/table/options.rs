@@ -30,6 +30,7 @@ pub struct Options {
     naming: Naming,
     lengths: Option<(u32, u32)>,
     ttl: Option<Duration>,
+    versions: bool,
 }
 
 impl Options {
@@ -43,6 +44,7 @@ impl Options {
             naming: Naming::Keep,
             lengths: None,
             ttl: None,
+            versions: false,
         }
     }
 
@@ -123,6 +125,14 @@ impl Options {
         self
     }
 
+    /// Gives each key of a new table a version, another one each time that it is set or its value
+    /// is changed: a [`CasToken`](super::CasToken) stands for that then, and not for the value. 8
+    /// bytes a key, and no value is changed in place. An existing table keeps its own.
+    pub fn versions(mut self, on: bool) -> Self {
+        self.versions = on;
+        self
+    }
+
     /// Gives a uid to every key that this handle stores; when not set, to those it is asked for.
     pub fn uids(mut self, on: bool) -> Self {
         self.naming = if on { Naming::Give } else { Naming::Keep };
@@ -160,9 +170,17 @@ impl Options {
             },
         };
         match Geometry::new(max_size, shards.ilog2()) {
-            Some(geometry) => {
-                Ok(geometry.with(fixed, self.ttl_ms(fixed)?, self.capacity.is_some()))
-            }
+            Some(_) if self.versions && fixed.is_some() => bad(
+                "versions",
+                "items of a table of fixed lengths have no room for them".to_string(),
+            ),
+            Some(geometry) => Ok(Geometry {
+                fixed,
+                ttl_ms: self.ttl_ms(fixed)?,
+                is_cache: self.capacity.is_some(),
+                has_versions: self.versions,
+                ..geometry
+            }),
             None => bad(
                 "shards",
                 format!("{max_size} bytes have no room for {shards} shards"),

@@ -64,6 +64,8 @@ pub struct Stats {
     pub ghost_hits: u64,
     /// How long keys live unless they are given another time, in milliseconds; 0: for ever.
     pub ttl_ms: u64,
+    /// Whether keys have versions: [`Options::versions`](super::Options::versions).
+    pub has_versions: bool,
     /// Segments of the index.
     pub segments: u64,
     /// Keys divided by the slots of all segments, 0 to 1.
@@ -170,6 +172,7 @@ impl Core {
             evicted_old: self.sum(|head| head.evicted_old.load(Ordering::Relaxed)),
             ghost_hits: self.sum(|head| head.ghost_hits.load(Ordering::Relaxed)),
             ttl_ms: region.geometry().ttl_ms,
+            has_versions: region.geometry().has_versions,
             payload_bytes: self.sum(|head| head.payload.load(Ordering::Relaxed)),
             max_size: region.geometry().max_size,
             shards: region.geometry().shards(),

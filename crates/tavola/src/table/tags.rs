@@ -16,7 +16,7 @@
 use super::Table;
 use super::attributes::{Attributes, no_room};
 use super::core::Core;
-use super::how::{Beside, Stamping, When};
+use super::how::{Beside, When};
 use super::write::{New, link};
 use crate::alloc::{Stamp, Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
 use crate::error::{Error, Result};
@@ -127,12 +127,8 @@ impl Core {
         if !tags.is_empty() && self.region().fixed().is_some() {
             return Err(no_room());
         }
-        let Stamping { stamp, keep } = self.stamping(attributes)?;
-        let stamp = Stamp {
-            tags: *tags,
-            ..stamp
-        };
-        let beside = Stamping { stamp, keep };
+        let mut beside = self.stamping(attributes)?;
+        beside.stamp.tags = *tags;
         self.store_stamped(key, value, When::Always, Beside(Some(&beside)))?;
         self.use_tags(tags.hints())
     }

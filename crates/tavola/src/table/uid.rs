@@ -62,7 +62,7 @@ impl Core {
     fn set_by_uid(&self, hint: Hint, value: &[u8]) -> Result<bool> {
         let me = self.writer()?;
         if let Ok(word) = <[u8; 8]>::try_from(value)
-            && self.region().geometry().ttl_ms == 0
+            && !self.region().geometry().stamps()
         {
             let shard = UidPlace::of(hint.uid(), self.region().geometry().shards_log2).shard;
             let changed = self.locked(shard, me, |lock| {

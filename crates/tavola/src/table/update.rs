@@ -4,7 +4,9 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
+use super::entry::Details;
 use super::how::{Beside, When};
+use super::store::{Condition, Store, Stored};
 use crate::error::{Error, Result};
 use crate::index::of_value;
 
@@ -12,6 +14,9 @@ use crate::index::of_value;
 ///
 /// A token is a 64-bit hash of the value, seeded by the table: it costs no memory, and it stays the
 /// same wherever the item is moved. A value that was changed and changed back has its old token.
+///
+/// In a table with [`versions`](super::Options::versions) it is the key's version: equal tokens of
+/// a key mean that nobody has set it in between, to the same value neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CasToken(pub u64);
 
@@ -35,8 +40,12 @@ impl Core {
         Ok(self.get_into(key, &mut value)?.then_some(value))
     }
 
-    pub(super) fn token_of(&self, value: &[u8]) -> CasToken {
-        CasToken(of_value(self.region(), value))
+    /// The token of a key with this version and value.
+    pub(super) fn token(&self, version: u64, value: &[u8]) -> CasToken {
+        CasToken(match version {
+            0 => of_value(self.region(), value),
+            version => version,
+        })
     }
 
     /// As [`Self::count_set`], where it is not known who writes, or whether.
@@ -264,21 +273,32 @@ impl Table {
     /// # Errors
     /// As [`Table::get`].
     pub fn get_with_token(&self, key: &[u8]) -> Result<Option<(Vec<u8>, CasToken)>> {
-        let core = self.core()?;
-        let token = |value: Vec<u8>| {
-            let token = core.token_of(&value);
-            (value, token)
-        };
-        Ok(core.get(key)?.map(token))
+        let entry = self.get_entry(key)?;
+        Ok(entry.map(|entry| (entry.value, entry.token)))
     }
 
     /// The token of a key that has this value, whichever key it is: for what was read otherwise
     /// than by [`Table::get_with_token`].
     ///
     /// # Errors
-    /// Those of mapping the table, where this is its first use.
+    /// [`Error::BadOption`] in a table with versions, where a value does not tell it.
     pub fn token_of(&self, value: &[u8]) -> Result<CasToken> {
-        Ok(self.core()?.token_of(value))
+        let core = self.core()?;
+        if core.region().geometry().has_versions {
+            return Err(Error::BadOption {
+                option: "token_of",
+                why: "a table with versions tells a key's token with its value only".to_string(),
+            });
+        }
+        Ok(core.token(0, value))
+    }
+
+    /// The token of a value that was read with these details, as by [`Table::get_entry_into`].
+    ///
+    /// # Errors
+    /// Those of mapping the table, where this is its first use.
+    pub fn token(&self, details: &Details, value: &[u8]) -> Result<CasToken> {
+        Ok(self.core()?.token(details.version, value))
     }
 
     /// Sets a key if its value is still the one its token was read with.
@@ -305,23 +325,15 @@ impl Table {
         value: &[u8],
         attributes: Attributes,
     ) -> Result<CasOutcome> {
-        let core = self.core()?;
-        let stamping = core.stamping(attributes)?;
-        loop {
-            let Some((old, found)) = self.get_with_token(key)? else {
-                core.count_call();
-                return Ok(CasOutcome::Missing);
-            };
-            if found != token {
-                core.count_call();
-                return Ok(CasOutcome::Changed);
-            }
-            let me = core.writer()?;
-            let beside = Beside(Some(&stamping));
-            if core.try_store(me, (key, value), When::Equals(&old), beside)? {
-                core.count_set(me);
-                return Ok(CasOutcome::Swapped);
-            }
-        }
+        let how = Store {
+            condition: Condition::Is(token),
+            attributes: Some(attributes),
+            version: None,
+        };
+        Ok(match self.store(key, value, &how)? {
+            Stored::Done(_) => CasOutcome::Swapped,
+            Stored::Missing => CasOutcome::Missing,
+            Stored::Exists => CasOutcome::Changed,
+        })
     }
 }

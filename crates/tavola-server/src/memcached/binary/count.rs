@@ -25,7 +25,6 @@ pub(super) fn carry_out(
             delta: asked.delta,
             down: asked.down,
             cas: (asked.cas != 0).then_some(asked.cas),
-            with_cas: !quiet,
             make: (asked.exptime != MAKE_NOTHING).then(|| Make {
                 number: asked.initial,
                 expiry: exptime::unsigned(asked.exptime),

@@ -47,12 +47,12 @@ fn read(work: &Work, asked: &Get<'_>, value: &mut Vec<u8>) -> Result<Option<(Att
             (found, Event::TouchHit, Event::TouchMiss)
         }
     };
-    let Some(attributes) = found else {
+    let Some(details) = found else {
         work.count(miss);
         return Ok(None);
     };
     work.count(hit);
-    Ok(Some((attributes, work.cas_of(value)?)))
+    Ok(Some((details.attributes, work.cas_of(&details, value)?)))
 }
 
 pub(super) fn touch(

@@ -26,7 +26,7 @@ pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Out
         Command::Get(get) => get::get(work, header, get, quiet, output),
         Command::Touch { key, exptime } => get::touch(work, header, key, *exptime, output),
         Command::Store(store) => {
-            let stored = store::carry_out(work, store, !quiet);
+            let stored = store::carry_out(work, store);
             tell(output, header, quiet, stored);
         }
         Command::Delete { key, cas } => {

@@ -9,11 +9,7 @@ use crate::memcached::store::{Join, Outcome, Store, Verb, store};
 use crate::memcached::work::Work;
 
 /// The unique number of what was stored, where it is wanted.
-pub(super) fn carry_out(
-    work: &Work,
-    asked: &binary::Store<'_>,
-    with_cas: bool,
-) -> Result<u64, Failure> {
+pub(super) fn carry_out(work: &Work, asked: &binary::Store<'_>) -> Result<u64, Failure> {
     let cas = (asked.cas != 0).then_some(asked.cas);
     let join = Join { cas, makes: false };
     let verb = match (asked.verb, cas) {
@@ -34,7 +30,6 @@ pub(super) fn carry_out(
                 expiry: exptime::unsigned(asked.exptime),
                 flags: asked.flags,
             },
-            with_cas,
         },
     )?;
     Err(Failure::Status(match stored {

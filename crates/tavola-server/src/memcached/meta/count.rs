@@ -31,7 +31,6 @@ pub(super) fn carry_out(
             delta: flags.delta(),
             down,
             cas: flags.compare().filter(|cas| *cas != 0),
-            with_cas: flags.has(b'c'),
             make: flags.vivify().map(|time| Make {
                 number: flags.initial(),
                 expiry: exptime::signed(time),

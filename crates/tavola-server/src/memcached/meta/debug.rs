@@ -21,13 +21,13 @@ pub(super) fn carry_out(work: &mut Work, key: Key<'_>, output: &mut Output) {
 fn look(work: &Work, key: Key<'_>, value: &mut Vec<u8>, output: &mut Output) -> Result<()> {
     let mut room = KeyRoom::default();
     let found = work.table().get_entry_into(key.bytes(&mut room), value)?;
-    let Some(attributes) = found else {
+    let Some(details) = found else {
         output.extend(answer::MISS);
         return Ok(());
     };
-    let left = exptime::left_s(attributes.expiry);
+    let left = exptime::left_s(details.attributes.expiry);
     let left = left.map_or("-1".to_owned(), |left| left.to_string());
-    let cas = work.cas_of(value)?.to_string();
+    let cas = work.cas_of(&details, value)?.to_string();
     let size = value.len().to_string();
     let facts = [("exp", &left[..]), ("cas", &cas[..]), ("size", &size[..])];
     answer::debug(output.room(ANSWER_BYTES), key, key.is_base64(), &facts);

@@ -1,6 +1,6 @@
 //! `md`.
 
-use tavola::{Attributes, CasOutcome, Result};
+use tavola::{Attributes, CasOutcome, CasToken, Result};
 use tavola_proto::KeyRoom;
 use tavola_proto::meta::{Item, Request, Status, answer};
 
@@ -53,7 +53,7 @@ fn empty(work: &Work, item: &Item<'_>) -> Result<Status> {
     let status = match flags.compare() {
         None if table.replace_with(key, &[], attributes)? => Status::Done,
         None => Status::NotFound,
-        Some(cas) => match table.compare_and_swap_with(key, Work::token(cas), &[], attributes)? {
+        Some(cas) => match table.compare_and_swap_with(key, CasToken(cas), &[], attributes)? {
             CasOutcome::Swapped => Status::Done,
             CasOutcome::Changed => Status::Exists,
             CasOutcome::Missing => Status::NotFound,

@@ -1,6 +1,6 @@
 //! `mg`.
 
-use tavola::{Attributes, Result};
+use tavola::{Attributes, Details, Result};
 use tavola_proto::KeyRoom;
 use tavola_proto::meta::answer::{self, Found};
 use tavola_proto::meta::{Item, Request, Status};
@@ -63,20 +63,27 @@ fn read(work: &Work, item: &Item<'_>, value: &mut Vec<u8>) -> Result<Option<(Att
             let first = flags.words().find(|word| matches!(word[0], b't' | b'T'));
             let tells_old = first.is_some_and(|word| word[0] == b't');
             let found = had.map(|had| {
-                if tells_old {
-                    had
+                let was = had.attributes;
+                let attributes = if tells_old {
+                    was
                 } else {
-                    Attributes { expiry, ..had }
-                }
+                    Attributes { expiry, ..was }
+                };
+                Details { attributes, ..had }
             });
             (found, Event::TouchHit, Event::TouchMiss)
         }
     };
-    let Some(attributes) = found else {
+    let Some(details) = found else {
         work.count(miss);
         return Ok(None);
     };
     work.count(hit);
     let with_cas = flags.has(b'c') || flags.compare().is_some();
-    Ok(Some((attributes, work.cas_if(with_cas, value)?)))
+    let cas = if with_cas {
+        work.cas_of(&details, value)?
+    } else {
+        0
+    };
+    Ok(Some((details.attributes, cas)))
 }

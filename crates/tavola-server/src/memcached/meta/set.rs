@@ -49,7 +49,6 @@ pub(super) fn carry_out(
                 expiry: exptime::signed(time.unwrap_or(0)),
                 flags: flags.client_flags(),
             },
-            with_cas: flags.has(b'c'),
         },
     );
     let (status, told) = match stored {

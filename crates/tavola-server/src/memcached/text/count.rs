@@ -19,7 +19,6 @@ pub(super) fn carry_out(work: &Work, asked: &text::Count<'_>, output: &mut Outpu
             delta: asked.delta,
             down: asked.down,
             cas: None,
-            with_cas: false,
             make: None,
         },
     );

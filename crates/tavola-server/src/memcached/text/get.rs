@@ -4,7 +4,7 @@
 //! overlap. An answer with many values is written in parts: when the output is full the rest waits
 //! until the client has fetched some, and the request stays in the input so long.
 
-use tavola::{Attributes, Result};
+use tavola::{Details, Result};
 use tavola_proto::text::{Get, answer};
 
 use crate::memcached::exptime;
@@ -120,12 +120,12 @@ fn tell(
     output: &mut Output,
     key: &[u8],
     asked: Asked,
-    entry: Option<(&[u8], Attributes)>,
+    entry: Option<(&[u8], Details)>,
 ) -> Result<()> {
     match entry {
-        Some((value, attributes)) => {
+        Some((value, details)) => {
             work.count(Event::GetHit);
-            item(work, output, key, asked.with_cas, value, attributes)?;
+            item(work, output, key, asked.with_cas, value, details)?;
         }
         None => work.count(Event::GetMiss),
     }
@@ -141,15 +141,15 @@ fn item(
     key: &[u8],
     with_cas: bool,
     value: &[u8],
-    attributes: Attributes,
+    details: Details,
 ) -> Result<()> {
     let cas = if with_cas {
-        Some(work.cas_of(value)?)
+        Some(work.cas_of(&details, value)?)
     } else {
         None
     };
     let out = output.room(key.len() + value.len() + LINE_BYTES);
-    answer::value(out, key, attributes.flags, value, cas);
+    answer::value(out, key, details.attributes.flags, value, cas);
     Ok(())
 }
 
@@ -169,9 +169,9 @@ pub(in crate::memcached) fn get_and_touch(
             return Ok(Some(number));
         }
         match work.table().get_and_touch_into(key, expiry, &mut value)? {
-            Some(attributes) => {
+            Some(details) => {
                 work.count(Event::TouchHit);
-                item(work, output, key, get.with_cas, &value, attributes)?;
+                item(work, output, key, get.with_cas, &value, details)?;
             }
             None => work.count(Event::TouchMiss),
         }

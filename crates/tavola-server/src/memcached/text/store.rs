@@ -26,7 +26,6 @@ pub(super) fn carry_out(work: &Work, asked: &text::Store<'_>) -> Result<Reply> {
                 expiry: exptime::signed(asked.exptime),
                 flags: asked.flags,
             },
-            with_cas: false,
         },
     )?;
     Ok(Reply::Line(match stored {

@@ -12,6 +12,7 @@ mod members;
 mod space;
 mod tags;
 mod uids;
+mod versions;
 
 use super::Run;
 use super::case::{Case, Prepared};
@@ -21,7 +22,7 @@ pub(super) type Make = fn(&Run<'_>) -> Prepared<Vec<Case>>;
 
 /// All cases, by what they touch, a few at a time: what a process holds in memory costs at each
 /// fork.
-pub(super) const ROOMS: [&[Make]; 11] = [
+pub(super) const ROOMS: [&[Make]; 12] = [
     &[keys::cases],
     &[large::cases],
     &[growth::cases, growth::doubling],
@@ -31,6 +32,7 @@ pub(super) const ROOMS: [&[Make]; 11] = [
     &[expiry::cases, expired::cases],
     &[leases::cases],
     &[tags::cases],
+    &[versions::cases],
     &[members::cases],
     &[cache::cases],
 ];

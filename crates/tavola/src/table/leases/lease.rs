@@ -96,13 +96,12 @@ impl Lease {
             return Ok(false);
         }
         let now = self.core.region().now_ms();
-        let stamping = Stamping {
-            stamp: Stamp {
-                tags: *tags,
-                ..self.options.stamp(now, self.began.elapsed())
-            },
-            keep: false,
+        let stamp = Stamp {
+            tags: *tags,
+            version: self.core.next_version(),
+            ..self.options.stamp(now, self.began.elapsed())
         };
+        let stamping = Stamping::new(stamp, false);
         let when = When::Leased(&self.claim);
         // Dropped afterwards, and so ended: who comes in between finds the value.
         let core = &self.core;

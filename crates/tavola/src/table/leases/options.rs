@@ -1,6 +1,6 @@
 //! How long values are fresh, and leases last.
 
-use crate::alloc::{Stamp, Tags};
+use crate::alloc::Stamp;
 use crate::error::{Error, Result};
 use crate::layout::{LONGEST_LEASE_MS, MOST_MS};
 use crate::region::Region;
@@ -117,7 +117,7 @@ impl LeaseOptions {
         Stamp {
             expiry_ms: now_ms + (self.fresh_ms + self.stale_ms).min(MOST_MS),
             client: self.early.map_or(0, |_| took_us),
-            tags: Tags::NONE,
+            ..Stamp::NONE
         }
     }
 

@@ -60,14 +60,13 @@ fn compute(table: &Table, failed: bool) {
         assert!(core.end_lease((me, named), &claim, told).unwrap());
         return;
     }
-    let stamping = Stamping {
-        stamp: Stamp {
-            tags: crate::Tags::NONE,
+    let stamping = Stamping::new(
+        Stamp {
             expiry_ms: region(table).now_ms() + HOUR.as_millis() as u64,
-            client: 0,
+            ..Stamp::NONE
         },
-        keep: false,
-    };
+        false,
+    );
     let (when, beside) = (When::Leased(&claim), Beside(Some(&stamping)));
     assert!(
         core.store_stamped(&KEY, b"the dead one's", when, beside)
