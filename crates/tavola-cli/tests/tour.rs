@@ -1,6 +1,8 @@
 //! The tour: it shows what it promises, its checks have teeth, and it cleans up after itself.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -194,6 +196,64 @@ fn a_table_that_no_tour_made_is_left_alone() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--table"));
     assert_eq!(desk.run(&["get", "tour", "mine"]).stdout, b"precious");
+}
+
+/// Where the format version stands in a table, and the fingerprint of its structures.
+const FORMAT: u64 = 12;
+const FINGERPRINT: u64 = 16;
+
+fn flip(desk: &Desk, name: &str, at: u64) {
+    let path = desk.dir.path().join(name);
+    let file = File::options().read(true).write(true).open(path).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[byte[0] ^ 0xff], at).unwrap();
+}
+
+#[test]
+fn a_tour_replaces_the_table_of_a_tour_of_another_layout() {
+    let desk = Desk::new();
+    let short = ["tour", "--seconds", "1", "--procs", "2", "--kills", "0"];
+    assert!(desk.run(&short).status.success());
+    for at in [FORMAT, FINGERPRINT] {
+        flip(&desk, "tour", at);
+        assert!(!desk.run(&["stat", "tour"]).status.success(), "byte {at}");
+        let next = desk.run(&short);
+        assert!(next.status.success(), "byte {at}: {next:?}");
+        assert!(desk.run(&["stat", "tour"]).status.success());
+    }
+}
+
+#[test]
+fn another_table_of_another_layout_is_left_alone_as_is_one_in_use() {
+    let desk = Desk::new();
+    // The marker is a value here, but not that of the key of a tour.
+    let marker = "made by 'tavola tour', which replaces it when it runs again";
+    assert!(desk.run(&["set", "tour", "mine", marker]).status.success());
+    flip(&desk, "tour", FORMAT);
+    let refused = desk.run(&["tour", "--seconds", "1"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(told.contains("version"), "{told}");
+    flip(&desk, "tour", FORMAT);
+    let kept = desk.run(&["get", "tour", "mine"]);
+    assert_eq!(kept.stdout, marker.as_bytes());
+    assert!(desk.run(&["drop", "tour"]).status.success());
+
+    let Started {
+        mut child,
+        lines: _lines,
+        ..
+    } = desk.start(&["tour", "--seconds", "60", "--procs", "2"]);
+    flip(&desk, "tour", FORMAT);
+    let refused = desk.run(&["tour", "--seconds", "1"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(told.contains("in use"), "{told}");
+    flip(&desk, "tour", FORMAT);
+    send(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(desk.tables(), 0);
 }
 
 #[test]

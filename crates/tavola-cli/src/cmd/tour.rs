@@ -15,6 +15,7 @@ use crate::error::CliError;
 use crate::interrupt;
 use crate::units::{count, counted, size};
 
+mod former;
 mod journal;
 mod live;
 mod next_steps;
@@ -146,30 +147,7 @@ enum Ending {
 
 /// Makes the table, in place of one that an earlier tour left.
 fn fresh_table(name: &OsStr) -> Result<Table, CliError> {
-    match Table::open_read_only(name) {
-        Ok(old) => {
-            let ours = old.get(MARKER)?.as_deref() == Some(MARKER_VALUE);
-            let busy = old
-                .participants()?
-                .iter()
-                .any(|one| one.alive && one.pid != std::process::id());
-            if !ours || busy {
-                let why = if ours {
-                    "is in use"
-                } else {
-                    "was not made by a tour"
-                };
-                let sentence = format!(
-                    "the table {} {why}; choose another with --table NAME",
-                    quoted(name)
-                );
-                return Err(CliError::Sentence(sentence));
-            }
-            names::remove(name)?;
-        }
-        Err(tavola::Error::NotFound { .. }) => {}
-        Err(error) => return Err(error.into()),
-    }
+    former::clear(name)?;
     let table = Table::options().shards(SHARDS).create(name)?;
     table.set(MARKER, MARKER_VALUE)?;
     Ok(table)
