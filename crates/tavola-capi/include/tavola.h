@@ -1092,6 +1092,20 @@ tavola_status tavola_update(const struct tavola_table *table,
                             tavola_update_fn change,
                             void *user);
 
+// As `tavola_update`, of the key with this uid: `old` is never NULL. Its uid stays.
+//
+// # Errors
+// `TAVOLA_MISSING`: there is none now, as there was none, and `change` was not called, or as
+// `change` removed it. Else as `tavola_set`.
+//
+// # Concurrency
+// `change` is called holding no lock, and again when another process changed the key meanwhile, or
+// removed it and the uid went to another key, unless the hint has a generation.
+tavola_status tavola_update_by_uid(const struct tavola_table *table,
+                                   tavola_hint hint,
+                                   tavola_update_fn change,
+                                   void *user);
+
 // Removes a key and gives the value it had.
 //
 // # Errors

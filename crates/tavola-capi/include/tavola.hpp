@@ -14,6 +14,7 @@
 #define TAVOLA_HPP
 
 #include <tavola_lease.hpp>
+#include <tavola_names.hpp>
 
 namespace tavola {
 
@@ -344,6 +345,14 @@ class table {
   bool set_by_uid(hint uid, view value) {
     return detail::done(tavola_set_by_uid(get(), uid, value.data(), value.size()));
   }
+  // As `update`, of the key with this uid: there is always an old value. Where no key has it,
+  // `change` is not called.
+  template <typename F>
+  bool update_by_uid(hint uid, F&& change) {
+    using changing = detail::changing<F>;
+    changing asked(change);
+    return asked.guard.check(tavola_update_by_uid(get(), uid, changing::ask, &asked)) == TAVOLA_OK;
+  }
   bool remove_by_uid(hint uid) { return detail::done(tavola_remove_by_uid(get(), uid)); }
   std::optional<std::string> key_of_uid(hint uid) const {
     detail::text key;
@@ -475,20 +484,6 @@ inline std::optional<std::string> untaken() {
   detail::text value;
   return value.take_if_done(tavola_untaken(value.buffer()));
 }
-
-// Where tables are.
-namespace names {
-inline std::string directory() {
-  detail::text path;
-  return path.take(tavola_names_directory(path.buffer()));
-}
-inline std::string path_of(const std::string& name) {
-  detail::text path;
-  return path.take(tavola_names_path_of(name.c_str(), path.buffer()));
-}
-inline std::vector<std::string> list() { return detail::texts(tavola_names_list); }
-inline void remove(const std::string& name) { detail::check(tavola_names_remove(name.c_str())); }
-}  // namespace names
 
 }  // namespace tavola
 

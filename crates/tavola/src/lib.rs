@@ -63,7 +63,7 @@ pub use table::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Entry, Expiry, Iter,
     Latencies, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine, LogOptions, LogReader,
     LogSink, LogText, Maintained, Options, Overload, Participant, Pending, Queue, QueueOptions,
-    QueuePool, Recent, ShardStats, Stats, Store, Stored, Table, Watch,
+    QueuePool, Recent, ShardStats, Stats, Store, Stored, Table, Updated, Watch,
 };
 
 // Its examples open tables by name: a test of `tavola-capi` runs them over a directory of its own.

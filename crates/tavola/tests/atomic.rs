@@ -6,12 +6,13 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use support::part::{Actor, hear, play, say};
 use support::{Dir, assert_clean, over_every_table};
-use tavola::{CasOutcome, Options, Table};
+use tavola::{CasOutcome, Hint, Options, Table, Updated};
 
 const PROCESSES: u64 = 4;
 const COUNTERS: u64 = 8;
 const INCREMENTS: u64 = 20_000;
 const THREADS: u64 = 4;
+const UPDATES: u64 = 3_000;
 
 fn options() -> Options {
     Table::options().max_size(32 << 20)
@@ -99,6 +100,62 @@ fn updates_add_up() {
         }
         assert_clean(table);
     });
+}
+
+/// An actor: counts the key of a uid up, by its uid, when told to.
+fn uid_counter(args: &[String]) {
+    let table = Table::open(&args[0]).unwrap();
+    let hint = Hint::from_bits(args[1].parse().unwrap());
+    say("ready");
+    hear().unwrap();
+    count_by_uid(&table, hint);
+}
+
+fn count_by_uid(table: &Table, hint: Hint) {
+    let one_more = |old: &[u8]| Some((number(Some(old)) + 1).to_le_bytes().to_vec());
+    for _ in 0..UPDATES {
+        let updated = table.update_by_uid(hint, one_more).unwrap();
+        assert!(matches!(updated, Updated::Stored(_)), "{updated:?}");
+    }
+}
+
+#[test]
+fn updates_by_uid_add_up_beside_others_of_processes_and_threads() {
+    play(&[("uid counter", uid_counter)]);
+    // A word is changed in place, by uid as by key; a longer value is another item each time.
+    for key in [&b"12345678"[..], b"a key"] {
+        let dir = Dir::new();
+        let path = dir.table("t");
+        let table = options().create(&path).unwrap();
+        let hint = table.set_uid(key, &0u64.to_le_bytes()).unwrap();
+        let test = "updates_by_uid_add_up_beside_others_of_processes_and_threads";
+        let args = [path.to_str().unwrap(), &hint.to_bits().to_string()];
+        let mut counters: Vec<Actor> = (0..PROCESSES)
+            .map(|_| Actor::start(test, "uid counter", &args))
+            .collect();
+        for counter in &mut counters {
+            assert_eq!(counter.hear(), "ready");
+        }
+        for counter in &mut counters {
+            counter.tell("begin");
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| count_by_uid(&table, hint));
+            }
+            scope.spawn(|| {
+                let one_more = |old: Option<&[u8]>| Some((number(old) + 1).to_le_bytes().to_vec());
+                for _ in 0..UPDATES {
+                    table.update(key, one_more).unwrap();
+                }
+            });
+        });
+        counters.into_iter().for_each(Actor::finish);
+        let sum = number(table.get(key).unwrap().as_deref());
+        assert_eq!(sum, (PROCESSES + THREADS + 1) * UPDATES);
+        assert_eq!(table.uid_of(key).unwrap(), Some(hint));
+        assert_clean(&table);
+    }
 }
 
 /// Each job is taken by one thread, however many reach for it.

@@ -5,8 +5,9 @@ mod support;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 use support::{Dir, Random, assert_clean, over_every_table, value_of, version_of};
-use tavola::{Error, Hint, Table};
+use tavola::{Attributes, Error, Expiry, Hint, Table, Updated};
 
 fn options() -> tavola::Options {
     Table::options().max_size(64 << 20)
@@ -235,6 +236,91 @@ fn a_uid_that_is_used_again_has_another_generation() {
     assert_eq!(table.get_by_uid(second).unwrap().unwrap(), b"2");
     assert_eq!(table.get_by_uid(second.uid()).unwrap().unwrap(), b"2");
     assert_eq!(Hint::from_bits(second.to_bits()), second);
+}
+
+#[test]
+fn an_update_by_uid_changes_removes_or_leaves_what_is_meant() {
+    over_every_table(options(), |table| {
+        let with = Attributes {
+            expiry: Expiry::After(Duration::from_secs(3600)),
+            flags: 7,
+        };
+        let hint = table.set_uid(b"key", b"").unwrap();
+        table.set_with(b"key", b"old", with).unwrap();
+        for len in [20, 60_000, 8, 3] {
+            let mut had = Vec::new();
+            let replace = |old: &[u8]| {
+                had = old.to_vec();
+                Some(vec![b'x'; len])
+            };
+            let before = table.get(b"key").unwrap().unwrap();
+            let updated = table.update_by_uid(hint, replace).unwrap();
+            assert_eq!(updated, Updated::Stored(vec![b'x'; len]));
+            assert_eq!(had, before);
+            let mut now = Vec::new();
+            let attributes = table.get_entry_by_uid_into(hint, &mut now).unwrap();
+            assert_eq!(now, vec![b'x'; len]);
+            assert_eq!(attributes.unwrap().flags, 7);
+            assert_ne!(table.ttl(b"key").unwrap(), Some(Expiry::Never));
+            assert_eq!(table.uid_of(b"key").unwrap(), Some(hint));
+        }
+        // A counter is shown as text, and is text then.
+        table.remove(b"key").unwrap();
+        table.incr(b"count", 41).unwrap();
+        let count = table.uid_of(b"count").unwrap().unwrap();
+        let found = table.update_by_uid(count.uid(), |old| Some([old, b"0"].concat()));
+        assert_eq!(found.unwrap(), Updated::Stored(b"410".to_vec()));
+        assert_eq!(table.incr(b"count", 1).unwrap(), 411);
+        let stopped = table.try_update_by_uid::<Box<dyn std::error::Error>>(count, |_| Err("no")?);
+        assert_eq!(stopped.unwrap_err().to_string(), "no");
+        assert_eq!(table.get(b"count").unwrap().unwrap(), b"411");
+        assert_eq!(
+            table.update_by_uid(count, |_| None).unwrap(),
+            Updated::Removed
+        );
+        let unasked = |_: &[u8]| panic!("there is no value to change");
+        for gone in [hint, count, Hint::from_bits(0)] {
+            assert_eq!(
+                table.update_by_uid(gone, unasked).unwrap(),
+                Updated::Missing
+            );
+        }
+        assert!(table.is_empty().unwrap());
+        assert_clean(table);
+    });
+}
+
+#[test]
+fn an_update_begins_again_where_its_uid_went_to_another_key() {
+    for with_generation in [true, false] {
+        let table = options().shards(1).private().unwrap();
+        let first = table.set_uid(b"first", b"same").unwrap();
+        let hint = match with_generation {
+            true => first,
+            false => first.uid().into(),
+        };
+        let mut seen = 0;
+        let updated = table.update_by_uid(hint, |old| {
+            assert_eq!(old, b"same");
+            seen += 1;
+            if seen == 1 {
+                // The first key is there again, but with another uid than the second.
+                assert!(table.remove(b"first").unwrap());
+                let second = table.set_uid(b"second", b"same").unwrap();
+                assert_eq!((second.uid(), second == first), (first.uid(), false));
+                table.set_uid(b"first", b"same").unwrap();
+            }
+            Some(b"new".to_vec())
+        });
+        let expected = match with_generation {
+            true => (Updated::Missing, 1, &b"same"[..]),
+            false => (Updated::Stored(b"new".to_vec()), 2, &b"new"[..]),
+        };
+        let second = table.get(b"second").unwrap().unwrap();
+        assert_eq!((updated.unwrap(), seen, &second[..]), expected);
+        assert_eq!(table.get(b"first").unwrap().unwrap(), b"same");
+        assert_clean(&table);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Changes that depend on the old value.
 
 use super::tavola_table;
+use super::uid::tavola_hint;
 use crate::attributes::{EntryOut, attributes_of, tavola_attributes};
 use crate::batch::tavola_bytes;
 use crate::buffer::{tavola_buffer, with_scratch};
@@ -10,7 +11,7 @@ use crate::status::{Failure, tavola_status};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::{mem, ptr};
-use tavola_core::{CasOutcome, CasToken, Table};
+use tavola_core::{CasOutcome, CasToken, Hint, Table, Updated};
 
 /// What becomes of a value in `tavola_update`.
 #[repr(i32)]
@@ -107,6 +108,35 @@ pub unsafe extern "C" fn tavola_update(
         let asked = |old: Option<&[u8]>| unsafe { ask(change, user, old) };
         match table.inner.try_update(key, asked) {
             Ok(now) => found(now.is_some()),
+            Err(Stop::Kept(is_there)) => found(is_there),
+            Err(Stop::Failed(failure)) => Err(failure),
+        }
+    })
+}
+
+/// As `tavola_update`, of the key with this uid: `old` is never NULL. Its uid stays.
+///
+/// # Errors
+/// `TAVOLA_MISSING`: there is none now, as there was none, and `change` was not called, or as
+/// `change` removed it. Else as `tavola_set`.
+///
+/// # Concurrency
+/// `change` is called holding no lock, and again when another process changed the key meanwhile, or
+/// removed it and the uid went to another key, unless the hint has a generation.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_update_by_uid(
+    table: *const tavola_table,
+    hint: tavola_hint,
+    change: tavola_update_fn,
+    user: *mut c_void,
+) -> tavola_status {
+    entry(|| {
+        let table = given!(handle table);
+        change.ok_or_else(|| Failure::null("change"))?;
+        // SAFETY: the caller's promise.
+        let asked = |old: &[u8]| unsafe { ask(change, user, Some(old)) };
+        match table.inner.try_update_by_uid(Hint::from_bits(hint), asked) {
+            Ok(now) => found(matches!(now, Updated::Stored(_))),
             Err(Stop::Kept(is_there)) => found(is_there),
             Err(Stop::Failed(failure)) => Err(failure),
         }

@@ -73,6 +73,70 @@ static void entries(void) {
   CHECK_IS(TAVOLA_OK, tavola_names_remove("entries"));
 }
 
+static int32_t longer(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+  char *text = user;
+  CHECK(old != NULL);
+  if (old_len >= 4) {
+    return old_len == 4 ? TAVOLA_KEEP : TAVOLA_REMOVE;
+  }
+  memcpy(text, old, old_len);
+  text[old_len] = '+';
+  now->data = text;
+  now->len = old_len + 1;
+  return TAVOLA_STORE;
+}
+
+static int32_t uncalled(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+  (void)user, (void)old, (void)old_len, (void)now;
+  CHECK(false);
+  return TAVOLA_KEEP;
+}
+
+static int32_t nonsense(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+  (void)user, (void)old, (void)old_len, (void)now;
+  return 77;
+}
+
+// Another one changes the key meanwhile: what the first try came to does not count.
+static int32_t overtaken(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+  if (old_len == 1) {
+    CHECK_IS(TAVOLA_OK, set(user, "alice", "theirs"));
+  } else {
+    CHECK(old_len == 6 && memcmp(old, "theirs", old_len) == 0);
+  }
+  now->data = old_len == 1 ? "late" : "ours";
+  now->len = 4;
+  return TAVOLA_STORE;
+}
+
+static void updates(void) {
+  tavola_table *table = a_table("updates");
+  char text[16];
+  tavola_hint alice = 0, bob = 0;
+  CHECK_IS(TAVOLA_OK, tavola_set_uid(table, "alice", 5, "ab", 2, &alice));
+  CHECK_IS(TAVOLA_OK, tavola_update_by_uid(table, alice, longer, text));
+  CHECK(has(table, "alice", "ab+"));
+  CHECK_IS(TAVOLA_OK, tavola_update_by_uid(table, (uint32_t)alice, longer, text));
+  CHECK_IS(TAVOLA_OK, tavola_update_by_uid(table, alice, longer, text));
+  CHECK(has(table, "alice", "ab++"));
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_update_by_uid(table, alice, nonsense, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_update_by_uid(table, alice, NULL, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_update_by_uid(NULL, alice, longer, text));
+  CHECK(has(table, "alice", "ab++"));
+  CHECK_IS(TAVOLA_OK, set(table, "alice", "x"));
+  CHECK_IS(TAVOLA_OK, tavola_update_by_uid(table, alice, overtaken, table));
+  CHECK(has(table, "alice", "ours"));
+  CHECK_IS(TAVOLA_OK, set(table, "alice", "longer"));
+  CHECK_IS(TAVOLA_MISSING, tavola_update_by_uid(table, alice, longer, text));
+  CHECK(has(table, "alice", NULL));
+  CHECK_IS(TAVOLA_OK, tavola_set_uid(table, "bob", 3, "b", 1, &bob));
+  CHECK_IS(TAVOLA_MISSING, tavola_update_by_uid(table, alice, uncalled, NULL));
+  CHECK(has(table, "bob", "b"));
+  check_clean(table);
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("updates"));
+}
+
 static void fixed(bool with_uids) {
   tavola_options options = TAVOLA_INIT(tavola_options);
   tavola_stats stats = TAVOLA_INIT(tavola_stats);
@@ -100,6 +164,7 @@ static void fixed(bool with_uids) {
 int main(void) {
   uids();
   entries();
+  updates();
   fixed(false);
   fixed(true);
   return 0;

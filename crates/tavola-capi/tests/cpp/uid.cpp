@@ -5,7 +5,7 @@
 int main() {
   auto table = a_table("uids");
   CHECK(!table.uid_of("alice"));
-  const auto alice = table.set_uid("alice", "1");
+  auto alice = table.set_uid("alice", "1");
   CHECK(table.uid_of("alice") == alice && table.get_by_uid(alice) == "1");
   CHECK(table.set_by_uid(alice, "2") && table.get("alice") == "2");
   table.set("alice", "3", {{}, {}, 7});
@@ -13,6 +13,22 @@ int main() {
   CHECK(found && found->value == "3" && found->attributes.flags == 7);
   CHECK(found->token == table.get_with_token("alice")->token);
   CHECK(table.set_by_uid(alice, "2") && table.get_entry_by_uid(alice)->attributes.flags == 0);
+  const auto doubled = [](auto old) {
+    return old->size() < 4 ? std::optional(std::string(*old) + std::string(*old)) : std::nullopt;
+  };
+  CHECK(table.update_by_uid(alice, doubled) && table.get("alice") == "22");
+  CHECK(table.update_by_uid(alice, doubled) && !table.update_by_uid(alice, doubled));
+  CHECK(!table.contains("alice") && !table.update_by_uid(alice, doubled));
+  const auto again = table.set_uid("alice", "2");
+  bool went_on = false;
+  try {
+    table.update_by_uid(again, [](auto) -> std::optional<std::string> { throw 7; });
+  } catch (int) {
+    went_on = true;
+  }
+  CHECK(went_on && table.get("alice") == "2" && table.remove("alice"));
+  CHECK(!table.update_by_uid(alice, doubled) && !table.update_by_uid(again, doubled));
+  alice = table.set_uid("alice", "2");
   CHECK(table.key_of_uid(static_cast<std::uint32_t>(alice)) == "alice");
   CHECK(table.remove_by_uid(alice) && !table.remove_by_uid(alice) && !table.get_by_uid(alice));
   CHECK(!table.set_by_uid(alice, "3") && !table.key_of_uid(alice) &&

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 use std::rc::Rc;
-use tavola::{Attributes, CasOutcome, Condition, Error, Hint, Result, Table};
+use tavola::{Attributes, CasOutcome, Condition, Error, Hint, Result, Table, Updated};
 
 /// A key or a value: each survivor copies the map it compares with, not what the map leads to.
 pub(crate) type Bytes = Rc<[u8]>;
@@ -39,6 +39,8 @@ pub(crate) enum Op {
     /// Asks for the uid of a key, which may have to get one.
     UidOf(Vec<u8>),
     SetByUid(Vec<u8>, Vec<u8>),
+    /// An update by uid that comes to this value.
+    UpdateByUid(Vec<u8>, Vec<u8>),
     RemoveByUid(Vec<u8>),
     /// A remove of a key that is not there.
     RemoveMissing(Vec<u8>),
@@ -146,6 +148,11 @@ impl<'a> Seat<'a> {
                 return Ok(self.hint.is_some());
             }
             Op::SetByUid(key, value) => return table.set_by_uid(known(table, key)?, value),
+            Op::UpdateByUid(key, value) => {
+                let stored = Updated::Stored(value.clone());
+                let known = known(table, key)?;
+                return Ok(table.update_by_uid(known, |_| Some(value.clone()))? == stored);
+            }
             Op::RemoveByUid(key) => return table.remove_by_uid(known(table, key)?),
             Op::RemoveMissing(key) => return Ok(!table.remove(key)?),
             Op::Take(key) => return Ok(table.take(key)?.is_some()),
@@ -230,6 +237,7 @@ impl Op {
             Op::Set(key, value)
             | Op::SetUid(key, value)
             | Op::SetByUid(key, value)
+            | Op::UpdateByUid(key, value)
             | Op::Add(key, value)
             | Op::Replace(key, value)
             | Op::Swap(key, value)

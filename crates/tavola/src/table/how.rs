@@ -22,6 +22,8 @@ pub(super) enum When<'a> {
     Version(u64),
     /// The key is there and has this uid.
     Has(Hint),
+    /// The key is there and has this uid and this value.
+    HasValue(Hint, &'a [u8]),
     /// The lease of the key is still its owner's.
     Leased(&'a Claim),
 }
@@ -139,6 +141,9 @@ impl When<'_> {
             (When::Equals(value), Spot::Taken(found)) => found.item(lock)?.value_equals(value),
             (When::Version(version), Spot::Taken(found)) => found.item(lock)?.version() == version,
             (When::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)?),
+            (When::HasValue(hint, value), Spot::Taken(found)) => {
+                hint.means(found.hint(lock)?) && found.item(lock)?.value_equals(value)
+            }
             (When::Leased(claim), spot) => claim.holds(lock, spot)?,
             _ => false,
         })

@@ -44,7 +44,7 @@ pub use recent::Recent;
 pub use shards::ShardStats;
 pub use stats::{ClassStats, Participant, Stats};
 pub use store::{Condition, Store, Stored};
-pub use update::{CasOutcome, CasToken};
+pub use update::{CasOutcome, CasToken, Updated};
 
 use self::core::Core;
 use crate::error::Result;

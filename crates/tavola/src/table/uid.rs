@@ -3,9 +3,10 @@
 use super::Table;
 use super::core::Core;
 use super::how::{Beside, When};
+use super::update::Updated;
 use super::write::change_in_place;
 use crate::alloc::{copy_with_field, discard_block, free_uid, take_uid};
-use crate::error::{Result, corrupt};
+use crate::error::{Error, Result, corrupt};
 use crate::index::{Hash, HintOf, KeyOf, Spot, ToSlice};
 use crate::index::{find, read, read_by_uid, replace, word_by_uid};
 use crate::layout::{FLAG_UID, Hint, UidPlace};
@@ -91,6 +92,38 @@ impl Core {
         let is_there = self.by_key(hint, |key| self.try_delete(me, key, When::Has(hint)))?;
         self.count_remove(me);
         Ok(is_there)
+    }
+
+    fn try_update_by_uid<E: From<Error>>(
+        &self,
+        hint: Hint,
+        mut new: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Updated, E> {
+        let me = self.writer()?;
+        let stamping = self.keeping_default();
+        let (mut key, mut old, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        let mut tries = 0;
+        while tries < TRIES {
+            std::mem::swap(&mut old, &mut last);
+            old.clear();
+            if !self.key_of_uid(hint, &mut key)? || !read_by_uid(self.region(), hint, &mut old)? {
+                self.count_set(me);
+                return Ok(Updated::Missing);
+            }
+            let value = new(&old)?;
+            let when = When::HasValue(hint, &old);
+            let done = match &value {
+                Some(value) => self.try_store(me, (&key, value), when, Beside(Some(&stamping)))?,
+                None => self.try_delete(me, &key, when)?,
+            };
+            if done {
+                self.count_change(me, value.is_none());
+                return Ok(value.map_or(Updated::Removed, Updated::Stored));
+            }
+            // Another value: somebody got on.
+            tries = if old == last { tries + 1 } else { 0 };
+        }
+        Ok(corrupt("the item of a uid")?)
     }
 
     /// Does something to the key of a uid that succeeds while the key has it. False: no key has.
@@ -201,6 +234,57 @@ impl Table {
     /// As [`Table::set`].
     pub fn set_by_uid(&self, uid: impl Into<Hint>, value: &[u8]) -> Result<bool> {
         self.core()?.set_by_uid(uid.into(), value)
+    }
+
+    /// Changes the value of the key with this uid atomically: `new` gets the old value and gives
+    /// the new one (`None`: remove the key). Expiry and flags stay as they are, as does the uid.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-by-uid-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let table = tavola::Table::open(dir.join("t"))?;
+    /// use tavola::Updated;
+    /// let alice = table.set_uid(b"alice", b"a")?;
+    /// let append_x = |old: &[u8]| Some([old, b"x"].concat());
+    /// assert_eq!(table.update_by_uid(alice, append_x)?, Updated::Stored(b"ax".to_vec()));
+    /// assert_eq!(table.update_by_uid(alice, |_| None)?, Updated::Removed);
+    /// assert_eq!(table.update_by_uid(alice, append_x)?, Updated::Missing);
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::set`].
+    ///
+    /// # Concurrency
+    /// `new` runs outside any lock, and again when another process changed the key meanwhile, or
+    /// the uid went to another key and no [`Hint`] says that this one is not meant.
+    ///
+    /// # Crash
+    /// As [`Table::set`].
+    pub fn update_by_uid(
+        &self,
+        uid: impl Into<Hint>,
+        mut new: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+    ) -> Result<Updated> {
+        self.try_update_by_uid(uid, |old| Ok(new(old)))
+    }
+
+    /// As [`Table::update_by_uid`], but leaves the key as it is where `new` gives an error, which
+    /// is returned.
+    ///
+    /// # Errors
+    /// As [`Table::set`], and those of `new`.
+    ///
+    /// # Concurrency
+    /// As [`Table::update_by_uid`].
+    pub fn try_update_by_uid<E: From<Error>>(
+        &self,
+        uid: impl Into<Hint>,
+        new: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Updated, E> {
+        self.core()?.try_update_by_uid(uid.into(), new)
     }
 
     /// Removes the key with this uid; false: there is none.

@@ -31,6 +31,17 @@ pub enum CasOutcome {
     Missing,
 }
 
+/// What became of a [`Table::update_by_uid`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Updated {
+    /// The key has this value now.
+    Stored(Vec<u8>),
+    /// The key is removed.
+    Removed,
+    /// No key has the uid, or another one than was meant.
+    Missing,
+}
+
 /// What a key has or had; `None`: nothing.
 type Value = Option<Vec<u8>>;
 
@@ -73,7 +84,7 @@ impl Core {
     }
 
     /// Counts a call as a remove, or as a set.
-    fn count_change(&self, me: u32, removes: bool) {
+    pub(super) fn count_change(&self, me: u32, removes: bool) {
         match removes {
             true => self.count_remove(me),
             false => self.count_set(me),

@@ -54,6 +54,10 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
         ),
         ("set by uid", vec![Op::SetByUid(old(), of_old(2, 60))]),
         (
+            "update by uid",
+            vec![Op::UpdateByUid(old(), of_old(2, 30_000))],
+        ),
+        (
             "set a word with a uid in place, by key and by uid",
             vec![
                 Op::Set(word(), sealed_word(&word(), 2)),

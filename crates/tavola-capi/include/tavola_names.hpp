@@ -1,0 +1,28 @@
+// Where tables are, in C++; a part of tavola.hpp, which includes it.
+//
+// MIT OR Apache-2.0, at your choice.
+
+#ifndef TAVOLA_NAMES_HPP
+#define TAVOLA_NAMES_HPP
+
+#include <tavola_detail.hpp>
+
+namespace tavola {
+
+// Where tables are.
+namespace names {
+inline std::string directory() {
+  detail::text path;
+  return path.take(tavola_names_directory(path.buffer()));
+}
+inline std::string path_of(const std::string& name) {
+  detail::text path;
+  return path.take(tavola_names_path_of(name.c_str(), path.buffer()));
+}
+inline std::vector<std::string> list() { return detail::texts(tavola_names_list); }
+inline void remove(const std::string& name) { detail::check(tavola_names_remove(name.c_str())); }
+}  // namespace names
+
+}  // namespace tavola
+
+#endif
