@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use tavola::{Attributes, Expiry, Table};
+use tavola::{Attributes, Expiry, Table, Tags};
 
 use crate::error::CliError;
 use crate::{output, units};
@@ -122,6 +122,22 @@ impl AttributeArgs {
             expiry: self.ttl.map_or(Expiry::Default, Expiry::After),
             flags: self.flags,
         }
+    }
+}
+
+/// Which tags a key gets.
+#[derive(clap::Args)]
+pub struct TagArgs {
+    /// A tag: 'tavola invalidate' removes all keys that have it. May be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<OsString>,
+}
+
+impl TagArgs {
+    /// The tags as they are now, made where they are missing.
+    pub fn of(&self, table: &Table) -> Result<Tags, CliError> {
+        let names: Vec<&[u8]> = self.tags.iter().map(|tag| tag.as_encoded_bytes()).collect();
+        Ok(table.tags(&names)?)
     }
 }
 

@@ -404,6 +404,14 @@ fn keys_with_a_tag_are_gone_together() {
     shell.run(["invalidate", "t", "never", "y"]).missing();
     shell.run(["get", "t", "c"]).missing();
     shell.run(["invalidate", "nowhere", "x"]).error();
+    shell.run(["add", "t", "e", "1", "--tag", "w"]).ok();
+    let late = ["add", "t", "e", "2", "--tag", "v"];
+    assert!(shell.run(late).missing().is_empty());
+    shell.run(["invalidate", "t", "v"]).ok();
+    assert_eq!(shell.run(["get", "t", "e"]).ok(), b"1");
+    shell.run(["invalidate", "t", "w"]).ok();
+    shell.run(["get", "t", "e"]).missing();
+    shell.run(late).ok();
     let many: Vec<String> = (0..17).map(|i| format!("--tag={i}")).collect();
     let args = ["set", "t", "k", "v"].into_iter();
     let sentence = shell
@@ -415,4 +423,28 @@ fn keys_with_a_tag_are_gone_together() {
     shell
         .run(["set", "fixed", "12345678", "12345678", "--tag", "x"])
         .error();
+}
+
+#[test]
+fn a_new_counter_gets_a_time_and_another_keeps_its_own() {
+    let shell = Shell::new();
+    let left = |key| shell.run(["ttl", "t", key, "--json"]).json()["ttl_ms"].as_u64();
+    let count = |args: &[&str]| shell.run(args.iter().copied()).text();
+    assert_eq!(count(&["incr", "t", "up", "5", "--ttl", "1h"]), "5\n");
+    assert!(left("up").unwrap() > 3_000_000);
+    assert_eq!(count(&["incr", "t", "up", "--ttl", "10s"]), "6\n");
+    assert!(left("up").unwrap() > 3_000_000);
+    assert_eq!(count(&["decr", "t", "down", "--ttl", "1h"]), "0\n");
+    let from = ["decr", "t", "from", "3", "--initial", "100", "--ttl", "1h"];
+    assert_eq!(
+        (count(&from), count(&from)),
+        ("100\n".into(), "97\n".into())
+    );
+    assert!(left("down").is_some() && left("from").is_some());
+    assert_eq!(count(&["incr", "t", "plain"]), "1\n");
+    assert_eq!(shell.run(["ttl", "t", "plain"]).text(), "never\n");
+    assert_eq!(count(&["incr", "t", "short", "9", "--ttl", "0"]), "9\n");
+    assert_eq!(count(&["incr", "t", "short", "9"]), "9\n");
+    let both = ["incr", "t", "up", "--existing", "--ttl", "1h"];
+    assert_eq!(shell.run(both).code, 2);
 }

@@ -435,3 +435,26 @@ fn random_changes_fit_a_model() {
         }
     }
 }
+
+#[test]
+fn a_key_is_added_with_tags_where_it_is_missing() {
+    over_every_table(options(), |table| {
+        let one = table.tags(&["one"]).unwrap();
+        let two = table.tags(&["two"]).unwrap();
+        assert!(table.add_tagged(b"a", b"1", plain(), &one).unwrap());
+        assert!(!table.add_tagged(b"a", b"2", plain(), &two).unwrap());
+        table.invalidate_tag(b"two").unwrap();
+        assert_eq!(table.get(b"a").unwrap().unwrap(), b"1");
+        table.invalidate_tag(b"one").unwrap();
+        assert!(!table.contains(b"a").unwrap());
+        // With a tag that is gone it would be missing at once, and so nothing is there to be kept.
+        assert!(table.add_tagged(b"a", b"3", plain(), &one).unwrap());
+        assert!(
+            table
+                .add_tagged(b"a", b"4", plain(), &Tags::default())
+                .unwrap()
+        );
+        assert_eq!(table.get(b"a").unwrap().unwrap(), b"4");
+        assert_clean(table);
+    });
+}

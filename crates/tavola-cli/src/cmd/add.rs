@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use crate::args::{AttributeArgs, Notation, TableArg, ValueArg};
+use crate::args::{AttributeArgs, Notation, TableArg, TagArgs, ValueArg};
 use crate::error::CliError;
 
 const EXAMPLES: &str = "\
@@ -12,6 +12,7 @@ Examples:
   tavola add locks nightly-report $$ || echo another one is at it
   tavola add locks import $$ --ttl 10m      given back by itself
   tavola add sessions alice --file default.json
+  tavola add pages / --file index.html --tag home
 
 Exit code 1, and nothing is changed, when the key is there already. Of several
 processes that add the same key at once exactly one gets exit code 0.";
@@ -30,6 +31,8 @@ pub struct Args {
     #[command(flatten)]
     attributes: AttributeArgs,
     #[command(flatten)]
+    tags: TagArgs,
+    #[command(flatten)]
     notation: Notation,
 }
 
@@ -37,7 +40,8 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let key = args.notation.read(&args.key)?;
     let value = args.value.read()?;
     let table = args.table.open_or_create()?;
-    if table.add_with(&key, &value, args.attributes.attributes())? {
+    let tags = args.tags.of(&table)?;
+    if table.add_tagged(&key, &value, args.attributes.attributes(), &tags)? {
         return Ok(ExitCode::SUCCESS);
     }
     if io::stderr().is_terminal() {

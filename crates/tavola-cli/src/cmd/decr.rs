@@ -11,6 +11,7 @@ Examples:
   tavola decr counters quota 512
   tavola decr counters seats --initial 100
   tavola decr counters seats --existing     exit code 1 when it is not there
+  tavola decr quotas alice --initial 100 --ttl 1h
 
 A counter never falls below 0; one that is not there becomes 0.";
 

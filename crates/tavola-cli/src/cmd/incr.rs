@@ -3,13 +3,15 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde_json::Map;
-use tavola::Table;
+use tavola::{Attributes, Table};
 
 use crate::args::{Notation, TableArg};
 use crate::error::CliError;
 use crate::output::{self, Output};
+use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,6 +19,7 @@ Examples:
   tavola incr counters bytes 4096
   tavola incr counters tickets --initial 1000
   tavola incr counters visits --existing    exit code 1 when it is not there
+  tavola incr limits alice --ttl 1m         counts anew a minute after its first count
 
 A counter that is not there starts at 0. It counts to 2^64 - 1 and then wraps to 0.";
 
@@ -45,6 +48,10 @@ pub struct Counter {
     /// Leave a counter that is not there alone; exit code 1
     #[arg(long)]
     existing: bool,
+    /// How long a counter that is not there yet will be, from now on: 90, 1.5s, 250ms, 2h, 7d
+    /// [default: the table's]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, conflicts_with = "existing")]
+    ttl: Option<Duration>,
     #[command(flatten)]
     notation: Notation,
     /// The key and its new value as JSON
@@ -95,12 +102,15 @@ impl Counter {
         key: &[u8],
         direction: Direction,
     ) -> Result<Option<u64>, tavola::Error> {
-        let plain = self.initial.is_none() && !self.existing;
+        // What a missing counter becomes, where that is not said.
+        let (up, down) = match self.existing {
+            true => (None, None),
+            false => (self.initial.or(Some(self.by)), self.initial.or(Some(0))),
+        };
+        let attributes = self.ttl.map_or(Attributes::default(), Attributes::ttl);
         match direction {
-            Direction::Up if plain => table.incr(key, self.by).map(Some),
-            Direction::Up => table.incr_from(key, self.by, self.initial),
-            Direction::Down if plain => table.decr(key, self.by).map(Some),
-            Direction::Down => table.decr_from(key, self.by, self.initial),
+            Direction::Up => table.incr_with(key, self.by, up, attributes),
+            Direction::Down => table.decr_with(key, self.by, down, attributes),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::args::{AttributeArgs, Notation, TableArg, ValueArg};
+use crate::args::{AttributeArgs, Notation, TableArg, TagArgs, ValueArg};
 use crate::error::CliError;
 
 const EXAMPLES: &str = "\
@@ -31,9 +31,8 @@ pub struct Args {
     value: ValueArg,
     #[command(flatten)]
     attributes: AttributeArgs,
-    /// A tag: 'tavola invalidate' removes all keys that have it. May be given several times
-    #[arg(long = "tag", value_name = "TAG")]
-    tags: Vec<OsString>,
+    #[command(flatten)]
+    tags: TagArgs,
     #[command(flatten)]
     notation: Notation,
 }
@@ -42,8 +41,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let key = args.notation.read(&args.key)?;
     let value = args.value.read()?;
     let table = args.table.open_or_create()?;
-    let names: Vec<&[u8]> = args.tags.iter().map(|tag| tag.as_encoded_bytes()).collect();
-    let tags = table.tags(&names)?;
+    let tags = args.tags.of(&table)?;
     table.set_tagged(&key, &value, args.attributes.attributes(), &tags)?;
     Ok(ExitCode::SUCCESS)
 }

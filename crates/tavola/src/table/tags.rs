@@ -117,20 +117,23 @@ impl Core {
         Ok(removed)
     }
 
-    fn set_tagged(
+    fn store_tagged(
         &self,
-        key: &[u8],
-        value: &[u8],
+        (key, value): (&[u8], &[u8]),
+        when: When<'_>,
         attributes: Attributes,
         tags: &Tags,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         if !tags.is_empty() && self.region().fixed().is_some() {
             return Err(no_room());
         }
         let mut beside = self.stamping(attributes)?;
         beside.stamp.tags = *tags;
-        self.store_stamped(key, value, When::Always, Beside(Some(&beside)))?;
-        self.use_tags(tags.hints())
+        let stored = self.store_stamped(key, value, when, Beside(Some(&beside)))?;
+        if stored {
+            self.use_tags(tags.hints())?;
+        }
+        Ok(stored)
     }
 
     fn tag_names(&self, tags: &Tags) -> Result<Vec<Vec<u8>>> {
@@ -198,7 +201,27 @@ impl Table {
         attributes: Attributes,
         tags: &Tags,
     ) -> Result<()> {
-        self.core()?.set_tagged(key, value, attributes, tags)
+        let core = self.core()?;
+        core.store_tagged((key, value), When::Always, attributes, tags)
+            .map(|_| ())
+    }
+
+    /// As [`Table::set_tagged`], if the key is missing; false: it is there and stays as it is.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    ///
+    /// # Crash
+    /// As [`Table::set`].
+    pub fn add_tagged(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        attributes: Attributes,
+        tags: &Tags,
+    ) -> Result<bool> {
+        let core = self.core()?;
+        core.store_tagged((key, value), When::Absent, attributes, tags)
     }
 
     /// Invalidates a tag: all keys that have it are missing from this moment on, for all processes.
