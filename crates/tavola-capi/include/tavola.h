@@ -590,14 +590,15 @@ typedef struct tavola_participant {
 typedef void (*tavola_each_participant)(void *user, const struct tavola_participant *participant);
 
 // What was done with a cache in the last while: counts, to be divided by `spanned_ms` for rates.
-// They are reckoned from samples that those who read and write take, about one a second.
+// They are what was done from a sample until now, of which those who read and write take one about
+// each second that has calls: the one whose age is nearest to what was wanted, not less than half.
 typedef struct tavola_recent {
   // `sizeof(tavola_recent)`, as the library knows it.
   size_t size;
   // The time that was asked for, in milliseconds: 1000, 10000 or 60000.
   uint64_t wanted_ms;
-  // The time that the counts are of, not less than half of that, and longer where little is
-  // done; 0: they are not known, and all 0.
+  // The time that the counts are of: the age of that sample. Where there was a pause it begins
+  // before it, and may be the same for one second and for ten. 0: they are not known, and all 0.
   uint64_t spanned_ms;
   // Reads that found their key.
   uint64_t hits;

@@ -9,7 +9,8 @@ use std::time::Duration;
 use tavola_core::Recent;
 
 /// What was done with a cache in the last while: counts, to be divided by `spanned_ms` for rates.
-/// They are reckoned from samples that those who read and write take, about one a second.
+/// They are what was done from a sample until now, of which those who read and write take one about
+/// each second that has calls: the one whose age is nearest to what was wanted, not less than half.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_recent {
@@ -17,8 +18,8 @@ pub struct tavola_recent {
     pub size: usize,
     /// The time that was asked for, in milliseconds: 1000, 10000 or 60000.
     pub wanted_ms: u64,
-    /// The time that the counts are of, not less than half of that, and longer where little is
-    /// done; 0: they are not known, and all 0.
+    /// The time that the counts are of: the age of that sample. Where there was a pause it begins
+    /// before it, and may be the same for one second and for ten. 0: they are not known, and all 0.
     pub spanned_ms: u64,
     /// Reads that found their key.
     pub hits: u64,

@@ -139,8 +139,10 @@ fn hit_ratio(stats: &Stats) -> Option<f64> {
     (reads > 0.0).then(|| stats.hits as f64 / reads)
 }
 
-/// How often reads found their key lately, as far as it is known.
+/// How often reads found their key lately, as far as it is known; once for each time spanned.
 fn lately(recent: &[Recent]) -> Option<String> {
+    let mut recent = recent.to_vec();
+    recent.dedup_by_key(|one| one.spanned);
     let told: Vec<String> = recent
         .iter()
         .filter_map(|one| {
@@ -361,10 +363,25 @@ fn now_unix_s() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn a_uuid_is_written_in_five_groups() {
         let bytes: [u8; 16] = std::array::from_fn(|index| index as u8 * 17);
         assert_eq!(uuid(bytes), "00112233-4455-6677-8899-aabbccddeeff");
+    }
+
+    #[test]
+    fn each_time_spanned_is_told_once() {
+        let of = |ms, hits, misses| {
+            let mut one = Recent::default();
+            one.spanned = Duration::from_millis(ms);
+            (one.hits, one.misses) = (hits, misses);
+            one
+        };
+        let paused = [of(8_200, 9, 1), of(8_200, 9, 1), of(60_100, 3, 1)];
+        let told = "hits 90.00 % in 8.2 s, 75.00 % in 60.1 s";
+        assert_eq!(lately(&paused).as_deref(), Some(told));
+        assert_eq!(lately(&[of(0, 0, 0); 3]), None);
     }
 }

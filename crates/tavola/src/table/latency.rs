@@ -11,13 +11,23 @@ use crate::lock::timing;
 use crate::sync::{Ordering, W32, W64};
 use crate::sys::clock;
 
-/// Of so many reads or writes of a participant one is followed by a look whether a sample is due.
-const LOOK_EVERY: u64 = 64;
+/// Of at most so many reads or writes of a participant one is followed by a look whether a sample
+/// is due. Always of so many, where tests count the stores or choose the order of them.
+const MOST_UNSEEN: u32 = 64;
+const IS_PACED: bool = !cfg!(any(feature = "torture", feature = "shuttle"));
+/// From look to look: sooner, and fewer calls are followed by one; later, and more are.
+const SOON_MS: u64 = 10;
+const LATE_MS: u64 = 100;
 
-/// Which calls are to be timed: 1, the next.
+/// Which calls are to be timed, or followed by a look at the clock.
 pub(super) struct Due {
+    /// 1: the next is timed.
     pub(super) read: W32,
     pub(super) write: W32,
+    /// A look follows each call whose number has all of these bits, a power of two less one.
+    bits: W32,
+    /// When somebody looked last.
+    looked_ms: W64,
 }
 
 impl Due {
@@ -25,8 +35,34 @@ impl Due {
         Self {
             read: W32::new(0),
             write: W32::new(0),
+            bits: W32::new(if IS_PACED { 0 } else { MOST_UNSEEN - 1 }),
+            looked_ms: W64::new(0),
         }
     }
+
+    /// Lets looks follow each other by some ten to hundred milliseconds, as far as calls do.
+    fn pace(&self, now_ms: u64) {
+        let looked_ms = self.looked_ms.load(Ordering::Relaxed);
+        let bits = self.bits.load(Ordering::Relaxed);
+        let paced = paced(bits, now_ms.saturating_sub(looked_ms));
+        if now_ms != looked_ms {
+            self.looked_ms.store(now_ms, Ordering::Relaxed);
+        }
+        if paced != bits {
+            self.bits.store(paced, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The bits after a look that came so long after the last.
+fn paced(mut bits: u32, mut late_ms: u64) -> u32 {
+    if late_ms < SOON_MS {
+        return (bits << 1 | 1) & (MOST_UNSEEN - 1);
+    }
+    while late_ms > LATE_MS && bits > 0 {
+        (bits, late_ms) = (bits >> 1, late_ms >> 1);
+    }
+    bits
 }
 
 impl Core {
@@ -72,7 +108,8 @@ impl Core {
     /// After a participant has counted a read or write: so many of these were counted before.
     #[inline(always)]
     pub(super) fn after_count(&self, before: u64, due: &W32) {
-        if before % LOOK_EVERY == LOOK_EVERY - 1 {
+        let bits = u64::from(self.due.bits.load(Ordering::Relaxed));
+        if !before & bits == 0 {
             self.look(before, due);
         }
     }
@@ -83,6 +120,9 @@ impl Core {
         let every = u64::from(Latencies::EVERY);
         if before % every == every - 1 {
             due.store(1, Ordering::Relaxed);
+        }
+        if IS_PACED {
+            self.due.pace(clock::coarse_ms());
         }
         self.sample();
     }
@@ -159,6 +199,33 @@ impl Table {
 mod tests {
     use super::*;
     use crate::table::Options;
+
+    #[test]
+    fn looks_come_some_ten_to_hundred_milliseconds_apart() {
+        // Calls a second, and how many of them there are to a look in the end.
+        for (rate, expected) in [
+            (1, 1),
+            (10, 1),
+            (40, 1),
+            (400, 4),
+            (4_000, 64),
+            (4_000_000, 64),
+        ] {
+            for start in [0, MOST_UNSEEN - 1] {
+                let mut bits = start;
+                for _ in 0..20 {
+                    bits = paced(bits, u64::from(bits + 1) * 1000 / rate);
+                    assert!(bits < MOST_UNSEEN && (bits + 1).is_power_of_two());
+                }
+                let every_ms = u64::from(bits + 1) * 1000 / rate;
+                assert!(bits == 0 || every_ms <= LATE_MS, "{rate}: {every_ms} ms");
+                assert!(bits + 1 >= expected, "{rate}: {bits:#b}");
+            }
+        }
+        // One pause is enough to look at every call.
+        assert_eq!(paced(MOST_UNSEEN - 1, 6400), 0);
+        assert_eq!(paced(MOST_UNSEEN - 1, u64::MAX), 0);
+    }
 
     #[test]
     fn one_in_so_many_calls_is_timed() {

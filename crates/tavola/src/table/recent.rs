@@ -1,7 +1,8 @@
 //! What was done with a cache in the last second, ten and sixty.
 //!
 //! Nobody is there to look at the counters once a second. So who counts something looks at the
-//! clock from time to time, and takes a sample of all counters when the last is a second old.
+//! clock, each time where calls are few, from time to time where they are many, and takes a sample
+//! of all counters when the last is a second old.
 
 use super::core::Core;
 use crate::layout::{Participant, SAMPLES, Sampled, SampledWord};
@@ -20,8 +21,15 @@ const MOST_MS: u64 = if cfg!(feature = "torture") {
 
 /// What was done with a cache in the last while; in [`Stats::recent`](super::Stats::recent).
 ///
-/// It is reckoned from samples that those who read and write take of its counters, about one a
-/// second. So `spanned` is seldom just what was `wanted`, and longer where little is done.
+/// It is reckoned from samples that those who read and write take of its counters. Told is what was
+/// done from a sample until now: of all that are half as old as `wanted` or older it is the one
+/// whose age is nearest to that, and `spanned` is its age.
+///
+/// A sample is taken by the first call after the last is a second old, if its process makes up to
+/// ten calls a second; if it makes more, by one of the calls of the next 100 ms; if it made many
+/// and makes few now, by one of the next 64. So while there are calls all the time, the last second
+/// spans 0.5 to 1.6 seconds. Where there was a pause, no sample is within it, and `spanned` begins
+/// before it: it may be the same for the last second and the last ten.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recent {
@@ -285,6 +293,19 @@ mod tests {
         let_pass(&table);
         table.stats().unwrap();
         assert_eq!(place(&table, first + 2).read().unwrap().hits, 400);
+    }
+
+    #[cfg(not(any(feature = "torture", feature = "shuttle")))]
+    #[test]
+    fn who_does_little_takes_a_sample_at_its_first_call_when_it_is_due() {
+        let table = cache();
+        let first = last(&table).number;
+        let_pass(&table);
+        table.set(b"key", b"value").unwrap();
+        assert_eq!(place(&table, first + 1).read().unwrap().writes, 1);
+        let_pass(&table);
+        assert!(table.get(b"none").unwrap().is_none());
+        assert_eq!(place(&table, first + 2).read().unwrap().misses, 1);
     }
 
     #[cfg(not(feature = "torture"))]
