@@ -5,12 +5,16 @@ mod support;
 use std::path::{Path, PathBuf};
 use support::{COMPILERS, Installed, Language, here};
 
-/// All programs of a folder, by every compiler.
+/// All programs of a folder, by every compiler; those by gcc under valgrind, too.
 fn compile_and_run(language: Language, folder: &str) {
     let installed = Installed::get();
     for compiler in COMPILERS {
         for source in sources(folder, language) {
-            installed.compile(language, compiler, &source, &[]).run();
+            let program = installed.compile(language, compiler, &source, &[]);
+            program.run();
+            if compiler == "gcc" {
+                program.run_under_valgrind();
+            }
         }
     }
 }
@@ -25,12 +29,12 @@ fn sources(folder: &str, language: Language) -> Vec<PathBuf> {
 }
 
 #[test]
-fn c_programs_run() {
+fn c_programs_run_and_under_valgrind() {
     compile_and_run(Language::C, "tests/c");
 }
 
 #[test]
-fn cpp_programs_run() {
+fn cpp_programs_run_and_under_valgrind() {
     compile_and_run(Language::Cpp, "tests/cpp");
 }
 
@@ -46,29 +50,14 @@ fn newer_cpp_has_spans() {
     }
 }
 
-/// All programs of a folder.
-fn run_under_valgrind(language: Language, folder: &str) {
-    let installed = Installed::get();
-    for source in sources(folder, language) {
-        installed
-            .compile(language, "gcc", &source, &[])
-            .run_under_valgrind();
-    }
-}
-
-#[test]
-fn c_programs_run_under_valgrind() {
-    run_under_valgrind(Language::C, "tests/c");
-}
-
-#[test]
-fn cpp_programs_run_under_valgrind() {
-    run_under_valgrind(Language::Cpp, "tests/cpp");
-}
-
 #[test]
 fn examples_run_under_valgrind() {
-    run_under_valgrind(Language::C, "../../examples/c");
+    let installed = Installed::get();
+    for source in sources("../../examples/c", Language::C) {
+        installed
+            .compile(Language::C, "gcc", &source, &[])
+            .run_under_valgrind();
+    }
 }
 
 #[test]
