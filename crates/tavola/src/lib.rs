@@ -60,7 +60,7 @@ pub use region::names;
 #[cfg(feature = "torture")]
 pub use sync::killpoint;
 pub use table::{
-    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Entry, Expiry, Iter,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Expiry, Iter,
     Latencies, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine, LogOptions, LogReader,
     LogSink, LogText, Maintained, Options, Overload, Participant, Pending, Queue, QueueOptions,
     QueuePool, Recent, ShardStats, Stats, Store, Stored, Table, Updated, Watch,

@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use support::{Dir, assert_clean, over_every_table, value_of};
-use tavola::{Options, Table};
+use tavola::{Cursor, Options, Table};
 
 const KEPT: u64 = 400;
 const GROWTH: u64 = 100;
@@ -114,4 +114,86 @@ fn both_ways_of_walking_agree_on_a_quiet_table() {
         assert_eq!(owned.len(), model.len(), "each key once");
         assert_eq!(owned.into_iter().collect::<BTreeMap<_, _>>(), model);
     });
+}
+
+/// Rests after each of its entries, or each few; between two of them much may happen.
+fn walk_with_rests(table: &Table, mut between: impl FnMut(u64)) -> Vec<Vec<u8>> {
+    let (mut met, mut rests) = (Vec::new(), 0);
+    let mut cursor = Cursor::default();
+    loop {
+        let mut entries = table.resume(cursor);
+        for _ in 0..=rests % 7 {
+            match entries.next_with_class().unwrap() {
+                Some(((key, value, _), class)) => {
+                    assert!((1..=64).contains(&class));
+                    if key.starts_with(b"kept") {
+                        assert_eq!(value.len(), 40);
+                    }
+                    met.push(key.to_vec());
+                }
+                None => return met,
+            }
+        }
+        cursor = entries.pause();
+        between(rests);
+        rests += 1;
+    }
+}
+
+fn keep(table: &Table) {
+    for number in 0..KEPT {
+        let key = kept_key(number);
+        table.set(&key, &value_of(&key, number, 40)).unwrap();
+    }
+}
+
+#[test]
+fn a_walk_that_rests_meets_each_key_once_where_nothing_changes() {
+    over_every_table(options(), |table| {
+        keep(table);
+        let mut met = walk_with_rests(table, |_| ());
+        met.sort();
+        let mut kept: Vec<_> = (0..KEPT).map(kept_key).collect();
+        kept.sort();
+        assert!(met == kept);
+    });
+}
+
+#[test]
+fn a_walk_that_rests_meets_what_stays() {
+    let table = options().private().unwrap();
+    keep(&table);
+    let met = walk_with_rests(&table, |rests| match rests {
+        // Splits many times, then merges while a segment is read.
+        20 => (0..KEPT * GROWTH).for_each(|n| table.set(&passing_key(n), b"").unwrap()),
+        60 => breathe(&table),
+        _ => (),
+    });
+    for number in 0..KEPT {
+        assert!(met.contains(&kept_key(number)), "{number}");
+    }
+}
+
+#[test]
+fn a_cursor_of_another_table_does_no_harm() {
+    let (large, small) = (
+        options().private().unwrap(),
+        options().shards(1).private().unwrap(),
+    );
+    breathe(&large);
+    keep(&large);
+    keep(&small);
+    for skipped in 0..KEPT {
+        let mut entries = large.iter();
+        for _ in 0..skipped {
+            entries.next_entry().unwrap();
+        }
+        let mut other = small.resume(entries.pause());
+        let mut met = 0;
+        while let Some((key, _)) = other.next_entry().unwrap() {
+            assert!(key.starts_with(b"kept "));
+            met += 1;
+        }
+        assert!(met <= KEPT + 400);
+    }
 }

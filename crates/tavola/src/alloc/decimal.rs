@@ -17,8 +17,11 @@ pub(super) fn decimal(number: u64, digits: &mut [u8; DIGITS]) -> &[u8] {
     }
 }
 
-/// The number a value shows in decimal; `None` when it shows none below 2^64.
+/// The number a value shows in decimal; `None` when it shows none below 2^64. Spaces may follow it,
+/// with which memcached fills up a number that became shorter.
 pub(crate) fn decimal_u64(text: &[u8]) -> Option<u64> {
+    let spaces = text.iter().rev().take_while(|byte| **byte == b' ').count();
+    let text = &text[..text.len() - spaces];
     if text.is_empty() || text.len() > DIGITS {
         return None;
     }
@@ -39,9 +42,12 @@ mod tests {
             let text = decimal(number, &mut digits);
             assert_eq!(text, number.to_string().as_bytes());
             assert_eq!(decimal_u64(text), Some(number));
+            assert_eq!(decimal_u64(&[text, b"  "].concat()), Some(number));
         }
         for bad in [
             "",
+            "  ",
+            "1 2",
             "-1",
             "1x",
             " 1",

@@ -14,7 +14,7 @@ use super::core::Core;
 use crate::alloc::{Item, Tags};
 use crate::error::{Result, corrupt};
 use crate::index::{depth_of, is_over, lookup, next_prefix};
-use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, SLOTS, is_key, slot_ref};
+use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, SLOTS, class_of, is_key, slot_ref};
 use crate::region::Region;
 use crate::sync::{Ordering, fence, prefetch};
 
@@ -31,6 +31,25 @@ pub struct Iter<'a> {
     table: &'a Table,
     /// Known from the first entry on.
     core: Option<&'a Core>,
+    at: Place,
+}
+
+/// A walk that rests; from [`Iter::pause`], for [`Table::resume`]. It keeps no table open, and holds
+/// what was read and not lent yet: the keys and values of some buckets.
+#[derive(Default)]
+pub struct Cursor(Place);
+
+impl std::fmt::Debug for Cursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cursor")
+            .field("shard", &self.0.shard)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How far a walk has come.
+#[derive(Default)]
+struct Place {
     shard: u32,
     /// Low bits of the tags of the segment that is next, or being read.
     prefix: u32,
@@ -50,6 +69,8 @@ struct End {
     told: (u64, u32),
     /// So many words follow the value.
     tags: u32,
+    /// The size class, from 0.
+    class: u32,
 }
 
 /// Where the reading of one segment stands.
@@ -63,18 +84,23 @@ struct Pass {
 }
 
 impl<'a> Iter<'a> {
-    fn new(table: &'a Table) -> Self {
+    fn new(table: &'a Table, at: Place) -> Self {
         Self {
             table,
             core: None,
-            shard: 0,
-            prefix: 0,
-            pass: None,
-            bytes: Vec::new(),
-            ends: Vec::new(),
-            next: 0,
-            start: 0,
+            at,
         }
+    }
+
+    /// Lets the walk rest, for as long as it pleases: [`Table::resume`] goes on behind the entry
+    /// that was lent last.
+    pub fn pause(mut self) -> Cursor {
+        if let Some(pass) = &mut self.at.pass {
+            // No shard has this layout: the directory is asked first whether the page still is
+            // that of the segment.
+            pass.layout = u64::MAX;
+        }
+        Cursor(std::mem::take(&mut self.at))
     }
 
     /// The next key and value, lent until the next call; `None` at the end.
@@ -83,8 +109,9 @@ impl<'a> Iter<'a> {
     /// [`Error::Corrupt`](crate::Error::Corrupt) when an item cannot be read.
     pub fn next_entry(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         let next = self.advance()?;
-        Ok(next
-            .map(|[start, key_end, end]| (&self.bytes[start..key_end], &self.bytes[key_end..end])))
+        Ok(next.map(|[start, key_end, end]| {
+            (&self.at.bytes[start..key_end], &self.at.bytes[key_end..end])
+        }))
     }
 
     /// As [`Iter::next_entry`], with the key's flags and how long it will live.
@@ -103,14 +130,30 @@ impl<'a> Iter<'a> {
         let Some([start, key_end, end]) = self.advance()? else {
             return Ok(None);
         };
-        let attributes = self.core().attributes(self.ends[self.next - 1].told);
+        let attributes = self.core().attributes(self.at.ends[self.at.next - 1].told);
         let mut tags = Tags::NONE;
-        for word in self.bytes[end..self.start].chunks_exact(8) {
+        for word in self.at.bytes[end..self.at.start].chunks_exact(8) {
             let word = word.try_into().expect("chunks of exactly 8 bytes");
             tags.push(Hint::from_bits(u64::from_ne_bytes(word)));
         }
-        let (key, value) = (&self.bytes[start..key_end], &self.bytes[key_end..end]);
+        let (key, value) = (&self.at.bytes[start..key_end], &self.at.bytes[key_end..end]);
         Ok(Some(((key, value, attributes), tags)))
+    }
+
+    /// As [`Iter::next_with_attributes`], with the number of the size class that the item needs, as
+    /// [`ClassStats::number`](super::ClassStats::number).
+    ///
+    /// # Errors
+    /// As [`Iter::next_entry`].
+    pub fn next_with_class(&mut self) -> Result<Option<(FullEntry<'_>, u32)>> {
+        let Some([start, key_end, end]) = self.advance()? else {
+            return Ok(None);
+        };
+        let last = self.at.ends[self.at.next - 1];
+        let attributes = self.core().attributes(last.told);
+        let bytes = &self.at.bytes;
+        let entry = (&bytes[start..key_end], &bytes[key_end..end], attributes);
+        Ok(Some((entry, last.class + 1)))
     }
 
     /// Where the next entry stands in `bytes`: its beginning, the end of its key, its end.
@@ -119,18 +162,18 @@ impl<'a> Iter<'a> {
         if self.core.is_none() {
             self.core = Some(self.table.core()?);
         }
-        while self.next == self.ends.len() {
-            self.bytes.clear();
-            self.ends.clear();
-            (self.next, self.start) = (0, 0);
+        while self.at.next == self.at.ends.len() {
+            self.at.bytes.clear();
+            self.at.ends.clear();
+            (self.at.next, self.at.start) = (0, 0);
             if !self.fill()? {
                 return Ok(None);
             }
         }
-        let end = self.ends[self.next];
+        let end = self.at.ends[self.at.next];
         let next = end.value + 8 * end.tags as usize;
-        let start = std::mem::replace(&mut self.start, next);
-        self.next += 1;
+        let start = std::mem::replace(&mut self.at.start, next);
+        self.at.next += 1;
         Ok(Some([start, end.key, end.value]))
     }
 
@@ -145,34 +188,36 @@ impl<'a> Iter<'a> {
 
     /// Reads on until there is a chunk; false: the walk is over.
     fn fill(&mut self) -> Result<bool> {
-        while self.shard < self.region().geometry().shards() {
-            let begun = match self.pass.take() {
+        while self.at.shard < self.region().geometry().shards() {
+            // A cursor may come from another table, which has pages that this one has not.
+            let rested = self.at.pass.take();
+            let begun = match rested.filter(|pass| self.region().is_page(pass.page)) {
                 Some(pass) => Some(pass),
                 None => self.begin()?,
             };
             let Some(mut pass) = begun else {
-                (self.shard, self.prefix) = self.next_after(self.depth(), 0);
+                (self.at.shard, self.at.prefix) = self.next_after(self.depth(), 0);
                 continue;
             };
             while pass.bucket < BUCKETS {
                 if !self.bucket(&mut pass)? {
                     // The segment is no more; its keys lie in the one that took its place.
-                    self.pass = None;
+                    self.at.pass = None;
                     return Ok(true);
                 }
-                if self.bytes.len() >= CHUNK {
-                    self.pass = Some(pass);
+                if self.at.bytes.len() >= CHUNK {
+                    self.at.pass = Some(pass);
                     return Ok(true);
                 }
             }
             // First where to go, then whether anything moved: a merge between the two shows.
             let next = self.after(&pass);
             if self.must_look_again(&mut pass) {
-                self.pass = Some(pass);
+                self.at.pass = Some(pass);
             } else {
-                (self.shard, self.prefix) = next;
+                (self.at.shard, self.at.prefix) = next;
             }
-            if !self.ends.is_empty() {
+            if !self.at.ends.is_empty() {
                 return Ok(true);
             }
         }
@@ -182,7 +227,7 @@ impl<'a> Iter<'a> {
     /// Begins with the segment of the prefix; `None`: the shard is empty, or a repair has dropped
     /// its root, which was damaged, and kept others.
     fn begin(&self) -> Result<Option<Pass>> {
-        let head = self.region().shard(self.shard);
+        let head = self.region().shard(self.at.shard);
         // Pairs with the releases of moves and layout changes.
         let layout = head.layout.load(Ordering::Acquire);
         let moves = head.moves.load(Ordering::Acquire);
@@ -206,9 +251,9 @@ impl<'a> Iter<'a> {
     fn page(&self, layout: u64) -> u32 {
         lookup(
             self.region(),
-            self.shard,
+            self.at.shard,
             LayoutWord(layout).depth(),
-            self.prefix,
+            self.at.prefix,
         )
         .1
     }
@@ -219,7 +264,7 @@ impl<'a> Iter<'a> {
         let segment = region.segment(pass.page);
         let bucket = &segment.buckets[pass.bucket];
         loop {
-            let layout = region.shard(self.shard).layout.load(Ordering::Acquire);
+            let layout = region.shard(self.at.shard).layout.load(Ordering::Acquire);
             if layout != pass.layout {
                 // Before the bucket is touched: a walk may rest so long between two entries that
                 // the page of a segment that is no more was given back to the system.
@@ -235,11 +280,11 @@ impl<'a> Iter<'a> {
                 pass.bucket += 1;
                 return Ok(true);
             }
-            let (bytes, ends) = (self.bytes.len(), self.ends.len());
+            let (bytes, ends) = (self.at.bytes.len(), self.at.ends.len());
             let whole = self.copy(bucket);
             // Pairs with the release fences before the bytes of a block change.
             fence(Ordering::Acquire);
-            let layout = region.shard(self.shard).layout.load(Ordering::Relaxed);
+            let layout = region.shard(self.at.shard).layout.load(Ordering::Relaxed);
             if layout == pass.layout && bucket.version.load(Ordering::Relaxed) == version {
                 if !whole {
                     return corrupt("an item");
@@ -248,8 +293,8 @@ impl<'a> Iter<'a> {
                 pass.bucket += 1;
                 return Ok(true);
             }
-            self.bytes.truncate(bytes);
-            self.ends.truncate(ends);
+            self.at.bytes.truncate(bytes);
+            self.at.ends.truncate(ends);
         }
     }
 
@@ -272,24 +317,25 @@ impl<'a> Iter<'a> {
                 Some(true) => continue,
                 None => return false,
             }
-            if !item.copy_key(&mut self.bytes) {
+            if !item.copy_key(&mut self.at.bytes) {
                 return false;
             }
-            let key_end = self.bytes.len();
-            if !item.copy_value(&mut self.bytes) {
+            let key_end = self.at.bytes.len();
+            if !item.copy_value(&mut self.at.bytes) {
                 return false;
             }
-            let value_end = self.bytes.len();
+            let value_end = self.at.bytes.len();
             let mut tags = 0;
             for word in item.tag_words() {
-                self.bytes.extend_from_slice(&word.to_ne_bytes());
+                self.at.bytes.extend_from_slice(&word.to_ne_bytes());
                 tags += 1;
             }
-            self.ends.push(End {
+            self.at.ends.push(End {
                 key: key_end,
                 value: value_end,
                 told: item.told(),
                 tags,
+                class: class_of(item.block_bytes()).unwrap_or(0),
             });
         }
         true
@@ -298,7 +344,7 @@ impl<'a> Iter<'a> {
     /// Whether keys may have moved behind the cursor: then the changed buckets are read again.
     fn must_look_again(&self, pass: &mut Pass) -> bool {
         fence(Ordering::Acquire);
-        let head = self.region().shard(self.shard);
+        let head = self.region().shard(self.at.shard);
         let moves = head.moves.load(Ordering::Acquire);
         let moved = moves != pass.moves;
         pass.moves = moves;
@@ -309,26 +355,26 @@ impl<'a> Iter<'a> {
     /// The shard and prefix that follow in the order of reversed prefixes.
     fn after(&self, pass: &Pass) -> (u32, u32) {
         let depth = self.depth();
-        let (index, page) = lookup(self.region(), self.shard, depth, self.prefix);
+        let (index, page) = lookup(self.region(), self.at.shard, depth, self.at.prefix);
         if page != pass.page {
             // Merged away meanwhile: what it held lies in that one now.
-            return (self.shard, self.prefix);
+            return (self.at.shard, self.at.prefix);
         }
         self.next_after(depth, index)
     }
 
     /// The prefix that follows those of the directory's entry at `index`.
     fn next_after(&self, depth: u32, index: u32) -> (u32, u32) {
-        let local = depth_of(self.region(), self.shard, depth, index);
-        match next_prefix(self.prefix, local) {
-            Some(prefix) => (self.shard, prefix),
-            None => (self.shard + 1, 0),
+        let local = depth_of(self.region(), self.at.shard, depth, index);
+        match next_prefix(self.at.prefix, local) {
+            Some(prefix) => (self.at.shard, prefix),
+            None => (self.at.shard + 1, 0),
         }
     }
 
     fn depth(&self) -> u32 {
         let region = self.region();
-        let layout = region.shard(self.shard).layout.load(Ordering::Acquire);
+        let layout = region.shard(self.at.shard).layout.load(Ordering::Acquire);
         LayoutWord(layout).depth().min(region.geometry().dir_log2)
     }
 }
@@ -353,8 +399,8 @@ impl Iterator for Iter<'_> {
             Ok(None) => None,
             Err(error) => {
                 // An iterator that failed is at its end.
-                self.shard = u32::MAX;
-                self.pass = None;
+                self.at.shard = u32::MAX;
+                self.at.pass = None;
                 Some(Err(error))
             }
         }
@@ -383,6 +429,33 @@ impl Table {
     /// Takes no lock. A key that is there from the beginning of the walk to its end is met at least
     /// once, whatever grows, shrinks or moves; one that is written meanwhile may be met twice.
     pub fn iter(&self) -> Iter<'_> {
-        Iter::new(self)
+        Iter::new(self, Place::default())
+    }
+
+    /// Goes on with a walk of this table that was let rest. A new [`Cursor`] is at the beginning.
+    /// One of another table gives keys of this one, perhaps not all.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// table.set(b"a", b"1")?;
+    /// table.set(b"b", b"2")?;
+    /// let (mut count, mut cursor) = (0, tavola::Cursor::default());
+    /// loop {
+    ///     let mut entries = table.resume(cursor);
+    ///     if entries.next_entry()?.is_none() {
+    ///         break;
+    ///     }
+    ///     count += 1;
+    ///     cursor = entries.pause();
+    /// }
+    /// assert_eq!(count, 2);
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Concurrency
+    /// As [`Table::iter`]; the walk is one, however often it rests.
+    pub fn resume(&self, cursor: Cursor) -> Iter<'_> {
+        Iter::new(self, cursor.0)
     }
 }

@@ -33,7 +33,7 @@ mod write;
 
 pub use attributes::{Attributes, Expiry};
 pub use entry::{Details, Entry};
-pub use iter::Iter;
+pub use iter::{Cursor, Iter};
 pub use latency::Latencies;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};
 pub use logs::{Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogText, Overload};

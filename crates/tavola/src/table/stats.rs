@@ -103,6 +103,8 @@ pub struct Stats {
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct ClassStats {
+    /// Its number, from 1, the same in every table of this format.
+    pub number: u32,
     /// Bytes of a block.
     pub block_bytes: u32,
     /// Pages.
@@ -234,6 +236,7 @@ impl Core {
             let used =
                 self.sum(|head| u64::from(head.classes[number].used.load(Ordering::Relaxed)));
             (pages > 0).then(|| ClassStats {
+                number: number as u32 + 1,
                 block_bytes: class.block,
                 pages,
                 blocks: pages * u64::from(class.blocks),
