@@ -117,8 +117,8 @@ pub(crate) fn check_plain(key: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Whether there are no spaces and no control bytes in `text`.
-pub(crate) fn is_word(text: &[u8]) -> bool {
+/// Whether `text` can stand in a line as it is: there are no spaces and no control bytes in it.
+pub fn is_word(text: &[u8]) -> bool {
     // All are looked at, which is faster than to stop at the first.
     !text.iter().fold(false, |is_wrong, byte| {
         is_wrong | (*byte <= b' ') | (*byte == 0x7f)

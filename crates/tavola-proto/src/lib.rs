@@ -107,6 +107,6 @@ pub mod text;
 pub use answered::{Answer, AnswerDecoder, AnswerStep};
 pub use decoder::{Decoder, Protocol, Request, Sasl, Step};
 pub use error::Error;
-pub use key::{Key, KeyRoom};
+pub use key::{Key, KeyRoom, is_word};
 pub use limits::{AnswerLimits, KEY_BYTES, Limits};
 pub use refusal::Refusal;

@@ -2,8 +2,8 @@
 //!
 //! It has two ways. Most numbers are digits and nothing else, of a bounded length, leading zeros
 //! counted. The flags and the expiry time of `set` and its kin are read by C's `strtoul` and
-//! `strtol`, which take white space and a sign before the digits and any white space after them,
-//! and cut what is too large for 32 bits.
+//! `strtol`, which take white space and a sign before the digits and white space or a zero byte
+//! after them, and cut what is too large for 32 bits.
 
 /// The longest number of 32 bits, sign and leading zeros counted.
 const LONGEST_32: usize = 11;
@@ -77,7 +77,10 @@ fn read_c(text: &[u8]) -> Option<(bool, u64)> {
         .iter()
         .position(|byte| !byte.is_ascii_digit())
         .unwrap_or(text.len());
-    let is_ended = text.get(end).is_none_or(|byte| is_space(*byte));
+    // C's strings end at a zero.
+    let is_ended = text
+        .get(end)
+        .is_none_or(|byte| is_space(*byte) || *byte == 0);
     if end == 0 || !is_ended {
         return None;
     }
@@ -133,6 +136,7 @@ mod tests {
     fn c_takes_signs_and_white_space_and_cuts_to_32_bits() {
         assert_eq!(read_c_u32(b"+1 0 2"), Some(1));
         assert_eq!(read_c_u32(b"1\tjunk"), Some(1));
+        assert_eq!(read_c_u32(b"1\0junk"), Some(1));
         assert_eq!(read_c_u32(b"4294967296"), Some(0));
         assert_eq!(read_c_u32(b"-1 "), None);
         assert_eq!(read_c_u32(b"-18446744073709551615 "), Some(1));

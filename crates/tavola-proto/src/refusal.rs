@@ -2,6 +2,7 @@
 
 use crate::binary::{self, Header, Status};
 use crate::key::Key;
+use crate::text::TOO_LARGE;
 
 /// A request that is refused: the answer to it and what else it asks of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +69,15 @@ impl<'a> Refusal<'a> {
     /// is to be decoded.
     pub fn closes(&self) -> bool {
         self.closes
+    }
+
+    /// Whether its value was larger than the limit.
+    pub fn is_too_large(&self) -> bool {
+        match &self.reply {
+            Reply::None => false,
+            Reply::Line(text) => *text == TOO_LARGE,
+            Reply::Binary { status, .. } => *status == Status::TooLarge,
+        }
     }
 
     /// A key whose item is to be removed: its new value was too large, and the old one must not

@@ -45,6 +45,6 @@ pub mod memcached;
 mod net;
 
 pub use net::{
-    Address, Counters, Drained, Error, Listen, Meter, Next, Options, Output, Peer, Result, Served,
-    Server, Service, Thread, Waker, Worker, from_environment, raise_file_limit,
+    Address, Counters, Drained, Error, Gone, Listen, Meter, Next, Options, Output, Peer, Result,
+    Served, Server, Service, Setup, Thread, Waker, Worker, from_environment, raise_file_limit,
 };

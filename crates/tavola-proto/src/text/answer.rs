@@ -81,6 +81,73 @@ pub fn dumped(out: &mut Vec<u8>, key: &[u8], size_bytes: usize, expires: u64) {
     out.extend_from_slice(b" s]\r\n");
 }
 
+/// One prefix of keys of `stats detail dump`: how often it was got, found, set and deleted.
+pub fn prefix(out: &mut Vec<u8>, prefix: &[u8], [gets, hits, sets, deletes]: [u64; 4]) {
+    out.extend_from_slice(b"PREFIX ");
+    out.extend_from_slice(prefix);
+    for (name, count) in [
+        (&b" get "[..], gets),
+        (b" hit ", hits),
+        (b" set ", sets),
+        (b" del ", deletes),
+    ] {
+        out.extend_from_slice(name);
+        number::write(out, count);
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// What a dump tells of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// Its key.
+    pub key: &'a [u8],
+    /// The bytes of its value.
+    pub size_bytes: usize,
+    /// When it expires, in seconds since 1970; none for never.
+    pub expires_s: Option<u64>,
+    /// What its client wants to find beside the value.
+    pub flags: u32,
+    /// Its unique number.
+    pub cas: u64,
+    /// The number of its class.
+    pub class: u32,
+}
+
+/// One item of `lru_crawler metadump`. When it was last used is not known and told as 0, and
+/// whether it was read as `no`.
+pub fn metadump(out: &mut Vec<u8>, item: &Item<'_>) {
+    out.extend_from_slice(b"key=");
+    uri_encoded(out, item.key);
+    out.extend_from_slice(b" exp=");
+    match item.expires_s {
+        Some(expires_s) => number::write(out, expires_s),
+        None => out.extend_from_slice(b"-1"),
+    }
+    out.extend_from_slice(b" la=0 cas=");
+    number::write(out, item.cas);
+    out.extend_from_slice(b" fetch=no cls=");
+    number::write(out, item.class);
+    out.extend_from_slice(b" size=");
+    number::write(out, item.key.len() + item.size_bytes);
+    out.extend_from_slice(b" flags=");
+    number::write(out, item.flags);
+    out.extend_from_slice(b" \n");
+}
+
+/// A key in which all but letters, digits and `-._~` are two hexadecimal digits after a `%`.
+pub fn uri_encoded(out: &mut Vec<u8>, key: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for &byte in key {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(byte);
+        } else {
+            let digit = |half: u8| DIGITS[usize::from(half)];
+            out.extend_from_slice(&[b'%', digit(byte >> 4), digit(byte & 15)]);
+        }
+    }
+}
+
 /// The server's version.
 pub fn version(out: &mut Vec<u8>, version: &str) {
     out.extend_from_slice(b"VERSION ");
@@ -113,6 +180,22 @@ mod tests {
         assert_eq!(
             written(|out| dumped(out, b"a", 2, 0)),
             b"ITEM a [2 b; 0 s]\r\n"
+        );
+        assert_eq!(
+            written(|out| prefix(out, b"a", [4, 3, 2, 1])),
+            b"PREFIX a get 4 hit 3 set 2 del 1\r\n"
+        );
+        let item = Item {
+            key: b"b%20\xff",
+            size_bytes: 3,
+            expires_s: None,
+            flags: 5,
+            cas: 9,
+            class: 7,
+        };
+        assert_eq!(
+            written(|out| metadump(out, &item)),
+            b"key=b%2520%FF exp=-1 la=0 cas=9 fetch=no cls=7 size=8 flags=5 \n"
         );
     }
 }

@@ -33,6 +33,8 @@ pub(super) enum Counted {
     Now {
         number: u64,
         cas: u64,
+        /// Whether it was missing.
+        is_made: bool,
     },
     Missing,
     NonNumeric,
@@ -80,13 +82,15 @@ fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> 
     let stored = work
         .table()
         .store(count.key, &padded(make.number, 0), &how)?;
-    Ok(match stored {
-        Stored::Done(token) => Some(Counted::Now {
-            number: make.number,
-            cas: token.0,
-        }),
-        _ => None,
-    })
+    let Stored::Done(token) = stored else {
+        return Ok(None);
+    };
+    work.count(Event::Stored);
+    Ok(Some(Counted::Now {
+        number: make.number,
+        cas: token.0,
+        is_made: true,
+    }))
 }
 
 /// Changes a number that is there.
@@ -120,7 +124,11 @@ fn change(work: &Work, count: &Count<'_>) -> Result<Counted> {
         let new = padded(number, old.len());
         if let Stored::Done(token) = work.table().store(count.key, &new, &how)? {
             let cas = token.0;
-            return Ok(Counted::Now { number, cas });
+            return Ok(Counted::Now {
+                number,
+                cas,
+                is_made: false,
+            });
         }
         // It was changed in between.
     }

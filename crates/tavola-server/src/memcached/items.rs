@@ -16,9 +16,19 @@ pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
     Ok(found)
 }
 
-/// Removes a key; false: it is missing.
-pub(super) fn delete(work: &Work, key: &[u8]) -> Result<bool> {
-    let found = work.table().remove(key)?;
+/// Removes a key; false: it is missing. `command` is what watchers are told.
+pub(super) fn delete(work: &Work, key: &[u8], command: &str) -> Result<bool> {
+    work.deletes(key);
+    let found = if work.tells_deletions() {
+        let taken = work.table().take(key)?;
+        if let Some(value) = &taken {
+            let watchers = &work.shared.watchers;
+            watchers.deleted(key, command, value.len());
+        }
+        taken.is_some()
+    } else {
+        work.table().remove(key)?
+    };
     work.count(if found {
         Event::DeleteHit
     } else {
@@ -36,9 +46,18 @@ pub(super) enum Deleted {
 }
 
 /// Removes a key that has this unique number.
-pub(super) fn delete_at(work: &Work, key: &[u8], cas: u64) -> Result<Deleted> {
+pub(super) fn delete_at(work: &Work, key: &[u8], cas: u64, command: &str) -> Result<Deleted> {
+    work.deletes(key);
+    let size_bytes = if work.tells_deletions() {
+        work.table().get(key)?.map_or(0, |value| value.len())
+    } else {
+        0
+    };
     let deleted = match work.table().compare_and_remove(key, CasToken(cas))? {
-        CasOutcome::Swapped => Deleted::Done,
+        CasOutcome::Swapped => {
+            work.shared.watchers.deleted(key, command, size_bytes);
+            Deleted::Done
+        }
         CasOutcome::Missing => Deleted::Missing,
         CasOutcome::Changed => Deleted::Exists,
     };

@@ -11,7 +11,10 @@
 //! | `work` | what commands work with |
 //! | `store`, `count`, `items` | what the table is asked: storing, counting, touching, deleting |
 //! | `exptime`, `flush` | times of clients, and the flush that is to come |
-//! | `stats`, `tally` | figures, and what is counted |
+//! | `stats`, `tally`, `prefixes` | figures, and what is counted |
+//! | `connections` | who is connected |
+//! | `watch` | what those are told who watch |
+//! | `crawler` | dumps of the keys |
 //! | `failure` | errors of the table as clients are told |
 //! | `text`, `binary`, `meta` | the three protocols: a file a group of commands |
 //!
@@ -26,21 +29,28 @@
 //! - `me` tells when an item expires, its unique number and the bytes of its value.
 //! - A read that fails ends the connection, after a line that says why.
 //! - `cache_memlimit` changes the capacity of a table that is a cache, for all who use it.
-//! - `stats` tells what is known here; `stats detail`, `cachedump` and `conns`, `watch`, `slabs`,
-//!   `lru` and `lru_crawler` are answered by `ERROR`.
+//! - Figures of `stats` that have no counterpart here are 0; evictions are counted and not watched.
+//! - `watch` and the dumps may stand behind other commands in a pipeline.
+//! - `slabs` and `lru` are answered as by a memcached that does neither.
+//!
+//! All of it stands in docs/protocol.md.
 
 mod binary;
+mod connections;
 mod count;
+mod crawler;
 mod exptime;
 mod failure;
 mod flush;
 mod items;
 mod meta;
+mod prefixes;
 mod service;
 mod stats;
 mod store;
 mod tally;
 mod text;
+mod watch;
 mod work;
 
 pub use service::{Memcached, MemcachedWorker, Session};

@@ -1,22 +1,29 @@
 //! The service: requests out of what arrives, each carried out in its turn.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
-use tavola::{Result, Table};
-use tavola_proto::text::Request as Text;
+use tavola::{Error, Result, Table};
+use tavola_proto::text::{Request as Text, answer};
 use tavola_proto::{Decoder, KeyRoom, Limits, Refusal, Request, Step};
 
+use super::connections::{Connections, Place};
+use super::crawler::Dump;
 use super::failure;
 use super::flush::Flush;
-use super::tally::Tallies;
+use super::prefixes::Prefixes;
+use super::tally::{Event, Tallies};
 use super::text::{self, Left, Wave};
+use super::watch::Subscription;
 use super::work::{After, Shared, Work};
 use super::{binary, meta};
-use crate::net::{Next, Output, Peer, Served, Service, Thread, Worker};
+use crate::net::{Gone, Next, Output, Peer, Served, Service, Thread, Waker, Worker};
 
 /// Requests that one call serves at most, so that other connections have their turn.
-const REQUESTS: usize = 256;
+pub(super) const REQUESTS: usize = 256;
+
+const TOO_MANY_WATCHERS: &[u8] = b"WATCHER_TOO_MANY log watcher limit reached\r\n";
 
 /// Serves a table to clients of memcached.
 ///
@@ -51,6 +58,20 @@ pub struct Session {
     decoder: Decoder,
     /// Set when the get at the front of the input is answered in part.
     answered: Option<Left>,
+    state: State,
+    place: Place,
+    waker: Waker,
+}
+
+/// What a connection is served with.
+#[derive(Debug)]
+enum State {
+    /// Answers to its requests.
+    Requests,
+    /// The rest of a dump; its requests wait.
+    Dump(Box<Dump>),
+    /// What happens. What it sends is thrown away.
+    Watch(Subscription),
 }
 
 impl Memcached {
@@ -67,6 +88,11 @@ impl Memcached {
                 value_bytes,
                 flush: Flush::default(),
                 tallies: Tallies::default(),
+                prefixes: Prefixes::default(),
+                watchers: Arc::default(),
+                connections: Arc::new(Connections::new()),
+                crawler: Arc::default(),
+                verbosity: AtomicU32::new(0),
                 started: Instant::now(),
             }),
         }
@@ -90,20 +116,47 @@ impl Service for Memcached {
 impl Worker for MemcachedWorker {
     type Session = Session;
 
-    fn open(&mut self, _peer: &Peer) -> Session {
+    fn open(&mut self, peer: &Peer) -> Session {
+        let place = self.work.shared.connections.join(peer);
+        self.work.shared.watchers.came(place.client());
         Session {
             decoder: Decoder::new(self.limits),
             answered: None,
+            state: State::Requests,
+            place,
+            waker: peer.waker(),
         }
     }
 
     fn serve(&mut self, session: &mut Session, input: &[u8], output: &mut Output) -> Served {
+        session.place.served();
+        self.work.descriptor = session.place.client().descriptor;
+        match &mut session.state {
+            State::Requests => {}
+            State::Dump(dump) => match dump.go_on(&self.work, output) {
+                Ok(true) => session.state = State::Requests,
+                Ok(false) => {
+                    return Served {
+                        consumed: 0,
+                        next: Next::Again,
+                    };
+                }
+                Err(error) => return fail(&error, input, output),
+            },
+            State::Watch(subscription) => {
+                let is_all = subscription.send(output);
+                return Served {
+                    consumed: input.len(),
+                    next: if is_all {
+                        Next::Read { at_least: 0 }
+                    } else {
+                        Next::Again
+                    },
+                };
+            }
+        }
         if let Err(error) = self.work.shared.flush.look(self.work.table()) {
-            failure::line(output, &error);
-            return Served {
-                consumed: input.len(),
-                next: Next::Close,
-            };
+            return fail(&error, input, output);
         }
         let mut wave = Wave::new();
         let mut served = self.requests(session, input, &mut wave, output);
@@ -113,6 +166,19 @@ impl Worker for MemcachedWorker {
             served.next = Next::Close;
         }
         served
+    }
+
+    fn close(&mut self, session: Session, gone: Gone) {
+        self.work.shared.watchers.went(session.place.client(), gone);
+    }
+}
+
+/// The end of a connection: the table fails.
+fn fail(error: &Error, input: &[u8], output: &mut Output) -> Served {
+    failure::line(output, error);
+    Served {
+        consumed: input.len(),
+        next: Next::Close,
     }
 }
 
@@ -138,7 +204,9 @@ impl MemcachedWorker {
                 }
                 Step::Refused { refusal, used } => {
                     consumed += used;
-                    self.told(wave, output, |work, output| refuse(work, &refusal, output))
+                    let refused =
+                        self.told(wave, output, |work, output| refuse(work, &refusal, output));
+                    session.go_on(&mut self.work, refused, output)
                 }
                 Step::Request { request, used } => {
                     let next = self.request(session, &request, wave, output);
@@ -152,6 +220,7 @@ impl MemcachedWorker {
                 return Served { consumed, next };
             }
         }
+        self.work.count(Event::Yield);
         Served {
             consumed,
             next: Next::Again,
@@ -175,7 +244,8 @@ impl MemcachedWorker {
                 }),
             },
             other => {
-                return self.told(wave, output, |work, output| carry_out(work, other, output));
+                let after = self.told(wave, output, |work, output| carry_out(work, other, output));
+                return session.go_on(&mut self.work, after, output);
             }
         };
         match taken {
@@ -197,16 +267,37 @@ impl MemcachedWorker {
         wave: &mut Wave<'_>,
         output: &mut Output,
         answer: impl FnOnce(&mut Work, &mut Output) -> Result<After>,
-    ) -> Option<Next> {
+    ) -> After {
         let after = wave
             .read(&mut self.work, output)
             .and_then(|()| answer(&mut self.work, output));
+        after.unwrap_or_else(|error| {
+            failure::line(output, &error);
+            After::Close
+        })
+    }
+}
+
+impl Session {
+    /// What is to happen after a request; `None`: the next.
+    fn go_on(&mut self, work: &mut Work, after: After, output: &mut Output) -> Option<Next> {
         match after {
-            Ok(After::GoOn) => None,
-            Ok(After::Close) => Some(Next::Close),
-            Err(error) => {
-                failure::line(output, &error);
-                Some(Next::Close)
+            After::GoOn => None,
+            After::Close => Some(Next::Close),
+            After::Dump(dump) => {
+                self.state = State::Dump(dump);
+                Some(Next::Again)
+            }
+            After::Watch(watched) => {
+                let watchers = &work.shared.watchers;
+                let Some(subscription) = watchers.join(watched, self.waker.clone()) else {
+                    output.extend(TOO_MANY_WATCHERS);
+                    return None;
+                };
+                output.extend(answer::OK);
+                self.place.watches();
+                self.state = State::Watch(subscription);
+                Some(Next::Again)
             }
         }
     }
@@ -224,6 +315,9 @@ fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Output) -> Res
 fn refuse(work: &mut Work, refusal: &Refusal<'_>, output: &mut Output) -> Result<After> {
     if let Some(key) = refusal.forgets() {
         work.table().remove(key.bytes(&mut KeyRoom::default()))?;
+    }
+    if refusal.is_too_large() {
+        work.count(Event::TooLarge);
     }
     refusal.write(output.room(64));
     Ok(if refusal.closes() {

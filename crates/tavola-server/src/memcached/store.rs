@@ -2,8 +2,10 @@
 
 use tavola::{Attributes, CasToken, Condition, Error, Result, Stored};
 
+use super::exptime;
 use super::failure;
 use super::tally::Event;
+use super::watch;
 use super::work::Work;
 
 /// Under which condition a value is stored, and what becomes of the old one.
@@ -54,18 +56,52 @@ pub(super) enum Outcome {
 pub(super) fn store(work: &Work, store: &Store<'_>) -> Result<Outcome> {
     work.count(Event::Set);
     let stored = match store.verb {
-        Verb::Append(join) => return append(work, store, join, false),
-        Verb::Prepend(join) => return append(work, store, join, true),
+        Verb::Append(join) => append(work, store, join, false),
+        Verb::Prepend(join) => append(work, store, join, true),
         _ => whole(work, store),
     };
-    if let Err(error) = &stored {
-        failure::count(work, error);
-        // The old value must not outlive the new one, which its client takes for stored or lost.
-        if store.verb == Verb::Set && matches!(error, Error::Full { .. } | Error::TooLarge { .. }) {
-            work.table().remove(store.key)?;
+    work.stored(store.key, || told(store, &stored));
+    match &stored {
+        Ok(Outcome::Done { .. }) => work.count(Event::Stored),
+        Ok(_) => {}
+        Err(error) => {
+            failure::count(work, error);
+            // The old value must not outlive the new one, which its client takes for stored or
+            // lost.
+            let is_lost = matches!(error, Error::Full { .. } | Error::TooLarge { .. });
+            if store.verb == Verb::Set && is_lost {
+                work.table().remove(store.key)?;
+            }
         }
     }
     stored
+}
+
+/// What watchers are told.
+fn told(store: &Store<'_>, stored: &Result<Outcome>) -> watch::Stored {
+    watch::Stored {
+        status: match stored {
+            Ok(Outcome::Done { .. }) => "stored",
+            Ok(Outcome::NotStored) => "not_stored",
+            Ok(Outcome::Exists) => "exists",
+            Ok(Outcome::NotFound) => "not_found",
+            Err(Error::TooLarge { .. }) => "too_large",
+            Err(_) => "no_memory",
+        },
+        command: match store.verb {
+            Verb::Set => "set",
+            Verb::Add => "add",
+            Verb::Replace => "replace",
+            Verb::Append(_) => "append",
+            Verb::Prepend(_) => "prepend",
+            Verb::Cas(_) => "cas",
+        },
+        ttl_s: exptime::left_s(store.attributes.expiry).unwrap_or(0),
+        size_bytes: match stored {
+            Ok(Outcome::Done { size_bytes, .. }) => *size_bytes,
+            _ => store.data.len(),
+        },
+    }
 }
 
 fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
@@ -142,10 +178,7 @@ fn append(work: &Work, store: &Store<'_>, join: Join, before: bool) -> Result<Ou
             }
             // It was changed in between.
             Ok(_) => {}
-            Err(error) => {
-                failure::count(work, &error);
-                return Err(error);
-            }
+            Err(error) => return Err(error),
         }
     }
 }

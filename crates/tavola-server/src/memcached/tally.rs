@@ -10,6 +10,8 @@ pub(super) enum Event {
     GetHit,
     GetMiss,
     Set,
+    /// A value that became an item.
+    Stored,
     Flush,
     Meta,
     TouchHit,
@@ -25,9 +27,11 @@ pub(super) enum Event {
     CasBadval,
     TooLarge,
     NoMemory,
+    /// A connection had to wait for the others in the middle of its requests.
+    Yield,
 }
 
-const EVENTS: usize = Event::NoMemory as usize + 1;
+const EVENTS: usize = Event::Yield as usize + 1;
 
 /// The counts of one thread, which alone changes them.
 #[derive(Debug, Default)]

@@ -1,19 +1,29 @@
 //! What the commands of one thread work with.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 use tavola::{Details, Result, Table};
+use tavola_proto::text::{Event as Kind, Watched};
 
+use super::connections::Connections;
+use super::crawler::{Crawler, Dump};
 use super::flush::Flush;
+use super::prefixes::{Deed, Prefixes};
 use super::tally::{Event, Tallies, Tally};
+use super::watch::{Stored, Watchers};
 use crate::net::Meter;
 
 /// What is to happen after a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum After {
     GoOn,
     Close,
+    /// All else waits until the keys are told.
+    Dump(Box<Dump>),
+    /// From now on the client is told what happens, and asked nothing.
+    Watch(Watched),
 }
 
 /// A buffer that became larger is not kept for the next value.
@@ -27,6 +37,12 @@ pub(super) struct Shared {
     pub(super) value_bytes: usize,
     pub(super) flush: Flush,
     pub(super) tallies: Tallies,
+    pub(super) prefixes: Prefixes,
+    pub(super) watchers: Arc<Watchers>,
+    pub(super) connections: Arc<Connections>,
+    pub(super) crawler: Arc<Crawler>,
+    /// As a client set it; nothing goes by it.
+    pub(super) verbosity: AtomicU32,
     pub(super) started: Instant,
 }
 
@@ -39,6 +55,8 @@ pub(super) struct Work {
     value: Vec<u8>,
     /// The keys that are read together now.
     pub(super) wave: usize,
+    /// The number of the connection that is served now.
+    pub(super) descriptor: i32,
     tally: Arc<Tally>,
 }
 
@@ -50,6 +68,7 @@ impl Work {
             meter,
             value: Vec::new(),
             wave: 1,
+            descriptor: 0,
         }
     }
 
@@ -59,6 +78,41 @@ impl Work {
 
     pub(super) fn count(&self, event: Event) {
         self.tally.count(event);
+    }
+
+    /// Tells those who want to hear of it that a key was read, and how many bytes were found.
+    pub(super) fn fetched(&self, key: &[u8], found: Option<usize>) {
+        if self.shared.prefixes.is_on() {
+            let deed = found.map_or(Deed::Miss, |_| Deed::Hit);
+            self.shared.prefixes.count(key, deed);
+        }
+        if self.shared.watchers.want(Kind::Fetchers) {
+            let watchers = &self.shared.watchers;
+            watchers.fetched(key, found, self.descriptor);
+        }
+    }
+
+    /// The same of a value that was stored or not. `stored` is not called where nobody listens.
+    pub(super) fn stored(&self, key: &[u8], stored: impl FnOnce() -> Stored) {
+        if self.shared.prefixes.is_on() {
+            self.shared.prefixes.count(key, Deed::Set);
+        }
+        if self.shared.watchers.want(Kind::Mutations) {
+            let watchers = &self.shared.watchers;
+            watchers.stored(key, &stored(), self.descriptor);
+        }
+    }
+
+    /// Counts a key that was to be deleted.
+    pub(super) fn deletes(&self, key: &[u8]) {
+        if self.shared.prefixes.is_on() {
+            self.shared.prefixes.count(key, Deed::Delete);
+        }
+    }
+
+    /// Whether anybody wants to hear of deletions.
+    pub(super) fn tells_deletions(&self) -> bool {
+        self.shared.watchers.want(Kind::Deletions)
     }
 
     /// A buffer for a value, to be given back.

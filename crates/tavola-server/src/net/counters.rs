@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use crate::net::options::Setup;
 use crate::net::shared::Shared;
 
 /// Counters of one thread or of a whole server, as they stood at one moment.
@@ -46,6 +47,11 @@ impl Meter {
     pub fn threads(&self) -> Vec<Counters> {
         let threads = self.shared.threads.iter();
         threads.map(|place| place.counters.read()).collect()
+    }
+
+    /// How the server was started.
+    pub fn setup(&self) -> &Setup {
+        &self.shared.setup
     }
 
     /// The counters of the whole server.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::net::error::Result;
-use crate::net::listen::Listen;
+use crate::net::listen::{Address, Listen};
 use crate::net::server::Server;
 use crate::net::service::Service;
 
@@ -16,6 +16,24 @@ pub struct Options {
     pub(crate) refusal: Option<Vec<u8>>,
     pub(crate) backlog: u32,
     pub(crate) limits: Limits,
+}
+
+/// How a server was started, as far as a service may tell its clients.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// What is listened on.
+    pub addresses: Vec<Address>,
+    /// The numbers of the sockets that listen there, among the open files of this process.
+    pub descriptors: Vec<i32>,
+    /// How many connections there may be.
+    pub max_connections: usize,
+    /// Whether those that are too many are told so and closed; else they wait.
+    pub refuses: bool,
+    /// How many connections may wait to be accepted.
+    pub backlog: u32,
+    /// After how long an idle connection is closed.
+    pub idle_timeout: Option<Duration>,
 }
 
 /// The limits of each connection, and what its thread goes by.
@@ -51,6 +69,18 @@ impl Options {
                 input_bytes: (1 << 30) + 64 * 1024,
                 held_bytes: 2 << 30,
             },
+        }
+    }
+
+    /// What is known of it before anything is listened on.
+    pub(crate) fn setup(&self) -> Setup {
+        Setup {
+            addresses: Vec::new(),
+            descriptors: Vec::new(),
+            max_connections: self.max_connections,
+            refuses: self.refusal.is_some(),
+            backlog: self.backlog,
+            idle_timeout: self.limits.idle_timeout,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The handle of a running server.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -21,7 +21,6 @@ use crate::net::thread::Loop;
 #[derive(Debug)]
 pub struct Server {
     shared: Arc<Shared>,
-    addresses: Vec<Address>,
     /// The listening sockets; the acceptor has them as well.
     sockets: Arc<[OwnedFd]>,
     files: Vec<SocketFile>,
@@ -46,17 +45,18 @@ impl Server {
             return Err(Error::NothingToListenOn);
         }
         raise_file_limit(options.max_connections)?;
-        let mut addresses = Vec::new();
+        let mut setup = options.setup();
         let mut sockets = Vec::new();
         let mut files = Vec::new();
         for listen in options.listen {
             let listener = Listener::open(listen, options.backlog)?;
-            addresses.push(listener.address);
+            setup.addresses.push(listener.address);
+            setup.descriptors.push(listener.socket.as_raw_fd());
             sockets.push(listener.socket);
             files.extend(listener.file);
         }
         let action = "making an epoll or eventfd";
-        let shared = Shared::new(options.threads).map_err(Error::system(action))?;
+        let shared = Shared::new(options.threads, setup).map_err(Error::system(action))?;
         let shared = Arc::new(shared);
         let sockets: Arc<[OwnedFd]> = sockets.into();
         let acceptor = Acceptor::new(
@@ -69,7 +69,6 @@ impl Server {
         // From here on, an error drops the server, which ends the threads that run.
         let mut server = Self {
             shared,
-            addresses,
             sockets,
             files,
             handed_over: false,
@@ -127,7 +126,7 @@ impl Server {
 
     /// What is listened on, in the order of [`Options::listen`], with the ports really bound.
     pub fn addresses(&self) -> &[Address] {
-        &self.addresses
+        &self.shared.setup.addresses
     }
 
     /// Reads the counters, also when this handle is elsewhere.

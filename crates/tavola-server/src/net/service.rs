@@ -44,9 +44,28 @@ pub trait Worker {
     fn serve(&mut self, session: &mut Self::Session, input: &[u8], output: &mut Output) -> Served;
 
     /// The connection is gone, for whatever reason but a panic.
-    fn close(&mut self, session: Self::Session) {
+    fn close(&mut self, session: Self::Session, gone: Gone) {
+        let _ = gone;
         drop(session);
     }
+}
+
+/// Why a connection is gone.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// As it should, or the client is gone.
+    Done,
+    /// Nothing went either way for too long.
+    Idle,
+    /// The service wanted no more of what came.
+    Overlong,
+    /// All together hold too much memory, this one much of it.
+    Memory,
+    /// The time of a drain was over.
+    CutOff,
+    /// The service panicked.
+    Panic,
 }
 
 /// What [`Worker::serve`] did.
@@ -105,6 +124,11 @@ pub struct Peer {
     pub listener: usize,
     /// From where; none over a Unix socket.
     pub address: Option<SocketAddr>,
+    /// The address of this machine that it came to; none over a Unix socket.
+    pub local: Option<SocketAddr>,
+    /// The number of its socket among the open files of this process. Another connection has it
+    /// after this one.
+    pub descriptor: i32,
     pub(crate) waker: Waker,
 }
 

@@ -8,12 +8,14 @@ use std::time::Instant;
 use rustix::io;
 
 use crate::net::counters::{Count, ThreadCounters};
+use crate::net::options::Setup;
 use crate::net::poll::Post;
 use crate::net::thread::Token;
 
 /// One for all threads of a server.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    pub(crate) setup: Setup,
     pub(crate) threads: Box<[Place]>,
     pub(crate) acceptor: Post<AcceptorMessage>,
     /// Set by the acceptor when it waits for a connection to close.
@@ -65,7 +67,7 @@ pub(crate) enum AcceptorMessage {
 }
 
 impl Shared {
-    pub(crate) fn new(threads: usize) -> io::Result<Self> {
+    pub(crate) fn new(threads: usize, setup: Setup) -> io::Result<Self> {
         let place = || {
             Ok(Place {
                 post: Post::new()?,
@@ -73,6 +75,7 @@ impl Shared {
             })
         };
         Ok(Self {
+            setup,
             threads: (0..threads).map(|_| place()).collect::<io::Result<_>>()?,
             acceptor: Post::new()?,
             acceptor_waits: AtomicBool::new(false),

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tavola_server::{
-    Address, Listen, Next, Options, Output, Peer, Served, Server, Service, Thread, Waker, Worker,
+    Address, Gone, Listen, Next, Options, Output, Peer, Served, Server, Service, Thread, Waker,
+    Worker,
 };
 
 /// Nothing in these tests takes so long.
@@ -125,7 +126,7 @@ impl Worker for LinesWorker {
         }
     }
 
-    fn close(&mut self, _session: Session) {
+    fn close(&mut self, _session: Session, _gone: Gone) {
         *self.lines.closed.lock().expect("no panics in here") += 1;
     }
 }

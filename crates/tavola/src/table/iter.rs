@@ -34,8 +34,8 @@ pub struct Iter<'a> {
     at: Place,
 }
 
-/// A walk that rests; from [`Iter::pause`], for [`Table::resume`]. It keeps no table open, and holds
-/// what was read and not lent yet: the keys and values of some buckets.
+/// A walk that rests; from [`Iter::pause`], for [`Table::resume`]. It keeps no table open, and
+/// holds what was read and not lent yet: the keys and values of some buckets.
 #[derive(Default)]
 pub struct Cursor(Place);
 

@@ -33,7 +33,7 @@ pub(super) fn carry_out(
     );
     match counted {
         Ok(Counted::Now { .. }) if quiet => {}
-        Ok(Counted::Now { number, cas }) => {
+        Ok(Counted::Now { number, cas, .. }) => {
             answer::count(output.room(ANSWER_BYTES), header, number, cas);
         }
         Ok(Counted::Missing) => refuse(output, header, Status::NotFound),

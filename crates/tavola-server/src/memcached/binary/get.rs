@@ -49,9 +49,11 @@ fn read(work: &Work, asked: &Get<'_>, value: &mut Vec<u8>) -> Result<Option<(Att
     };
     let Some(details) = found else {
         work.count(miss);
+        work.fetched(asked.key, None);
         return Ok(None);
     };
     work.count(hit);
+    work.fetched(asked.key, Some(value.len()));
     Ok(Some((details.attributes, work.cas_of(&details, value)?)))
 }
 

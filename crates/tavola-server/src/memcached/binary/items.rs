@@ -10,9 +10,9 @@ use crate::memcached::work::Work;
 /// `cas` is the unique number that the item must have; any for 0.
 pub(super) fn delete(work: &Work, key: &[u8], cas: u64) -> Result<u64, Failure> {
     let deleted = if cas == 0 {
-        items::delete(work, key)?
+        items::delete(work, key, "delete")?
     } else {
-        match items::delete_at(work, key, cas)? {
+        match items::delete_at(work, key, cas, "delete")? {
             Deleted::Done => true,
             Deleted::Missing => false,
             Deleted::Exists => return Err(Failure::Status(Status::Exists)),

@@ -15,6 +15,7 @@ pub(super) fn carry_out(work: &Work, header: &Header, topic: &[u8], output: &mut
         let out = output.room(ANSWER_BYTES + name.len() + value.len());
         answer::stat(out, header, name.as_bytes(), value.as_bytes());
     };
+    let prefixes = &work.shared.prefixes;
     let told = match topic {
         b"" => stats::general(work, &mut tell),
         b"items" => stats::items(work, &mut tell),
@@ -26,7 +27,18 @@ pub(super) fn carry_out(work: &Work, header: &Header, topic: &[u8], output: &mut
         // Whatever follows these words, as in memcached.
         topic if topic.starts_with(b"settings") => stats::settings(work, &mut tell),
         topic if topic.starts_with(b"reset") => {
-            work.shared.tallies.reset();
+            stats::reset(work);
+            Ok(())
+        }
+        b"detail dump" => {
+            let mut all = Vec::new();
+            prefixes.dump(&mut all);
+            let out = output.room(ANSWER_BYTES + all.len());
+            answer::stat(out, header, b"detailed", &all);
+            Ok(())
+        }
+        b"detail on" | b"detail off" => {
+            prefixes.turn(topic == b"detail on");
             Ok(())
         }
         _ => return refuse(output, header, Status::NotFound),

@@ -1,6 +1,6 @@
 //! `ma`.
 
-use tavola::{Error, Result};
+use tavola::{Error, Expiry, Result};
 use tavola_proto::KeyRoom;
 use tavola_proto::meta::{Item, Request, Status, answer};
 
@@ -38,7 +38,11 @@ pub(super) fn carry_out(
         },
     );
     let told = match counted {
-        Ok(Counted::Now { number, cas }) => touch(work, item, key).map(|ttl_s| {
+        Ok(Counted::Now {
+            number,
+            cas,
+            is_made,
+        }) => touch(work, item, key, is_made).map(|ttl_s| {
             if !request.hides(Status::Done) {
                 let counted = answer::Counted {
                     value: number,
@@ -69,17 +73,30 @@ pub(super) fn carry_out(
     }
 }
 
-/// Gives the item the time of `T`, and says what `t` asks for: flags work in their order.
-fn touch(work: &Work, item: &Item<'_>, key: &[u8]) -> Result<Option<u32>> {
+/// Gives the item the time of `T`, and says what `t` asks for. Flags work in their order: a number
+/// that was made has the time of `N` from there on, and before it none.
+fn touch(work: &Work, item: &Item<'_>, key: &[u8], is_made: bool) -> Result<Option<u32>> {
+    let flags = &item.flags;
+    let mut now = is_made.then_some(Expiry::Never);
     let mut ttl_s = None;
-    for word in item.flags.words() {
-        match (word[0], item.flags.exptime()) {
-            (b't', _) => ttl_s = work.table().ttl(key)?.and_then(exptime::left_s),
-            (b'T', Some(time)) => {
-                work.table().touch(key, exptime::signed(time))?;
+    for word in flags.words() {
+        match (word[0], flags.exptime(), flags.vivify()) {
+            (b't', ..) => {
+                let expiry = match now {
+                    Some(expiry) => Some(expiry),
+                    None => work.table().ttl(key)?,
+                };
+                ttl_s = expiry.and_then(exptime::left_s);
             }
+            (b'T', Some(time), _) => now = Some(exptime::signed(time)),
+            (b'N', _, Some(time)) if is_made => now = Some(exptime::signed(time)),
             _ => {}
         }
+    }
+    if let Some(expiry) = now
+        && flags.exptime().is_some()
+    {
+        work.table().touch(key, expiry)?;
     }
     Ok(ttl_s)
 }

@@ -29,8 +29,8 @@ fn delete(work: &Work, item: &Item<'_>) -> Result<Status> {
     let mut room = KeyRoom::default();
     let key = item.key.bytes(&mut room);
     let deleted = match item.flags.compare() {
-        Some(cas) => items::delete_at(work, key, cas)?,
-        None if items::delete(work, key)? => Deleted::Done,
+        Some(cas) => items::delete_at(work, key, cas, "md")?,
+        None if items::delete(work, key, "md")? => Deleted::Done,
         None => Deleted::Missing,
     };
     Ok(match deleted {

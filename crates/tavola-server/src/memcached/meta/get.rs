@@ -76,9 +76,11 @@ fn read(work: &Work, item: &Item<'_>, value: &mut Vec<u8>) -> Result<Option<(Att
     };
     let Some(details) = found else {
         work.count(miss);
+        work.fetched(key, None);
         return Ok(None);
     };
     work.count(hit);
+    work.fetched(key, Some(value.len()));
     let with_cas = flags.has(b'c') || flags.compare().is_some();
     let cas = if with_cas {
         work.cas_of(&details, value)?

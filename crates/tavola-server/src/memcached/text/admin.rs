@@ -1,6 +1,8 @@
 //! Commands about the server, but for its figures.
 
-use tavola_proto::text::{Request, answer};
+use std::sync::atomic::Ordering::Relaxed;
+
+use tavola_proto::text::{Request, Tune, Tuned, answer};
 
 use super::{Reply, tell};
 use crate::memcached::VERSION;
@@ -8,20 +10,31 @@ use crate::memcached::work::Work;
 use crate::net::Output;
 
 const TOO_SMALL: &[u8] = b"MEMLIMIT_TOO_SMALL cannot set maxbytes to less than 8m\r\n";
+const NOT_MEBIBYTES: &[u8] = b"MEMLIMIT_ADJUST_FAILED input value is megabytes not bytes\r\n";
 const NOT_ADJUSTED: &[u8] = b"MEMLIMIT_ADJUST_FAILED out of bounds or unable to adjust\r\n";
 /// The smallest limit in mebibytes.
 const LEAST_MEBIBYTES: u32 = 8;
+/// A larger one is taken for bytes.
+const MOST_MEBIBYTES: u32 = 1_000_000_000;
+/// As memcached has it.
+const HIGHEST_VERBOSITY: u32 = 2;
+const NO_REASSIGNMENT: &[u8] = b"CLIENT_ERROR slab reassignment disabled\r\n";
+const BAD_FORMAT: &[u8] = b"CLIENT_ERROR bad command line format\r\n";
+const BAD_WINDOW: &[u8] = b"CLIENT_ERROR automove window too low or too high\r\n";
 
 pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output) {
     let (line, noreply) = match request {
         Request::Version => return answer::version(output.room(64), VERSION),
-        // There is nothing that a higher level would tell.
-        Request::Verbosity { noreply, .. } => (answer::OK, *noreply),
+        Request::Verbosity { level, noreply } => {
+            // There is nothing that a higher level would tell.
+            let level = (*level).min(HIGHEST_VERBOSITY);
+            work.shared.verbosity.store(level, Relaxed);
+            (answer::OK, *noreply)
+        }
         Request::Shutdown { noreply, .. } => (answer::SHUTDOWN_OFF, *noreply),
         Request::CacheMemlimit { mebibytes, noreply } => (limit(work, *mebibytes), *noreply),
         Request::Authenticate { .. } => (answer::AUTH_FAILED, false),
-        Request::LruCrawler { noreply, .. } => (answer::ERROR, *noreply),
-        Request::Tune(tune) => (answer::ERROR, tune.noreply),
+        Request::Tune(tune) => (tuned(tune), tune.noreply),
         _ => (answer::ERROR, false),
     };
     tell(output, noreply, Ok(Reply::Line(line)));
@@ -32,8 +45,47 @@ fn limit(work: &Work, mebibytes: u32) -> &'static [u8] {
     if mebibytes < LEAST_MEBIBYTES {
         return TOO_SMALL;
     }
+    if mebibytes > MOST_MEBIBYTES {
+        return NOT_MEBIBYTES;
+    }
     match work.table().set_capacity(u64::from(mebibytes) << 20) {
         Ok(()) => answer::OK,
         Err(_) => NOT_ADJUSTED,
+    }
+}
+
+/// `slabs` and `lru`: as memcached answers where it moves no memory between classes and keeps no
+/// lists of items in the order of their use.
+fn tuned(tune: &Tune<'_>) -> &'static [u8] {
+    let words: Vec<&[u8]> = tune.arguments.clone().take(4).collect();
+    let is = |name: &str| name.as_bytes().starts_with(words[0]);
+    match (tune.command, words.len()) {
+        (Tuned::Slabs, 3) if is("reassign") => NO_REASSIGNMENT,
+        (Tuned::Slabs, 2..) if is("automove") => automove(&words[1..]),
+        _ => answer::ERROR,
+    }
+}
+
+/// That it is off can be asked for, and nothing else.
+fn automove(words: &[&[u8]]) -> &'static [u8] {
+    let is = |name: &str| name.as_bytes().starts_with(words[0]);
+    let number = |at: usize| {
+        let word = str::from_utf8(words.get(at)?).ok()?;
+        word.parse::<u32>().ok()
+    };
+    if is("ratio") || is("freeratio") {
+        return answer::ERROR;
+    }
+    if is("window") {
+        return match number(1) {
+            None => BAD_FORMAT,
+            Some(3..=1800) => answer::ERROR,
+            Some(_) => BAD_WINDOW,
+        };
+    }
+    match number(0) {
+        None => BAD_FORMAT,
+        Some(0) => answer::OK,
+        Some(_) => answer::ERROR,
     }
 }

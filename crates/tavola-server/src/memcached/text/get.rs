@@ -125,9 +125,13 @@ fn tell(
     match entry {
         Some((value, details)) => {
             work.count(Event::GetHit);
+            work.fetched(key, Some(value.len()));
             item(work, output, key, asked.with_cas, value, details)?;
         }
-        None => work.count(Event::GetMiss),
+        None => {
+            work.count(Event::GetMiss);
+            work.fetched(key, None);
+        }
     }
     if asked.ends {
         output.extend(answer::END);
@@ -171,9 +175,13 @@ pub(in crate::memcached) fn get_and_touch(
         match work.table().get_and_touch_into(key, expiry, &mut value)? {
             Some(details) => {
                 work.count(Event::TouchHit);
+                work.fetched(key, Some(value.len()));
                 item(work, output, key, get.with_cas, &value, details)?;
             }
-            None => work.count(Event::TouchMiss),
+            None => {
+                work.count(Event::TouchMiss);
+                work.fetched(key, None);
+            }
         }
     }
     work.give_back(value);

@@ -18,7 +18,7 @@ pub(super) fn touch(work: &Work, key: &[u8], exptime: i32) -> Result<Reply> {
 }
 
 pub(super) fn delete(work: &Work, key: &[u8]) -> Result<Reply> {
-    let found = items::delete(work, key)?;
+    let found = items::delete(work, key, "delete")?;
     Ok(Reply::Line(if found {
         answer::DELETED
     } else {

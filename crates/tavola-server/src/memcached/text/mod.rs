@@ -2,6 +2,7 @@
 
 mod admin;
 mod count;
+mod crawler;
 mod get;
 mod items;
 mod stats;
@@ -36,7 +37,11 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output)
         Request::FlushAll { delay, noreply } => {
             tell(output, *noreply, items::flush_all(work, *delay));
         }
-        Request::Stats(stats) => stats::carry_out(work, stats, output),
+        Request::Stats(stats) => return stats::carry_out(work, stats, output),
+        Request::LruCrawler { command, noreply } => {
+            return crawler::carry_out(work, command, *noreply, output);
+        }
+        Request::Watch(watched) => return After::Watch(*watched),
         Request::Quit => return After::Close,
         other => admin::carry_out(work, other, output),
     }

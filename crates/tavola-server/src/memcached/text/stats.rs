@@ -3,14 +3,17 @@
 use std::fmt::Display;
 use std::io::Write;
 
-use tavola_proto::text::{Stats, answer};
+use tavola_proto::text::{Detail, Stats, answer};
 
+use crate::memcached::crawler::{Classes, Dump, Form};
 use crate::memcached::failure;
 use crate::memcached::stats;
-use crate::memcached::work::Work;
+use crate::memcached::work::{After, Work};
 use crate::net::Output;
 
-pub(super) fn carry_out(work: &Work, asked: &Stats<'_>, output: &mut Output) {
+const BUSY: &[u8] = b"SERVER_ERROR too many dumps under way\r\n";
+
+pub(super) fn carry_out(work: &Work, asked: &Stats<'_>, output: &mut Output) -> After {
     let mut tell = |name: &str, value: &dyn Display| {
         // Writing to an output does not fail.
         let _ = write!(output, "STAT {name} {value}\r\n");
@@ -24,14 +27,65 @@ pub(super) fn carry_out(work: &Work, asked: &Stats<'_>, output: &mut Output) {
             tell("sizes_status", &"disabled");
             Ok(())
         }
-        Stats::Reset => {
-            work.shared.tallies.reset();
-            return output.extend(answer::RESET);
+        Stats::Connections => {
+            stats::connections(work, &mut tell);
+            Ok(())
         }
-        _ => return output.extend(answer::ERROR),
+        Stats::Cachedump { class, limit } => return cachedump(work, *class, *limit, output),
+        other => {
+            rest(work, other, output);
+            return After::GoOn;
+        }
     };
     match told {
         Ok(()) => output.extend(answer::END),
         Err(error) => failure::line(output, &error),
+    }
+    After::GoOn
+}
+
+/// What has no figures, or others.
+fn rest(work: &Work, asked: &Stats<'_>, output: &mut Output) {
+    let prefixes = &work.shared.prefixes;
+    output.extend(match asked {
+        Stats::Reset => {
+            stats::reset(work);
+            answer::RESET
+        }
+        Stats::Detail(Detail::Dump) => {
+            let mut all = Vec::new();
+            prefixes.dump(&mut all);
+            return output.push(all);
+        }
+        Stats::Detail(other) => {
+            prefixes.turn(*other == Detail::On);
+            answer::OK
+        }
+        _ => answer::ERROR,
+    });
+}
+
+/// The keys of a class, which are found by a look at all keys, but where it has none.
+fn cachedump(work: &Work, class: u32, limit: u32, output: &mut Output) -> After {
+    let stats = match work.table().stats() {
+        Ok(stats) => stats,
+        Err(error) => {
+            failure::line(output, &error);
+            return After::GoOn;
+        }
+    };
+    let used = stats.classes.iter().filter(|found| found.used > 0);
+    if !used.map(|found| found.number).any(|found| found == class) {
+        output.extend(answer::END);
+        return After::GoOn;
+    }
+    let limit = if limit == 0 { u64::MAX } else { limit.into() };
+    let crawler = &work.shared.crawler;
+    match Dump::begin(crawler, Form::Cache, Classes::one(class), limit) {
+        Some(dump) => After::Dump(dump),
+        None => {
+            output.extend(BUSY);
+            After::GoOn
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::net::counters::ThreadCounters;
 use crate::net::input::{BATCH_BYTES, Input};
 use crate::net::options::Limits;
 use crate::net::output::Output;
-use crate::net::service::{Next, Worker};
+use crate::net::service::{Gone, Next, Worker};
 use crate::net::stream::{Received, Stream};
 
 /// What one turn reads at most of a value that is being collected.
@@ -51,23 +51,6 @@ pub(super) enum Stage {
     Ended,
     Closing,
     Lingering { until: Instant },
-}
-
-/// Why a connection is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gone {
-    /// As it should, or the client is gone.
-    Done,
-    /// Nothing went either way for too long.
-    Idle,
-    /// The service wanted no more of what came.
-    Overlong,
-    /// All together hold too much memory, this one much of it.
-    Memory,
-    /// The time of a drain was over.
-    CutOff,
-    /// The service panicked.
-    Panic,
 }
 
 impl From<io::Error> for Gone {

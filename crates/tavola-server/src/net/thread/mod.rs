@@ -9,23 +9,26 @@ mod slots;
 mod spin;
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::epoll::EventFlags;
 use rustix::io;
+use rustix::net::getsockname;
 
 use crate::net::counters::ThreadCounters;
 use crate::net::input::BATCH_BYTES;
 use crate::net::options::Limits;
 use crate::net::output::Output;
 use crate::net::poll::Poll;
-use crate::net::service::{Peer, Waker, Worker};
+use crate::net::service::{Gone, Peer, Waker, Worker};
 use crate::net::shared::{Arrival, Message, Shared};
 use crate::net::stream::Stream;
 
-use connection::{Connection, Desk, Gone, Stage};
+use connection::{Connection, Desk, Stage};
 use slots::Slots;
 use spin::Spin;
 
@@ -186,6 +189,8 @@ impl<W: Worker> Loop<W> {
         let peer = Peer {
             listener: arrival.listener,
             address: arrival.address,
+            local: local_address(&arrival.socket),
+            descriptor: arrival.socket.as_raw_fd(),
             waker: Waker {
                 shared: Arc::clone(&self.shared),
                 thread: self.index,
@@ -345,7 +350,7 @@ impl<W: Worker> Loop<W> {
         } = connection;
         drop(stream);
         if gone != Gone::Panic {
-            self.desk.worker.close(session);
+            self.desk.worker.close(session, gone);
         }
         self.shared.leave(self.index);
     }
@@ -353,4 +358,9 @@ impl<W: Worker> Loop<W> {
     fn counters(&self) -> &ThreadCounters {
         &self.shared.threads[self.index].counters
     }
+}
+
+/// None over a Unix socket, and where the connection is gone again.
+fn local_address(socket: &OwnedFd) -> Option<SocketAddr> {
+    SocketAddr::try_from(getsockname(socket).ok()?).ok()
 }

@@ -1,0 +1,148 @@
+//! Who is connected, for `stats conns` and `watch`.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::watch::Client;
+use crate::net::{Address, Peer, Setup};
+
+/// The connections by the numbers of their sockets.
+#[derive(Debug)]
+pub(super) struct Connections {
+    started: Instant,
+    list: Mutex<BTreeMap<i32, Arc<Connection>>>,
+}
+
+/// What is known of a connection.
+#[derive(Debug)]
+struct Connection {
+    address: Option<SocketAddr>,
+    local: Option<SocketAddr>,
+    listener: usize,
+    /// When it was served, in seconds since the start.
+    served_s: AtomicU32,
+    is_watching: AtomicBool,
+}
+
+/// A place in the list, given up with the value.
+#[derive(Debug)]
+pub(super) struct Place {
+    connections: Arc<Connections>,
+    connection: Arc<Connection>,
+    descriptor: i32,
+}
+
+impl Connections {
+    pub(super) fn new() -> Self {
+        Self {
+            started: Instant::now(),
+            list: Mutex::default(),
+        }
+    }
+
+    pub(super) fn join(self: &Arc<Self>, peer: &Peer) -> Place {
+        let connection = Arc::new(Connection {
+            address: peer.address,
+            local: peer.local,
+            listener: peer.listener,
+            served_s: AtomicU32::new(self.now_s()),
+            is_watching: AtomicBool::new(false),
+        });
+        self.list().insert(peer.descriptor, Arc::clone(&connection));
+        Place {
+            connections: Arc::clone(self),
+            connection,
+            descriptor: peer.descriptor,
+        }
+    }
+
+    /// Tells of each connection; `asker` is the one that asks. What listens comes first.
+    pub(super) fn tell(&self, asker: i32, setup: &Setup, tell: &mut dyn FnMut(&str, &dyn Display)) {
+        let now_s = self.now_s();
+        for (number, address) in setup.descriptors.iter().zip(&setup.addresses) {
+            let mut one = |name, value: &dyn Display| tell(&format!("{number}:{name}"), value);
+            one("addr", &of_listener(address));
+            one("state", &"conn_listening");
+            one("secs_since_last_cmd", &now_s);
+        }
+        for (descriptor, connection) in self.list().iter() {
+            let mut one = |name, value: &dyn Display| tell(&format!("{descriptor}:{name}"), value);
+            let listener = setup.addresses.get(connection.listener).map(of_listener);
+            let listener = listener.unwrap_or_default();
+            match connection.address {
+                Some(address) => one("addr", &of_socket(address)),
+                None => one("addr", &listener),
+            }
+            match connection.local {
+                Some(local) => one("listen_addr", &of_socket(local)),
+                None => one("listen_addr", &listener),
+            }
+            let state = if *descriptor == asker {
+                "conn_parse_cmd"
+            } else if connection.is_watching.load(Relaxed) {
+                "conn_watch"
+            } else {
+                "conn_read"
+            };
+            one("state", &state);
+            let idle_s = now_s.saturating_sub(connection.served_s.load(Relaxed));
+            one("secs_since_last_cmd", &idle_s);
+        }
+    }
+
+    fn now_s(&self) -> u32 {
+        u32::try_from(self.started.elapsed().as_secs()).unwrap_or(u32::MAX)
+    }
+
+    fn list(&self) -> MutexGuard<'_, BTreeMap<i32, Arc<Connection>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// The connection is served now.
+    pub(super) fn served(&self) {
+        let now_s = self.connections.now_s();
+        self.connection.served_s.store(now_s, Relaxed);
+    }
+
+    pub(super) fn watches(&self) {
+        self.connection.is_watching.store(true, Relaxed);
+    }
+
+    pub(super) fn client(&self) -> Client {
+        Client {
+            address: self.connection.address,
+            descriptor: self.descriptor,
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut list = self.connections.list();
+        // The number may be another connection's by now.
+        let is_mine = list
+            .get(&self.descriptor)
+            .is_some_and(|found| Arc::ptr_eq(found, &self.connection));
+        if is_mine {
+            list.remove(&self.descriptor);
+        }
+    }
+}
+
+fn of_listener(address: &Address) -> String {
+    match address {
+        Address::Tcp(address) => of_socket(*address),
+        Address::Unix(path) => format!("unix:{}", path.display()),
+    }
+}
+
+fn of_socket(address: SocketAddr) -> String {
+    let transport = if address.is_ipv4() { "tcp" } else { "tcp6" };
+    format!("{transport}:{address}")
+}

@@ -1,0 +1,272 @@
+//! What memcached's crawler is asked for: dumps of the keys, and the search for expired ones.
+//!
+//! A dump is a walk through the table that goes on whenever its client has fetched what was told
+//! so far; it holds a chunk of the table between two steps and nothing else.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tavola::{Cursor, Expiry, Result};
+use tavola_proto::text::answer::{self, Item};
+use tavola_proto::{is_word, meta};
+
+use super::work::Work;
+use crate::net::Output;
+
+/// Dumps under way at once.
+const MOST: usize = 4;
+/// Keys looked at in one step.
+const STEP: usize = 512;
+/// Classes have lower numbers, as in memcached.
+pub(super) const CLASSES: u32 = 64;
+/// What a line takes at most, beside a key that may be three times as long in it.
+const LINE_BYTES: usize = 256;
+
+/// What is known of the crawler.
+#[derive(Debug)]
+pub(super) struct Crawler {
+    is_on: AtomicBool,
+    pub(super) sleep_us: AtomicU32,
+    pub(super) to_crawl: AtomicU32,
+    starts: AtomicU64,
+    running: AtomicUsize,
+}
+
+impl Default for Crawler {
+    fn default() -> Self {
+        Self {
+            is_on: AtomicBool::new(true),
+            sleep_us: AtomicU32::new(100),
+            to_crawl: AtomicU32::new(0),
+            starts: AtomicU64::new(0),
+            running: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// One of the few dumps that may be under way, given back with the value.
+#[derive(Debug)]
+struct Turn(Arc<Crawler>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Crawler {
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on.load(Relaxed)
+    }
+
+    /// Whether it was otherwise before.
+    pub(super) fn turn(&self, is_on: bool) -> bool {
+        self.is_on.swap(is_on, Relaxed) != is_on
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.running.load(Relaxed) > 0
+    }
+
+    pub(super) fn starts(&self) -> u64 {
+        self.starts.load(Relaxed)
+    }
+
+    /// Counts one more search for expired keys.
+    pub(super) fn start(&self) {
+        self.starts.fetch_add(1, Relaxed);
+    }
+
+    fn begin(self: &Arc<Self>) -> Option<Turn> {
+        if self.running.fetch_add(1, Relaxed) >= MOST {
+            self.running.fetch_sub(1, Relaxed);
+            return None;
+        }
+        self.start();
+        Some(Turn(Arc::clone(self)))
+    }
+}
+
+/// Some of the size classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Classes(u64);
+
+impl Classes {
+    pub(super) const ALL: Self = Self(u64::MAX);
+
+    pub(super) fn one(number: u32) -> Self {
+        Self(1 << number)
+    }
+
+    /// Numbers with commas between them; `None`: not all of them are.
+    pub(super) fn read(words: &[u8]) -> Option<Self> {
+        let mut classes = 0;
+        for word in words.split(|byte| *byte == b',') {
+            if word.is_empty() {
+                continue;
+            }
+            let number: u32 = str::from_utf8(word).ok()?.parse().ok()?;
+            if !(1..CLASSES).contains(&number) {
+                return None;
+            }
+            classes |= 1 << number;
+        }
+        Some(Self(classes))
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    fn has(self, number: u32) -> bool {
+        number < CLASSES && self.0 & 1 << number != 0
+    }
+}
+
+/// How keys are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `lru_crawler metadump`.
+    Meta,
+    /// `lru_crawler mgdump`.
+    Mg,
+    /// `stats cachedump`.
+    Cache,
+}
+
+/// A dump under way.
+#[derive(Debug)]
+pub(super) struct Dump {
+    cursor: Cursor,
+    form: Form,
+    classes: Classes,
+    /// How many keys are still wanted.
+    left: u64,
+    _turn: Turn,
+}
+
+impl Dump {
+    /// `None`: as many are under way as may be.
+    pub(super) fn begin(
+        crawler: &Arc<Crawler>,
+        form: Form,
+        classes: Classes,
+        limit: u64,
+    ) -> Option<Box<Self>> {
+        Some(Box::new(Self {
+            _turn: crawler.begin()?,
+            cursor: Cursor::default(),
+            form,
+            classes,
+            left: limit,
+        }))
+    }
+
+    /// Goes on as far as there is room and others can wait; true: that was all.
+    pub(super) fn go_on(&mut self, work: &Work, output: &mut Output) -> Result<bool> {
+        let now_s = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now_s = now_s.map_or(0, |now| now.as_secs());
+        let mut entries = work.table().resume(std::mem::take(&mut self.cursor));
+        for _ in 0..STEP {
+            if output.is_full() {
+                break;
+            }
+            let next = if self.left > 0 {
+                entries.next_with_class()?
+            } else {
+                None
+            };
+            let Some(((key, value, attributes), class)) = next else {
+                output.extend(match self.form {
+                    Form::Mg => meta::answer::MISS,
+                    Form::Meta | Form::Cache => answer::END,
+                });
+                return Ok(true);
+            };
+            if !self.classes.has(class) {
+                continue;
+            }
+            let item = Item {
+                key,
+                size_bytes: value.len(),
+                expires_s: expires_s(attributes.expiry, now_s),
+                flags: attributes.flags,
+                cas: match self.form {
+                    Form::Meta => unique_number(work, key)?,
+                    Form::Mg | Form::Cache => 0,
+                },
+                class,
+            };
+            self.left -= u64::from(tell(self.form, &item, output));
+        }
+        self.cursor = entries.pause();
+        Ok(false)
+    }
+}
+
+/// It does not come with a walk; 0: the key is gone by now.
+fn unique_number(work: &Work, key: &[u8]) -> Result<u64> {
+    let mut value = Vec::new();
+    match work.table().get_entry_into(key, &mut value)? {
+        Some(details) => work.cas_of(&details, &value),
+        None => Ok(0),
+    }
+}
+
+/// Writes a line, if a client could ask for the key.
+fn tell(form: Form, item: &Item<'_>, output: &mut Output) -> bool {
+    let out = output.room(3 * item.key.len() + LINE_BYTES);
+    match form {
+        Form::Meta => answer::metadump(out, item),
+        Form::Mg => return meta::ask::get(out, item.key, &meta::ask::Flags::default()).is_ok(),
+        Form::Cache if is_word(item.key) => {
+            let expires_s = item.expires_s.unwrap_or(0);
+            answer::dumped(out, item.key, item.size_bytes, expires_s);
+        }
+        Form::Cache => return false,
+    }
+    true
+}
+
+/// The second since 1970 in which a key expires; none for ever.
+fn expires_s(expiry: Expiry, now_s: u64) -> Option<u64> {
+    match expiry {
+        Expiry::After(left) => {
+            let left = left.saturating_add(Duration::from_millis(500));
+            Some(now_s.saturating_add(left.as_secs()))
+        }
+        Expiry::At(time) => {
+            let time = time.duration_since(UNIX_EPOCH);
+            Some(time.map_or(0, |time| time.as_secs()))
+        }
+        Expiry::Default | Expiry::Never => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_numbers_with_commas() {
+        assert_eq!(Classes::read(b"1,,63"), Some(Classes(1 << 1 | 1 << 63)));
+        assert!(Classes::read(b",").is_some_and(Classes::is_empty));
+        for wrong in [&b"0"[..], b"64", b"1,x", b"-1", b"99999999999", b"all"] {
+            assert_eq!(Classes::read(wrong), None, "{wrong:?}");
+        }
+        assert!(Classes::ALL.has(1) && Classes::ALL.has(63) && !Classes::ALL.has(64));
+    }
+
+    #[test]
+    fn no_more_than_a_few_dumps_are_under_way() {
+        let crawler = Arc::<Crawler>::default();
+        let begin = || Dump::begin(&crawler, Form::Meta, Classes::ALL, u64::MAX);
+        let dumps: Vec<_> = (0..MOST).map(|_| begin().expect("begun")).collect();
+        assert!(begin().is_none());
+        drop(dumps);
+        assert!(!crawler.is_running());
+        assert!(begin().is_some());
+        assert_eq!(crawler.starts(), MOST as u64 + 1);
+    }
+}

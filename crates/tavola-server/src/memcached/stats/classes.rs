@@ -1,0 +1,86 @@
+//! `stats items`, `stats slabs`: figures by size class.
+
+use tavola::Result;
+
+use super::Tell;
+use crate::memcached::work::Work;
+
+/// What memcached counts of a class of items, and nobody here.
+const OF_ITEMS: [&str; 20] = [
+    "evicted",
+    "evicted_nonzero",
+    "evicted_time",
+    "outofmemory",
+    "tailrepairs",
+    "reclaimed",
+    "expired_unfetched",
+    "evicted_unfetched",
+    "evicted_active",
+    "crawler_reclaimed",
+    "crawler_items_checked",
+    "lrutail_reflocked",
+    "moves_to_cold",
+    "moves_to_warm",
+    "moves_within_lru",
+    "direct_reclaims",
+    "hits_to_hot",
+    "hits_to_warm",
+    "hits_to_cold",
+    "hits_to_temp",
+];
+/// The same of a class of blocks.
+const OF_SLABS: [&str; 9] = [
+    "free_chunks_end",
+    "get_hits",
+    "cmd_set",
+    "delete_hits",
+    "incr_hits",
+    "decr_hits",
+    "cas_hits",
+    "cas_badval",
+    "touch_hits",
+];
+
+/// `stats items`. There is one order of items, which is told as memcached's cold one.
+pub(in crate::memcached) fn items(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
+    for class in &work.table().stats()?.classes {
+        if class.used == 0 {
+            continue;
+        }
+        let mut one = |name: &str, value: u64| {
+            tell(&format!("items:{}:{name}", class.number), &value);
+        };
+        one("number", class.used);
+        one("number_hot", 0);
+        one("number_warm", 0);
+        one("number_cold", class.used);
+        one("age_hot", 0);
+        one("age_warm", 0);
+        one("age", 0);
+        one("mem_requested", class.used * u64::from(class.block_bytes));
+        for name in OF_ITEMS {
+            one(name, 0);
+        }
+    }
+    Ok(())
+}
+
+/// `stats slabs`.
+pub(in crate::memcached) fn slabs(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
+    let stats = work.table().stats()?;
+    for class in &stats.classes {
+        let mut one = |name: &str, value: u64| tell(&format!("{}:{name}", class.number), &value);
+        one("chunk_size", class.block_bytes.into());
+        one("chunks_per_page", class.blocks / class.pages.max(1));
+        one("total_pages", class.pages);
+        one("total_chunks", class.blocks);
+        one("used_chunks", class.used);
+        one("free_chunks", class.blocks.saturating_sub(class.used));
+        for name in OF_SLABS {
+            one(name, 0);
+        }
+    }
+    tell("active_slabs", &stats.classes.len());
+    tell("total_malloced", &stats.resident_bytes);
+    Ok(())
+}

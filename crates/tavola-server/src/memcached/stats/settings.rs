@@ -1,0 +1,121 @@
+//! `stats settings`.
+
+use std::fmt::Display;
+use std::sync::atomic::Ordering::Relaxed;
+
+use tavola::Result;
+
+use super::{Tell, limit};
+use crate::memcached::prefixes::DELIMITER;
+use crate::memcached::watch::WAITING_BYTES;
+use crate::memcached::work::Work;
+use crate::net::Address;
+
+/// How the server and the table are set up. What is set at memcached alone is told as off, as 0,
+/// or as a list of which nothing is there.
+pub(in crate::memcached) fn settings(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
+    listening(work, tell)?;
+    serving(work, tell);
+    keeping(work, tell);
+    Ok(())
+}
+
+fn listening(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
+    let stats = work.table().stats()?;
+    let setup = work.meter.setup();
+    let tcp = setup.addresses.iter().find_map(|address| match address {
+        Address::Tcp(address) => Some(address),
+        Address::Unix(_) => None,
+    });
+    let unix = setup.addresses.iter().find_map(|address| match address {
+        Address::Unix(path) => Some(path.display().to_string()),
+        Address::Tcp(_) => None,
+    });
+    tell("maxbytes", &limit(&stats));
+    tell("maxconns", &setup.max_connections);
+    tell("tcpport", &tcp.map_or(0, |address| address.port()));
+    tell("udpport", &0);
+    match tcp.map(|address| address.ip()) {
+        Some(ip) if !ip.is_unspecified() => tell("inter", &ip),
+        _ => tell("inter", &"NULL"),
+    }
+    tell("verbosity", &work.shared.verbosity.load(Relaxed));
+    tell("oldest", &0);
+    tell("evictions", &on(stats.capacity.is_some()));
+    tell("domain_socket", &unix.as_deref().unwrap_or("NULL"));
+    tell("umask", &700);
+    tell("shutdown_command", &"no");
+    // Blocks become an eighth larger from class to class.
+    tell("growth_factor", &"1.12");
+    tell("chunk_size", &8);
+    Ok(())
+}
+
+fn serving(work: &Work, tell: &mut Tell<'_>) {
+    let setup = work.meter.setup();
+    tell("num_threads", &work.shared.tallies.threads());
+    tell("num_threads_per_udp", &0);
+    tell("stat_key_prefix", &char::from(DELIMITER));
+    tell("detail_enabled", &yes(work.shared.prefixes.is_on()));
+    tell("reqs_per_event", &crate::memcached::service::REQUESTS);
+    tell("cas_enabled", &"yes");
+    tell("tcp_backlog", &setup.backlog);
+    tell("binding_protocol", &"auto-negotiate");
+    tell("auth_enabled_sasl", &"no");
+    tell("auth_enabled_ascii", &"no");
+    tell("item_size_max", &work.shared.value_bytes);
+    tell("maxconns_fast", &yes(setup.refuses));
+    tell("hashpower_init", &0);
+}
+
+/// What memcached does to its memory, and what it is told of.
+fn keeping(work: &Work, tell: &mut Tell<'_>) {
+    let crawler = &work.shared.crawler;
+    let idle_s = work
+        .meter
+        .setup()
+        .idle_timeout
+        .map_or(0, |time| time.as_secs());
+    let figures: [(&str, &dyn Display); 29] = [
+        ("slab_reassign", &"no"),
+        ("slab_automove", &0),
+        ("slab_automove_ratio", &"0.00"),
+        ("slab_automove_window", &0),
+        ("slab_chunk_max", &16_352),
+        ("lru_crawler", &yes(crawler.is_on())),
+        ("lru_crawler_sleep", &crawler.sleep_us.load(Relaxed)),
+        ("lru_crawler_tocrawl", &crawler.to_crawl.load(Relaxed)),
+        ("tail_repair_time", &0),
+        ("flush_enabled", &"yes"),
+        ("dump_enabled", &"yes"),
+        ("hash_algorithm", &"rapidhash"),
+        ("lru_maintainer_thread", &"no"),
+        ("lru_segmented", &"no"),
+        ("hot_lru_pct", &0),
+        ("warm_lru_pct", &0),
+        ("hot_max_factor", &"0.00"),
+        ("warm_max_factor", &"0.00"),
+        ("temp_lru", &"no"),
+        ("temporary_ttl", &0),
+        ("idle_timeout", &idle_s),
+        ("watcher_logbuf_size", &WAITING_BYTES),
+        ("worker_logbuf_size", &0),
+        ("read_buf_mem_limit", &0),
+        ("track_sizes", &"no"),
+        ("inline_ascii_response", &"no"),
+        ("num_napi_ids", &0),
+        ("memory_file", &work.table().path().display()),
+        ("client_flags_size", &size_of::<u32>()),
+    ];
+    for (name, value) in figures {
+        tell(name, value);
+    }
+}
+
+fn on(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}
+
+fn yes(is_so: bool) -> &'static str {
+    if is_so { "yes" } else { "no" }
+}

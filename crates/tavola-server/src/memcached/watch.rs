@@ -1,0 +1,292 @@
+//! `watch`: lines about what happens, to the connections that asked for them.
+//!
+//! Nothing is written where nobody watches: one load tells. A watcher has its lines in a buffer of
+//! a bounded size until its own thread sends them; what finds no room in it is counted and left
+//! out, so that a client that does not read holds nobody up. The next line it gets is behind
+//! `skipped=N`.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tavola_proto::text::{Event, Watched, answer};
+
+use crate::net::{Gone, Output, Waker};
+
+/// Who may watch at once.
+const MOST: usize = 20;
+/// The lines that wait for a client, in bytes.
+pub(super) const WAITING_BYTES: usize = 256 * 1024;
+/// The kinds of events that there are here; the others can be asked for and never come.
+const KINDS: [Event; 4] = [
+    Event::Fetchers,
+    Event::Mutations,
+    Event::Connevents,
+    Event::Deletions,
+];
+
+/// All who watch.
+#[derive(Debug, Default)]
+pub(super) struct Watchers {
+    /// A bit for each kind that somebody watches.
+    kinds: AtomicU16,
+    /// The number of the last event.
+    events: AtomicU64,
+    sent: AtomicU64,
+    skipped: AtomicU64,
+    list: Mutex<Vec<Arc<Watcher>>>,
+}
+
+#[derive(Debug)]
+struct Watcher {
+    watched: Watched,
+    waker: Waker,
+    lines: Mutex<Lines>,
+}
+
+/// What waits to be sent.
+#[derive(Debug, Default)]
+struct Lines {
+    bytes: Vec<u8>,
+    /// Lines for which there was no room, since the last that had some.
+    skipped: u64,
+}
+
+/// A place among those who watch, given up with the value.
+#[derive(Debug)]
+pub(super) struct Subscription {
+    watchers: Arc<Watchers>,
+    watcher: Arc<Watcher>,
+}
+
+/// What a line says of a client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Client {
+    pub(super) address: Option<SocketAddr>,
+    pub(super) descriptor: i32,
+}
+
+impl Watchers {
+    /// `None`: there are too many.
+    pub(super) fn join(self: &Arc<Self>, watched: Watched, waker: Waker) -> Option<Subscription> {
+        let mut list = self.list();
+        if list.len() >= MOST {
+            return None;
+        }
+        let watcher = Arc::new(Watcher {
+            watched,
+            waker,
+            lines: Mutex::default(),
+        });
+        list.push(Arc::clone(&watcher));
+        self.look(&list);
+        Some(Subscription {
+            watchers: Arc::clone(self),
+            watcher,
+        })
+    }
+
+    /// Whether anybody wants to hear of events of this kind.
+    pub(super) fn want(&self, event: Event) -> bool {
+        self.kinds.load(Relaxed) & 1 << event as u16 != 0
+    }
+
+    /// How many watch.
+    pub(super) fn count(&self) -> usize {
+        self.list().len()
+    }
+
+    /// Lines written: those for a watcher, and those it got.
+    pub(super) fn written(&self) -> u64 {
+        self.events.load(Relaxed)
+    }
+
+    pub(super) fn sent(&self) -> u64 {
+        self.sent.load(Relaxed)
+    }
+
+    pub(super) fn skipped(&self) -> u64 {
+        self.skipped.load(Relaxed)
+    }
+
+    /// A get of a key, and the bytes of the value that it found.
+    pub(super) fn fetched(&self, key: &[u8], found: Option<usize>, descriptor: i32) {
+        let status = if found.is_some() {
+            "found"
+        } else {
+            "not_found"
+        };
+        let size = found.unwrap_or(0);
+        self.tell(Event::Fetchers, |line| {
+            begin(line, "item_get", key);
+            let _ = write!(
+                line,
+                " status={status} clsid=0 cfd={descriptor} size={size}"
+            );
+        });
+    }
+
+    /// A value that was stored or not.
+    pub(super) fn stored(&self, key: &[u8], stored: &Stored, descriptor: i32) {
+        let Stored {
+            status,
+            command,
+            ttl_s,
+            size_bytes,
+        } = stored;
+        self.tell(Event::Mutations, |line| {
+            begin(line, "item_store", key);
+            let _ = write!(
+                line,
+                " status={status} cmd={command} ttl={ttl_s} clsid=0 cfd={descriptor} \
+                 size={size_bytes}"
+            );
+        });
+    }
+
+    /// A key that was there.
+    pub(super) fn deleted(&self, key: &[u8], command: &str, size_bytes: usize) {
+        self.tell(Event::Deletions, |line| {
+            begin(line, "deleted", key);
+            let _ = write!(line, " cmd={command} clsid=0 size={size_bytes}");
+        });
+    }
+
+    /// A connection that has come.
+    pub(super) fn came(&self, client: Client) {
+        self.tell(Event::Connevents, |line| {
+            line.extend_from_slice(b" type=conn_new");
+            client.write(line);
+            let _ = write!(line, " cfd={}", client.descriptor);
+        });
+    }
+
+    /// A connection that is gone.
+    pub(super) fn went(&self, client: Client, gone: Gone) {
+        let reason = match gone {
+            Gone::Done => "normal",
+            Gone::Idle => "idle_timeout",
+            Gone::CutOff => "shutdown",
+            _ => "error",
+        };
+        self.tell(Event::Connevents, |line| {
+            line.extend_from_slice(b" type=conn_close");
+            client.write(line);
+            let _ = write!(line, " reason={reason} cfd={}", client.descriptor);
+        });
+    }
+
+    /// Writes a line for each who wants it.
+    fn tell(&self, event: Event, write: impl FnOnce(&mut Vec<u8>)) {
+        if !self.want(event) {
+            return;
+        }
+        let time = SystemTime::now().duration_since(UNIX_EPOCH);
+        let time = time.unwrap_or_default();
+        let number = self.events.fetch_add(1, Relaxed) + 1;
+        let mut line = Vec::with_capacity(256);
+        // As memcached writes it: so many seconds and so many microseconds, not a fraction.
+        let (seconds, micros) = (time.as_secs(), time.subsec_micros());
+        let _ = write!(line, "ts={seconds}.{micros} gid={number}");
+        write(&mut line);
+        line.push(b'\n');
+        for watcher in self.list().iter() {
+            if watcher.watched.has(event) {
+                let count = if watcher.take(&line) {
+                    &self.sent
+                } else {
+                    &self.skipped
+                };
+                count.fetch_add(1, Relaxed);
+            }
+        }
+    }
+
+    fn look(&self, list: &[Arc<Watcher>]) {
+        let wanted = KINDS
+            .into_iter()
+            .filter(|kind| list.iter().any(|watcher| watcher.watched.has(*kind)));
+        let kinds = wanted.fold(0, |kinds, kind| kinds | 1 << kind as u16);
+        self.kinds.store(kinds, Relaxed);
+    }
+
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<Watcher>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What became of a value that was to be stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored {
+    pub(super) status: &'static str,
+    pub(super) command: &'static str,
+    pub(super) ttl_s: u32,
+    pub(super) size_bytes: usize,
+}
+
+impl Watcher {
+    /// Whether there was room for a line.
+    fn take(&self, line: &[u8]) -> bool {
+        let mut lines = self.lines();
+        if lines.bytes.len() + line.len() > WAITING_BYTES {
+            lines.skipped += 1;
+            return false;
+        }
+        let was_empty = lines.bytes.is_empty();
+        let skipped = std::mem::take(&mut lines.skipped);
+        if skipped > 0 {
+            let _ = writeln!(lines.bytes, "skipped={skipped}");
+        }
+        lines.bytes.extend_from_slice(line);
+        if was_empty {
+            self.waker.wake();
+        }
+        true
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscription {
+    /// Moves what waits to the output; false: that is full, and there may be more.
+    pub(super) fn send(&self, output: &mut Output) -> bool {
+        if output.is_full() {
+            return false;
+        }
+        let bytes = std::mem::take(&mut self.watcher.lines().bytes);
+        output.push(bytes);
+        true
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut list = self.watchers.list();
+        list.retain(|watcher| !Arc::ptr_eq(watcher, &self.watcher));
+        self.watchers.look(&list);
+    }
+}
+
+impl Client {
+    fn write(self, line: &mut Vec<u8>) {
+        let _ = match self.address {
+            Some(address) => write!(
+                line,
+                " rip={} rport={} transport=tcp",
+                address.ip(),
+                address.port()
+            ),
+            None => write!(line, " rip=unix rport=0 transport=local"),
+        };
+    }
+}
+
+/// The part of a line that tells what happened to which key. Writing to a `Vec` does not fail.
+fn begin(line: &mut Vec<u8>, kind: &str, key: &[u8]) {
+    let _ = write!(line, " type={kind} key=");
+    answer::uri_encoded(line, key);
+}
