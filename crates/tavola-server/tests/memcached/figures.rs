@@ -1,8 +1,10 @@
 //! `stats`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use super::script::{Client, Ours};
+use tavola_server::Address;
+
+use super::script::{Client, Ours, Theirs};
 
 /// Names and values.
 fn figures(client: &mut Client, request: &str) -> HashMap<String, String> {
@@ -71,6 +73,12 @@ fn settings_and_memory_are_told() {
     let settings = figures(&mut client, "stats settings");
     assert_eq!(settings["item_size_max"], "1048576");
     assert_eq!(settings["evictions"], "off");
+    assert_eq!(settings["maxconns"], "1024");
+    assert_eq!(settings["inter"], "127.0.0.1");
+    let Address::Tcp(address) = ours.server.addresses()[0] else {
+        panic!("it listens on TCP");
+    };
+    assert_eq!(settings["tcpport"], address.port().to_string());
     let items = figures(&mut client, "stats items");
     assert!(items.values().any(|number| number == "1"));
     let slabs = figures(&mut client, "stats slabs");
@@ -82,4 +90,104 @@ fn settings_and_memory_are_told() {
         .sum();
     assert_eq!(used, 1);
     client.expect(b"stats nonsense\r\n", b"ERROR\r\n");
+}
+
+/// In their order.
+fn names(client: &mut Client, request: &str) -> Vec<String> {
+    let answer = client.ask_until_version(format!("{request}\r\nversion\r\n").as_bytes());
+    let answer = String::from_utf8(answer).expect("text");
+    let lines = answer.lines().filter_map(|line| line.strip_prefix("STAT "));
+    let names = lines.map(|line| line.split(' ').next().unwrap_or(line));
+    // Of classes and connections the numbers differ.
+    let names = names.map(
+        |name| match name.split_once(|symbol: char| symbol.is_ascii_digit()) {
+            Some((topic, rest)) => {
+                topic.to_owned() + rest.split_once(':').map_or("", |(_, name)| name)
+            }
+            None => name.to_owned(),
+        },
+    );
+    names.collect()
+}
+
+/// What memcached tells where it has a disk or TLS.
+fn is_of_a_part(name: &str) -> bool {
+    let parts = [
+        "ext_",
+        "ssl_",
+        "proxy_",
+        "slab_automove_freeratio",
+        "time_since_server_cert",
+    ];
+    parts.iter().any(|part| name.starts_with(part)) || name.contains("extstore")
+}
+
+#[test]
+fn figures_have_the_names_and_the_order_of_memcached() {
+    const ONLY_OF_OLD_ONES: [&str; 1] = ["slab_reassign_evictions_nomem"];
+    let ours = Ours::start();
+    let theirs = Theirs::start();
+    for topic in ["", " settings", " items", " slabs", " conns"] {
+        let request = format!("stats{topic}");
+        let mut all = Vec::new();
+        for address in [
+            Some(ours.address),
+            theirs.as_ref().map(|theirs| theirs.address),
+        ] {
+            let mut client = Client::connect(address.unwrap_or(ours.address));
+            client.expect(b"set a 0 0 1\r\nx\r\n", b"STORED\r\n");
+            let mut names = names(&mut client, &request);
+            names.retain(|name| !is_of_a_part(name));
+            assert!(names.len() > 5, "{request}");
+            all.push(names);
+        }
+        let [mine, other] = [&all[0], &all[1]];
+        if theirs.as_ref().is_none_or(|theirs| theirs.patch() >= 40) {
+            // Of connections theirs may have one more, on its way out.
+            let is_same = match topic {
+                " conns" => other.starts_with(mine),
+                _ => mine == other,
+            };
+            assert!(is_same, "{request}: {mine:?} for {other:?}");
+            continue;
+        }
+        let mine: BTreeSet<&str> = mine.iter().map(String::as_str).collect();
+        for name in other {
+            let is_known = mine.contains(&name[..]) || ONLY_OF_OLD_ONES.contains(&&name[..]);
+            assert!(is_known, "{request}: {name}");
+        }
+    }
+}
+
+#[test]
+fn connections_are_told_by_their_numbers() {
+    let ours = Ours::start();
+    let mut client = ours.connect();
+    let mut other = ours.connect();
+    other.expect(b"watch\r\n", b"OK\r\n");
+    let figures = figures(&mut client, "stats conns");
+    let server = format!("tcp:{}", ours.address);
+    for (one, state) in [(&client, "conn_parse_cmd"), (&other, "conn_watch")] {
+        let address = format!("tcp:{}", one.0.local_addr().expect("an address"));
+        let found = figures.iter().find(|(_, value)| **value == address);
+        let (number, _) = found.expect("told").0.split_once(':').expect("a number");
+        assert_eq!(figures[&format!("{number}:listen_addr")], server);
+        assert_eq!(figures[&format!("{number}:state")], state);
+        assert_eq!(figures[&format!("{number}:secs_since_last_cmd")], "0");
+    }
+    let listens = figures.values().filter(|value| *value == "conn_listening");
+    assert_eq!(listens.count(), 1);
+    assert_eq!(figures.len(), 3 + 2 * 4);
+}
+
+#[test]
+fn values_that_are_too_large_are_counted() {
+    let ours = Ours::start();
+    let mut client = ours.connect();
+    let value = vec![b'x'; (1 << 20) + 1];
+    let set = [b"set a 0 0 1048577\r\n", &value[..], b"\r\n"].concat();
+    client.expect(&set, b"SERVER_ERROR object too large for cache\r\n");
+    let stats = figures(&mut client, "stats");
+    assert_eq!(stats["store_too_large"], "1");
+    assert_eq!(stats["total_items"], "0");
 }

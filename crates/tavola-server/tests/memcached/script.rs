@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Ours {
     pub table: Arc<Table>,
     pub address: SocketAddr,
-    _server: Server,
+    pub server: Server,
 }
 
 impl Ours {
@@ -44,7 +44,7 @@ impl Ours {
         Self {
             table,
             address,
-            _server: server,
+            server,
         }
     }
 
@@ -93,7 +93,7 @@ impl Theirs {
 
 impl Theirs {
     /// The last part of its version.
-    fn patch(&self) -> u32 {
+    pub fn patch(&self) -> u32 {
         let mut client = Client::connect(self.address);
         client.send(b"version\r\nquit\r\n");
         let answer = text(&client.rest());
@@ -126,6 +126,20 @@ impl Client {
 
     pub fn send(&mut self, bytes: &[u8]) {
         self.0.write_all(bytes).expect("sent");
+    }
+
+    /// The same where the other side may have ended the connection.
+    pub fn try_send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    /// What comes until the connection ends, however that happens.
+    pub fn rest_if_open(mut self) -> Vec<u8> {
+        let mut rest = Vec::new();
+        match self.0.read_to_end(&mut rest) {
+            Err(error) if error.kind() != ErrorKind::ConnectionReset => panic!("no end: {error}"),
+            _ => rest,
+        }
     }
 
     /// Sends, and gives so many bytes of what comes back.

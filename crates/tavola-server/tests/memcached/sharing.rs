@@ -49,6 +49,10 @@ fn clients_and_processes_see_the_same_keys() {
     client.expect(b"incr b 1\r\n", b"42\r\n");
     assert_eq!(other.incr(b"b", 1).expect("counted"), 43);
     client.expect(b"get b\r\n", b"VALUE b 9 2\r\n43\r\nEND\r\n");
+    // A number that became shorter is filled up with spaces, and counted on all the same.
+    client.expect(b"set b 0 0 2\r\n10\r\ndecr b 1\r\n", b"STORED\r\n9\r\n");
+    client.expect(b"get b\r\n", b"VALUE b 0 2\r\n9 \r\nEND\r\n");
+    assert_eq!(other.incr(b"b", 1).expect("counted"), 10);
     client.expect(b"delete a\r\n", b"DELETED\r\n");
     assert_eq!(other.get(b"a").expect("read"), None);
     assert_eq!(ours.table.len().expect("read"), 1);

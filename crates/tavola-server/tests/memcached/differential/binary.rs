@@ -1,0 +1,147 @@
+//! Random binary requests.
+
+use super::Style;
+use super::random::Random;
+
+const KEYS: [&str; 4] = ["a", "b", "key", "n"];
+const TIMES: [u32; 5] = [0, 100, 2_592_000, 2_592_001, 4_102_444_800];
+const VALUES: [&str; 8] = [
+    "",
+    "0",
+    "9",
+    "10",
+    "99",
+    "12 ",
+    "18446744073709551615",
+    "text",
+];
+
+struct Parts {
+    opcode: u8,
+    extras: Vec<u8>,
+    key: Vec<u8>,
+    value: Vec<u8>,
+    cas: u64,
+}
+
+/// With touch, which holds on to an item as well.
+const GETS: [u8; 9] = [0x00, 0x09, 0x0c, 0x0d, 0x1c, 0x1d, 0x1e, 0x23, 0x24];
+const COUNTS: [u8; 4] = [0x05, 0x06, 0x15, 0x16];
+
+/// One request.
+pub fn request(random: &mut Random, style: Style) -> Vec<u8> {
+    let others: &[u8] = if style.counts { &GETS } else { &COUNTS };
+    let mut parts = right(random);
+    while others.contains(&parts.opcode) {
+        parts = right(random);
+    }
+    if style.is_newest && random.once_in(12) {
+        match random.below(5) {
+            // Unknown ones, of which memcached takes a shape for granted.
+            0 => {
+                parts.opcode = [0x1b, 0x25, 0x30, 0x40, 0xff][random.below(5) as usize];
+                parts.extras.clear();
+                parts.key.clear();
+            }
+            1 => {
+                let count = random.below(24);
+                parts.extras = random.bytes(count);
+            }
+            2 => parts.key.clear(),
+            3 => parts.key = vec![b'k'; 249 + random.below(4) as usize],
+            _ => parts.value = VALUES[random.below(8) as usize].into(),
+        }
+    }
+    written(random, &parts)
+}
+
+/// Reads all keys.
+pub fn read() -> Vec<u8> {
+    let get = |key: &&str| Parts {
+        opcode: GETS[2],
+        extras: Vec::new(),
+        key: key.as_bytes().to_vec(),
+        value: Vec::new(),
+        cas: 0,
+    };
+    let mut random = Random::new(0);
+    let gets = KEYS.iter().map(get);
+    gets.flat_map(|parts| written(&mut random, &parts))
+        .collect()
+}
+
+fn written(random: &mut Random, parts: &Parts) -> Vec<u8> {
+    let body = parts.extras.len() + parts.key.len() + parts.value.len();
+    let mut out = vec![0x80, parts.opcode];
+    out.extend_from_slice(&(parts.key.len() as u16).to_be_bytes());
+    out.extend_from_slice(&[parts.extras.len() as u8, 0, 0, 0]);
+    out.extend_from_slice(&(body as u32).to_be_bytes());
+    out.extend_from_slice(&(random.next() as u32).to_be_bytes());
+    out.extend_from_slice(&parts.cas.to_be_bytes());
+    out.extend_from_slice(&parts.extras);
+    out.extend_from_slice(&parts.key);
+    out.extend_from_slice(&parts.value);
+    out
+}
+
+fn right(random: &mut Random) -> Parts {
+    let time = TIMES[random.below(5) as usize].to_be_bytes();
+    let mut parts = Parts {
+        opcode: 0x0a,
+        extras: Vec::new(),
+        key: random.of(&KEYS).into(),
+        value: Vec::new(),
+        // Not what an item may have.
+        cas: if random.once_in(8) { u64::MAX } else { 0 },
+    };
+    match random.below(14) {
+        0..=2 => parts.opcode = [0x00, 0x09, 0x0c, 0x0d][random.below(4) as usize],
+        3..=5 => {
+            parts.opcode = [0x01, 0x02, 0x03, 0x11, 0x12, 0x13][random.below(6) as usize];
+            parts.extras = [&[0, 0, 0, 7], &time[..]].concat();
+            parts.value = value(random);
+        }
+        6 => {
+            parts.opcode = [0x0e, 0x0f, 0x19, 0x1a][random.below(4) as usize];
+            parts.value = value(random);
+        }
+        7 => parts.opcode = [0x04, 0x14][random.below(2) as usize],
+        8 | 9 => {
+            parts.opcode = [0x05, 0x06, 0x15, 0x16][random.below(4) as usize];
+            let delta = [0_u64, 1, 5, 90, u64::MAX][random.below(5) as usize];
+            let initial = [0_u64, 7, u64::MAX][random.below(3) as usize];
+            let time = if random.once_in(2) { [0xff; 4] } else { time };
+            parts.extras = [&delta.to_be_bytes()[..], &initial.to_be_bytes(), &time].concat();
+        }
+        10 => {
+            parts.opcode = [0x1c, 0x1d, 0x1e, 0x23, 0x24][random.below(5) as usize];
+            parts.extras = time.to_vec();
+        }
+        11 if random.once_in(3) => {
+            parts.opcode = [0x08, 0x18][random.below(2) as usize];
+            parts.extras = if random.once_in(2) {
+                vec![0; 4]
+            } else {
+                Vec::new()
+            };
+            parts.key.clear();
+        }
+        12 if random.once_in(10) => {
+            parts.opcode = [0x07, 0x17][random.below(2) as usize];
+            parts.key.clear();
+        }
+        _ => {
+            parts.opcode = [0x0a, 0x0b][random.below(2) as usize];
+            parts.key.clear();
+        }
+    }
+    parts
+}
+
+fn value(random: &mut Random) -> Vec<u8> {
+    if random.once_in(6) {
+        let count = random.below(2000);
+        return random.bytes(count);
+    }
+    random.of(&VALUES).into()
+}

@@ -1,0 +1,304 @@
+//! Random lines: classic and meta commands.
+
+use super::Style;
+use super::random::Random;
+
+const KEYS: [&str; 6] = ["a", "b", "key", "n", "Zm9v", "x:y"];
+const NUMBERS: [&str; 12] = [
+    "0",
+    "1",
+    "9",
+    "10",
+    "99",
+    "100",
+    "007",
+    "12 ",
+    "18446744073709551615",
+    "18446744073709551616",
+    "-1",
+    " 5",
+];
+/// Never so short that a second matters.
+const TIMES: [&str; 7] = ["0", "100", "5000", "2592000", "-1", "2592001", "2000000000"];
+/// Not what another item may have for its unique number.
+const CAS: [&str; 3] = ["0", "9223372036854775809", "18446744073709551615"];
+const LONGEST_KEY: usize = 250;
+const STORES: [&str; 5] = ["set", "add", "replace", "append", "prepend"];
+
+/// One request, with its data.
+pub fn request(random: &mut Random, style: Style) -> Vec<u8> {
+    loop {
+        let request = if style.is_newest && random.once_in(5) {
+            wrong(random)
+        } else {
+            right(random)
+        };
+        if fits(&request, style) {
+            return request;
+        }
+    }
+}
+
+/// Reads all keys.
+pub fn read() -> Vec<u8> {
+    format!("gets {}\r\n", KEYS.join(" ")).into_bytes()
+}
+
+/// Whether a request is of this style, and of a kind that is answered alike.
+fn fits(request: &[u8], style: Style) -> bool {
+    let line = request
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or(request);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let words: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+    let has = |letters: &[u8]| {
+        let flags = words.iter().skip(2).filter_map(|word| word.first());
+        flags.into_iter().any(|letter| letters.contains(letter))
+    };
+    // Of meta commands these flags are refused here, or not known to older ones there.
+    let is_known = match (words[0], style.is_newest) {
+        (b"mg", true) => !has(b"hlNRE"),
+        (b"ms" | b"md", true) => !has(b"IE"),
+        (b"ma", true) => !has(b"E"),
+        (b"mg", false) => !has(b"bCTu"),
+        (b"md", false) => !has(b"bxCTF"),
+        (b"ms" | b"ma", false) | (b"me", _) => false,
+        _ => true,
+    };
+    let is_of_style = match words[0] {
+        // One key that is too long is answered by one line here, by another empty one there.
+        b"get" | b"gets" | b"gat" | b"gats" => {
+            let is_whole = request.ends_with(b"\r\n");
+            !style.counts && is_whole && words.iter().all(|word| word.len() <= LONGEST_KEY)
+        }
+        b"mg" => !style.counts,
+        // It flushes this second there.
+        b"flush_all" => words.get(1).is_none_or(|delay| *delay != b"1"),
+        b"incr" | b"decr" | b"ma" => style.counts,
+        _ => true,
+    };
+    is_known && is_of_style
+}
+
+fn right(random: &mut Random) -> Vec<u8> {
+    let key = random.of(&KEYS);
+    let noreply = if random.once_in(6) { " noreply" } else { "" };
+    match random.below(16) {
+        0 | 1 => {
+            let verb = random.of(&["get", "gets"]);
+            let more = (0..random.below(4)).map(|_| format!(" {}", random.of(&KEYS)));
+            format!("{verb} {key}{}\r\n", more.collect::<String>()).into_bytes()
+        }
+        2 => {
+            let verb = random.of(&["gat", "gats"]);
+            let other = random.of(&KEYS);
+            format!("{verb} {} {key} {other}\r\n", random.of(&TIMES)).into_bytes()
+        }
+        3..=6 => {
+            let (verb, time, value) = (random.of(&STORES), random.of(&TIMES), value(random));
+            let head = format!(
+                "{verb} {key} {} {time} {}{noreply}",
+                flags(random),
+                value.len()
+            );
+            block(&head, &value)
+        }
+        7 => {
+            let (cas, value) = (random.of(&CAS[1..]), value(random));
+            let head = format!(
+                "cas {key} {} 0 {} {cas}{noreply}",
+                flags(random),
+                value.len()
+            );
+            block(&head, &value)
+        }
+        8 | 9 => {
+            let verb = random.of(&["incr", "decr"]);
+            let delta = random.of(&["0", "1", "5", "90", "18446744073709551615"]);
+            format!("{verb} {key} {delta}{noreply}\r\n").into_bytes()
+        }
+        10 => format!("touch {key} {}{noreply}\r\n", random.of(&TIMES)).into_bytes(),
+        11 => format!("delete {key}{noreply}\r\n").into_bytes(),
+        12 => {
+            let line = random.of(&["version", "verbosity 0", "flush_all", "flush_all 0", "mn"]);
+            format!(
+                "{line}{}\r\n",
+                if line == "verbosity 0" { noreply } else { "" }
+            )
+            .into_bytes()
+        }
+        _ => meta(random, key),
+    }
+}
+
+fn flags(random: &mut Random) -> u32 {
+    [0, 7, u32::MAX][random.below(3) as usize]
+}
+
+fn block(head: &str, data: &[u8]) -> Vec<u8> {
+    [head.as_bytes(), b"\r\n", data, b"\r\n"].concat()
+}
+
+fn value(random: &mut Random) -> Vec<u8> {
+    match random.below(8) {
+        0..=3 => random.of(&NUMBERS).as_bytes().to_vec(),
+        4 => b"\r\nset a 0 0 1\r\n".to_vec(),
+        5 => {
+            let count = random.below(3000);
+            random.bytes(count)
+        }
+        _ => {
+            let count = random.below(12);
+            random.bytes(count)
+        }
+    }
+}
+
+/// What is told and what is asked of any of them, each letter once.
+fn meta(random: &mut Random, key: &str) -> Vec<u8> {
+    let verb = random.of(&["mg", "mg", "ms", "ms", "md", "ma", "ma"]);
+    let letters = match verb {
+        "mg" => "bcfkqstuvTCO",
+        "ms" => "bckqsFTCMOv",
+        "md" => "bkqCOxTF",
+        _ => "bckqtvTCDJMNO",
+    };
+    let mut words = String::new();
+    for letter in letters.chars() {
+        // What opaque words and keys say is told where it stands among the others.
+        if random.once_in(3) {
+            words += &format!(" {letter}{}", argument(random, verb, letter));
+        }
+    }
+    if verb == "ms" {
+        let value = value(random);
+        return block(&format!("ms {key} {}{words}", value.len()), &value);
+    }
+    format!("{verb} {key}{words}\r\n").into_bytes()
+}
+
+fn argument(random: &mut Random, verb: &str, letter: char) -> &'static str {
+    match (verb, letter) {
+        (_, 'T' | 'N') => random.of(&TIMES),
+        (_, 'C') => random.of(&CAS[1..]),
+        (_, 'F') => random.of(&["0", "7", "4294967295"]),
+        (_, 'D' | 'J') => random.of(&["0", "1", "12", "18446744073709551615"]),
+        ("ms", 'M') => random.of(&["S", "E", "R", "A", "P", "s", "e", "r", "a", "p"]),
+        (_, 'M') => random.of(&["I", "D", "i", "d", "+", "-"]),
+        (_, 'O') => random.of(&["123", "abc", "c9", "t5"]),
+        _ => "",
+    }
+}
+
+/// A line that is not as it should be.
+fn wrong(random: &mut Random) -> Vec<u8> {
+    let mut request = right(random);
+    match random.below(8) {
+        // Words of any command in any order.
+        0 | 1 => {
+            let count = random.below(8);
+            let words: Vec<&str> = (0..count).map(|_| word(random)).collect();
+            request = format!("{}\r\n", words.join(" ")).into_bytes();
+        }
+        // A length that is not that of the data.
+        2 => {
+            let (verb, count) = (
+                random.of(&STORES),
+                random.of(&["0", "1", "2", "5", "-1", "x"]),
+            );
+            return format!("{verb} a 0 0 {count}\r\nabc\r\n").into_bytes();
+        }
+        // A key that is too long, or nearly so.
+        3 => {
+            let key = "k".repeat(249 + random.below(4) as usize);
+            let lines = [
+                format!("set {key} 0 0 1\r\nx\r\n"),
+                format!("delete {key}\r\n"),
+                format!("incr {key} 1\r\n"),
+                format!("touch {key} 0\r\n"),
+                format!("mg {key} v k\r\n"),
+                format!("ms {key} 1\r\nx\r\n"),
+                format!("md {key} q\r\n"),
+                format!("ma {key}\r\n"),
+                format!("cas {key} 0 0 1 1\r\nx\r\n"),
+            ];
+            return lines[random.below(lines.len() as u64) as usize]
+                .clone()
+                .into_bytes();
+        }
+        // One byte is another.
+        4 | 5 => {
+            let at = random.below(request.len() as u64) as usize;
+            request[at] = match random.below(4) {
+                0 => b' ',
+                1 => b'0',
+                2 => random.next() as u8 & 0x7f,
+                _ => b'x',
+            };
+        }
+        // One is missing.
+        6 => {
+            let at = random.below(request.len() as u64) as usize;
+            request.remove(at);
+        }
+        // One is there twice.
+        _ => {
+            let at = random.below(request.len() as u64) as usize;
+            request.insert(at, request[at]);
+        }
+    }
+    request
+}
+
+/// Those whose answers say what kind of memory there is stand in other tests.
+fn word(random: &mut Random) -> &'static str {
+    random.of(&[
+        "get",
+        "gets",
+        "gat",
+        "set",
+        "add",
+        "cas",
+        "incr",
+        "decr",
+        "touch",
+        "delete",
+        "mg",
+        "ms",
+        "md",
+        "ma",
+        "mn",
+        "version",
+        "verbosity",
+        "flush_all",
+        "lru_crawler sleep",
+        "lru_crawler tocrawl",
+        "slabs",
+        "lru",
+        "mode",
+        "stats x",
+        "stats detail",
+        "stats cachedump",
+        "a",
+        "b",
+        "0",
+        "1",
+        "-1",
+        "7",
+        "100",
+        "noreply",
+        "v",
+        "k",
+        "q",
+        "b",
+        "T100",
+        "F7",
+        "O1",
+        "99999999999",
+        "18446744073709551616",
+        "x",
+        "",
+        "xyz",
+    ])
+}

@@ -1,0 +1,220 @@
+//! `watch`.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+
+use super::script::{Client, Ours, Theirs};
+
+/// One that watches.
+struct Watcher(BufReader<std::net::TcpStream>);
+
+impl Watcher {
+    fn new(address: SocketAddr, events: &str) -> Self {
+        let mut client = Client::connect(address);
+        client.expect(format!("watch {events}\r\n").as_bytes(), b"OK\r\n");
+        Self(BufReader::new(client.0))
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).expect("a line");
+        assert!(line.ends_with('\n'), "cut off: {line:?}");
+        line.trim_end().to_owned()
+    }
+
+    /// Names and values, in their order, without those that are never the same.
+    fn facts(&mut self) -> Vec<(String, String)> {
+        let line = self.line();
+        let facts = line.split(' ').map(|word| {
+            let (name, value) = word.split_once('=').expect("a fact");
+            let is_any = matches!(name, "ts" | "gid" | "clsid" | "cfd");
+            let value = if is_any { "#" } else { value };
+            (name.to_owned(), value.to_owned())
+        });
+        facts.collect()
+    }
+}
+
+/// The events, what is sent before anybody watches, what is sent then, and the lines of that.
+type Case = (
+    &'static str,
+    &'static [u8],
+    &'static [u8],
+    &'static [&'static str],
+);
+
+/// What those are told who watch these events while a client sends this.
+fn watched(address: SocketAddr, events: &str, sent: &[u8], count: usize) -> Vec<String> {
+    let mut watcher = Watcher::new(address, events);
+    let mut client = Client::connect(address);
+    let port = client.0.local_addr().expect("an address").port();
+    client.ask_until_version(&[sent, b"version\r\n"].concat());
+    drop(client);
+    let mut lines = Vec::new();
+    while lines.len() < count {
+        let facts = watcher.facts();
+        // Connections of before may be told of as well.
+        let is_other =
+            |(name, value): &(String, String)| name == "rport" && *value != port.to_string();
+        if !facts.iter().any(is_other) {
+            let words = facts.iter().map(|(name, value)| format!("{name}={value}"));
+            lines.push(words.collect::<Vec<_>>().join(" "));
+        }
+    }
+    let port = format!("rport={port} ");
+    lines
+        .iter()
+        .map(|line| line.replace(&port, "rport=# "))
+        .collect()
+}
+
+#[test]
+fn what_happens_is_told_as_memcached_tells_it() {
+    // What is sent before anybody watches; memcached tells of a look at what a store replaces, too.
+    let cases: [Case; 4] = [
+        (
+            "fetchers",
+            b"set a%b 0 0 2\r\nxy\r\n",
+            b"get a%b c\r\nmg a%b v\r\n",
+            &[
+                "type=item_get key=a%25b status=found clsid=# cfd=# size=2",
+                "type=item_get key=c status=not_found clsid=# cfd=# size=0",
+                "type=item_get key=a%25b status=found clsid=# cfd=# size=2",
+            ],
+        ),
+        (
+            "mutations",
+            b"",
+            b"set a 0 0 1\r\nx\r\nadd a 0 0 1\r\nx\r\nappend a 0 0 2\r\nyz\r\n\
+              cas b 0 0 1 9\r\nx\r\nms a 3 MR\r\nabc\r\n",
+            &[
+                "type=item_store key=a status=stored cmd=set ttl=0 clsid=# cfd=# size=1",
+                "type=item_store key=a status=not_stored cmd=add ttl=0 clsid=# cfd=# size=1",
+                // Of joined values the size is that of the whole here, of the part there.
+                "type=item_store key=a status=stored cmd=append ttl=0 clsid=# cfd=# size=",
+                "type=item_store key=b status=not_found cmd=cas ttl=0 clsid=# cfd=# size=1",
+                "type=item_store key=a status=stored cmd=replace ttl=0 clsid=# cfd=# size=3",
+            ],
+        ),
+        (
+            "deletions",
+            b"set a 0 0 2\r\nxy\r\n",
+            b"delete a\r\ndelete a\r\nset a 0 0 1\r\nx\r\nmd a\r\n",
+            &[
+                "type=deleted key=a cmd=delete clsid=# size=2",
+                "type=deleted key=a cmd=md clsid=# size=1",
+            ],
+        ),
+        (
+            "connevents",
+            b"",
+            b"get a\r\n",
+            &[
+                "type=conn_new rip=127.0.0.1 rport=# transport=tcp cfd=#",
+                "type=conn_close rip=127.0.0.1 rport=# transport=tcp reason=normal cfd=#",
+            ],
+        ),
+    ];
+    let ours = Ours::start();
+    let theirs = Theirs::start().filter(|theirs| theirs.patch() >= 40);
+    let addresses = [
+        Some(ours.address),
+        theirs.as_ref().map(|theirs| theirs.address),
+    ];
+    for address in addresses.into_iter().flatten() {
+        for (events, before, sent, expected) in cases {
+            let before = [b"flush_all\r\n", before, b"version\r\n"].concat();
+            Client::connect(address).ask_until_version(&before);
+            let lines = watched(address, events, sent, expected.len());
+            for (line, expected) in lines.iter().zip(expected) {
+                let end = format!("ts=# gid=# {expected}");
+                assert!(line.starts_with(&end), "{line:?} for {end:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_watcher_is_told_what_it_asked_for_and_nothing_else() {
+    let ours = Ours::start();
+    let mut all = Watcher::new(ours.address, "evictions fetchers mutations sysevents");
+    let mut some = Watcher::new(ours.address, "deletions");
+    let mut client = ours.connect();
+    client.expect(
+        b"get a\r\nset a 0 0 1\r\nx\r\ndelete a\r\n",
+        b"END\r\nSTORED\r\nDELETED\r\n",
+    );
+    let kinds = [all.facts(), all.facts(), some.facts()].map(|facts| facts[2].1.clone());
+    assert_eq!(kinds, ["item_get", "item_store", "deleted"]);
+    // What a watcher sends is thrown away.
+    let mut sender = some.0.get_ref().try_clone().expect("a second handle");
+    std::io::Write::write_all(&mut sender, b"get a\r\n").expect("sent");
+    client.expect(
+        b"set a 0 0 1\r\nx\r\ndelete a\r\n",
+        b"STORED\r\nDELETED\r\n",
+    );
+    assert_eq!(some.facts()[2].1, "deleted");
+}
+
+#[test]
+fn there_are_no_more_watchers_than_may_be() {
+    let ours = Ours::start();
+    let mut watchers: Vec<_> = (0..20).map(|_| Watcher::new(ours.address, "")).collect();
+    let mut client = ours.connect();
+    let refused = b"WATCHER_TOO_MANY log watcher limit reached\r\n";
+    client.expect(b"watch\r\n", refused);
+    client.expect(b"watch nonsense\r\n", b"ERROR\r\n");
+    drop(watchers.pop());
+    // Its place is free as soon as its thread has seen that it is gone.
+    for _ in 0..2000 {
+        if client
+            .ask_until_version(b"stats\r\nversion\r\n")
+            .windows(21)
+            .any(|part| part.starts_with(b"STAT log_watchers 19"))
+        {
+            client.expect(b"watch\r\n", b"OK\r\n");
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("its place was not given up");
+}
+
+#[test]
+fn who_does_not_read_loses_lines_and_holds_nobody_up() {
+    let ours = Ours::start();
+    let mut deaf = Watcher::new(ours.address, "fetchers");
+    let mut client = ours.connect();
+    // A line has three times the bytes of its key.
+    let key = "%".repeat(250);
+    let request = format!("get {}\r\n", vec![&key[..]; 200].join(" "));
+    let figure = |client: &mut Client, name: &str| -> u64 {
+        let stats = client.ask_until_version(b"stats\r\nversion\r\n");
+        let stats = String::from_utf8(stats).expect("text");
+        let figures: BTreeMap<_, _> = stats
+            .lines()
+            .filter_map(|line| line.strip_prefix("STAT ")?.split_once(' '))
+            .collect();
+        figures[name].parse().expect("a number")
+    };
+    let mut asked = 0;
+    while figure(&mut client, "log_watcher_skipped") < 1000 {
+        client.expect(request.as_bytes(), b"END\r\n");
+        asked += 200;
+        assert!(asked < 1_000_000, "lines are held without a bound");
+    }
+    let (sent, skipped) = (
+        figure(&mut client, "log_watcher_sent"),
+        figure(&mut client, "log_watcher_skipped"),
+    );
+    assert_eq!(sent + skipped, asked);
+    assert_eq!(figure(&mut client, "log_worker_written"), asked);
+    // It reads at last: all that was kept, and how many are missing before the next line.
+    for _ in 0..sent {
+        assert!(deaf.line().contains(" type=item_get "));
+    }
+    client.expect(b"get last\r\n", b"END\r\n");
+    assert_eq!(deaf.line(), format!("skipped={skipped}"));
+    assert!(deaf.line().contains(" key=last "));
+}
