@@ -260,7 +260,7 @@ fn an_update_by_uid_changes_removes_or_leaves_what_is_meant() {
             let mut now = Vec::new();
             let attributes = table.get_entry_by_uid_into(hint, &mut now).unwrap();
             assert_eq!(now, vec![b'x'; len]);
-            assert_eq!(attributes.unwrap().flags, 7);
+            assert_eq!(attributes.unwrap().attributes.flags, 7);
             assert_ne!(table.ttl(b"key").unwrap(), Some(Expiry::Never));
             assert_eq!(table.uid_of(b"key").unwrap(), Some(hint));
         }
