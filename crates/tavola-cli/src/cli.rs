@@ -55,6 +55,7 @@ pub enum Command {
     Ls(cmd::ls::Args),
     Stat(cmd::stat::Args),
     Top(cmd::top::Args),
+    Serve(cmd::serve::Args),
     Exporter(cmd::exporter::Args),
     SetCapacity(cmd::set_capacity::Args),
     Check(cmd::check::Args),
@@ -89,6 +90,7 @@ impl Command {
             Command::Ls(args) => cmd::ls::run(args),
             Command::Stat(args) => cmd::stat::run(args),
             Command::Top(args) => cmd::top::run(args),
+            Command::Serve(args) => cmd::serve::run(args),
             Command::Exporter(args) => cmd::exporter::run(args),
             Command::SetCapacity(args) => cmd::set_capacity::run(args),
             Command::Check(args) => cmd::check::run(args),
@@ -108,7 +110,7 @@ impl Command {
 }
 
 /// The overview: every command belongs to exactly one group.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Keys and values",
         &[
@@ -126,6 +128,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
     ("Tables", &["create", "ls", "stat", "set-capacity", "drop"]),
     ("Watching", &["top", "exporter"]),
+    ("Over sockets", &["serve"]),
     ("In and out", &["dump", "load"]),
     ("Lines", &["log"]),
     ("Care", &["check", "compact", "maintain", "doctor"]),
@@ -163,7 +166,7 @@ pub fn parse() -> Result<Command, clap::Error> {
 }
 
 /// Shows help where help was asked for, else what is wrong with the arguments.
-pub fn show_usage_error(usage: &clap::Error) -> ExitCode {
+pub fn show_usage_error(program: &str, usage: &clap::Error) -> ExitCode {
     let text = usage.render().to_string();
     match usage.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -176,7 +179,10 @@ pub fn show_usage_error(usage: &clap::Error) -> ExitCode {
             ExitCode::from(crate::ERROR)
         }
         _ => {
-            eprint!("tavola: {}", text.strip_prefix("error: ").unwrap_or(&text));
+            eprint!(
+                "{program}: {}",
+                text.strip_prefix("error: ").unwrap_or(&text)
+            );
             ExitCode::from(crate::ERROR)
         }
     }

@@ -1,7 +1,8 @@
 //! The command `tavola`: key-value tables in shared memory, from the shell.
 //!
 //! - [`cli`]: the arguments, the groups of the overview, and which command runs.
-//! - [`cmd`]: one file a command; its arguments, its examples, and what it does.
+//! - [`cmd`]: one file a command; its arguments, its examples, and what it does. `cmd::serve` has
+//!   the server, which goes by memcached's flags where it is called `tavola-memcached`.
 //! - [`args`]: arguments that several commands share: tables, keys, values.
 //! - [`output`], [`units`], [`progress`]: bytes, JSON, sizes and bars on their way out.
 //! - [`stream`]: the three formats of `dump` and `load`.
@@ -26,21 +27,35 @@ mod units;
 
 use std::process::ExitCode;
 
+use cmd::serve::memcached;
+use error::CliError;
+
+/// The name of the command, before its messages.
+const NAME: &str = "tavola";
 /// The exit code of "not there": a missing key, a key that was there already, a finding.
 const MISSING: u8 = 1;
 /// The exit code of every error.
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    let command = match cli::parse() {
-        Ok(command) => command,
-        Err(usage) => return cli::show_usage_error(&usage),
-    };
-    match command.run() {
+    if memcached::is_asked() {
+        return match memcached::parse() {
+            Ok(asking) => ended(memcached::NAME, asking.run()),
+            Err(usage) => cli::show_usage_error(memcached::NAME, &usage),
+        };
+    }
+    match cli::parse() {
+        Ok(command) => ended(NAME, command.run()),
+        Err(usage) => cli::show_usage_error(NAME, &usage),
+    }
+}
+
+fn ended(program: &str, ended: Result<ExitCode, CliError>) -> ExitCode {
+    match ended {
         Ok(code) => code,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("tavola: {error}");
+            eprintln!("{program}: {error}");
             ExitCode::from(ERROR)
         }
     }

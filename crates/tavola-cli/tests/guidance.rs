@@ -6,7 +6,7 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "get",
     "set",
     "add",
@@ -25,6 +25,7 @@ const COMMANDS: [&str; 22] = [
     "compact",
     "maintain",
     "doctor",
+    "serve",
     "tour",
     "bench",
     "completions",

@@ -23,6 +23,7 @@ pub mod log;
 pub mod ls;
 pub mod maintain;
 pub mod man;
+pub mod serve;
 pub mod set;
 pub mod set_capacity;
 pub mod stat;

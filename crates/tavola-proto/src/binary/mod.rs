@@ -51,7 +51,7 @@ pub(crate) use decode::decode;
 pub use request::{Command, Count, Get, Header, Request, Store, StoreVerb};
 
 /// The first byte of a request.
-pub(crate) const REQUEST_MAGIC: u8 = 0x80;
+pub const REQUEST_MAGIC: u8 = 0x80;
 /// The first byte of an answer.
 const ANSWER_MAGIC: u8 = 0x81;
 /// The bytes of a header.

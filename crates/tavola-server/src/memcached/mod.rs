@@ -8,6 +8,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `service` | the service, its workers, its sessions |
+//! | `rules`, `auth` | what clients may do; who they are, where that is asked |
 //! | `work` | what commands work with |
 //! | `store`, `count`, `items` | what the table is asked: storing, counting, touching, deleting |
 //! | `exptime`, `flush` | times of clients, and the flush that is to come |
@@ -35,6 +36,7 @@
 //!
 //! All of it stands in docs/protocol.md.
 
+mod auth;
 mod binary;
 mod connections;
 mod count;
@@ -45,6 +47,7 @@ mod flush;
 mod items;
 mod meta;
 mod prefixes;
+mod rules;
 mod service;
 mod stats;
 mod store;
@@ -53,7 +56,10 @@ mod text;
 mod watch;
 mod work;
 
+pub use auth::{BadUsers, Users};
+pub use rules::Rules;
 pub use service::{Memcached, MemcachedWorker, Session};
+pub use tavola_proto::Protocol;
 
 /// What clients are told: the memcached that is spoken, and the version of this crate.
 pub const VERSION: &str = concat!("1.6.45-tavola-", env!("CARGO_PKG_VERSION"));

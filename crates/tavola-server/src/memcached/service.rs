@@ -13,11 +13,12 @@ use super::crawler::Dump;
 use super::failure;
 use super::flush::Flush;
 use super::prefixes::Prefixes;
+use super::rules::Rules;
 use super::tally::{Event, Tallies};
 use super::text::{self, Left, Wave};
 use super::watch::Subscription;
 use super::work::{After, Shared, Work};
-use super::{binary, meta};
+use super::{auth, binary, meta};
 use crate::net::{Gone, Next, Output, Peer, Served, Service, Thread, Waker, Worker};
 
 /// Requests that one call serves at most, so that other connections have their turn.
@@ -56,6 +57,8 @@ pub struct MemcachedWorker {
 #[derive(Debug)]
 pub struct Session {
     decoder: Decoder,
+    /// Whether its first byte is awaited, to ask who the client is.
+    is_new: bool,
     /// Set when the get at the front of the input is answered in part.
     answered: Option<Left>,
     state: State,
@@ -77,15 +80,15 @@ enum State {
 impl Memcached {
     /// Serves `table`, values of 1 MiB at most, as memcached does.
     pub fn new(table: Arc<Table>) -> Self {
-        Self::with_value_bytes(table, Limits::default().value_bytes)
+        Self::with_rules(table, Rules::default())
     }
 
-    /// Serves `table`, values of `value_bytes` at most.
-    pub fn with_value_bytes(table: Arc<Table>, value_bytes: usize) -> Self {
+    /// Serves `table` to clients that may do what `rules` say.
+    pub fn with_rules(table: Arc<Table>, rules: Rules) -> Self {
         Self {
             shared: Arc::new(Shared {
                 table,
-                value_bytes,
+                rules,
                 flush: Flush::default(),
                 tallies: Tallies::default(),
                 prefixes: Prefixes::default(),
@@ -106,7 +109,7 @@ impl Service for Memcached {
         MemcachedWorker {
             work: Work::new(Arc::clone(&self.shared), thread.meter.clone()),
             limits: Limits {
-                value_bytes: self.shared.value_bytes,
+                value_bytes: self.shared.rules.value_bytes,
                 ..Limits::default()
             },
         }
@@ -120,7 +123,8 @@ impl Worker for MemcachedWorker {
         let place = self.work.shared.connections.join(peer);
         self.work.shared.watchers.came(place.client());
         Session {
-            decoder: Decoder::new(self.limits),
+            decoder: self.work.shared.rules.decoder(self.limits),
+            is_new: true,
             answered: None,
             state: State::Requests,
             place,
@@ -157,6 +161,12 @@ impl Worker for MemcachedWorker {
         }
         if let Err(error) = self.work.shared.flush.look(self.work.table()) {
             return fail(&error, input, output);
+        }
+        if let Some(first) = input.first()
+            && std::mem::take(&mut session.is_new)
+            && self.work.shared.rules.users.is_some()
+        {
+            auth::ask(&mut session.decoder, *first);
         }
         let mut wave = Wave::new();
         let mut served = self.requests(session, input, &mut wave, output);
@@ -244,7 +254,10 @@ impl MemcachedWorker {
                 }),
             },
             other => {
-                let after = self.told(wave, output, |work, output| carry_out(work, other, output));
+                let decoder = &mut session.decoder;
+                let after = self.told(wave, output, |work, output| {
+                    carry_out(work, decoder, other, output)
+                });
                 return session.go_on(&mut self.work, after, output);
             }
         };
@@ -303,7 +316,19 @@ impl Session {
     }
 }
 
-fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Output) -> Result<After> {
+fn carry_out(
+    work: &mut Work,
+    decoder: &mut Decoder,
+    request: &Request<'_>,
+    output: &mut Output,
+) -> Result<After> {
+    let rules = &work.shared.rules;
+    let users = rules.users.as_ref();
+    if users.is_some_and(|users| auth::answer(users, decoder, request, output))
+        || rules.answer(request, output)
+    {
+        return Ok(After::GoOn);
+    }
     Ok(match request {
         Request::Text(request) => text::carry_out(work, request, output),
         Request::Meta(request) => meta::carry_out(work, request, output),

@@ -156,7 +156,7 @@ fn append(work: &Work, store: &Store<'_>, join: Join, before: bool) -> Result<Ou
         if join.cas.is_some_and(|cas| cas != token.0) {
             return Ok(Outcome::Exists);
         }
-        if old.len() + store.data.len() > work.shared.value_bytes {
+        if old.len() + store.data.len() > work.shared.rules.value_bytes {
             return Ok(Outcome::NotStored);
         }
         let joined = if before {

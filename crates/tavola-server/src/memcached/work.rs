@@ -11,6 +11,7 @@ use super::connections::Connections;
 use super::crawler::{Crawler, Dump};
 use super::flush::Flush;
 use super::prefixes::{Deed, Prefixes};
+use super::rules::Rules;
 use super::tally::{Event, Tallies, Tally};
 use super::watch::{Stored, Watchers};
 use crate::net::Meter;
@@ -33,8 +34,7 @@ const KEPT_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) table: Arc<Table>,
-    /// The bytes of the largest value.
-    pub(super) value_bytes: usize,
+    pub(super) rules: Rules,
     pub(super) flush: Flush,
     pub(super) tallies: Tallies,
     pub(super) prefixes: Prefixes,

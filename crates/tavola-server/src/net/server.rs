@@ -141,26 +141,29 @@ impl Server {
         self.meter().sum()
     }
 
-    /// The listening sockets, in the order of [`Server::addresses`], for a process that takes over.
-    ///
-    /// From then on this server leaves the files of Unix sockets where they are when it ends, and
-    /// a drain leaves those who wait in the kernel's queues to the other process.
+    /// The listening sockets, in the order of [`Server::addresses`], for a process that is to
+    /// take over.
     ///
     /// # Errors
     ///
     /// When no more files may be open.
-    pub fn hand_over(&mut self) -> Result<Vec<OwnedFd>> {
+    pub fn sockets(&self) -> Result<Vec<OwnedFd>> {
         let copies = self.sockets.iter().map(OwnedFd::try_clone);
         let copies = copies.collect::<Result<_, _>>();
-        let copies = copies.map_err(|source| Error::System {
+        copies.map_err(|source| Error::System {
             action: "copying a listening socket",
             source,
-        })?;
+        })
+    }
+
+    /// Another process has taken over with the [`Server::sockets`]. From then on this server leaves
+    /// the files of Unix sockets where they are when it ends, and a drain leaves those who wait in
+    /// the kernel's queues to the other process.
+    pub fn hand_over(&mut self) {
         self.handed_over = true;
         for file in self.files.drain(..) {
             file.keep();
         }
-        Ok(copies)
     }
 
     /// Ends in good order: accepts no more connections, answers what clients have asked, and closes

@@ -170,8 +170,8 @@ fn a_successor_takes_over_without_a_connection_refused() {
     let mut old = start(options().listen(unix));
     let address = port(&old);
     let mut sockets = Options::new().threads(1);
-    for socket in old.hand_over().expect("copied") {
-        sockets = sockets.listen(Listen::Descriptor(socket));
+    for socket in old.sockets().expect("copied") {
+        sockets = sockets.listen(Listen::Succeeded(socket));
     }
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -185,14 +185,17 @@ fn a_successor_takes_over_without_a_connection_refused() {
             }
         });
         let new = start(sockets);
+        old.hand_over();
         assert!(old.drain(LONG).complete);
+        assert!(path.exists());
         let mut client = UnixStream::connect(&path).expect("connects");
         assert_eq!(ask(&mut client, "b"), "b");
         done.store(true, std::sync::atomic::Ordering::Relaxed);
         asking.join().expect("no panic");
         assert!(new.counters().total_connections > 0);
     });
-    assert!(path.exists());
+    // The file was the successor's to remove.
+    assert!(!path.exists());
 }
 
 /// Runs alone in a child of the next test, which hands a socket over; else nothing is handed over.

@@ -63,7 +63,7 @@ fn serving(work: &Work, tell: &mut Tell<'_>) {
     tell("binding_protocol", &"auto-negotiate");
     tell("auth_enabled_sasl", &"no");
     tell("auth_enabled_ascii", &"no");
-    tell("item_size_max", &work.shared.value_bytes);
+    tell("item_size_max", &work.shared.rules.value_bytes);
     tell("maxconns_fast", &yes(setup.refuses));
     tell("hashpower_init", &0);
 }

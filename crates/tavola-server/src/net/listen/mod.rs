@@ -31,6 +31,9 @@ pub enum Listen {
     },
     /// A listening socket that this process was given, of TCP or Unix.
     Descriptor(OwnedFd),
+    /// The same from a server that this one succeeds: the file of a Unix socket is now this one's
+    /// to remove.
+    Succeeded(OwnedFd),
 }
 
 /// What a server listens on, as it was really bound.
@@ -67,6 +70,13 @@ impl Listener {
             Listen::Tcp(address) => tcp::open(address, backlog),
             Listen::Unix { path, mode } => unix::open(path, mode, backlog),
             Listen::Descriptor(socket) => inherited::open(socket),
+            Listen::Succeeded(socket) => {
+                let mut listener = inherited::open(socket)?;
+                if let Address::Unix(path) = &listener.address {
+                    listener.file = SocketFile::at(path);
+                }
+                Ok(listener)
+            }
         }
     }
 }

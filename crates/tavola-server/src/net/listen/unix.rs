@@ -26,6 +26,14 @@ pub(crate) struct SocketFile {
 }
 
 impl SocketFile {
+    /// The file that is there now, if any.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        Some(Self {
+            path: path.to_path_buf(),
+            identity: identity(path).ok()?,
+        })
+    }
+
     /// Leaves the file where it is.
     pub(crate) fn keep(mut self) {
         self.path.clear();

@@ -1,0 +1,177 @@
+//! Memcached's extended options: `-o NAME,NAME=VALUE`.
+
+use std::time::Duration;
+
+use crate::error::CliError;
+
+pub const HELP: &str = "\
+Extended options:
+  maxconns_fast         tell connections above the limit so and close them (default)
+  no_maxconns_fast      let them wait
+  idle_timeout=SECONDS  close connections on which nothing comes or goes
+  All others of memcached 1.6 are accepted and change nothing, but for these, which
+  are refused: ext_path (there is no external storage), ssl_* and proxy_config.
+
+Examples:
+  tavola-memcached -m 1024 -c 4096 -t 8
+  tavola-memcached -s /run/user/1000/cache.sock -a 770
+  tavola-memcached -l 0.0.0.0 -Y users -B ascii -d -P /run/cache.pid
+  tavola get memcached-11211 KEY         the same table, without a socket
+
+The table stays when the server ends, and has its keys when it starts again. Where memcached
+listens on all addresses of a machine, this does on 127.0.0.1 alone, and listens on those that
+other machines reach only with passwords (-Y, -S) or --insecure.";
+
+/// Those that mean something here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extended {
+    pub refuses: bool,
+    pub idle_timeout: Option<Duration>,
+}
+
+/// What is accepted, with whether a value follows. `no_` before it takes the value away.
+const IDLE: [(&str, bool); 47] = [
+    ("chunked_items", false),
+    ("drop_privileges", false),
+    ("ext_compact_under", true),
+    ("ext_drop_under", true),
+    ("ext_drop_unread", false),
+    ("ext_io_depth", true),
+    ("ext_item_age", true),
+    ("ext_item_size", true),
+    ("ext_low_ttl", true),
+    ("ext_max_frag", true),
+    ("ext_max_sleep", true),
+    ("ext_page_size", true),
+    ("ext_recache_rate", true),
+    ("ext_threads", true),
+    ("ext_wbuf_size", true),
+    ("hash_algorithm", true),
+    ("hashexpand", false),
+    ("hashpower", true),
+    ("hot_lru_pct", true),
+    ("hot_max_factor", true),
+    ("inline_ascii_resp", false),
+    ("inline_ascii_response", false),
+    ("lru_crawler", false),
+    ("lru_crawler_sleep", true),
+    ("lru_crawler_tocrawl", true),
+    ("lru_maintainer", false),
+    ("meta_response_old", false),
+    ("modern", false),
+    ("num_napi_ids", true),
+    ("read_buf_mem_limit", true),
+    ("read_obj_mem_limit", true),
+    ("relaxed_privileges", false),
+    ("resp_obj_mem_limit", true),
+    ("slab_automove", true),
+    ("slab_automove_freeratio", true),
+    ("slab_automove_window", true),
+    ("slab_chunk_max", true),
+    ("slab_reassign", false),
+    ("slab_sizes", true),
+    ("sock_cookie_id", true),
+    ("tail_repair_time", true),
+    ("temporary_ttl", true),
+    ("track_sizes", false),
+    ("warm_lru_pct", true),
+    ("warm_max_factor", true),
+    ("watcher_logbuf_size", true),
+    ("worker_logbuf_size", true),
+];
+
+impl Extended {
+    /// Reads the values of all `-o`.
+    pub fn read(all: &[String]) -> Result<Extended, CliError> {
+        let mut read = Extended {
+            refuses: true,
+            idle_timeout: None,
+        };
+        let options = all.iter().flat_map(|one| one.split(','));
+        for option in options.filter(|option| !option.is_empty()) {
+            let (name, value) = match option.split_once('=') {
+                None => (option, None),
+                Some((name, value)) => (name, Some(value)),
+            };
+            read.take(name, value).map_err(CliError::Sentence)?;
+        }
+        Ok(read)
+    }
+
+    fn take(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+        let bare = name.strip_prefix("no_").unwrap_or(name);
+        match name {
+            "maxconns_fast" => self.refuses = true,
+            "no_maxconns_fast" => self.refuses = false,
+            "idle_timeout" => {
+                let seconds = value.and_then(|value| value.parse().ok());
+                let seconds = seconds.ok_or("-o idle_timeout needs a number of seconds")?;
+                self.idle_timeout = (seconds > 0).then(|| Duration::from_secs(seconds));
+            }
+            "ext_path" => return Err("there is no external storage: leave ext_path out".into()),
+            "proxy_config" | "proxy_arg" => {
+                return Err(format!("there is no proxy: leave {name} out"));
+            }
+            _ if name.starts_with("ssl_") => {
+                return Err(format!("there is no TLS: leave {name} out"));
+            }
+            // Its value may be left out.
+            "slab_automove" => {}
+            _ => match IDLE.iter().find(|(known, _)| *known == bare) {
+                None => return Err(format!("-o {name} is no option of memcached")),
+                Some((_, true)) if bare == name && value.is_none() => {
+                    return Err(format!("-o {name} needs a value"));
+                }
+                Some(_) => {}
+            },
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Extended, String> {
+        Extended::read(&[text.to_string()]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_of_memcached_are_known_and_no_others() {
+        let usual = Extended {
+            refuses: true,
+            idle_timeout: None,
+        };
+        for text in [
+            "",
+            "modern",
+            "no_modern",
+            "no_lru_crawler,hash_algorithm=xxh3,hashpower=20",
+            "slab_automove,slab_automove=1",
+            "idle_timeout=0",
+        ] {
+            assert_eq!(read(text), Ok(usual), "{text}");
+        }
+        for wrong in [
+            "bogus",
+            "no_bogus",
+            "hashpower",
+            "idle_timeout",
+            "idle_timeout=soon",
+            "ext_path=/x:1G",
+            "ssl_key=x",
+            "modern,bogus",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn two_options_mean_something() {
+        let both = read("no_maxconns_fast,idle_timeout=60").unwrap();
+        assert!(!both.refuses);
+        assert_eq!(both.idle_timeout, Some(Duration::from_secs(60)));
+        assert!(IDLE.is_sorted());
+    }
+}

@@ -1,0 +1,355 @@
+//! `tavola-memcached`: the same server with the flags of memcached 1.6.
+
+mod extended;
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser};
+use tavola_server::memcached::{Protocol, VERSION};
+
+use super::place::{self, Place};
+use super::plan::{Plan, TablePlan, Voice};
+use super::{at_least_one, running};
+use crate::error::CliError;
+use extended::Extended;
+
+/// The program's name: by it the command knows that it is asked with these flags.
+pub const NAME: &str = "tavola-memcached";
+/// Names the users where `-S` is given without `-Y`, as for memcached.
+const SASL_USERS: &str = "MEMCACHED_SASL_PWDB";
+/// Names a file for the port that was chosen, as for memcached.
+const PORT_FILE: &str = "MEMCACHED_PORT_FILENAME";
+
+/// The flags.
+#[derive(Parser)]
+#[command(name = NAME, disable_version_flag = true, disable_help_flag = true)]
+#[command(about = "Serve a table of Tavola with the flags of memcached")]
+#[command(after_help = extended::HELP)]
+struct Flags {
+    /// TCP port (-1: any that is free; 0: none)
+    #[arg(short, long, value_name = "NUM", default_value = "11211")]
+    #[arg(allow_negative_numbers = true, value_parser = parse_port)]
+    port: Port,
+    /// Unix socket to listen on, instead of TCP
+    #[arg(short = 's', long, value_name = "FILE")]
+    unix_socket: Option<PathBuf>,
+    /// Mode of the Unix socket, in octal
+    #[arg(short = 'a', long, value_name = "MASK", default_value = "700")]
+    #[arg(value_parser = place::read_mode)]
+    unix_mask: u32,
+    /// Addresses to listen on, with commas or several times; a port may be given behind a colon
+    /// [default: 127.0.0.1, where memcached has all]
+    #[arg(short, long, value_name = "ADDR", value_delimiter = ',')]
+    listen: Vec<String>,
+    /// Memory in MiB: all told, where memcached counts items alone
+    #[arg(short, long, value_name = "NUM", value_parser = at_least_one, default_value = "64")]
+    memory_limit: usize,
+    /// Answer by an error when memory is exhausted, instead of evicting keys
+    #[arg(short = 'M', long)]
+    disable_evictions: bool,
+    /// Connections at a time
+    #[arg(short, long, value_name = "NUM", value_parser = at_least_one, default_value = "1024")]
+    conn_limit: usize,
+    /// Threads that serve
+    #[arg(short, long, value_name = "NUM", value_parser = at_least_one, default_value = "4")]
+    threads: usize,
+    /// Largest value: 1k to 1024m
+    #[arg(short = 'I', long, value_name = "NUM", value_parser = parse_item_size)]
+    #[arg(default_value = "1m")]
+    max_item_size: usize,
+    /// Queue of connections that wait to be accepted
+    #[arg(short = 'b', long, value_name = "NUM", default_value_t = 1024)]
+    listen_backlog: u32,
+    /// Protocol: auto, ascii or binary
+    #[arg(short = 'B', long, value_name = "NAME", value_parser = parse_protocol)]
+    protocol: Option<Asked>,
+    /// Disable flush_all
+    #[arg(short = 'F', long)]
+    disable_flush_all: bool,
+    /// Enable the command shutdown
+    #[arg(short = 'A', long)]
+    enable_shutdown: bool,
+    /// Ask clients of the text protocol for a password: a file of lines user:password
+    #[arg(short = 'Y', long, value_name = "FILE")]
+    auth_file: Option<PathBuf>,
+    /// Ask clients of the binary protocol for a password by SASL PLAIN: users of -Y, or of the
+    /// file that MEMCACHED_SASL_PWDB names
+    #[arg(short = 'S', long)]
+    enable_sasl: bool,
+    /// User to become, when started by root
+    #[arg(short, long, value_name = "USER")]
+    user: Option<String>,
+    /// Run in the background; the command ends when it serves
+    #[arg(short, long)]
+    daemon: bool,
+    /// File for the number of the process
+    #[arg(short = 'P', long, value_name = "FILE")]
+    pidfile: Option<PathBuf>,
+    /// Raise the limit of core files
+    #[arg(short = 'r', long)]
+    enable_coredumps: bool,
+    /// Tell on standard error what happens; -vv and -vvv tell no more
+    #[arg(short, long, action = ArgAction::Count)]
+    verbose: u8,
+    /// Options with commas: see below
+    #[arg(short = 'o', long, value_name = "OPTIONS")]
+    extended: Vec<String>,
+    /// The table [default: memcached- and the port, or the name of the Unix socket]
+    #[arg(long, value_name = "NAME")]
+    table: Option<OsString>,
+    /// Listen beyond this machine without passwords
+    #[arg(long)]
+    insecure: bool,
+    /// Print help
+    #[arg(short, long, action = ArgAction::Help)]
+    help: Option<bool>,
+    /// Print version
+    #[arg(short = 'V', long)]
+    version: bool,
+    #[command(flatten)]
+    idle: Idle,
+}
+
+/// What is accepted and changes nothing.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Accepted without effect")]
+struct Idle {
+    /// UDP port: 0; there is no UDP
+    #[arg(short = 'U', long, value_name = "NUM", default_value_t = 0)]
+    udp_port: u16,
+    /// No unique numbers: they take no memory here
+    #[arg(short = 'C', long)]
+    disable_cas: bool,
+    /// Requests of a client in a row
+    #[arg(short = 'R', long, value_name = "NUM", value_parser = at_least_one)]
+    max_reqs_per_event: Option<usize>,
+    /// Lock memory
+    #[arg(short = 'k', long)]
+    lock_memory: bool,
+    /// Huge pages: they are used where the kernel has them
+    #[arg(short = 'L', long)]
+    enable_largepages: bool,
+    /// Growth of size classes
+    #[arg(short = 'f', long, value_name = "FACTOR", value_parser = parse_factor)]
+    slab_growth_factor: Option<f64>,
+    /// Least room of an item
+    #[arg(short = 'n', long, value_name = "BYTES", value_parser = at_least_one)]
+    slab_min_size: Option<usize>,
+    /// What parts prefixes of keys
+    #[arg(short = 'D', value_name = "CHAR")]
+    delimiter: Option<char>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Port {
+    None,
+    Free,
+    Number(u16),
+}
+
+/// What `-B` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Auto,
+    One(Protocol),
+}
+
+/// Whether this process was started by this name.
+pub fn is_asked() -> bool {
+    let name = env::args_os().next().unwrap_or_default();
+    Path::new(&name)
+        .file_name()
+        .is_some_and(|name| name == NAME)
+}
+
+/// The whole description of the flags.
+pub fn command() -> clap::Command {
+    Flags::command()
+}
+
+/// Reads the arguments of this process; errors of usage are clap's.
+pub fn parse() -> Result<Asking, clap::Error> {
+    let matches = command().try_get_matches()?;
+    Ok(Asking(Flags::from_arg_matches(&matches)?))
+}
+
+/// What this process was asked for.
+pub struct Asking(Flags);
+
+impl Asking {
+    pub fn run(self) -> Result<ExitCode, CliError> {
+        if self.0.version {
+            println!("memcached {VERSION}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        running::run(&self.0.plan()?)
+    }
+}
+
+impl Flags {
+    fn plan(self) -> Result<Plan, CliError> {
+        if self.idle.udp_port != 0 {
+            return Err(sentence("there is no UDP here: leave -U out, or say -U 0"));
+        }
+        if rustix::process::geteuid().is_root() && self.user.is_none() {
+            return Err(sentence(
+                "root must say which user to become: -u nobody, say; -u root to stay root",
+            ));
+        }
+        let extended = Extended::read(&self.extended)?;
+        let (users, protocol) = self.access()?;
+        let (places, default_place) = self.places()?;
+        let memory = (self.memory_limit as u64).saturating_mul(1 << 20);
+        let name = match &self.table {
+            Some(name) => name.clone(),
+            None => self.table_name(),
+        };
+        Ok(Plan {
+            table: TablePlan {
+                name,
+                capacity: (!self.disable_evictions).then_some(memory),
+                max_size: self.disable_evictions.then_some(memory),
+                mode: None,
+                insists: true,
+            },
+            places,
+            default_place,
+            socket_mode: self.unix_mask,
+            threads: self.threads,
+            max_connections: self.conn_limit,
+            refuses: extended.refuses,
+            backlog: self.listen_backlog,
+            idle_timeout: extended.idle_timeout,
+            spin: Duration::ZERO,
+            drain: Duration::from_secs(10),
+            value_bytes: self.max_item_size,
+            protocol,
+            users,
+            flush: !self.disable_flush_all,
+            shutdown: self.enable_shutdown,
+            insecure: self.insecure,
+            user: self.user,
+            pid_file: self.pidfile,
+            port_file: env::var_os(PORT_FILE).map(PathBuf::from),
+            daemon: self.daemon,
+            core_files: self.enable_coredumps,
+            voice: Voice {
+                name: NAME,
+                announces: false,
+                is_verbose: self.verbose > 0,
+            },
+        })
+    }
+
+    /// Who may come, and by which protocol: with `-Y` by text, with `-S` by the binary one, with
+    /// both by both.
+    fn access(&self) -> Result<(Option<PathBuf>, Option<Protocol>), CliError> {
+        let asked = match self.protocol {
+            Some(Asked::One(protocol)) => Some(protocol),
+            Some(Asked::Auto) | None => None,
+        };
+        let users = match (&self.auth_file, self.enable_sasl) {
+            (None, true) => env::var_os(SASL_USERS).map(PathBuf::from),
+            (file, _) => file.clone(),
+        };
+        let forced = match (self.auth_file.is_some(), self.enable_sasl) {
+            (true, true) | (false, false) => None,
+            (true, false) => Some(Protocol::Text),
+            (false, true) if users.is_none() => {
+                return Err(sentence("-S needs users: name a file of them by -Y"));
+            }
+            (false, true) => Some(Protocol::Binary),
+        };
+        match (asked, forced) {
+            (Some(Protocol::Binary), Some(Protocol::Text)) => Err(sentence(
+                "-Y asks for passwords in the text protocol alone: add -S, or leave -B out",
+            )),
+            (Some(Protocol::Text), Some(Protocol::Binary)) => Err(sentence(
+                "-S asks for passwords in the binary protocol alone: add -Y, or leave -B out",
+            )),
+            (asked, forced) => Ok((users, asked.or(forced))),
+        }
+    }
+
+    fn places(&self) -> Result<(Vec<Place>, Place), CliError> {
+        if let Some(path) = &self.unix_socket {
+            let place = Place::Unix(path.clone());
+            return Ok((vec![place.clone()], place));
+        }
+        let port = match self.port {
+            Port::None => return Err(sentence("-p 0 leaves nothing to listen on: add -s FILE")),
+            Port::Free => 0,
+            Port::Number(port) => port,
+        };
+        let mut places = Vec::new();
+        for text in &self.listen {
+            places.extend(place::read(text, port)?);
+        }
+        let default = Place::loopback(port);
+        if places.is_empty() && self.port != Port::Number(place::PORT) {
+            places.push(default.clone());
+        }
+        Ok((places, default))
+    }
+
+    fn table_name(&self) -> OsString {
+        let end = match (&self.unix_socket, self.port) {
+            (Some(path), _) => place::file_name(path),
+            (None, Port::Number(port)) => port.to_string(),
+            (None, Port::Free | Port::None) => "any".to_string(),
+        };
+        format!("memcached-{end}").into()
+    }
+}
+
+fn sentence(text: &str) -> CliError {
+    CliError::Sentence(text.to_string())
+}
+
+fn parse_port(text: &str) -> Result<Port, String> {
+    match text.parse::<i32>() {
+        Ok(0) => Ok(Port::None),
+        Ok(-1) => Ok(Port::Free),
+        Ok(number) if u16::try_from(number).is_ok() => Ok(Port::Number(number as u16)),
+        _ => Err(format!("'{text}' is not a port; write 1 to 65535, 0 or -1")),
+    }
+}
+
+fn parse_protocol(text: &str) -> Result<Asked, String> {
+    match text {
+        "auto" => Ok(Asked::Auto),
+        "ascii" => Ok(Asked::One(Protocol::Text)),
+        "binary" => Ok(Asked::One(Protocol::Binary)),
+        _ => Err(format!("'{text}' is not one of auto, binary, or ascii")),
+    }
+}
+
+/// Bytes, or with `k` or `m` behind.
+fn parse_item_size(text: &str) -> Result<usize, String> {
+    let lower = text.to_ascii_lowercase();
+    let (digits, factor) = match lower.as_bytes().last() {
+        Some(b'k') => (&lower[..lower.len() - 1], 1 << 10),
+        Some(b'm') => (&lower[..lower.len() - 1], 1 << 20),
+        _ => (&lower[..], 1),
+    };
+    let bytes = digits.parse::<usize>().ok();
+    let bytes = bytes.and_then(|number| number.checked_mul(factor));
+    match bytes {
+        Some(bytes @ 1024..=0x4000_0000) => Ok(bytes),
+        _ => Err(format!("'{text}' is not from 1k to 1024m")),
+    }
+}
+
+fn parse_factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(factor) if factor > 1.0 => Ok(factor),
+        _ => Err(format!("'{text}' is not greater than 1")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! What memcached's flags come to.
+
+use super::*;
+
+fn read(args: &[&str]) -> Result<Flags, String> {
+    let args = [&[NAME], args].concat();
+    Flags::try_parse_from(args).map_err(|error| error.to_string())
+}
+
+/// As somebody in particular, for root must say so.
+fn plan(args: &[&str]) -> Result<Plan, String> {
+    let flags = read(&[args, &["-u", "root"]].concat())?;
+    flags.plan().map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_description_of_the_flags_is_sound() {
+    command().debug_assert();
+}
+
+#[test]
+fn without_flags_it_is_as_memcached_but_on_loopback() {
+    let plan = plan(&[]).unwrap();
+    assert_eq!(plan.table.name, "memcached-11211");
+    assert_eq!(plan.table.capacity, Some(64 << 20));
+    assert_eq!(plan.places, []);
+    assert_eq!(plan.default_place, Place::loopback(11211));
+    assert_eq!((plan.threads, plan.max_connections), (4, 1024));
+    assert_eq!(plan.value_bytes, 1 << 20);
+    assert!(plan.flush && plan.refuses && !plan.shutdown && !plan.daemon);
+    assert_eq!((plan.protocol, plan.users), (None, None));
+}
+
+#[test]
+fn flags_are_written_as_for_memcached() {
+    let plan = plan(&[
+        "-p11311",
+        "-m",
+        "100",
+        "-M",
+        "-c",
+        "10",
+        "-t2",
+        "-I",
+        "2m",
+        "-vv",
+        "-F",
+        "-A",
+        "-d",
+        "-r",
+        "-P",
+        "/x.pid",
+        "-b",
+        "5",
+        "-a",
+        "770",
+        "-U",
+        "0",
+        "-C",
+        "-R",
+        "20",
+        "-k",
+        "-L",
+        "-f",
+        "1.1",
+        "-n",
+        "48",
+        "-D",
+        ":",
+        "-o",
+        "modern",
+        "-o",
+        "idle_timeout=5",
+        "-B",
+        "ascii",
+    ]);
+    let plan = plan.unwrap();
+    assert_eq!(plan.table.name, "memcached-11311");
+    let sizes = (plan.table.capacity, plan.table.max_size);
+    assert_eq!(sizes, (None, Some(100 << 20)));
+    assert_eq!(plan.places, [Place::loopback(11311)]);
+    assert_eq!(
+        (plan.threads, plan.max_connections, plan.backlog),
+        (2, 10, 5)
+    );
+    assert_eq!((plan.value_bytes, plan.socket_mode), (2 << 20, 0o770));
+    assert!(!plan.flush && plan.shutdown && plan.daemon && plan.core_files);
+    assert!(plan.voice.is_verbose);
+    assert_eq!(plan.pid_file, Some("/x.pid".into()));
+    assert_eq!(plan.idle_timeout, Some(Duration::from_secs(5)));
+    assert_eq!(plan.protocol, Some(Protocol::Text));
+}
+
+#[test]
+fn addresses_have_the_port_unless_they_name_one() {
+    let plan = plan(&["-p", "7", "-l", "127.0.0.1,127.0.0.2:8", "-l", "::1"]).unwrap();
+    let tcp = |text: &str| Place::Tcp(text.parse().unwrap());
+    let expected = [tcp("127.0.0.1:7"), tcp("127.0.0.2:8"), tcp("[::1]:7")];
+    assert_eq!(plan.places, expected);
+    assert_eq!(plan.table.name, "memcached-7");
+    let plan = super::tests::plan(&["-s", "/run/x.sock", "-p", "7"]).unwrap();
+    assert_eq!(plan.places, [Place::Unix("/run/x.sock".into())]);
+    assert_eq!(plan.table.name, "memcached-x.sock");
+    let plan = super::tests::plan(&["-p", "-1", "--table", "t"]).unwrap();
+    assert_eq!(plan.places, [Place::loopback(0)]);
+    assert_eq!(plan.table.name, "t");
+}
+
+#[test]
+fn passwords_choose_the_protocol() {
+    let both = |args: &[&str]| plan(args).map(|plan| (plan.users, plan.protocol));
+    let file = || Some(PathBuf::from("f"));
+    assert_eq!(both(&["-Y", "f"]), Ok((file(), Some(Protocol::Text))));
+    assert_eq!(both(&["-Y", "f", "-S"]), Ok((file(), None)));
+    let binary = both(&["-Y", "f", "-S", "-B", "binary"]);
+    assert_eq!(binary, Ok((file(), Some(Protocol::Binary))));
+    assert!(both(&["-Y", "f", "-B", "binary"]).is_err());
+    assert!(both(&["-S"]).is_err());
+}
+
+#[test]
+fn what_memcached_refuses_is_refused() {
+    for wrong in [
+        &["-U", "11211"][..],
+        &["-B", "foo"],
+        &["-m", "0"],
+        &["-m", "1g"],
+        &["-t", "0"],
+        &["-c", "0"],
+        &["-I", "100"],
+        &["-I", "2048m"],
+        &["-p", "70000"],
+        &["-p", "abc"],
+        &["-p", "0"],
+        &["-R", "0"],
+        &["-f", "0.5"],
+        &["-n", "0"],
+        &["-o", "bogus"],
+        &["-l", "1.2.3.4.5"],
+        &["-Z"],
+        &["word"],
+    ] {
+        assert!(plan(wrong).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn root_says_whom_to_become() {
+    let flags = read(&[]).unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    assert_eq!(flags.plan().is_err(), is_root);
+}

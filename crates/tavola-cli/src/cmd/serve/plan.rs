@@ -1,0 +1,158 @@
+//! What a server is to be, however it was asked for: by `tavola serve` or with memcached's flags.
+
+use std::ffi::OsString;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tavola::Table;
+use tavola_server::memcached::Protocol;
+
+use super::place::{self, Place};
+use crate::error::CliError;
+
+/// All that is known before it starts.
+#[derive(Debug)]
+pub struct Plan {
+    pub table: TablePlan,
+    /// Where to listen; none: at `default_place`, unless sockets were handed over.
+    pub places: Vec<Place>,
+    pub default_place: Place,
+    pub socket_mode: u32,
+    pub threads: usize,
+    pub max_connections: usize,
+    /// Whether connections above the limit are told so and closed, instead of waiting.
+    pub refuses: bool,
+    pub backlog: u32,
+    pub idle_timeout: Option<Duration>,
+    pub spin: Duration,
+    /// How long clients may take to end what they have begun.
+    pub drain: Duration,
+    pub value_bytes: usize,
+    pub protocol: Option<Protocol>,
+    /// A file of users; none: anybody may come.
+    pub users: Option<PathBuf>,
+    pub flush: bool,
+    /// Whether clients may end the server.
+    pub shutdown: bool,
+    /// Whether to listen beyond this machine without passwords.
+    pub insecure: bool,
+    pub user: Option<String>,
+    pub pid_file: Option<PathBuf>,
+    pub port_file: Option<PathBuf>,
+    pub daemon: bool,
+    pub core_files: bool,
+    pub voice: Voice,
+}
+
+/// What a server says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Voice {
+    /// The program's name, before what goes to standard error.
+    pub name: &'static str,
+    /// Whether a line on standard output says where it listens.
+    pub announces: bool,
+    /// Whether standard error hears of all that it does.
+    pub is_verbose: bool,
+}
+
+impl Voice {
+    /// Something that happened, for those who asked to hear of it.
+    pub fn tell(self, text: &str) {
+        if self.is_verbose {
+            self.warn(text);
+        }
+    }
+
+    /// Something that should be known.
+    pub fn warn(self, text: &str) {
+        eprintln!("{}: {text}", self.name);
+    }
+}
+
+/// The table that is served.
+#[derive(Debug)]
+pub struct TablePlan {
+    pub name: OsString,
+    pub capacity: Option<u64>,
+    pub max_size: Option<u64>,
+    pub mode: Option<u32>,
+    /// Whether a table that is there gets the capacity, too, and must be one that evicts, or not.
+    pub insists: bool,
+}
+
+impl TablePlan {
+    pub fn open(&self) -> Result<Table, CliError> {
+        let mut options = Table::options();
+        if let Some(bytes) = self.capacity {
+            options = options.capacity(bytes);
+        }
+        if let Some(bytes) = self.max_size {
+            options = options.max_size(bytes);
+        }
+        if let Some(mode) = self.mode {
+            options = options.mode(mode);
+        }
+        let table = options.open(&self.name)?;
+        if self.insists {
+            self.insist(&table)?;
+        }
+        Ok(table)
+    }
+
+    fn insist(&self, table: &Table) -> Result<(), CliError> {
+        let path = table.path().display();
+        match (self.capacity, table.capacity()?) {
+            (Some(bytes), Some(found)) if bytes != found => Ok(table.set_capacity(bytes)?),
+            (Some(_), Some(_)) | (None, None) => Ok(()),
+            (Some(_), None) => Err(CliError::Sentence(format!(
+                "the table {path} is there and evicts nothing; \
+                 give -M, or name another one with --table"
+            ))),
+            (None, Some(_)) => Err(CliError::Sentence(format!(
+                "the table {path} is there and evicts keys; \
+                 leave -M out, or name another one with --table"
+            ))),
+        }
+    }
+}
+
+/// Refuses what would let all the world in: addresses of other machines without passwords.
+pub fn guard<'a>(
+    plan: &Plan,
+    places: &[Place],
+    sockets: impl Iterator<Item = BorrowedFd<'a>>,
+) -> Result<(), CliError> {
+    let named = places.iter().filter_map(|place| match place {
+        Place::Tcp(address) => Some(*address),
+        Place::Unix(_) => None,
+    });
+    let bound = sockets.filter_map(|socket| {
+        let name = rustix::net::getsockname(socket.as_fd()).ok()?;
+        name.try_into().ok()
+    });
+    let open = named
+        .chain(bound)
+        .find(|address| !place::is_of_this_machine(address));
+    let Some(address) = open else {
+        return Ok(());
+    };
+    match plan.users.is_some() || plan.insecure {
+        true if plan.insecure => {}
+        true => plan.voice.warn(
+            "passwords and data cross the network as they are: let nobody listen in, \
+             by a tunnel or a network of your own",
+        ),
+        false => {
+            return Err(CliError::Sentence(format!(
+                "{address} can be reached from other machines, and whoever reaches it could read \
+                 and change all keys: ask for passwords ({}), or say --insecure",
+                match plan.voice.announces {
+                    true => "--users FILE",
+                    false => "-Y FILE",
+                }
+            )));
+        }
+    }
+    Ok(())
+}

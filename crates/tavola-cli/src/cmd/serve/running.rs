@@ -1,0 +1,339 @@
+//! A server from its start to its end.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tavola::Table;
+use tavola_server::memcached::{Memcached, Rules, Users};
+use tavola_server::{Address, Listen, Options, Server, from_environment};
+
+use super::identity::{self, PidFile};
+use super::notice;
+use super::place::Place;
+use super::plan::{self, Plan};
+use super::signals::{Event, Signals};
+use super::succession::{self, Predecessor, Program, Reason};
+use super::upkeep::Upkeep;
+use crate::error::CliError;
+use crate::output;
+
+/// What connections above the limit are told, as memcached does.
+const TOO_MANY: &[u8] = b"ERROR Too many open connections\r\n";
+
+/// Serves until told to end.
+pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
+    let program = Program::of_this_process().map_err(failed("finding this program"))?;
+    let predecessor = Predecessor::find()?;
+    if plan.daemon && predecessor.is_none() {
+        return detach(&program);
+    }
+    let signals = Signals::heed().map_err(failed("heeding signals"))?;
+    if plan.core_files {
+        identity::allow_core_files();
+    }
+    if let Some(user) = &plan.user {
+        identity::become_user(user)?;
+    }
+    let (predecessor, listen) = listen(plan, predecessor)?;
+    let running = Running::start(plan, program, signals, listen)?;
+    let pid_file = plan.pid_file.as_deref().map(PidFile::write).transpose()?;
+    if let Some(path) = &plan.port_file {
+        identity::write_whole(path, &running.ports())?;
+    }
+    running.announce();
+    notice::tell("READY=1");
+    if let Some(predecessor) = predecessor {
+        let is_daemon = plan.daemon || predecessor.reason == Reason::InBackground;
+        predecessor.ready();
+        if is_daemon && !plan.voice.is_verbose {
+            succession::fall_silent().map_err(failed("leaving the terminal"))?;
+        }
+    }
+    running.serve()?;
+    drop(pid_file);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(action: &'static str) -> impl FnOnce(io::Error) -> CliError {
+    move |source| CliError::Sentence(format!("{action} failed ({source})"))
+}
+
+/// Starts the server in the background, and waits until it serves.
+fn detach(program: &Program) -> Result<ExitCode, CliError> {
+    let started = program.start(Reason::InBackground, &[]);
+    let mut successor = started.map_err(failed("starting in the background"))?;
+    if successor.serves() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // It has said why.
+    let ended = successor
+        .end()
+        .map_err(failed("starting in the background"))?;
+    let code = ended.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(crate::ERROR)))
+}
+
+/// What to listen on, each with whether a socket's file is ours; sockets of a predecessor are all.
+type Listening = Vec<(Listen, bool)>;
+
+fn listen(
+    plan: &Plan,
+    mut predecessor: Option<Predecessor>,
+) -> Result<(Option<Predecessor>, Listening), CliError> {
+    let mut listen = Vec::new();
+    if let Some(predecessor) = &mut predecessor {
+        listen.append(&mut predecessor.sockets);
+    }
+    let mut places = Vec::new();
+    if listen.is_empty() {
+        let handed_over = from_environment().map_err(refused)?;
+        listen.extend(handed_over.into_iter().map(|listen| (listen, false)));
+        places.clone_from(&plan.places);
+        if listen.is_empty() && places.is_empty() {
+            places.push(plan.default_place.clone());
+        }
+    }
+    plan::guard(
+        plan,
+        &places,
+        listen.iter().filter_map(|(listen, _)| socket(listen)),
+    )?;
+    listen.extend(places.into_iter().map(|place| (open(plan, place), true)));
+    Ok((predecessor, listen))
+}
+
+fn open(plan: &Plan, place: Place) -> Listen {
+    match place {
+        Place::Tcp(address) => Listen::Tcp(address),
+        Place::Unix(path) => Listen::Unix {
+            path,
+            mode: plan.socket_mode,
+        },
+    }
+}
+
+fn socket(listen: &Listen) -> Option<BorrowedFd<'_>> {
+    match listen {
+        Listen::Descriptor(socket) | Listen::Succeeded(socket) => Some(socket.as_fd()),
+        Listen::Tcp(_) | Listen::Unix { .. } => None,
+    }
+}
+
+fn refused(error: tavola_server::Error) -> CliError {
+    CliError::Sentence(error.to_string())
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, CliError> {
+    fs::read(path).map_err(|source| CliError::Read {
+        path: path.into(),
+        source,
+    })
+}
+
+fn bad_users(path: &Path, why: impl std::fmt::Display) -> CliError {
+    CliError::Sentence(format!("{}: {why}", path.display()))
+}
+
+/// A server that serves.
+struct Running<'a> {
+    plan: &'a Plan,
+    program: Program,
+    signals: Signals,
+    table: Arc<Table>,
+    users: Option<Arc<Users>>,
+    server: Server,
+    /// Of each listening socket, whether its file is ours.
+    ours: Vec<bool>,
+}
+
+impl<'a> Running<'a> {
+    fn start(
+        plan: &'a Plan,
+        program: Program,
+        signals: Signals,
+        listen: Listening,
+    ) -> Result<Self, CliError> {
+        let users = match &plan.users {
+            None => None,
+            Some(path) => {
+                let users = Users::read(&read_file(path)?);
+                Some(Arc::new(users.map_err(|why| bad_users(path, why))?))
+            }
+        };
+        let table = Arc::new(plan.table.open()?);
+        let mut rules = Rules {
+            value_bytes: plan.value_bytes,
+            protocol: plan.protocol,
+            users: users.clone(),
+            flush: plan.flush,
+            shutdown: None,
+        };
+        if plan.shutdown {
+            let end = signals.end().map_err(failed("heeding signals"))?;
+            rules.shutdown = Some(Arc::new(end));
+        }
+        let mut options = Options::new()
+            .threads(plan.threads)
+            .max_connections(plan.max_connections)
+            .backlog(plan.backlog)
+            .spin(plan.spin)
+            .input_bound(plan.value_bytes.saturating_add(2 << 20));
+        if plan.refuses {
+            options = options.refuse_with(TOO_MANY);
+        }
+        if let Some(timeout) = plan.idle_timeout {
+            options = options.idle_timeout(timeout);
+        }
+        let mut ours = Vec::new();
+        for (listen, is_ours) in listen {
+            options = options.listen(listen);
+            ours.push(is_ours);
+        }
+        let service = Memcached::with_rules(Arc::clone(&table), rules);
+        let server = options.start(service).map_err(refused)?;
+        Ok(Self {
+            plan,
+            program,
+            signals,
+            table,
+            users,
+            server,
+            ours,
+        })
+    }
+
+    /// Says where it listens.
+    fn announce(&self) {
+        let addresses = self.server.addresses().iter().map(|address| match address {
+            Address::Tcp(address) => address.to_string(),
+            Address::Unix(path) => format!("unix:{}", path.display()),
+        });
+        let addresses: Vec<String> = addresses.collect();
+        let name = output::printable(self.plan.table.name.as_bytes());
+        let line = format!("serving {name} on {}", addresses.join(", "));
+        if self.plan.voice.announces {
+            // Who started a predecessor may have stopped to listen.
+            let mut out = io::stdout().lock();
+            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+        }
+        if !self.plan.voice.announces {
+            self.plan.voice.tell(&line);
+        }
+    }
+
+    /// What memcached writes for those who let it choose a port.
+    fn ports(&self) -> String {
+        let ports = self.server.addresses().iter().map(|address| match address {
+            Address::Tcp(address) if address.is_ipv4() => format!("TCP INET: {}\n", address.port()),
+            Address::Tcp(address) => format!("TCP INET6: {}\n", address.port()),
+            Address::Unix(_) => String::new(),
+        });
+        ports.collect()
+    }
+
+    /// Serves until it is to end, or another process serves in its place.
+    fn serve(mut self) -> Result<(), CliError> {
+        let mut upkeep = Upkeep::new();
+        let mut pause = Duration::ZERO;
+        loop {
+            let event = self.signals.wait(pause);
+            match event.map_err(failed("waiting for signals"))? {
+                None => pause = upkeep.turn(&self.table, &self.server.counters()),
+                Some(Event::Reload) => self.reload(),
+                Some(Event::End) => {
+                    notice::tell("STOPPING=1");
+                    break;
+                }
+                Some(Event::Succeed) => {
+                    if self.succeed() {
+                        break;
+                    }
+                }
+            }
+        }
+        let drained = self.server.drain(self.plan.drain);
+        self.plan.voice.tell(match drained.complete {
+            true => "ended; all that was asked is answered",
+            false => "ended; some clients took too long and were cut off",
+        });
+        Ok(())
+    }
+
+    /// Reads the file of users anew.
+    fn reload(&self) {
+        let (Some(path), Some(users)) = (&self.plan.users, &self.users) else {
+            return;
+        };
+        let read = read_file(path).and_then(|text| {
+            let replaced = users.replace(&text);
+            replaced.map_err(|why| bad_users(path, why))
+        });
+        match read {
+            Ok(()) => self.plan.voice.tell("read the users anew"),
+            Err(error) => {
+                self.plan
+                    .voice
+                    .warn(&format!("{error}; the users stay as they were"));
+            }
+        }
+    }
+
+    /// Starts another process that listens instead; true when it does.
+    fn succeed(&mut self) -> bool {
+        match self.try_succeed() {
+            Ok(true) => true,
+            Ok(false) => {
+                let said = "no other process took over; this one goes on";
+                self.plan.voice.warn(said);
+                false
+            }
+            Err(error) => {
+                self.plan
+                    .voice
+                    .warn(&format!("{error}; this process goes on"));
+                false
+            }
+        }
+    }
+
+    fn try_succeed(&mut self) -> Result<bool, CliError> {
+        let sockets = self.server.sockets().map_err(refused)?;
+        let sockets: Vec<_> = sockets.into_iter().zip(self.ours.iter().copied()).collect();
+        let started = self.program.start(Reason::InItsPlace, &sockets);
+        let mut successor = started.map_err(failed("starting the program"))?;
+        let until = Instant::now() + succession::PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = Some(successor.line());
+            let event = self.signals.wait_with(line, left);
+            let event = event.map_err(failed("waiting for signals"));
+            match event {
+                Ok(Some(Event::Reload)) => self.reload(),
+                // It is just being done.
+                Ok(Some(Event::Succeed)) => {}
+                Ok(None) if !left.is_zero() => break,
+                Ok(Some(Event::End) | None) | Err(_) => {
+                    let _ = successor.end();
+                    return event.map(|_| false);
+                }
+            }
+        }
+        if !successor.serves() {
+            let _ = successor.end();
+            return Ok(false);
+        }
+        notice::tell(&format!("MAINPID={}", successor.number()));
+        self.server.hand_over();
+        let number = successor.number();
+        self.plan
+            .voice
+            .tell(&format!("process {number} listens instead"));
+        Ok(true)
+    }
+}

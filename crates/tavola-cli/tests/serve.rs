@@ -1,0 +1,119 @@
+//! `tavola serve`: real servers on free ports of this machine, from their start to their end.
+
+#[path = "serve/seat.rs"]
+mod seat;
+mod shell;
+
+use rustix::process::Signal;
+use seat::{Seat, ask, closed, connect, exists};
+use shell::{Shell, wait_until};
+
+#[test]
+fn what_clients_store_is_in_the_table_and_the_other_way_round() {
+    let shell = Shell::new();
+    let mut seat = Seat::serve(&shell, &["t"]);
+    let mut line = connect(&seat.address());
+    ask(&mut *line, "set a 0 0 1\r\n1\r\n", "STORED\r\n");
+    assert_eq!(shell.run(["get", "t", "a"]).text(), "1");
+    shell.run(["set", "t", "b", "2"]).ok();
+    ask(&mut *line, "get b\r\n", "VALUE b 0 1\r\n2\r\nEND\r\n");
+    ask(&mut *line, "mg a v\r\n", "VA 1\r\n1\r\n");
+    seat.signal(Signal::TERM);
+    closed(line);
+    assert_eq!(seat.ended(), Some(0));
+    assert_eq!(seat.number(), None);
+}
+
+#[test]
+fn tcp_and_unix_sockets_are_served_at_once() {
+    let shell = Shell::new();
+    let path = shell.path().join(".socket");
+    let unix = format!("unix:{}", path.display());
+    let mut seat = Seat::serve(&shell, &["t", "--listen", &unix, "--threads", "2"]);
+    let addresses = seat.addresses();
+    assert_eq!(addresses.len(), 2);
+    assert_eq!(addresses[1], unix);
+    ask(&mut *connect(&unix), "set a 0 0 1\r\n1\r\n", "STORED\r\n");
+    let all = "VALUE a 0 1\r\n1\r\nEND\r\n";
+    ask(&mut *connect(&addresses[0]), "get a\r\n", all);
+    seat.signal(Signal::INT);
+    assert_eq!(seat.ended(), Some(0));
+    assert!(!exists(&path));
+}
+
+#[test]
+fn a_server_that_is_killed_loses_nothing() {
+    let shell = Shell::new();
+    let mut seat = Seat::serve(&shell, &["t", "--capacity", "8M"]);
+    let mut line = connect(&seat.address());
+    for number in 0..1000 {
+        let set = format!("set key{number} 7 0 4\r\n{number:04}\r\n");
+        ask(&mut *line, set, "STORED\r\n");
+    }
+    seat.signal(Signal::KILL);
+    assert_eq!(seat.ended(), None);
+    let mut seat = Seat::serve(&shell, &["t"]);
+    let mut line = connect(&seat.address());
+    for number in 0..1000 {
+        let get = format!("get key{number}\r\n");
+        let found = format!("VALUE key{number} 7 4\r\n{number:04}\r\nEND\r\n");
+        ask(&mut *line, get, found);
+    }
+    assert_eq!(shell.run(["check", "t"]).code, 0);
+}
+
+#[test]
+fn another_process_takes_over_and_nobody_is_turned_away() {
+    let shell = Shell::new();
+    let path = shell.path().join(".socket");
+    let unix = format!("unix:{}", path.display());
+    let mut seat = Seat::serve(&shell, &["t", "--listen", &unix]);
+    let address = seat.address();
+    let first = seat.number();
+    let mut line = connect(&address);
+    ask(&mut *line, "set a 0 0 1\r\n1\r\n", "STORED\r\n");
+    let all = "VALUE a 0 1\r\n1\r\nEND\r\n";
+    seat.signal(Signal::USR1);
+    // Whoever of the two accepts it, each connection is served.
+    wait_until(|| {
+        ask(&mut *connect(&address), "get a\r\n", all);
+        seat.number() != first
+    });
+    closed(line);
+    assert_eq!(seat.ended(), Some(0));
+    assert_eq!(seat.address(), address);
+    let mut line = connect(&address);
+    ask(&mut *line, "get a\r\n", all);
+    ask(&mut *connect(&unix), "get a\r\n", all);
+    seat.signal(Signal::TERM);
+    closed(line);
+    wait_until(|| seat.number().is_none());
+    wait_until(|| !exists(&path));
+}
+
+#[test]
+fn other_machines_are_not_let_in_unasked() {
+    let shell = Shell::new();
+    let listen = |more: &[&str]| {
+        let args = ["serve", "t", "--listen", "0.0.0.0:0"];
+        shell.run([&args[..], more].concat())
+    };
+    let refused = listen(&[]).error();
+    assert!(refused.contains("--insecure"), "{refused}");
+    assert!(refused.contains("--users FILE"), "{refused}");
+    let missing = listen(&["--users", "/nowhere/users"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains("/nowhere/users"), "{}", missing.err);
+    assert!(!shell.path().join("t").exists());
+}
+
+#[test]
+fn an_address_that_is_taken_is_told() {
+    let shell = Shell::new();
+    let mut seat = Seat::serve(&shell, &["t"]);
+    let address = seat.address();
+    let refused = shell.run(["serve", "t", "--listen", &address]).error();
+    assert!(refused.contains(&address), "{refused}");
+    let refused = shell.run(["serve", "t", "--listen", "nonsense:x"]).error();
+    assert!(refused.contains("nonsense:x"), "{refused}");
+}

@@ -1,0 +1,161 @@
+//! A server at a port of its own, and clients of it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::shell::{Shell, wait_until};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server; it ends with the value, and so do those that took over from it.
+pub struct Seat {
+    pub child: Child,
+    out: BufReader<ChildStdout>,
+    pid_file: PathBuf,
+}
+
+impl Seat {
+    /// Starts `tavola serve` with these arguments behind it, at a port that is free, and waits
+    /// until it serves.
+    pub fn serve(shell: &Shell, args: &[&str]) -> Seat {
+        let free = ["serve", "--listen", "127.0.0.1:0"];
+        Seat::start(shell, "tavola", &[&free, args].concat())
+    }
+
+    /// Starts the command by any name.
+    pub fn start(shell: &Shell, name: &str, args: &[&str]) -> Seat {
+        let pid_file = shell.path().join(".pid");
+        let mut command = shell.command(args);
+        command.arg0(name).arg("--pid-file").arg(&pid_file);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the command starts");
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        Seat {
+            child,
+            out,
+            pid_file,
+        }
+    }
+
+    /// Where it says that it listens, once it does.
+    pub fn addresses(&mut self) -> Vec<String> {
+        let mut line = String::new();
+        self.out.read_line(&mut line).expect("a line");
+        let list = line.trim().split_once(" on ");
+        let (_, list) = list.unwrap_or_else(|| panic!("{line}"));
+        list.split(", ").map(str::to_string).collect()
+    }
+
+    pub fn address(&mut self) -> String {
+        self.addresses().swap_remove(0)
+    }
+
+    /// The process that serves now, by its file.
+    pub fn number(&self) -> Option<i32> {
+        fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let pid = self.number().and_then(Pid::from_raw);
+        kill_process(pid.expect("it wrote its number"), signal).expect("it runs");
+    }
+
+    /// Waits for the end of the process that was started first; its exit code.
+    pub fn ended(&mut self) -> Option<i32> {
+        let mut ended = None;
+        wait_until(|| {
+            ended = self.child.try_wait().expect("a child of ours");
+            ended.is_some()
+        });
+        ended.and_then(|status| status.code())
+    }
+}
+
+/// A test that failed leaves nothing running.
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let Some(pid) = self.number().and_then(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+/// A connection.
+pub trait Line: Read + Write {}
+impl<T: Read + Write> Line for T {}
+
+pub fn connect(address: &str) -> Box<dyn Line> {
+    match address.strip_prefix("unix:") {
+        Some(path) => {
+            let line = UnixStream::connect(path).expect("it listens");
+            line.set_read_timeout(Some(PATIENCE)).expect("a time");
+            Box::new(line)
+        }
+        None => {
+            let line = TcpStream::connect(address).expect("it listens");
+            line.set_read_timeout(Some(PATIENCE)).expect("a time");
+            Box::new(line)
+        }
+    }
+}
+
+/// Sends a request; exactly this must come back.
+#[track_caller]
+pub fn ask(line: &mut dyn Line, request: impl AsRef<[u8]>, answer: impl AsRef<[u8]>) {
+    let answer = answer.as_ref();
+    line.write_all(request.as_ref()).expect("it reads");
+    let mut found = vec![0; answer.len()];
+    let read = line.read_exact(&mut found);
+    assert!(
+        read.is_ok(),
+        "{read:?}: {}",
+        String::from_utf8_lossy(&found)
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&found),
+        String::from_utf8_lossy(answer)
+    );
+}
+
+/// Nothing more comes.
+#[track_caller]
+pub fn closed(mut line: Box<dyn Line>) {
+    let mut rest = Vec::new();
+    // A reset is an end as well.
+    let _ = line.read_to_end(&mut rest);
+    assert_eq!(String::from_utf8_lossy(&rest), "");
+}
+
+/// The command by the name whose flags are those of memcached.
+pub fn by_other_name(shell: &Shell) -> PathBuf {
+    let link = shell.path().join(".bin/tavola-memcached");
+    if !link.exists() {
+        fs::create_dir(link.parent().expect("a folder")).expect("made");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tavola"), &link).expect("linked");
+    }
+    link
+}
+
+/// Flags that every user needs, or is free to give.
+pub fn as_myself() -> [&'static OsStr; 2] {
+    [OsStr::new("-u"), OsStr::new("root")]
+}
+
+pub fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}

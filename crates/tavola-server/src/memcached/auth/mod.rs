@@ -1,0 +1,109 @@
+//! Who a client is: names and passwords, where the server asks for them.
+//!
+//! A client of the text protocol sends them as the data of its first `set`, one of the binary
+//! protocol by the mechanism PLAIN of SASL. Until then nothing else is carried out: the decoder of
+//! the connection sees to that ([`tavola_proto::Decoder`]), and is told here when it may stop.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `users` | names, passwords, the comparison that takes as long whoever asks |
+
+mod users;
+
+use tavola_proto::binary::{self, Command, Header, Status, answer};
+use tavola_proto::text::{self, answer as line};
+use tavola_proto::{Decoder, Protocol, Request, Sasl};
+
+use crate::net::Output;
+
+pub use users::{BadUsers, Users};
+
+/// The mechanisms of SASL that are spoken.
+const MECHANISMS: &[u8] = b"PLAIN";
+/// What an answer takes at most.
+const ANSWER_BYTES: usize = 64;
+
+/// Has a decoder ask a new client for its password; `first` is the first byte that came, by which
+/// clients tell their protocol where both are spoken.
+pub(super) fn ask(decoder: &mut Decoder, first: u8) {
+    match decoder.protocol() {
+        Some(Protocol::Binary) => decoder.set_sasl(Sasl::Required),
+        None if first == binary::REQUEST_MAGIC => decoder.set_sasl(Sasl::Required),
+        Some(Protocol::Text) | None => decoder.set_locked(true),
+    }
+}
+
+/// Answers a request about who the client is; false: it is about something else.
+pub(super) fn answer(
+    users: &Users,
+    decoder: &mut Decoder,
+    request: &Request<'_>,
+    output: &mut Output,
+) -> bool {
+    match request {
+        Request::Text(text::Request::Authenticate { name, password }) => {
+            let is_known = users.know(name, password);
+            decoder.set_locked(!is_known);
+            output.extend(match is_known {
+                true => line::STORED,
+                false => line::AUTH_FAILED,
+            });
+            true
+        }
+        Request::Binary(request) => step(users, decoder, request, output),
+        _ => false,
+    }
+}
+
+fn step(
+    users: &Users,
+    decoder: &mut Decoder,
+    request: &binary::Request<'_>,
+    output: &mut Output,
+) -> bool {
+    let header = &request.header;
+    match &request.command {
+        Command::SaslList => answer::text(output.room(ANSWER_BYTES), header, MECHANISMS),
+        Command::SaslAuth { mechanism, data } => {
+            let is_known = *mechanism == MECHANISMS
+                && plain(data).is_some_and(|(name, password)| users.know(name, password));
+            tell(decoder, header, is_known, output);
+        }
+        // PLAIN has one step.
+        Command::SaslStep { .. } => tell(decoder, header, false, output),
+        _ => return false,
+    }
+    true
+}
+
+fn tell(decoder: &mut Decoder, header: &Header, is_known: bool, output: &mut Output) {
+    let out = output.room(ANSWER_BYTES);
+    if is_known {
+        decoder.set_sasl(Sasl::Done);
+        answer::text(out, header, b"Authenticated");
+    } else {
+        decoder.set_sasl(Sasl::Required);
+        answer::error(out, header, Status::AuthFailure);
+    }
+}
+
+/// Name and password of the mechanism PLAIN (RFC 4616). Whom the client wants to act for, which
+/// comes first, means nothing here.
+fn plain(data: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut parts = data.splitn(3, |byte| *byte == 0).skip(1);
+    Some((parts.next()?, parts.next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_is_three_parts() {
+        assert_eq!(plain(b"\0ann\0x\0y"), Some((&b"ann"[..], &b"x\0y"[..])));
+        assert_eq!(plain(b"root\0ann\0"), Some((&b"ann"[..], &b""[..])));
+        for wrong in [&b""[..], b"ann", b"ann\0x"] {
+            assert_eq!(plain(wrong), None);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Names and passwords.
+
+use std::fmt;
+use std::hint::black_box;
+use std::sync::{PoisonError, RwLock};
+
+/// The most users there may be: each is looked at whenever one says who it is.
+const MOST: usize = 1024;
+
+/// Who may come, as lines `name:password`. May be changed while a server uses it.
+pub struct Users(RwLock<Vec<User>>);
+
+struct User {
+    name: Vec<u8>,
+    password: Vec<u8>,
+}
+
+/// Why lines are no names and passwords.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadUsers {
+    /// There is no line.
+    Empty,
+    /// There are too many.
+    TooMany,
+    /// A line, counted from 1, is not `name:password`.
+    Line(usize),
+}
+
+impl Users {
+    /// Reads lines `name:password`; the password is all behind the first colon. A name may have no
+    /// space, as clients of the text protocol send one behind it.
+    ///
+    /// # Errors
+    ///
+    /// [`BadUsers`] when a line is not so, or there is none.
+    pub fn read(text: &[u8]) -> Result<Self, BadUsers> {
+        Ok(Self(RwLock::new(parse(text)?)))
+    }
+
+    /// Puts others in their place. Who has said who it is already stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Users::read`]; then all stays as it was.
+    pub fn replace(&self, text: &[u8]) -> Result<(), BadUsers> {
+        let users = parse(text)?;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = users;
+        Ok(())
+    }
+
+    /// Whether there is a user of this name and password. How long that takes depends on what is
+    /// asked and on how many users there are, not on who they are.
+    pub fn know(&self, name: &[u8], password: &[u8]) -> bool {
+        let users = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        users.iter().fold(false, |found, user| {
+            found | (is_same(name, &user.name) & is_same(password, &user.password))
+        })
+    }
+}
+
+impl fmt::Debug for Users {
+    /// Tells no names and no passwords.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Users").finish_non_exhaustive()
+    }
+}
+
+fn parse(text: &[u8]) -> Result<Vec<User>, BadUsers> {
+    let mut users = Vec::new();
+    for (number, line) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            continue;
+        }
+        let colon = line.iter().position(|byte| *byte == b':');
+        let colon = colon.ok_or(BadUsers::Line(number))?;
+        let (name, password) = (&line[..colon], &line[colon + 1..]);
+        if name.is_empty() || name.contains(&b' ') || password.is_empty() {
+            return Err(BadUsers::Line(number));
+        }
+        users.push(User {
+            name: name.to_vec(),
+            password: password.to_vec(),
+        });
+    }
+    match users.len() {
+        0 => Err(BadUsers::Empty),
+        count if count > MOST => Err(BadUsers::TooMany),
+        _ => Ok(users),
+    }
+}
+
+/// Goes over all that was given, wherever the first difference is. `known` is not empty.
+fn is_same(given: &[u8], known: &[u8]) -> bool {
+    let mut differ = given.len() ^ known.len();
+    for (at, byte) in given.iter().enumerate() {
+        differ |= usize::from(byte ^ known[at % known.len()]);
+        differ = black_box(differ);
+    }
+    differ == 0
+}
+
+impl fmt::Display for BadUsers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("there is no user: write lines name:password"),
+            Self::TooMany => write!(f, "there are more than {MOST} users: keep to those"),
+            Self::Line(number) => write!(
+                f,
+                "line {number} is not name:password, with no space in the name and neither empty"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BadUsers {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_in_the_lines_is_known_by_the_whole_password() {
+        let users = Users::read(b"ann:x\r\nbob:one two:three\n\ncat:y").expect("read");
+        for (name, password) in [("ann", "x"), ("bob", "one two:three"), ("cat", "y")] {
+            assert!(users.know(name.as_bytes(), password.as_bytes()), "{name}");
+        }
+        for (name, password) in [
+            ("ann", ""),
+            ("ann", "xx"),
+            ("ann", "y"),
+            ("ann", "x\r"),
+            ("ann:x", ""),
+            ("", ""),
+            ("annann", "x"),
+            ("bob", "one two:thre"),
+            ("bob", "one two:three "),
+            ("dan", "x"),
+        ] {
+            assert!(!users.know(name.as_bytes(), password.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_none_are_told_by_number() {
+        let wrong = |text: &str| Users::read(text.as_bytes()).err();
+        assert_eq!(wrong(""), Some(BadUsers::Empty));
+        assert_eq!(wrong("\n\n"), Some(BadUsers::Empty));
+        assert_eq!(wrong("a:b\nc"), Some(BadUsers::Line(2)));
+        assert_eq!(wrong(":b"), Some(BadUsers::Line(1)));
+        assert_eq!(wrong("a:"), Some(BadUsers::Line(1)));
+        assert_eq!(wrong("a b:c"), Some(BadUsers::Line(1)));
+        assert_eq!(wrong(&"a:b\n".repeat(MOST + 1)), Some(BadUsers::TooMany));
+        assert_eq!(wrong(&"a:b\n".repeat(MOST)), None);
+    }
+
+    #[test]
+    fn others_take_their_place_unless_they_are_none() {
+        let users = Users::read(b"ann:x").expect("read");
+        assert_eq!(users.replace(b"bob"), Err(BadUsers::Line(1)));
+        assert!(users.know(b"ann", b"x"));
+        users.replace(b"bob:y").expect("read");
+        assert!(!users.know(b"ann", b"x") && users.know(b"bob", b"y"));
+        assert!(!format!("{users:?}").contains("bob"));
+    }
+}

@@ -1,0 +1,97 @@
+//! What clients may do.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tavola_proto::binary::{self, Command, Status};
+use tavola_proto::text::{self, Shutdown, answer};
+use tavola_proto::{Decoder, Limits, Protocol, Request};
+
+use super::auth::Users;
+use crate::net::Output;
+
+/// What clients may do; the default is what memcached allows unless told otherwise.
+#[derive(Clone)]
+pub struct Rules {
+    /// The bytes of the largest value.
+    pub value_bytes: usize,
+    /// The one protocol that is spoken; none: the first byte tells which.
+    pub protocol: Option<Protocol>,
+    /// Who may come; none: anybody who can connect.
+    pub users: Option<Arc<Users>>,
+    /// Whether clients may remove all keys at once.
+    pub flush: bool,
+    /// Called when a client of the text protocol asks the server to end; none: clients may not.
+    pub shutdown: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            value_bytes: Limits::default().value_bytes,
+            protocol: None,
+            users: None,
+            flush: true,
+            shutdown: None,
+        }
+    }
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rules")
+            .field("value_bytes", &self.value_bytes)
+            .field("protocol", &self.protocol)
+            .field("asks_for_password", &self.users.is_some())
+            .field("flush", &self.flush)
+            .field("shutdown", &self.shutdown.is_some())
+            .finish()
+    }
+}
+
+impl Rules {
+    /// The decoder of a new connection.
+    pub(super) fn decoder(&self, limits: Limits) -> Decoder {
+        match self.protocol {
+            Some(protocol) => Decoder::of(protocol, limits),
+            None => Decoder::new(limits),
+        }
+    }
+
+    /// Answers a request that is for the rules to decide; false: it may be carried out.
+    pub(super) fn answer(&self, request: &Request<'_>, output: &mut Output) -> bool {
+        match request {
+            Request::Text(text::Request::FlushAll { noreply, .. }) if !self.flush => {
+                if !noreply {
+                    output.extend(answer::FLUSH_OFF);
+                }
+                true
+            }
+            Request::Binary(binary::Request {
+                header,
+                command: Command::Flush { .. },
+                ..
+            }) if !self.flush => {
+                binary::answer::error(output.room(64), header, Status::AuthFailure);
+                true
+            }
+            Request::Text(text::Request::Shutdown { mode, noreply }) => {
+                self.shut_down(*mode, *noreply, output)
+            }
+            _ => false,
+        }
+    }
+
+    /// Who asks is told nothing: its connection closes as the server ends.
+    fn shut_down(&self, mode: Shutdown, noreply: bool, output: &mut Output) -> bool {
+        let Some(shutdown) = &self.shutdown else {
+            return false;
+        };
+        match mode {
+            Shutdown::Normal | Shutdown::Graceful => shutdown(),
+            Shutdown::Unknown if noreply => {}
+            Shutdown::Unknown => output.extend(answer::SHUTDOWN_MODE),
+        }
+        true
+    }
+}
