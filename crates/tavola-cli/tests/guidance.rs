@@ -100,6 +100,7 @@ fn there_is_a_man_page_for_every_command() {
         );
     }
     assert!(pages.join("tavola.1").exists());
+    assert!(pages.join("tavola-memcached.1").exists());
     let below_a_file = shell.file("file", "").join("man1");
     shell.run(["man", below_a_file.to_str().unwrap()]).error();
 }

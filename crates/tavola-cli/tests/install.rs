@@ -5,10 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// What is installed, below the prefix.
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 18] = [
     "bin/tavola",
+    "bin/tavola-memcached",
+    "lib/systemd/system/tavola-memcached.service",
+    "lib/systemd/system/tavola-memcached.socket",
+    "lib/sysusers.d/tavola.conf",
     "share/man/man1/tavola.1",
     "share/man/man1/tavola-log-drain.1",
+    "share/man/man1/tavola-memcached.1",
     "share/man/man3/tavola_get.3",
     "share/bash-completion/completions/tavola",
     "share/zsh/site-functions/_tavola",
@@ -87,7 +92,15 @@ fn everything_is_installed_runs_and_is_removed() {
     let said = succeed(Command::new(prefix.join("bin/tavola")).arg("--version"));
     let version = format!("tavola {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(String::from_utf8_lossy(&said.stdout), version);
-    // It says where it will be used, not where it was copied to.
+    let said = succeed(Command::new(prefix.join("bin/tavola-memcached")).arg("-V"));
+    assert!(said.stdout.starts_with(b"memcached "));
+    // They say where it will be used, not where it was copied to.
+    let unit = prefix.join("lib/systemd/system/tavola-memcached.service");
+    let unit = std::fs::read_to_string(unit).unwrap();
+    assert!(
+        unit.contains("ExecStart=/usr/bin/tavola-memcached "),
+        "{unit}"
+    );
     let package = std::fs::read_to_string(prefix.join("lib/pkgconfig/tavola.pc")).unwrap();
     assert!(package.contains("prefix=/usr\n"), "{package}");
     make(work.path(), "uninstall");

@@ -1,5 +1,11 @@
 //! `tavola serve`: real servers on free ports of this machine, from their start to their end.
 
+#[path = "serve/flags.rs"]
+mod flags;
+#[path = "serve/handed.rs"]
+mod handed;
+#[path = "serve/passwords.rs"]
+mod passwords;
 #[path = "serve/seat.rs"]
 mod seat;
 mod shell;

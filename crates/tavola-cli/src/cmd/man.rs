@@ -10,6 +10,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use crate::cli;
+use crate::cmd::serve::memcached;
 use crate::error::CliError;
 
 const EXAMPLES: &str = "\
@@ -31,6 +32,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     command.build();
     fs::create_dir_all(&args.directory)
         .and_then(|()| write_pages(&command, &args.directory))
+        .and_then(|()| write_pages(&memcached::command(), &args.directory))
         .map_err(|source| CliError::Write {
             path: args.directory,
             source,

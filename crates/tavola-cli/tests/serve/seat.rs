@@ -1,13 +1,11 @@
 //! A server at a port of its own, and clients of it.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -25,23 +23,19 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// Starts `tavola serve` with these arguments behind it, at a port that is free, and waits
-    /// until it serves.
+    /// Starts `tavola serve` with these arguments behind it, at a port that is free.
     pub fn serve(shell: &Shell, args: &[&str]) -> Seat {
         let free = ["serve", "--listen", "127.0.0.1:0"];
-        Seat::start(shell, "tavola", &[&free, args].concat())
+        let mut command = shell.command([&free, args].concat());
+        let pid_file = shell.path().join(".pid");
+        command.arg("--pid-file").arg(&pid_file);
+        Seat::start(command, pid_file)
     }
 
-    /// Starts the command by any name.
-    pub fn start(shell: &Shell, name: &str, args: &[&str]) -> Seat {
-        let pid_file = shell.path().join(".pid");
-        let mut command = shell.command(args);
-        command.arg0(name).arg("--pid-file").arg(&pid_file);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .expect("the command starts");
+    /// Starts a server that writes its number to a file.
+    pub fn start(mut command: Command, pid_file: PathBuf) -> Seat {
+        let started = command.stdout(Stdio::piped()).spawn();
+        let mut child = started.expect("the command starts");
         let out = BufReader::new(child.stdout.take().expect("a pipe"));
         Seat {
             child,
@@ -139,21 +133,6 @@ pub fn closed(mut line: Box<dyn Line>) {
     // A reset is an end as well.
     let _ = line.read_to_end(&mut rest);
     assert_eq!(String::from_utf8_lossy(&rest), "");
-}
-
-/// The command by the name whose flags are those of memcached.
-pub fn by_other_name(shell: &Shell) -> PathBuf {
-    let link = shell.path().join(".bin/tavola-memcached");
-    if !link.exists() {
-        fs::create_dir(link.parent().expect("a folder")).expect("made");
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tavola"), &link).expect("linked");
-    }
-    link
-}
-
-/// Flags that every user needs, or is free to give.
-pub fn as_myself() -> [&'static OsStr; 2] {
-    [OsStr::new("-u"), OsStr::new("root")]
 }
 
 pub fn exists(path: &Path) -> bool {

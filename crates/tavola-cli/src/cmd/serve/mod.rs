@@ -137,6 +137,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             max_size: args.max_size,
             mode: None,
             insists: false,
+            versions: true,
         },
         places,
         default_place: Place::loopback(place::PORT),

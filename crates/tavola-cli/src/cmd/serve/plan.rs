@@ -79,11 +79,13 @@ pub struct TablePlan {
     pub mode: Option<u32>,
     /// Whether a table that is there gets the capacity, too, and must be one that evicts, or not.
     pub insists: bool,
+    /// Whether a table that is made has versions, by which clients compare and swap.
+    pub versions: bool,
 }
 
 impl TablePlan {
     pub fn open(&self) -> Result<Table, CliError> {
-        let mut options = Table::options();
+        let mut options = Table::options().versions(self.versions);
         if let Some(bytes) = self.capacity {
             options = options.capacity(bytes);
         }

@@ -58,10 +58,11 @@ pub struct Program {
 
 impl Program {
     /// To be called at the start: later the file may be another one of the same name, which is what
-    /// a successor is to run.
+    /// a successor is to run. A link that names the program is followed anew then.
     pub fn of_this_process() -> io::Result<Program> {
         let name = env::args_os().next().unwrap_or_default();
-        let path = match Path::new(&name).is_absolute() {
+        let named = Path::new(&name);
+        let path = match named.is_absolute() && named.is_file() {
             true => PathBuf::from(&name),
             false => env::current_exe()?,
         };

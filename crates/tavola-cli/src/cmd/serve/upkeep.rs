@@ -17,12 +17,12 @@ const BUSY_MOST: Duration = Duration::from_secs(60);
 /// How often the dead and the expired are looked for.
 const SWEEP_PAUSE: Duration = Duration::from_secs(60);
 
-/// What was done when.
+/// What was seen, and when something is to be done whether the server is idle or not.
 #[derive(Debug)]
 pub struct Upkeep {
     bytes_read: u64,
-    last_step: Instant,
-    last_sweep: Instant,
+    next_busy_step: Instant,
+    next_sweep: Instant,
 }
 
 impl Upkeep {
@@ -30,8 +30,8 @@ impl Upkeep {
         let now = Instant::now();
         Upkeep {
             bytes_read: 0,
-            last_step: now,
-            last_sweep: now,
+            next_busy_step: now + BUSY_MOST,
+            next_sweep: now + SWEEP_PAUSE,
         }
     }
 
@@ -43,7 +43,7 @@ impl Upkeep {
         let is_idle = counters.bytes_read == self.bytes_read;
         self.bytes_read = counters.bytes_read;
         if !is_idle {
-            if self.last_step.elapsed() >= BUSY_MOST {
+            if Instant::now() >= self.next_busy_step {
                 self.step(table, BUSY_STEP_BYTES);
             }
             return PAUSE;
@@ -51,17 +51,17 @@ impl Upkeep {
         if self.step(table, STEP_BYTES) {
             return SHORT_PAUSE;
         }
-        if self.last_sweep.elapsed() >= SWEEP_PAUSE {
+        if Instant::now() >= self.next_sweep {
             let _ = table.reap();
             let _ = table.remove_expired();
-            self.last_sweep = Instant::now();
+            self.next_sweep = Instant::now() + SWEEP_PAUSE;
         }
         PAUSE
     }
 
     /// Whether there is more to do.
     fn step(&mut self, table: &Table, bytes: u64) -> bool {
-        self.last_step = Instant::now();
+        self.next_busy_step = Instant::now() + BUSY_MOST;
         table
             .maintain(bytes)
             .is_ok_and(|step| !step.done && (step.collapsed_bytes > 0 || step.given_back_bytes > 0))
@@ -76,19 +76,18 @@ mod tests {
     fn only_an_idle_server_sweeps() {
         let table = Table::options().max_size(1 << 20).private().unwrap();
         let mut upkeep = Upkeep::new();
-        let past = Instant::now().checked_sub(2 * SWEEP_PAUSE);
-        upkeep.last_sweep = past.expect("the machine is not that young");
+        let due = Instant::now();
+        upkeep.next_sweep = due;
         let mut counters = Counters::default();
-        let swept = |upkeep: &Upkeep| upkeep.last_sweep.elapsed() < SWEEP_PAUSE;
         counters.bytes_read = 10;
         assert_eq!(upkeep.turn(&table, &counters), PAUSE);
-        assert!(!swept(&upkeep));
+        assert_eq!(upkeep.next_sweep, due);
         // A step may find something to do first.
         for _ in 0..1000 {
             if upkeep.turn(&table, &counters) == PAUSE {
                 break;
             }
         }
-        assert!(swept(&upkeep));
+        assert!(upkeep.next_sweep > due);
     }
 }

@@ -61,8 +61,9 @@ fn serving(work: &Work, tell: &mut Tell<'_>) {
     tell("cas_enabled", &"yes");
     tell("tcp_backlog", &setup.backlog);
     tell("binding_protocol", &"auto-negotiate");
-    tell("auth_enabled_sasl", &"no");
-    tell("auth_enabled_ascii", &"no");
+    let asks = yes(work.shared.rules.users.is_some());
+    tell("auth_enabled_sasl", &asks);
+    tell("auth_enabled_ascii", &asks);
     tell("item_size_max", &work.shared.rules.value_bytes);
     tell("maxconns_fast", &yes(setup.refuses));
     tell("hashpower_init", &0);
@@ -86,7 +87,7 @@ fn keeping(work: &Work, tell: &mut Tell<'_>) {
         ("lru_crawler_sleep", &crawler.sleep_us.load(Relaxed)),
         ("lru_crawler_tocrawl", &crawler.to_crawl.load(Relaxed)),
         ("tail_repair_time", &0),
-        ("flush_enabled", &"yes"),
+        ("flush_enabled", &yes(work.shared.rules.flush)),
         ("dump_enabled", &"yes"),
         ("hash_algorithm", &"rapidhash"),
         ("lru_maintainer_thread", &"no"),

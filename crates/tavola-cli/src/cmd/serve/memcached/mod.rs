@@ -86,6 +86,9 @@ struct Flags {
     /// Run in the background; the command ends when it serves
     #[arg(short, long)]
     daemon: bool,
+    /// No versions in a table that is made, 8 bytes less a key: unique numbers stand for values
+    #[arg(short = 'C', long)]
+    disable_cas: bool,
     /// File for the number of the process
     #[arg(short = 'P', long, value_name = "FILE")]
     pidfile: Option<PathBuf>,
@@ -121,9 +124,6 @@ struct Idle {
     /// UDP port: 0; there is no UDP
     #[arg(short = 'U', long, value_name = "NUM", default_value_t = 0)]
     udp_port: u16,
-    /// No unique numbers: they take no memory here
-    #[arg(short = 'C', long)]
-    disable_cas: bool,
     /// Requests of a client in a row
     #[arg(short = 'R', long, value_name = "NUM", value_parser = at_least_one)]
     max_reqs_per_event: Option<usize>,
@@ -215,6 +215,7 @@ impl Flags {
                 max_size: self.disable_evictions.then_some(memory),
                 mode: None,
                 insists: true,
+                versions: !self.disable_cas,
             },
             places,
             default_place,

@@ -1,0 +1,166 @@
+//! `tavola-memcached`: the command by the name whose flags are those of memcached.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use crate::seat::{Seat, ask, closed, connect, exists};
+use crate::shell::{Shell, wait_until};
+
+/// The command with these flags. Root has to say whom it becomes.
+fn command(shell: &Shell, flags: &[&str]) -> Command {
+    let mut command = shell.command([flags, &["-u", "root"]].concat());
+    command.arg0("/somewhere/tavola-memcached");
+    command
+}
+
+/// What it says where it does not serve.
+fn refused(shell: &Shell, flags: &[&str]) -> String {
+    let output = command(shell, flags).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{flags:?}");
+    let said = String::from_utf8(output.stderr).expect("text");
+    let said = said.strip_prefix("tavola-memcached: ").map(str::to_string);
+    said.expect("its name first")
+}
+
+/// A server at a Unix socket, and the path of that.
+fn seat(shell: &Shell, flags: &[&str]) -> (Seat, String) {
+    let path = shell.path().join(".socket");
+    let pid = shell.path().join(".pid");
+    let (path_flag, pid_flag) = (path.to_str().unwrap(), pid.to_str().unwrap());
+    let own = ["-s", path_flag, "-P", pid_flag, "--table", "m"];
+    let command = command(shell, &[flags, &own].concat());
+    let seat = Seat::start(command, pid);
+    wait_until(|| seat.number().is_some());
+    (seat, format!("unix:{path_flag}"))
+}
+
+#[test]
+fn it_serves_a_cache_of_as_many_mebibytes() {
+    let shell = Shell::new();
+    let (mut seat, address) = seat(&shell, &["-m", "12", "-v"]);
+    let mut line = connect(&address);
+    ask(&mut *line, "set a 5 0 1\r\n1\r\n", "STORED\r\n");
+    ask(&mut *line, "flush_all\r\nget a\r\n", "OK\r\nEND\r\n");
+    let stat = shell.run(["stat", "m", "--json"]).json();
+    assert_eq!(stat["capacity"], 12 << 20, "{stat}");
+    seat.signal(Signal::TERM);
+    closed(line);
+    assert_eq!(seat.ended(), Some(0));
+    // The flag says what the cache may take, also where it is there.
+    let (seat, _) = self::seat(&shell, &["-m", "16"]);
+    let stat = shell.run(["stat", "m", "--json"]).json();
+    assert_eq!(stat["capacity"], 16 << 20, "{stat}");
+    drop(seat);
+    let path = shell.path().join("m");
+    let other = refused(&shell, &["-M", "--table", path.to_str().unwrap()]);
+    assert!(other.contains("evicts keys"), "{other}");
+}
+
+#[test]
+fn what_clients_may_do_is_as_the_flags_say() {
+    let shell = Shell::new();
+    let (mut seat, address) = seat(&shell, &["-F", "-A", "-I", "2k", "-c", "1"]);
+    let mut line = connect(&address);
+    let off = "CLIENT_ERROR flush_all not allowed\r\n";
+    ask(
+        &mut *line,
+        "set a 0 0 1\r\n1\r\nflush_all\r\n",
+        format!("STORED\r\n{off}"),
+    );
+    let large = format!("set a 0 0 2049\r\n{}\r\n", "x".repeat(2049));
+    ask(
+        &mut *line,
+        large,
+        "SERVER_ERROR object too large for cache\r\n",
+    );
+    let mut other = connect(&address);
+    ask(&mut *other, "", "ERROR Too many open connections\r\n");
+    closed(other);
+    ask(
+        &mut *line,
+        "shutdown nonsense\r\n",
+        "CLIENT_ERROR invalid shutdown mode\r\n",
+    );
+    ask(&mut *line, "shutdown\r\n", "");
+    closed(line);
+    assert_eq!(seat.ended(), Some(0));
+}
+
+#[test]
+fn a_port_is_chosen_and_told_in_a_file() {
+    let shell = Shell::new();
+    let file = shell.path().join(".port");
+    let pid: PathBuf = shell.path().join(".pid");
+    let mut command = command(&shell, &["-p", "-1", "--table", "m"]);
+    command.env("MEMCACHED_PORT_FILENAME", &file);
+    let seat = Seat::start(
+        {
+            command.arg("-P").arg(&pid);
+            command
+        },
+        pid,
+    );
+    wait_until(|| exists(&file));
+    let text = fs::read_to_string(&file).unwrap();
+    let port = text.strip_prefix("TCP INET: ").expect("a port").trim();
+    let mut line = connect(&format!("127.0.0.1:{port}"));
+    ask(&mut *line, "set a 0 0 1\r\n1\r\n", "STORED\r\n");
+    drop(seat);
+}
+
+#[test]
+fn it_goes_on_in_the_background() {
+    let shell = Shell::new();
+    let (mut seat, address) = seat(&shell, &["-d"]);
+    // The command ends when the server serves.
+    assert_eq!(seat.ended(), Some(0));
+    ask(
+        &mut *connect(&address),
+        "set a 0 0 1\r\n1\r\n",
+        "STORED\r\n",
+    );
+    seat.signal(Signal::TERM);
+    wait_until(|| seat.number().is_none());
+    let said = refused(&shell, &["-d", "-s", "/nowhere/at/all"]);
+    assert!(said.contains("/nowhere/at/all"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_had_is_refused() {
+    let shell = Shell::new();
+    for (flags, word) in [
+        (&["-U", "11211"][..], "UDP"),
+        (&["-l", "0.0.0.0"], "--insecure"),
+        (&["-o", "bogus"], "bogus"),
+        (&["-o", "ext_path=/x:1G"], "external storage"),
+        (&["-S"], "-Y"),
+        (&["-B", "foo"], "foo"),
+        (&["-Z"], "-Z"),
+        (
+            &["-Y", "/nowhere/users", "-s", "/nowhere/socket"],
+            "/nowhere/users",
+        ),
+    ] {
+        let said = refused(&shell, flags);
+        assert!(said.contains(word), "{flags:?}: {said}");
+    }
+    let listed = shell.run(["ls"]);
+    assert!(listed.out.is_empty(), "{listed:?}");
+}
+
+#[test]
+fn help_names_every_flag() {
+    let shell = Shell::new();
+    let output = command(&shell, &["-h"]).output().expect("it runs");
+    let help = String::from_utf8(output.stdout).expect("text");
+    for flag in "psalmtcIUudPvBMCobRkFVhSYArDfnL".chars() {
+        assert!(help.contains(&format!("  -{flag}")), "-{flag}: {help}");
+    }
+    assert!(help.contains("Accepted without effect:"), "{help}");
+    let output = command(&shell, &["-V"]).output().expect("it runs");
+    assert!(output.stdout.starts_with(b"memcached 1.6."));
+}
