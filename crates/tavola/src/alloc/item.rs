@@ -156,7 +156,8 @@ impl<'a> Item<'a> {
     ) -> Option<Self> {
         const USUAL: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT | FLAG_VERSION;
         let flags = (header >> 56) as u8;
-        if flags & !USUAL != 0 {
+        let has_version = flags & FLAG_VERSION != 0;
+        if flags & !USUAL != 0 || has_version && !region.geometry().has_versions {
             return None;
         }
         Self::with_flags(region, block, item_ref, header, key_len, flags)
@@ -181,6 +182,10 @@ impl<'a> Item<'a> {
             flags: header.flags,
             tags: 0,
         };
+        let has_version = header.flags & FLAG_VERSION != 0;
+        if has_version && !region.geometry().has_versions {
+            return None;
+        }
         if !header.is_known() || item.data > block.room() {
             return None;
         }

@@ -46,7 +46,7 @@ pub fn value(number: u64, version: u64, shape: u64) -> Vec<u8> {
         0 => 40_000,
         1 | 2 => 3_000,
         3 => 16_330,
-        4 => 16_161,
+        4 => 16_153,
         5..=9 => return value_of(&key_of(number), version, 16).split_off(8),
         n => 16 + 4 * n,
     };

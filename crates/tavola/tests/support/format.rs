@@ -62,7 +62,7 @@ pub const GHOSTS: u64 = 129;
 pub const PARTICIPANT: u64 = 128;
 pub const PARTICIPANTS: u64 = 1024;
 /// Key and value of an item that stands in its block whole have at most so many bytes.
-pub const MOST_SMALL: u64 = 16_177;
+pub const MOST_SMALL: u64 = 16_169;
 /// Words of a chunk of uids; the head stands where the first two would.
 pub const UID_ENTRIES: u64 = 2048;
 pub const UID_FIRST: u64 = 2;
