@@ -13,7 +13,7 @@ const PAIRS: [(usize, usize); 8] = [
     (3, 5),
     (16, 24),
     (8, 40),
-    (300, 15_877),
+    (300, 15_869),
 ];
 /// Bytes of the pairs of one operation on many, at most.
 const MOST_BYTES: usize = 1 << 20;

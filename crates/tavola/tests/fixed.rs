@@ -181,7 +181,7 @@ fn the_answers_are_those_of_a_map() {
         // Not so many keys that they do not fit, not more than there are.
         let keys = match lengths {
             (1, _) => 200,
-            (_, 15_877) => 300,
+            (_, 15_869) => 300,
             _ => 3_000,
         };
         for uids in [false, true] {
