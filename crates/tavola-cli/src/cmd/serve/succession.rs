@@ -3,13 +3,14 @@
 //! The older process starts the newer one with a socket as its standard input. Through it goes one
 //! message: a byte that says why, and for each listening socket the socket itself and a byte that
 //! says whose its file is. What comes back is one byte when the newer process serves. If the
-//! socket closes without, it does not, and the older one goes on.
+//! socket closes without, it does not, and the older one goes on. It is the end of the process that
+//! closes it, so that the older one, which then brings it to an end, finds that all has been said.
 
 use std::env;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -149,7 +150,7 @@ fn send(line: &UnixStream, reason: Reason, sockets: &[(OwnedFd, bool)]) -> io::R
 /// The process that started this one, as [`Program::start`] does.
 #[derive(Debug)]
 pub struct Predecessor {
-    line: UnixStream,
+    line: ManuallyDrop<UnixStream>,
     pub reason: Reason,
     /// Listening sockets, each with whether its file is ours.
     pub sockets: Vec<(Listen, bool)>,
@@ -170,8 +171,8 @@ impl Predecessor {
     }
 
     /// Tells it that this process serves. If it is gone, that is so as well.
-    pub fn ready(mut self) {
-        let _ = self.line.write(&[1]);
+    pub fn ready(self) {
+        let _ = ManuallyDrop::into_inner(self.line).write(&[1]);
     }
 }
 
@@ -215,7 +216,7 @@ fn take() -> io::Result<Predecessor> {
         let _ = setsid();
     }
     Ok(Predecessor {
-        line: UnixStream::from(line),
+        line: ManuallyDrop::new(UnixStream::from(line)),
         reason,
         sockets,
     })
