@@ -143,7 +143,7 @@ fn text_item(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
 fn text_server(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
     let noreply = numbers.coin();
     let number = numbers.wide() as u32;
-    let request = match numbers.below(10) {
+    let request = match numbers.below(11) {
         0 => {
             let delay = numbers.wide() as i32;
             ask::flush_all(out, delay, noreply);
@@ -196,6 +196,10 @@ fn text_server(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
             ask::shutdown(out, mode == Shutdown::Graceful);
             let noreply = false;
             text::Request::Shutdown { mode, noreply }
+        }
+        9 => {
+            out.extend_from_slice(ask::REFRESH_CERTS);
+            text::Request::RefreshCerts
         }
         _ => {
             out.extend_from_slice(ask::QUIT);

@@ -46,5 +46,6 @@ mod net;
 
 pub use net::{
     Address, Counters, Drained, Error, Gone, Listen, Meter, Next, Options, Output, Peer, Result,
-    Served, Server, Service, Setup, Thread, Waker, Worker, from_environment, raise_file_limit,
+    Served, Server, Service, Setup, Thread, Tls, TlsFiles, Waker, Worker, from_environment,
+    raise_file_limit,
 };

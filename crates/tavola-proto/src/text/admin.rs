@@ -115,6 +115,7 @@ pub(super) fn other<'a>(line: &Line<'a>) -> Outcome<'a> {
         Some(b"cache_memlimit") => read_memlimit(&tokens),
         Some(b"flush_all") => read_flush_all(&tokens),
         Some(b"verbosity") => read_verbosity(&tokens),
+        Some(b"refresh_certs") => Ok(Request::RefreshCerts),
         Some(b"lru_crawler") => match read_crawler(&tokens) {
             Ok(command) => Ok(Request::LruCrawler {
                 command,

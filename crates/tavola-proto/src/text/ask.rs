@@ -152,6 +152,9 @@ pub fn verbosity(out: &mut Vec<u8>, level: u32, noreply: bool) {
     end(out, noreply);
 }
 
+/// `refresh_certs`.
+pub const REFRESH_CERTS: &[u8] = b"refresh_certs\r\n";
+
 /// `stats`, of the topic that is asked for.
 ///
 /// # Errors

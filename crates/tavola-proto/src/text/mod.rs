@@ -14,6 +14,7 @@
 //! | `version`, `quit`, `verbosity LEVEL [noreply]` | requests of these names |
 //! | `stats [TOPIC [ARGUMENTS]]` | [`Stats`] |
 //! | `shutdown [graceful]` | [`Shutdown`] |
+//! | `refresh_certs` | [`Request::RefreshCerts`] |
 //! | `cache_memlimit MEBIBYTES [noreply]` | [`Request::CacheMemlimit`] |
 //! | `lru_crawler COMMAND [ARGUMENT]` | [`LruCrawler`] |
 //! | `watch [EVENT...]` | [`Watched`] |

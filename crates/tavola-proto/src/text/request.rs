@@ -62,6 +62,8 @@ pub enum Request<'a> {
         /// Whether the client wants no answer.
         noreply: bool,
     },
+    /// Certificates of TLS, to be read anew. It is answered whether the client wants that or not.
+    RefreshCerts,
     /// What the crawler is to do.
     LruCrawler {
         /// What it is.

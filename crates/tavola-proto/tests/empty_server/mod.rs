@@ -97,6 +97,7 @@ fn serve_text(out: &mut Vec<u8>, request: &text::Request<'_>) {
             text::LruCrawler::Tocrawl(_) | text::LruCrawler::Sleep(_) => (OK, *noreply),
             _ => (b"BADCLASS invalid class id\r\n", *noreply),
         },
+        R::RefreshCerts => (b"Error TLS not enabled\r\n", false),
         R::Tune(tune) => (ERROR, tune.noreply),
         R::Authenticate { .. } => (AUTH_FAILED, false),
         other => panic!("no answer to {other:?}"),

@@ -175,7 +175,8 @@ impl Acceptor {
             };
             match &self.refusal {
                 Some(answer) if full => {
-                    refuse(&socket, answer);
+                    let is_plain = self.shared.setup.tls[number].is_none();
+                    refuse(&socket, if is_plain { answer } else { &[] });
                     self.shared.rejected.add(1);
                 }
                 _ => {

@@ -34,6 +34,12 @@ pub struct Counters {
     pub cut_off: u64,
     /// Connections that ended in a panic of the service.
     pub panics: u64,
+    /// Sessions of TLS that were begun, and did not go on with an earlier one.
+    pub tls_sessions: u64,
+    /// Connections that ended before it was agreed by TLS how to talk.
+    pub tls_handshake_errors: u64,
+    /// Connections that did not keep to TLS after that.
+    pub tls_errors: u64,
 }
 
 /// Reads the counters of a server, from any thread.
@@ -71,6 +77,9 @@ impl Meter {
             sum.memory_closed += one.memory_closed;
             sum.cut_off += one.cut_off;
             sum.panics += one.panics;
+            sum.tls_sessions += one.tls_sessions;
+            sum.tls_handshake_errors += one.tls_handshake_errors;
+            sum.tls_errors += one.tls_errors;
         }
         sum
     }
@@ -110,6 +119,9 @@ pub(crate) struct ThreadCounters {
     pub(crate) memory_closed: Count,
     pub(crate) cut_off: Count,
     pub(crate) panics: Count,
+    pub(crate) tls_sessions: Count,
+    pub(crate) tls_handshake_errors: Count,
+    pub(crate) tls_errors: Count,
 }
 
 impl ThreadCounters {
@@ -124,6 +136,9 @@ impl ThreadCounters {
             memory_closed: self.memory_closed.get(),
             cut_off: self.cut_off.get(),
             panics: self.panics.get(),
+            tls_sessions: self.tls_sessions.get(),
+            tls_handshake_errors: self.tls_handshake_errors.get(),
+            tls_errors: self.tls_errors.get(),
             ..Counters::default()
         }
     }

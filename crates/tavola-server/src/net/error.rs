@@ -54,6 +54,13 @@ pub enum Error {
         /// What stands in it.
         value: String,
     },
+    /// A file that TLS cannot be spoken with.
+    Certificates {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// This process may not have as many files open as connections were asked for.
     FileLimit {
         /// How many files that takes.
@@ -119,6 +126,7 @@ impl fmt::Display for Error {
                 "{variable} is `{value}`, which is no number: whoever started this program set it \
                  wrongly"
             ),
+            Self::Certificates { path, why } => write!(f, "{}: {why}", path.display()),
             Self::FileLimit { needed, allowed } => write!(
                 f,
                 "the connections take {needed} open files and {allowed} are allowed: ask for \

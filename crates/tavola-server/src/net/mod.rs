@@ -24,6 +24,7 @@
 //! | `service` | what is served |
 //! | `listen` | sockets to accept from |
 //! | `output`, `input` | bytes of a connection |
+//! | `tls` | certificates, and TLS between a socket and its buffers |
 //! | `stream` | reading and writing of one socket |
 //! | `counters`, `shared` | what threads know of each other |
 //! | `acceptor` | the thread that accepts |
@@ -44,6 +45,7 @@ mod service;
 mod shared;
 mod stream;
 mod thread;
+mod tls;
 
 pub use counters::{Counters, Meter};
 pub use error::{Error, Result};
@@ -53,3 +55,5 @@ pub use options::{Options, Setup};
 pub use output::Output;
 pub use server::{Drained, Server};
 pub use service::{Gone, Next, Peer, Served, Service, Thread, Waker, Worker};
+pub(crate) use tls::OUTPUT_BYTES as TLS_OUTPUT_BYTES;
+pub use tls::{Tls, TlsFiles};

@@ -1,16 +1,18 @@
 //! How a server is started.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::net::error::Result;
 use crate::net::listen::{Address, Listen};
 use crate::net::server::Server;
 use crate::net::service::Service;
+use crate::net::tls::Tls;
 
 /// What a server listens on and where its limits are.
 #[derive(Debug)]
 pub struct Options {
-    pub(crate) listen: Vec<Listen>,
+    pub(crate) listen: Vec<(Listen, Option<Arc<Tls>>)>,
     pub(crate) threads: usize,
     pub(crate) max_connections: usize,
     pub(crate) refusal: Option<Vec<u8>>,
@@ -24,6 +26,8 @@ pub struct Options {
 pub struct Setup {
     /// What is listened on.
     pub addresses: Vec<Address>,
+    /// What TLS is spoken with at each of the addresses, where it is.
+    pub tls: Vec<Option<Arc<Tls>>>,
     /// The numbers of the sockets that listen there, among the open files of this process.
     pub descriptors: Vec<i32>,
     /// How many connections there may be.
@@ -40,11 +44,19 @@ pub struct Setup {
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) handshake: Duration,
     pub(crate) spin: Duration,
     pub(crate) output_bytes: usize,
     pub(crate) input_bytes: usize,
     /// What the connections of one thread hold at most; the option is for all threads.
     pub(crate) held_bytes: usize,
+}
+
+impl Setup {
+    /// What TLS is spoken with at the first address where it is.
+    pub(crate) fn tls(&self) -> Option<&Arc<Tls>> {
+        self.tls.iter().flatten().next()
+    }
 }
 
 impl Default for Options {
@@ -64,6 +76,7 @@ impl Options {
             backlog: 1024,
             limits: Limits {
                 idle_timeout: None,
+                handshake: Duration::from_secs(10),
                 spin: Duration::ZERO,
                 output_bytes: 256 * 1024,
                 input_bytes: (1 << 30) + 64 * 1024,
@@ -76,6 +89,7 @@ impl Options {
     pub(crate) fn setup(&self) -> Setup {
         Setup {
             addresses: Vec::new(),
+            tls: Vec::new(),
             descriptors: Vec::new(),
             max_connections: self.max_connections,
             refuses: self.refusal.is_some(),
@@ -86,7 +100,13 @@ impl Options {
 
     /// One more address or socket to accept connections from.
     pub fn listen(mut self, listen: Listen) -> Self {
-        self.listen.push(listen);
+        self.listen.push((listen, None));
+        self
+    }
+
+    /// The same, by TLS. Who is above the limit of connections is not told so there.
+    pub fn listen_tls(mut self, listen: Listen, tls: &Arc<Tls>) -> Self {
+        self.listen.push((listen, Some(Arc::clone(tls))));
         self
     }
 
@@ -118,6 +138,12 @@ impl Options {
     /// Closes connections on which no byte went either way for so long.
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.limits.idle_timeout = Some(timeout);
+        self
+    }
+
+    /// How long a client of TLS may take until it is agreed how to talk; 10 seconds unless told.
+    pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.handshake = timeout;
         self
     }
 

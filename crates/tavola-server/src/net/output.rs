@@ -145,6 +145,13 @@ impl Output {
         }
     }
 
+    /// Forgets what waits.
+    pub(crate) fn clear(&mut self) {
+        self.chunks.clear();
+        self.sent = 0;
+        self.sealed = 0;
+    }
+
     /// Bytes of memory that it takes.
     pub(crate) fn capacity(&self) -> usize {
         self.chunks.iter().map(Vec::capacity).sum()

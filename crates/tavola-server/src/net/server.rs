@@ -48,9 +48,10 @@ impl Server {
         let mut setup = options.setup();
         let mut sockets = Vec::new();
         let mut files = Vec::new();
-        for listen in options.listen {
+        for (listen, tls) in options.listen {
             let listener = Listener::open(listen, options.backlog)?;
             setup.addresses.push(listener.address);
+            setup.tls.push(tls);
             setup.descriptors.push(listener.socket.as_raw_fd());
             sockets.push(listener.socket);
             files.extend(listener.file);

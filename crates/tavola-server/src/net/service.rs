@@ -56,6 +56,8 @@ pub trait Worker {
 pub enum Gone {
     /// As it should, or the client is gone.
     Done,
+    /// It was not agreed by TLS how to talk, in time.
+    Handshake,
     /// Nothing went either way for too long.
     Idle,
     /// The service wanted no more of what came.

@@ -8,48 +8,94 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, sendmsg, shutdown};
 
 use crate::net::output::Output;
+use crate::net::tls::{Session, Tls};
 
 /// A connected socket that does not block.
 #[derive(Debug)]
 pub(crate) struct Stream {
     socket: OwnedFd,
+    /// None where bytes go as they are.
+    session: Option<Box<Session>>,
 }
 
 /// What a read brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Received {
+    /// So many bytes.
+    pub(crate) size: usize,
+    /// Nothing is there any more. If it is by now, the epoll tells.
+    pub(crate) is_dry: bool,
+    /// Nothing more comes after these bytes; it is dry then as well.
+    pub(crate) end: Option<End>,
+}
+
+/// Why nothing more comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Received {
-    /// That many bytes.
-    Bytes(usize),
-    /// Nothing is there now.
-    Nothing,
+pub(crate) enum End {
     /// The client sends no more.
-    End,
+    Finished,
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "told by TLS alone"))]
+    /// It does not keep to TLS, or is not let in. It has been told, or is when the rest is sent.
+    Broken,
 }
 
 impl Stream {
-    pub(crate) fn new(socket: OwnedFd) -> Self {
-        Self { socket }
+    /// A connection that begins, by TLS or as it is.
+    pub(crate) fn new(socket: OwnedFd, tls: Option<&Tls>) -> io::Result<Self> {
+        let session = tls.map(Session::new).transpose()?;
+        Ok(Self {
+            socket,
+            session: session.map(Box::new),
+        })
     }
 
-    /// Appends what is there to `bytes`, as far as its capacity goes.
+    /// Appends what is there to `bytes`, as far as its capacity goes, or a little more.
     pub(crate) fn receive(&mut self, bytes: &mut Vec<u8>) -> io::Result<Received> {
+        if let Some(session) = &mut self.session {
+            return session.receive(&self.socket, bytes);
+        }
+        let offered = bytes.capacity() - bytes.len();
+        let found = recv(&self.socket, spare_capacity(bytes), RecvFlags::empty());
+        let size = match found {
+            Ok((_, size)) => size,
+            Err(Errno::AGAIN | Errno::INTR) => {
+                return Ok(Received {
+                    is_dry: true,
+                    ..Received::default()
+                });
+            }
+            Err(errno) => return Err(errno.into()),
+        };
+        Ok(Received {
+            size,
+            is_dry: size < offered,
+            end: (size == 0).then_some(End::Finished),
+        })
+    }
+
+    /// Reads what comes after the end, by no protocol, and tells how much; none: nothing more
+    /// comes.
+    pub(crate) fn throw_away(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<usize>> {
         match recv(&self.socket, spare_capacity(bytes), RecvFlags::empty()) {
-            Ok((_, 0)) => Ok(Received::End),
-            Ok((_, size)) => Ok(Received::Bytes(size)),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(Received::Nothing),
+            Ok((_, 0)) => Ok(None),
+            Ok((_, size)) => Ok(Some(size)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(Some(0)),
             Err(errno) => Err(errno.into()),
         }
     }
 
     /// Sends what the socket takes now, and tells how much that was.
     pub(crate) fn send(&mut self, output: &mut Output) -> io::Result<usize> {
+        if let Some(session) = &mut self.session {
+            return session.send(&self.socket, output);
+        }
         let mut sum = 0;
         while !output.is_empty() {
             let due = output.len();
             let mut offered = 0;
             let size = output.send_by(|slices| {
                 offered = slices.iter().map(|slice| slice.len()).sum();
-                self.send_slices(slices)
+                send_slices(&self.socket, slices)
             })?;
             sum += size;
             if size < offered {
@@ -60,12 +106,30 @@ impl Stream {
         Ok(sum)
     }
 
-    fn send_slices(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        let mut control = SendAncillaryBuffer::default();
-        match sendmsg(&self.socket, slices, &mut control, SendFlags::NOSIGNAL) {
-            Ok(size) => Ok(size),
-            Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
-            Err(errno) => Err(errno.into()),
+    /// Whether something that left the output is not sent.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.session.as_ref().is_some_and(|one| one.is_pending())
+    }
+
+    /// Whether client and server have not agreed yet how to talk.
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.session.as_ref().is_some_and(|one| one.is_handshaking())
+    }
+
+    /// Whether it is a session of TLS that goes on with none before.
+    pub(crate) fn is_new_session(&self) -> bool {
+        self.session.as_ref().is_some_and(|one| one.is_new())
+    }
+
+    /// Bytes of memory that it holds.
+    pub(crate) fn holds(&self) -> usize {
+        self.session.as_ref().map_or(0, |one| one.holds())
+    }
+
+    /// Says by TLS that no more will come; it may be pending then.
+    pub(crate) fn say_end(&mut self) {
+        if let Some(session) = &mut self.session {
+            session.finish(&self.socket);
         }
     }
 
@@ -74,6 +138,16 @@ impl Stream {
     pub(crate) fn finish(&mut self) {
         // Fails when the client is gone, which the next read tells.
         let _ = shutdown(&self.socket, Shutdown::Write);
+    }
+}
+
+/// Sends what the socket takes at once; 0: nothing now.
+pub(crate) fn send_slices(socket: &OwnedFd, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+    let mut control = SendAncillaryBuffer::default();
+    match sendmsg(socket, slices, &mut control, SendFlags::NOSIGNAL) {
+        Ok(size) => Ok(size),
+        Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
+        Err(errno) => Err(errno.into()),
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `place`, `plan` | where to listen; what a server is to be, and what is refused |
+//! | `place`, `plan` | where to listen; what a server is to be |
 //! | `memcached` | the same asked for with memcached's flags |
+//! | `sockets` | what it listens on, and what it refuses to |
 //! | `running` | a server from its start to its end |
 //! | `signals`, `succession` | what it is told, another process in its place or in the background |
 //! | `upkeep` | what it does while nobody asks for anything |
@@ -16,6 +17,7 @@ mod place;
 mod plan;
 mod running;
 mod signals;
+mod sockets;
 mod succession;
 mod upkeep;
 
@@ -25,6 +27,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use tavola_server::TlsFiles;
 use tavola_server::memcached::Protocol;
 
 use crate::error::CliError;
@@ -38,12 +41,12 @@ Examples:
   tavola serve pages --capacity 1G                made as a cache when it is not there
   tavola serve sessions --listen unix:/run/user/1000/sessions.sock
   tavola serve sessions --listen 127.0.0.1:0      any free port; it says which
-  tavola serve sessions --listen 0.0.0.0:11211 --users FILE
+  tavola serve sessions --listen 0.0.0.0:11211 --users FILE --tls-cert FILE --tls-key FILE
 
 Clients of memcached read and write the table, by all three protocols, while processes here
 have it open as well. The table outlives the server: start it again, and all keys are there.
 SIGTERM and SIGINT answer what was asked and end it, SIGUSR1 starts the program anew and hands
-the sockets over, SIGHUP reads the users anew. Sockets that systemd hands over are served, too.
+the sockets over, SIGHUP reads users and certificates anew. Sockets that systemd hands over are served, too.
 A program called tavola-memcached takes memcached's own flags instead.";
 
 /// Serve a table to clients of memcached
@@ -53,7 +56,7 @@ pub struct Args {
     /// The table: a name, or a path when it has a / in it; it is made when it is not there
     #[arg(value_name = "TABLE")]
     name: OsString,
-    /// Where to listen: ADDRESS:PORT or unix:PATH; may be given several times
+    /// Where to listen: ADDRESS:PORT, notls:ADDRESS:PORT or unix:PATH; may be given several times
     /// [default: 127.0.0.1:11211]
     #[arg(long, value_name = "WHERE")]
     listen: Vec<String>,
@@ -84,7 +87,17 @@ pub struct Args {
     /// Asks clients for a name and a password: a file of lines name:password
     #[arg(long, value_name = "FILE")]
     users: Option<PathBuf>,
-    /// Lets other machines in without passwords, where an address to listen on does
+    /// Speaks TLS at all addresses but those with notls: before: a file of the server's
+    /// certificate and those that lead to its authority, in PEM format
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// The private key, in PEM format, if it is not in the same file
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Lets those in alone who show a certificate that an authority of this file vouches for
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_client_ca: Option<PathBuf>,
+    /// Lets other machines in without TLS or unasked, where an address to listen on does
     #[arg(long)]
     insecure: bool,
     /// Speaks one protocol alone [default: the one of which the first byte is]
@@ -151,6 +164,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         drain: args.drain,
         value_bytes: args.largest_value,
         protocol: args.protocol.map(Protocol::from),
+        tls: args.tls_cert.map(|certificates| TlsFiles {
+            clients: args.tls_client_ca,
+            ..TlsFiles::new(&certificates, args.tls_key.as_ref().unwrap_or(&certificates))
+        }),
         users: args.users,
         flush: !args.no_flush,
         shutdown: false,

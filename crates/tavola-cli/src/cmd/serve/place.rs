@@ -13,6 +13,8 @@ pub const PORT: u16 = 11211;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     Tcp(SocketAddr),
+    /// The same without TLS, also where others have it.
+    Plain(SocketAddr),
     Unix(PathBuf),
 }
 
@@ -29,8 +31,13 @@ pub fn is_of_this_machine(address: &SocketAddr) -> bool {
 }
 
 /// Reads `ADDRESS:PORT`, `ADDRESS`, `[ADDRESS]:PORT`, `NAME:PORT`, `unix:PATH` or a path that
-/// begins with a slash. A name may stand for several addresses.
+/// begins with a slash. A name may stand for several addresses. Before them may be `notls:`, which
+/// says what goes without saying for paths.
 pub fn read(text: &str, port: u16) -> Result<Vec<Place>, CliError> {
+    let (text, place): (_, fn(SocketAddr) -> Place) = match text.strip_prefix("notls:") {
+        Some(text) => (text, Place::Plain),
+        None => (text, Place::Tcp),
+    };
     if let Some(path) = text.strip_prefix("unix:") {
         return Ok(vec![Place::Unix(PathBuf::from(path))]);
     }
@@ -43,7 +50,7 @@ pub fn read(text: &str, port: u16) -> Result<Vec<Place>, CliError> {
              write 127.0.0.1:{port}, [::1]:{port} or unix:/path"
         ))
     })?;
-    Ok(tcp.into_iter().map(Place::Tcp).collect())
+    Ok(tcp.into_iter().map(place).collect())
 }
 
 fn tcp(text: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -109,7 +116,10 @@ mod tests {
         let unix = vec![Place::Unix("/x/y".into())];
         assert_eq!(read("unix:/x/y", 7).unwrap(), unix);
         assert_eq!(read("/x/y", 7).unwrap(), unix);
-        for wrong in ["", "127.0.0.1:many", "127.0.0.1:70000", "1.2.3.4.5"] {
+        assert_eq!(read("notls:unix:/x/y", 7).unwrap(), unix);
+        let plain = vec![Place::Plain("127.0.0.1:1".parse().unwrap())];
+        assert_eq!(read("notls:127.0.0.1:1", 7).unwrap(), plain);
+        for wrong in ["", "notls:", "tls:127.0.0.1", "127.0.0.1:many", "127.0.0.1:70000", "1.2.3.4.5"] {
             assert!(read(wrong, 7).is_err(), "{wrong}");
         }
     }

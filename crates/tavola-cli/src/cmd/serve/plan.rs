@@ -1,14 +1,14 @@
 //! What a server is to be, however it was asked for: by `tavola serve` or with memcached's flags.
 
 use std::ffi::OsString;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tavola::Table;
+use tavola_server::TlsFiles;
 use tavola_server::memcached::Protocol;
 
-use super::place::{self, Place};
+use super::place::Place;
 use crate::error::CliError;
 
 /// All that is known before it starts.
@@ -32,10 +32,12 @@ pub struct Plan {
     pub protocol: Option<Protocol>,
     /// A file of users; none: anybody may come.
     pub users: Option<PathBuf>,
+    /// What TLS is spoken with, at all addresses but those that are said to be without.
+    pub tls: Option<TlsFiles>,
     pub flush: bool,
     /// Whether clients may end the server.
     pub shutdown: bool,
-    /// Whether to listen beyond this machine without passwords.
+    /// Whether to listen beyond this machine without TLS or without asking who comes.
     pub insecure: bool,
     pub user: Option<String>,
     pub pid_file: Option<PathBuf>,
@@ -57,6 +59,18 @@ pub struct Voice {
 }
 
 impl Voice {
+    /// How TLS, passwords and certificates of clients are asked for.
+    pub fn flags(self) -> [&'static str; 3] {
+        match self.announces {
+            true => ["--tls-cert FILE", "--users FILE", "--tls-client-ca FILE"],
+            false => [
+                "-Z -o ssl_chain_cert=FILE",
+                "-Y FILE",
+                "-o ssl_ca_cert=FILE,ssl_verify_mode=2",
+            ],
+        }
+    }
+
     /// Something that happened, for those who asked to hear of it.
     pub fn tell(self, text: &str) {
         if self.is_verbose {
@@ -117,44 +131,4 @@ impl TablePlan {
             ))),
         }
     }
-}
-
-/// Refuses what would let all the world in: addresses of other machines without passwords.
-pub fn guard<'a>(
-    plan: &Plan,
-    places: &[Place],
-    sockets: impl Iterator<Item = BorrowedFd<'a>>,
-) -> Result<(), CliError> {
-    let named = places.iter().filter_map(|place| match place {
-        Place::Tcp(address) => Some(*address),
-        Place::Unix(_) => None,
-    });
-    let bound = sockets.filter_map(|socket| {
-        let name = rustix::net::getsockname(socket.as_fd()).ok()?;
-        name.try_into().ok()
-    });
-    let open = named
-        .chain(bound)
-        .find(|address| !place::is_of_this_machine(address));
-    let Some(address) = open else {
-        return Ok(());
-    };
-    match plan.users.is_some() || plan.insecure {
-        true if plan.insecure => {}
-        true => plan.voice.warn(
-            "passwords and data cross the network as they are: let nobody listen in, \
-             by a tunnel or a network of your own",
-        ),
-        false => {
-            return Err(CliError::Sentence(format!(
-                "{address} can be reached from other machines, and whoever reaches it could read \
-                 and change all keys: ask for passwords ({}), or say --insecure",
-                match plan.voice.announces {
-                    true => "--users FILE",
-                    false => "-Y FILE",
-                }
-            )));
-        }
-    }
-    Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use tavola::Table;
 use tavola_server::memcached::{Memcached, Rules, Users};
-use tavola_server::{Address, Listen, Options, Server, from_environment};
+use tavola_server::{Address, Options, Server, Tls};
 
 use super::identity::{self, PidFile};
 use super::notice;
-use super::place::Place;
-use super::plan::{self, Plan};
+use super::plan::Plan;
 use super::signals::{Event, Signals};
+use super::sockets::{self, Socket};
 use super::succession::{self, Predecessor, Program, Reason};
 use super::upkeep::Upkeep;
 use crate::error::CliError;
@@ -29,7 +28,7 @@ const TOO_MANY: &[u8] = b"ERROR Too many open connections\r\n";
 /// Serves until told to end.
 pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
     let program = Program::of_this_process().map_err(failed("finding this program"))?;
-    let predecessor = Predecessor::find()?;
+    let mut predecessor = Predecessor::find()?;
     if plan.daemon && predecessor.is_none() {
         return detach(&program);
     }
@@ -40,8 +39,9 @@ pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
     if let Some(user) = &plan.user {
         identity::become_user(user)?;
     }
-    let (predecessor, listen) = listen(plan, predecessor)?;
-    let running = Running::start(plan, program, signals, listen)?;
+    let succeeded = predecessor.as_mut().map(|one| std::mem::take(&mut one.sockets));
+    let sockets = sockets::all(plan, succeeded.unwrap_or_default())?;
+    let running = Running::start(plan, program, signals, sockets)?;
     let pid_file = plan.pid_file.as_deref().map(PidFile::write).transpose()?;
     if let Some(path) = &plan.port_file {
         identity::write_whole(path, &running.ports())?;
@@ -79,52 +79,6 @@ fn detach(program: &Program) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(code.unwrap_or(crate::ERROR)))
 }
 
-/// What to listen on, each with whether a socket's file is ours; sockets of a predecessor are all.
-type Listening = Vec<(Listen, bool)>;
-
-fn listen(
-    plan: &Plan,
-    mut predecessor: Option<Predecessor>,
-) -> Result<(Option<Predecessor>, Listening), CliError> {
-    let mut listen = Vec::new();
-    if let Some(predecessor) = &mut predecessor {
-        listen.append(&mut predecessor.sockets);
-    }
-    let mut places = Vec::new();
-    if listen.is_empty() {
-        let handed_over = from_environment().map_err(refused)?;
-        listen.extend(handed_over.into_iter().map(|listen| (listen, false)));
-        places.clone_from(&plan.places);
-        if listen.is_empty() && places.is_empty() {
-            places.push(plan.default_place.clone());
-        }
-    }
-    plan::guard(
-        plan,
-        &places,
-        listen.iter().filter_map(|(listen, _)| socket(listen)),
-    )?;
-    listen.extend(places.into_iter().map(|place| (open(plan, place), true)));
-    Ok((predecessor, listen))
-}
-
-fn open(plan: &Plan, place: Place) -> Listen {
-    match place {
-        Place::Tcp(address) => Listen::Tcp(address),
-        Place::Unix(path) => Listen::Unix {
-            path,
-            mode: plan.socket_mode,
-        },
-    }
-}
-
-fn socket(listen: &Listen) -> Option<BorrowedFd<'_>> {
-    match listen {
-        Listen::Descriptor(socket) | Listen::Succeeded(socket) => Some(socket.as_fd()),
-        Listen::Tcp(_) | Listen::Unix { .. } => None,
-    }
-}
-
 fn refused(error: tavola_server::Error) -> CliError {
     CliError::Sentence(error.to_string())
 }
@@ -147,6 +101,7 @@ struct Running<'a> {
     signals: Signals,
     table: Arc<Table>,
     users: Option<Arc<Users>>,
+    tls: Option<Arc<Tls>>,
     server: Server,
     /// Of each listening socket, whether its file is ours.
     ours: Vec<bool>,
@@ -157,7 +112,7 @@ impl<'a> Running<'a> {
         plan: &'a Plan,
         program: Program,
         signals: Signals,
-        listen: Listening,
+        sockets: Vec<Socket>,
     ) -> Result<Self, CliError> {
         let users = match &plan.users {
             None => None,
@@ -166,6 +121,8 @@ impl<'a> Running<'a> {
                 Some(Arc::new(users.map_err(|why| bad_users(path, why))?))
             }
         };
+        let tls = plan.tls.clone().map(Tls::read).transpose();
+        let tls = tls.map_err(refused)?.map(Arc::new);
         let table = Arc::new(plan.table.open()?);
         let mut rules = Rules {
             value_bytes: plan.value_bytes,
@@ -191,9 +148,12 @@ impl<'a> Running<'a> {
             options = options.idle_timeout(timeout);
         }
         let mut ours = Vec::new();
-        for (listen, is_ours) in listen {
-            options = options.listen(listen);
-            ours.push(is_ours);
+        for socket in sockets {
+            options = match &tls {
+                Some(tls) if socket.is_tls => options.listen_tls(socket.listen, tls),
+                _ => options.listen(socket.listen),
+            };
+            ours.push(socket.is_ours);
         }
         let service = Memcached::with_rules(Arc::clone(&table), rules);
         let server = options.start(service).map_err(refused)?;
@@ -203,6 +163,7 @@ impl<'a> Running<'a> {
             signals,
             table,
             users,
+            tls,
             server,
             ours,
         })
@@ -210,7 +171,10 @@ impl<'a> Running<'a> {
 
     /// Says where it listens.
     fn announce(&self) {
-        let addresses = self.server.addresses().iter().map(|address| match address {
+        let meter = self.server.meter();
+        let all = self.server.addresses().iter().zip(&meter.setup().tls);
+        let addresses = all.map(|(address, tls)| match address {
+            Address::Tcp(address) if tls.is_some() => format!("{address} (TLS)"),
             Address::Tcp(address) => address.to_string(),
             Address::Unix(path) => format!("unix:{}", path.display()),
         });
@@ -265,21 +229,23 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// Reads the file of users anew.
+    /// Reads the files of users and of certificates anew.
     fn reload(&self) {
-        let (Some(path), Some(users)) = (&self.plan.users, &self.users) else {
-            return;
-        };
-        let read = read_file(path).and_then(|text| {
-            let replaced = users.replace(&text);
-            replaced.map_err(|why| bad_users(path, why))
-        });
-        match read {
-            Ok(()) => self.plan.voice.tell("read the users anew"),
-            Err(error) => {
-                self.plan
-                    .voice
-                    .warn(&format!("{error}; the users stay as they were"));
+        let voice = self.plan.voice;
+        if let (Some(path), Some(users)) = (&self.plan.users, &self.users) {
+            let read = read_file(path).and_then(|text| {
+                let replaced = users.replace(&text);
+                replaced.map_err(|why| bad_users(path, why))
+            });
+            match read {
+                Ok(()) => voice.tell("read the users anew"),
+                Err(error) => voice.warn(&format!("{error}; the users stay as they were")),
+            }
+        }
+        if let Some(tls) = &self.tls {
+            match tls.read_anew() {
+                Ok(()) => voice.tell("read the certificates anew"),
+                Err(error) => voice.warn(&format!("{error}; the certificates stay as they were")),
             }
         }
     }

@@ -27,7 +27,7 @@ pub enum Event {
     End,
     /// Hand over to a new process.
     Succeed,
-    /// Read files of users anew.
+    /// Read files of users and certificates anew.
     Reload,
 }
 

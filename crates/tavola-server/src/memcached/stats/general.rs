@@ -153,7 +153,20 @@ fn housekeeping(work: &Work, tell: &mut Tell<'_>) {
     tell("log_watcher_skipped", &watchers.skipped());
     tell("log_watcher_sent", &watchers.sent());
     tell("log_watchers", &watchers.count());
+    tls(work, tell);
     zeros(tell, &["unexpected_napi_ids", "round_robin_fallback"]);
+}
+
+/// Nothing where it is not spoken.
+fn tls(work: &Work, tell: &mut Tell<'_>) {
+    let Some(tls) = work.meter.setup().tls() else {
+        return;
+    };
+    let net = work.meter.sum();
+    tell("ssl_new_sessions", &net.tls_sessions);
+    tell("ssl_handshake_errors", &net.tls_handshake_errors);
+    tell("ssl_proto_errors", &net.tls_errors);
+    tell("time_since_server_cert_refresh", &tls.age().as_secs());
 }
 
 /// Of the table, whoever writes to it.

@@ -9,7 +9,7 @@ use super::{Tell, limit};
 use crate::memcached::prefixes::DELIMITER;
 use crate::memcached::watch::WAITING_BYTES;
 use crate::memcached::work::Work;
-use crate::net::Address;
+use crate::net::{Address, TLS_OUTPUT_BYTES};
 
 /// How the server and the table are set up. What is set at memcached alone is told as off, as 0,
 /// or as a list of which nothing is there.
@@ -17,6 +17,10 @@ pub(in crate::memcached) fn settings(work: &Work, tell: &mut Tell<'_>) -> Result
     listening(work, tell)?;
     serving(work, tell);
     keeping(work, tell);
+    tls(work, tell);
+    tell("num_napi_ids", &0);
+    tell("memory_file", &work.table().path().display());
+    tell("client_flags_size", &size_of::<u32>());
     Ok(())
 }
 
@@ -77,7 +81,7 @@ fn keeping(work: &Work, tell: &mut Tell<'_>) {
         .setup()
         .idle_timeout
         .map_or(0, |time| time.as_secs());
-    let figures: [(&str, &dyn Display); 29] = [
+    let figures: [(&str, &dyn Display); 26] = [
         ("slab_reassign", &"no"),
         ("slab_automove", &0),
         ("slab_automove_ratio", &"0.00"),
@@ -104,12 +108,46 @@ fn keeping(work: &Work, tell: &mut Tell<'_>) {
         ("read_buf_mem_limit", &0),
         ("track_sizes", &"no"),
         ("inline_ascii_response", &"no"),
-        ("num_napi_ids", &0),
-        ("memory_file", &work.table().path().display()),
-        ("client_flags_size", &size_of::<u32>()),
     ];
     for (name, value) in figures {
         tell(name, value);
+    }
+}
+
+fn tls(work: &Work, tell: &mut Tell<'_>) {
+    let tls = work.meter.setup().tls();
+    let files = tls.map(|tls| tls.files());
+    let chain = files.map(|files| files.certificates.display());
+    let key = files.map(|files| files.key.display());
+    let clients = files.and_then(|files| files.clients.as_ref());
+    // As OpenSSL numbers them: asked for is 1, without which nobody comes 2 more.
+    let verifies = files.map_or(0, |files| match &files.clients {
+        None => 0,
+        Some(_) if files.is_optional => 1,
+        Some(_) => 3,
+    });
+    let least = match files.is_some_and(|files| files.is_newest_only) {
+        true => "tlsv1.3",
+        false => "tlsv1.2",
+    };
+    tell("ssl_enabled", &yes(tls.is_some()));
+    told_or(tell, "ssl_chain_cert", chain, "(null)");
+    told_or(tell, "ssl_key", key, "(null)");
+    tell("ssl_verify_mode", &verifies);
+    // PEM.
+    tell("ssl_keyformat", &1);
+    tell("ssl_ciphers", &"NULL");
+    told_or(tell, "ssl_ca_cert", clients.map(|path| path.display()), "NULL");
+    tell("ssl_wbuf_size", &TLS_OUTPUT_BYTES);
+    tell("ssl_session_cache", &yes(tls.is_some()));
+    tell("ssl_kernel_tls", &"no");
+    tell("ssl_min_version", &least);
+}
+
+fn told_or(tell: &mut Tell<'_>, name: &str, value: Option<impl Display>, none: &str) {
+    match value {
+        Some(value) => tell(name, &value),
+        None => tell(name, &none),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::net::Output;
 const TOO_SMALL: &[u8] = b"MEMLIMIT_TOO_SMALL cannot set maxbytes to less than 8m\r\n";
 const NOT_MEBIBYTES: &[u8] = b"MEMLIMIT_ADJUST_FAILED input value is megabytes not bytes\r\n";
 const NOT_ADJUSTED: &[u8] = b"MEMLIMIT_ADJUST_FAILED out of bounds or unable to adjust\r\n";
+const NO_TLS: &[u8] = b"Error TLS not enabled\r\n";
 /// The smallest limit in mebibytes.
 const LEAST_MEBIBYTES: u32 = 8;
 /// A larger one is taken for bytes.
@@ -32,12 +33,25 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output)
             (answer::OK, *noreply)
         }
         Request::Shutdown { noreply, .. } => (answer::SHUTDOWN_OFF, *noreply),
+        Request::RefreshCerts => return refresh_certificates(work, output),
         Request::CacheMemlimit { mebibytes, noreply } => (limit(work, *mebibytes), *noreply),
         Request::Authenticate { .. } => (answer::AUTH_FAILED, false),
         Request::Tune(tune) => (tuned(tune), tune.noreply),
         _ => (answer::ERROR, false),
     };
     tell(output, noreply, Ok(Reply::Line(line)));
+}
+
+/// Whoever asks has come in, so that why it fails may be told.
+fn refresh_certificates(work: &Work, output: &mut Output) {
+    let mut all = work.meter.setup().tls.iter().flatten().peekable();
+    if all.peek().is_none() {
+        return output.extend(NO_TLS);
+    }
+    match all.try_for_each(|tls| tls.read_anew()) {
+        Ok(()) => output.extend(answer::OK),
+        Err(error) => output.extend(format!("Error {error}\r\n").as_bytes()),
+    }
 }
 
 /// The capacity of a cache; a table that is none has nothing to adjust.

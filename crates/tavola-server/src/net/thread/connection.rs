@@ -8,7 +8,7 @@ use crate::net::input::{BATCH_BYTES, Input};
 use crate::net::options::Limits;
 use crate::net::output::Output;
 use crate::net::service::{Gone, Next, Worker};
-use crate::net::stream::{Received, Stream};
+use crate::net::stream::{End, Stream};
 
 /// What one turn reads at most of a value that is being collected.
 const TURN_BYTES: usize = 1024 * 1024;
@@ -31,6 +31,10 @@ pub(super) struct Connection<S> {
     pub(super) held: usize,
     /// Whether it stands in the list of those that have a turn without an event.
     pub(super) queued: bool,
+    /// Until when the handshake of TLS has to be done; none: it is, or there is none.
+    pub(super) handshake: Option<Instant>,
+    /// Until when a drain leaves a client time to ask for something, that was just let in.
+    pub(super) fresh: Option<Instant>,
     /// When a byte went either way for the last time.
     pub(super) last_byte: Instant,
     /// What the epoll is told: whether reading and writing are waited for.
@@ -43,7 +47,7 @@ pub(super) struct Connection<S> {
 /// |---|---|---|---|
 /// | `Open` | while the output has room | yes | `Ended`, `Closing` |
 /// | `Ended`: by the client | no | while the service says `Again` | closed when all is sent |
-/// | `Closing`: by the service | no | no | `Lingering` when all is sent |
+/// | `Closing`: by the service, or what comes is not TLS | no | no | `Lingering` when all is sent |
 /// | `Lingering`: for the client to close | and throws away | no | closed, soon at the latest |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -73,7 +77,6 @@ pub(super) struct Desk<W> {
 impl<S> Connection<S> {
     pub(super) fn new(stream: Stream, session: S, limits: &Limits, now: Instant) -> Self {
         Self {
-            stream,
             session,
             input: Input::default(),
             wants: 1,
@@ -83,6 +86,9 @@ impl<S> Connection<S> {
             dry: false,
             held: 0,
             queued: false,
+            handshake: stream.is_handshaking().then(|| now + limits.handshake),
+            fresh: None,
+            stream,
             last_byte: now,
             interest: (true, false),
         }
@@ -90,7 +96,22 @@ impl<S> Connection<S> {
 
     /// Bytes of memory that it holds.
     pub(super) fn holds(&self) -> usize {
-        self.input.capacity() + self.output.capacity()
+        self.input.capacity() + self.output.capacity() + self.stream.holds()
+    }
+
+    /// Whether all answers are on their way to the client.
+    pub(super) fn is_sent(&self) -> bool {
+        self.output.is_empty() && !self.stream.is_pending()
+    }
+
+    /// Whether a drain is to wait for what the client says first: it was let in only now.
+    pub(super) fn is_let_in(&self, now: Instant) -> bool {
+        self.handshake.is_some() || self.fresh.is_some_and(|until| now < until)
+    }
+
+    /// Whether a drain waited for that in vain.
+    pub(super) fn is_stale(&self, now: Instant) -> bool {
+        self.fresh.is_some_and(|until| now >= until) && self.input.is_empty() && self.is_sent()
     }
 
     /// One turn: sends what waits, reads once what is there, has it served, sends the answers.
@@ -135,7 +156,18 @@ impl<S> Connection<S> {
             let serve = size.as_ref().is_ok_and(|&size| size > 0) && self.input.len() >= self.wants;
             if let Ok(size) = size {
                 counters.read.add(size as u64);
-                self.last_byte = if size > 0 { desk.now } else { self.last_byte };
+                if size > 0 {
+                    self.last_byte = desk.now;
+                    self.fresh = None;
+                }
+            }
+            if self.stage == Stage::Closing {
+                counters
+                    .tls_errors
+                    .add(u64::from(self.handshake.is_none()));
+                self.input = Input::default();
+                self.output.clear();
+                return Ok(());
             }
             if !serve {
                 self.input.give_back(&mut desk.input);
@@ -154,18 +186,13 @@ impl<S> Connection<S> {
         let mut sum = 0;
         while sum < TURN_BYTES {
             let bytes = self.input.room(self.wants);
-            let spare = bytes.capacity() - bytes.len();
-            match self.stream.receive(bytes)? {
-                Received::Bytes(size) => {
-                    sum += size;
-                    // The socket had no more. If it has by now, the epoll tells.
-                    self.dry = size < spare;
-                }
-                Received::Nothing => self.dry = true,
-                Received::End => {
-                    self.stage = Stage::Ended;
-                    self.dry = true;
-                }
+            let received = self.stream.receive(bytes)?;
+            sum += received.size;
+            self.dry = received.is_dry;
+            match received.end {
+                None => {}
+                Some(End::Finished) => self.stage = Stage::Ended,
+                Some(End::Broken) => self.stage = Stage::Closing,
             }
             if self.dry || self.input.len() >= self.wants {
                 break;
@@ -198,7 +225,7 @@ impl<S> Connection<S> {
     }
 
     fn send(&mut self, now: Instant, counters: &ThreadCounters) -> Result<(), Gone> {
-        if self.output.is_empty() {
+        if self.is_sent() {
             return Ok(());
         }
         let size = self.stream.send(&mut self.output)?;
@@ -214,11 +241,8 @@ impl<S> Connection<S> {
     fn throw_away<W>(&mut self, desk: &mut Desk<W>, counters: &ThreadCounters) -> Result<(), Gone> {
         desk.input.clear();
         desk.input.reserve_exact(BATCH_BYTES);
-        match self.stream.receive(&mut desk.input)? {
-            Received::Bytes(size) => counters.read.add(size as u64),
-            Received::Nothing => {}
-            Received::End => return Err(Gone::Done),
-        }
+        let thrown = self.stream.throw_away(&mut desk.input)?;
+        counters.read.add(thrown.ok_or(Gone::Done)? as u64);
         Ok(())
     }
 }

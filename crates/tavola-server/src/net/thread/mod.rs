@@ -10,7 +10,7 @@ mod spin;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -55,6 +55,8 @@ pub(crate) struct Loop<W: Worker> {
     /// When times are looked at again.
     next_look: Instant,
     lingering: usize,
+    /// Connections whose handshake of TLS is under way.
+    handshaking: usize,
     /// Bytes of memory that connections hold: the sum of their `held`.
     held: usize,
     draining: Option<Instant>,
@@ -86,6 +88,7 @@ impl<W: Worker> Loop<W> {
             spin: Spin::new(limits.spin),
             next_look: now,
             lingering: 0,
+            handshaking: 0,
             held: 0,
             draining: None,
             stopping: false,
@@ -153,7 +156,8 @@ impl<W: Worker> Loop<W> {
             return Some(Duration::ZERO);
         }
         let idle_timeout = self.desk.limits.idle_timeout.is_some();
-        let look = idle_timeout || self.lingering > 0 || self.draining.is_some();
+        let ends = self.lingering > 0 || self.handshaking > 0 || self.draining.is_some();
+        let look = idle_timeout || ends;
         (look && self.connections.len() > 0)
             .then(|| self.next_look.saturating_duration_since(Instant::now()))
     }
@@ -186,11 +190,15 @@ impl<W: Worker> Loop<W> {
 
     fn arrive(&mut self, arrival: Arrival) {
         self.counters().total.add(1);
+        let tls = self.shared.setup.tls[arrival.listener].as_deref();
+        let Ok(stream) = Stream::new(arrival.socket, tls) else {
+            return self.shared.leave(self.index);
+        };
         let peer = Peer {
             listener: arrival.listener,
             address: arrival.address,
-            local: local_address(&arrival.socket),
-            descriptor: arrival.socket.as_raw_fd(),
+            local: local_address(&stream),
+            descriptor: stream.as_fd().as_raw_fd(),
             waker: Waker {
                 shared: Arc::clone(&self.shared),
                 thread: self.index,
@@ -202,8 +210,11 @@ impl<W: Worker> Loop<W> {
             self.counters().panics.add(1);
             return self.shared.leave(self.index);
         };
-        let stream = Stream::new(arrival.socket);
         let connection = Connection::new(stream, session, &self.desk.limits, self.desk.now);
+        if let Some(until) = connection.handshake {
+            self.handshaking += 1;
+            self.next_look = self.next_look.min(until);
+        }
         let token = self.connections.insert(connection);
         let Some(Connection { stream, .. }) = self.connections.get_mut(token) else {
             return;
@@ -241,7 +252,17 @@ impl<W: Worker> Loop<W> {
         if self.held > self.desk.limits.held_bytes && held > BATCH_BYTES {
             return self.close(token, Gone::Memory);
         }
-        let sent = connection.output.is_empty();
+        if connection.handshake.is_some() && !connection.stream.is_handshaking() {
+            connection.handshake = None;
+            connection.fresh = Some(now + LINGER);
+            self.handshaking -= 1;
+            let is_new = u64::from(connection.stream.is_new_session());
+            self.shared.threads[self.index].counters.tls_sessions.add(is_new);
+        }
+        if connection.stage == Stage::Closing && connection.output.is_empty() {
+            connection.stream.say_end();
+        }
+        let sent = connection.is_sent();
         if connection.stage == Stage::Closing && sent {
             connection.stream.finish();
             let until = now + LINGER;
@@ -255,8 +276,8 @@ impl<W: Worker> Loop<W> {
         }
         let mut queue = connection.again && !connection.output.is_full();
         if self.draining.is_some() && connection.stage == Stage::Open && quiet {
-            let asked = !connection.input.is_empty();
-            if connection.dry && !asked {
+            let asks = !connection.input.is_empty() || connection.is_let_in(now);
+            if connection.dry && !asks {
                 return self.close(token, Gone::Done);
             }
             // Something may have come since it was last read.
@@ -279,7 +300,7 @@ impl<W: Worker> Loop<W> {
             Stage::Ended | Stage::Closing => false,
             Stage::Lingering { .. } => true,
         };
-        let interest = (reads, !connection.output.is_empty());
+        let interest = (reads, !connection.is_sent());
         if interest == connection.interest {
             return;
         }
@@ -298,12 +319,17 @@ impl<W: Worker> Loop<W> {
         let now = self.desk.now;
         let idle_timeout = self.desk.limits.idle_timeout;
         let drain_over = self.draining.is_some_and(|until| now >= until);
+        let drains = self.draining.is_some();
         let over = |connection: &Connection<W::Session>| {
             let idle = now.saturating_duration_since(connection.last_byte);
             match connection.stage {
                 Stage::Lingering { until } if now >= until || drain_over => Some(Gone::Done),
                 Stage::Lingering { .. } => None,
                 _ if drain_over => Some(Gone::CutOff),
+                _ if connection.handshake.is_some_and(|until| now >= until) => {
+                    Some(Gone::Handshake)
+                }
+                Stage::Open if drains && connection.is_stale(now) => Some(Gone::Done),
                 _ => idle_timeout
                     .is_some_and(|timeout| idle >= timeout)
                     .then_some(Gone::Idle),
@@ -317,7 +343,7 @@ impl<W: Worker> Loop<W> {
             self.close(token, gone);
         }
         let look = idle_timeout.map_or(LOOKS.1, |timeout| (timeout / 4).clamp(LOOKS.0, LOOKS.1));
-        let look = if self.lingering > 0 {
+        let look = if self.lingering > 0 || drains {
             look.min(LINGER / 4)
         } else {
             look
@@ -333,9 +359,11 @@ impl<W: Worker> Loop<W> {
             return;
         };
         self.held -= connection.held;
-        let counters = self.counters();
+        let counters = &self.shared.threads[self.index].counters;
         match gone {
             Gone::Done => {}
+            // Counted below, with all others that end in the middle of one.
+            Gone::Handshake => {}
             Gone::Idle => counters.idle_closed.add(1),
             Gone::Overlong => counters.overlong_closed.add(1),
             Gone::Memory => counters.memory_closed.add(1),
@@ -345,9 +373,19 @@ impl<W: Worker> Loop<W> {
         if let Stage::Lingering { .. } = connection.stage {
             self.lingering -= 1;
         }
+        if connection.handshake.is_some() {
+            self.handshaking -= 1;
+            counters.tls_handshake_errors.add(1);
+        }
         let Connection {
-            stream, session, ..
+            mut stream,
+            session,
+            stage,
+            ..
         } = connection;
+        if !matches!(stage, Stage::Lingering { .. }) {
+            stream.say_end();
+        }
         drop(stream);
         if gone != Gone::Panic {
             self.desk.worker.close(session, gone);
@@ -361,6 +399,6 @@ impl<W: Worker> Loop<W> {
 }
 
 /// None over a Unix socket, and where the connection is gone again.
-fn local_address(socket: &OwnedFd) -> Option<SocketAddr> {
+fn local_address(socket: impl AsFd) -> Option<SocketAddr> {
     SocketAddr::try_from(getsockname(socket).ok()?).ok()
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::secure::Secure;
 use crate::error::CliError;
 
 pub const HELP: &str = "\
@@ -9,24 +10,32 @@ Extended options:
   maxconns_fast         tell connections above the limit so and close them (default)
   no_maxconns_fast      let them wait
   idle_timeout=SECONDS  close connections on which nothing comes or goes
-  All others of memcached 1.6 are accepted and change nothing, but for these, which
-  are refused: ext_path (there is no external storage), ssl_* and proxy_config.
+  ssl_chain_cert=FILE   certificate of the server and those that lead to its authority, in PEM
+  ssl_key=FILE          its private key in PEM, if it is not in the same file
+  ssl_ca_cert=FILE      authorities of clients, in PEM
+  ssl_verify_mode=NUM   certificates of clients: 0 none (default), 1 if they have one, 2 or 3 all
+  ssl_min_version=NUM   2: TLS 1.2 and 1.3 (default), 3: TLS 1.3 alone
+  All others of memcached 1.6 are accepted and change nothing, but for these, which are
+  refused: ext_path (there is no external storage), proxy_config, ssl_ciphers, and
+  ssl_keyformat other than 1.
 
 Examples:
   tavola-memcached -m 1024 -c 4096 -t 8
   tavola-memcached -s /run/user/1000/cache.sock -a 770
-  tavola-memcached -l 0.0.0.0 -Y users -B ascii -d -P /run/cache.pid
+  tavola-memcached -l 0.0.0.0 -Z -o ssl_chain_cert=host.pem,ssl_key=host.key -Y users -d
   tavola get memcached-11211 KEY         the same table, without a socket
 
 The table stays when the server ends, and has its keys when it starts again. Where memcached
 listens on all addresses of a machine, this does on 127.0.0.1 alone, and listens on those that
-other machines reach only with passwords (-Y, -S) or --insecure.";
+other machines reach only with TLS (-Z) and passwords (-Y, -S) or certificates of clients
+(ssl_verify_mode=2), or with --insecure.";
 
 /// Those that mean something here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extended {
     pub refuses: bool,
     pub idle_timeout: Option<Duration>,
+    pub secure: Secure,
 }
 
 /// What is accepted, with whether a value follows. `no_` before it takes the value away.
@@ -86,6 +95,7 @@ impl Extended {
         let mut read = Extended {
             refuses: true,
             idle_timeout: None,
+            secure: Secure::default(),
         };
         let options = all.iter().flat_map(|one| one.split(','));
         for option in options.filter(|option| !option.is_empty()) {
@@ -112,9 +122,7 @@ impl Extended {
             "proxy_config" | "proxy_arg" => {
                 return Err(format!("there is no proxy: leave {name} out"));
             }
-            _ if name.starts_with("ssl_") => {
-                return Err(format!("there is no TLS: leave {name} out"));
-            }
+            _ if name.starts_with("ssl_") => self.secure.take(name, value)?,
             // Its value may be left out.
             "slab_automove" => {}
             _ => match IDLE.iter().find(|(known, _)| *known == bare) {
@@ -142,6 +150,7 @@ mod tests {
         let usual = Extended {
             refuses: true,
             idle_timeout: None,
+            secure: Secure::default(),
         };
         for text in [
             "",
@@ -160,7 +169,7 @@ mod tests {
             "idle_timeout",
             "idle_timeout=soon",
             "ext_path=/x:1G",
-            "ssl_key=x",
+            "ssl_bogus=x",
             "modern,bogus",
         ] {
             assert!(read(wrong).is_err(), "{wrong}");

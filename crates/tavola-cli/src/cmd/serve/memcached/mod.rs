@@ -1,6 +1,7 @@
 //! `tavola-memcached`: the same server with the flags of memcached 1.6.
 
 mod extended;
+mod secure;
 
 use std::env;
 use std::ffi::OsString;
@@ -41,7 +42,8 @@ struct Flags {
     #[arg(short = 'a', long, value_name = "MASK", default_value = "700")]
     #[arg(value_parser = place::read_mode)]
     unix_mask: u32,
-    /// Addresses to listen on, with commas or several times; a port may be given behind a colon
+    /// Addresses to listen on, with commas or several times; a port may be given behind a colon,
+    /// and notls: before, for no TLS with -Z
     /// [default: 127.0.0.1, where memcached has all]
     #[arg(short, long, value_name = "ADDR", value_delimiter = ',')]
     listen: Vec<String>,
@@ -80,6 +82,9 @@ struct Flags {
     /// file that MEMCACHED_SASL_PWDB names
     #[arg(short = 'S', long)]
     enable_sasl: bool,
+    /// Speak TLS, by -o ssl_chain_cert and others
+    #[arg(short = 'Z', long)]
+    enable_ssl: bool,
     /// User to become, when started by root
     #[arg(short, long, value_name = "USER")]
     user: Option<String>,
@@ -104,7 +109,7 @@ struct Flags {
     /// The table [default: memcached- and the port, or the name of the Unix socket]
     #[arg(long, value_name = "NAME")]
     table: Option<OsString>,
-    /// Listen beyond this machine without passwords
+    /// Listen beyond this machine without TLS or without asking who comes
     #[arg(long)]
     insecure: bool,
     /// Print help
@@ -202,6 +207,7 @@ impl Flags {
         }
         let extended = Extended::read(&self.extended)?;
         let (users, protocol) = self.access()?;
+        let tls = extended.secure.files(self.enable_ssl).map_err(CliError::Sentence)?;
         let (places, default_place) = self.places()?;
         let memory = (self.memory_limit as u64).saturating_mul(1 << 20);
         let name = match &self.table {
@@ -230,6 +236,7 @@ impl Flags {
             value_bytes: self.max_item_size,
             protocol,
             users,
+            tls,
             flush: !self.disable_flush_all,
             shutdown: self.enable_shutdown,
             insecure: self.insecure,
