@@ -9,6 +9,12 @@ mod passwords;
 #[path = "serve/seat.rs"]
 mod seat;
 mod shell;
+#[cfg(feature = "tls")]
+#[path = "serve/tls.rs"]
+mod tls;
+#[cfg(feature = "tls")]
+#[path = "../../tavola-server/tests/tls_peer/mod.rs"]
+mod tls_peer;
 
 use rustix::process::Signal;
 use seat::{Seat, ask, closed, connect, exists};
@@ -107,9 +113,16 @@ fn other_machines_are_not_let_in_unasked() {
     let refused = listen(&[]).error();
     assert!(refused.contains("--insecure"), "{refused}");
     assert!(refused.contains("--users FILE"), "{refused}");
-    let missing = listen(&["--users", "/nowhere/users"]);
-    assert_eq!(missing.code, 2);
-    assert!(missing.err.contains("/nowhere/users"), "{}", missing.err);
+    let bare = listen(&["--users", "/nowhere/users"]).error();
+    assert!(bare.contains("--tls-cert FILE"), "{bare}");
+    for (file, more) in [
+        ("/nowhere/users", &["--tls-cert", "/nowhere/cert"][..]),
+        ("/nowhere/users", &["--insecure"]),
+    ] {
+        let missing = listen(&[&["--users", file], more].concat());
+        assert_eq!(missing.code, 2);
+        assert!(missing.err.contains(file), "{}", missing.err);
+    }
     assert!(!shell.path().join("t").exists());
 }
 

@@ -11,7 +11,7 @@ use crate::seat::{Seat, ask, closed, connect, exists};
 use crate::shell::{Shell, wait_until};
 
 /// The command with these flags. Root has to say whom it becomes.
-fn command(shell: &Shell, flags: &[&str]) -> Command {
+pub fn command(shell: &Shell, flags: &[&str]) -> Command {
     let mut command = shell.command([flags, &["-u", "root"]].concat());
     command.arg0("/somewhere/tavola-memcached");
     command
@@ -139,7 +139,16 @@ fn what_cannot_be_had_is_refused() {
         (&["-o", "ext_path=/x:1G"], "external storage"),
         (&["-S"], "-Y"),
         (&["-B", "foo"], "foo"),
-        (&["-Z"], "-Z"),
+        (&["-Z"], "ssl_chain_cert"),
+        (&["-o", "ssl_chain_cert=x"], "-Z"),
+        (
+            &["-Z", "-o", "ssl_chain_cert=x,ssl_ciphers=HIGH"],
+            "ssl_ciphers",
+        ),
+        (
+            &["-Z", "-o", "ssl_chain_cert=/nowhere/cert"],
+            "/nowhere/cert",
+        ),
         (
             &["-Y", "/nowhere/users", "-s", "/nowhere/socket"],
             "/nowhere/users",
@@ -157,7 +166,7 @@ fn help_names_every_flag() {
     let shell = Shell::new();
     let output = command(&shell, &["-h"]).output().expect("it runs");
     let help = String::from_utf8(output.stdout).expect("text");
-    for flag in "psalmtcIUudPvBMCobRkFVhSYArDfnL".chars() {
+    for flag in "psalmtcIUudPvBMCobRkFVhSYArDfnLZ".chars() {
         assert!(help.contains(&format!("  -{flag}")), "-{flag}: {help}");
     }
     assert!(help.contains("Accepted without effect:"), "{help}");

@@ -113,7 +113,9 @@ impl Stream {
 
     /// Whether client and server have not agreed yet how to talk.
     pub(crate) fn is_handshaking(&self) -> bool {
-        self.session.as_ref().is_some_and(|one| one.is_handshaking())
+        self.session
+            .as_ref()
+            .is_some_and(|one| one.is_handshaking())
     }
 
     /// Whether it is a session of TLS that goes on with none before.

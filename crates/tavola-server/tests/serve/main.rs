@@ -6,4 +6,9 @@ mod hostile;
 mod limits;
 mod lines;
 mod sockets;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(feature = "tls")]
+#[path = "../tls_peer/mod.rs"]
+mod tls_peer;
 mod values;

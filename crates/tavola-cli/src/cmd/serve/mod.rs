@@ -166,7 +166,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         protocol: args.protocol.map(Protocol::from),
         tls: args.tls_cert.map(|certificates| TlsFiles {
             clients: args.tls_client_ca,
-            ..TlsFiles::new(&certificates, args.tls_key.as_ref().unwrap_or(&certificates))
+            ..TlsFiles::new(
+                &certificates,
+                args.tls_key.as_ref().unwrap_or(&certificates),
+            )
         }),
         users: args.users,
         flush: !args.no_flush,

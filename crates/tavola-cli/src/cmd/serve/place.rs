@@ -119,7 +119,14 @@ mod tests {
         assert_eq!(read("notls:unix:/x/y", 7).unwrap(), unix);
         let plain = vec![Place::Plain("127.0.0.1:1".parse().unwrap())];
         assert_eq!(read("notls:127.0.0.1:1", 7).unwrap(), plain);
-        for wrong in ["", "notls:", "tls:127.0.0.1", "127.0.0.1:many", "127.0.0.1:70000", "1.2.3.4.5"] {
+        for wrong in [
+            "",
+            "notls:",
+            "tls:127.0.0.1",
+            "127.0.0.1:many",
+            "127.0.0.1:70000",
+            "1.2.3.4.5",
+        ] {
             assert!(read(wrong, 7).is_err(), "{wrong}");
         }
     }

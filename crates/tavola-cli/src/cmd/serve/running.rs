@@ -39,7 +39,9 @@ pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
     if let Some(user) = &plan.user {
         identity::become_user(user)?;
     }
-    let succeeded = predecessor.as_mut().map(|one| std::mem::take(&mut one.sockets));
+    let succeeded = predecessor
+        .as_mut()
+        .map(|one| std::mem::take(&mut one.sockets));
     let sockets = sockets::all(plan, succeeded.unwrap_or_default())?;
     let running = Running::start(plan, program, signals, sockets)?;
     let pid_file = plan.pid_file.as_deref().map(PidFile::write).transpose()?;

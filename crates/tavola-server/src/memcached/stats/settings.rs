@@ -137,7 +137,12 @@ fn tls(work: &Work, tell: &mut Tell<'_>) {
     // PEM.
     tell("ssl_keyformat", &1);
     tell("ssl_ciphers", &"NULL");
-    told_or(tell, "ssl_ca_cert", clients.map(|path| path.display()), "NULL");
+    told_or(
+        tell,
+        "ssl_ca_cert",
+        clients.map(|path| path.display()),
+        "NULL",
+    );
     tell("ssl_wbuf_size", &TLS_OUTPUT_BYTES);
     tell("ssl_session_cache", &yes(tls.is_some()));
     tell("ssl_kernel_tls", &"no");

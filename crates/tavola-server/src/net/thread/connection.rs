@@ -162,9 +162,7 @@ impl<S> Connection<S> {
                 }
             }
             if self.stage == Stage::Closing {
-                counters
-                    .tls_errors
-                    .add(u64::from(self.handshake.is_none()));
+                counters.tls_errors.add(u64::from(self.handshake.is_none()));
                 self.input = Input::default();
                 self.output.clear();
                 return Ok(());

@@ -257,7 +257,10 @@ impl<W: Worker> Loop<W> {
             connection.fresh = Some(now + LINGER);
             self.handshaking -= 1;
             let is_new = u64::from(connection.stream.is_new_session());
-            self.shared.threads[self.index].counters.tls_sessions.add(is_new);
+            self.shared.threads[self.index]
+                .counters
+                .tls_sessions
+                .add(is_new);
         }
         if connection.stage == Stage::Closing && connection.output.is_empty() {
             connection.stream.say_end();

@@ -112,7 +112,10 @@ fn config(files: &TlsFiles) -> Result<ServerConfig> {
                     files.certificates.display()
                 ),
             ),
-            error => bad(&files.certificates, format!("cannot be served with: {error}")),
+            error => bad(
+                &files.certificates,
+                format!("cannot be served with: {error}"),
+            ),
         })
 }
 

@@ -16,9 +16,9 @@ mod session;
 use std::path::PathBuf;
 
 #[cfg(not(feature = "tls"))]
-pub use absent::Tls;
-#[cfg(not(feature = "tls"))]
 pub(crate) use absent::Session;
+#[cfg(not(feature = "tls"))]
+pub use absent::Tls;
 #[cfg(feature = "tls")]
 pub use certificates::Tls;
 #[cfg(feature = "tls")]

@@ -163,8 +163,12 @@ impl Session {
         Ok(true)
     }
 
-    /// Says that no more will come, as far as the socket takes it now.
+    /// Says that no more will come, as far as the socket takes it now; nothing to who has not heard
+    /// anything yet.
     pub(crate) fn finish(&mut self, socket: &OwnedFd) {
+        if self.is_handshaking() {
+            return;
+        }
         self.connection.send_close_notify();
         // Fails when the client is gone, which the next read tells.
         let _ = self.flush(socket);

@@ -207,7 +207,10 @@ impl Flags {
         }
         let extended = Extended::read(&self.extended)?;
         let (users, protocol) = self.access()?;
-        let tls = extended.secure.files(self.enable_ssl).map_err(CliError::Sentence)?;
+        let tls = extended
+            .secure
+            .files(self.enable_ssl)
+            .map_err(CliError::Sentence)?;
         let (places, default_place) = self.places()?;
         let memory = (self.memory_limit as u64).saturating_mul(1 << 20);
         let name = match &self.table {

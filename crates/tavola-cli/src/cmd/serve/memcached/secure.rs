@@ -139,7 +139,10 @@ mod tests {
             assert_eq!(read(&options, true), Ok(Some(strict.clone())));
         }
         let asks = read("ssl_chain_cert=c,ssl_ca_cert=a,ssl_verify_mode=1", true);
-        assert!(asks.unwrap().is_some_and(|files| !files.are_clients_known()));
+        assert!(
+            asks.unwrap()
+                .is_some_and(|files| !files.are_clients_known())
+        );
         assert_eq!(read("", false), Ok(None));
     }
 

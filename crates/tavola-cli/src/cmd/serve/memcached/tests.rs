@@ -1,5 +1,6 @@
 //! What memcached's flags come to.
 
+use super::super::sockets;
 use super::*;
 
 fn read(args: &[&str]) -> Result<Flags, String> {
@@ -142,6 +143,60 @@ fn what_memcached_refuses_is_refused() {
     ] {
         assert!(plan(wrong).is_err(), "{wrong:?}");
     }
+}
+
+#[test]
+fn others_come_by_tls_and_say_who_they_are() {
+    let refused = |args: &[&str]| {
+        let plan = plan(&[args, &["-p", "7"]].concat()).unwrap();
+        let refused = sockets::all(&plan, Vec::new()).err();
+        refused.map(|error| error.to_string())
+    };
+    let chain = ["-Z", "-o", "ssl_chain_cert=c,ssl_ca_cert=a"];
+    let with = |more: &[&'static str]| [&["-l", "192.0.2.1"], &chain[..], more].concat();
+    for (args, lacks, has) in [
+        (vec!["-l", "192.0.2.1"], "-Z -o ssl_chain_cert=FILE", "none"),
+        (vec!["-l", "192.0.2.1"], "-Y FILE", "none"),
+        (vec!["-l", "::,127.0.0.1", "-Y", "f"], "-Z", "-Y"),
+        (with(&[]), "-Y FILE", "-Z"),
+        (
+            with(&["-o", "ssl_verify_mode=1"]),
+            "ssl_verify_mode=2",
+            "-Z",
+        ),
+        (with(&["-Y", "f", "-l", "notls:192.0.2.2"]), "notls:", "-Y"),
+    ] {
+        let said = refused(&args).expect("refused");
+        assert!(
+            said.contains(lacks) && !said.contains(has),
+            "{args:?}: {said}"
+        );
+        let bare = [&args[..], &["--insecure"]].concat();
+        assert_eq!(refused(&bare), None);
+    }
+    for enough in [with(&["-Y", "f"]), with(&["-o", "ssl_verify_mode=2"])] {
+        assert_eq!(refused(&enough), None, "{enough:?}");
+    }
+    for here in [&["-l", "127.0.0.1,::1,localhost"][..], &["-s", "/x"]] {
+        assert_eq!(refused(here), None, "{here:?}");
+    }
+}
+
+#[test]
+fn addresses_may_be_without_tls() {
+    let plan = plan(&[
+        "-l",
+        "127.0.0.1,notls:127.0.0.2:8",
+        "-Z",
+        "-o",
+        "ssl_chain_cert=c",
+    ]);
+    let plan = plan.unwrap();
+    let plain = Place::Plain("127.0.0.2:8".parse().unwrap());
+    assert_eq!(plan.places[1], plain);
+    let sockets = sockets::all(&plan, Vec::new()).unwrap();
+    let by_tls: Vec<_> = sockets.iter().map(|socket| socket.is_tls).collect();
+    assert_eq!(by_tls, [true, false]);
 }
 
 #[test]
