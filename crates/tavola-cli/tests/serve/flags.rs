@@ -63,7 +63,10 @@ fn it_serves_a_cache_of_as_many_mebibytes() {
 #[test]
 fn what_clients_may_do_is_as_the_flags_say() {
     let shell = Shell::new();
-    let (mut seat, address) = seat(&shell, &["-F", "-A", "-I", "2k", "-c", "1"]);
+    let (mut seat, address) = seat(
+        &shell,
+        &["-F", "-A", "-I", "2k", "-c", "1", "-X", "-W", "-D", "_"],
+    );
     let mut line = connect(&address);
     let off = "CLIENT_ERROR flush_all not allowed\r\n";
     ask(
@@ -77,9 +80,31 @@ fn what_clients_may_do_is_as_the_flags_say() {
         large,
         "SERVER_ERROR object too large for cache\r\n",
     );
+    ask(&mut *line, "get b_c\r\n", "END\r\n");
     let mut other = connect(&address);
     ask(&mut *other, "", "ERROR Too many open connections\r\n");
     closed(other);
+    for (request, answer) in [
+        ("watch\r\n", "CLIENT_ERROR watch commands not allowed\r\n"),
+        (
+            "stats cachedump 1 1\r\n",
+            "CLIENT_ERROR stats cachedump not allowed\r\n",
+        ),
+        (
+            "lru_crawler metadump all\r\n",
+            "ERROR metadump not allowed\r\n",
+        ),
+        (
+            "lru_crawler mgdump all\r\n",
+            "ERROR key dump not allowed\r\n",
+        ),
+        (
+            "stats detail dump\r\n",
+            "PREFIX b get 1 hit 0 set 0 del 0\r\nEND\r\n",
+        ),
+    ] {
+        ask(&mut *line, request, answer);
+    }
     ask(
         &mut *line,
         "shutdown nonsense\r\n",
@@ -166,7 +191,7 @@ fn help_names_every_flag() {
     let shell = Shell::new();
     let output = command(&shell, &["-h"]).output().expect("it runs");
     let help = String::from_utf8(output.stdout).expect("text");
-    for flag in "psalmtcIUudPvBMCobRkFVhSYArDfnLZ".chars() {
+    for flag in "psalmtcIUudPvBMCobRkFVhSYArDfnLZXWi".chars() {
         assert!(help.contains(&format!("  -{flag}")), "-{flag}: {help}");
     }
     assert!(help.contains("Accepted without effect:"), "{help}");

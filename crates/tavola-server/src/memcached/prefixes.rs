@@ -1,4 +1,4 @@
-//! `stats detail`: commands counted by the prefixes of their keys, which end at the first `:`.
+//! `stats detail`: commands counted by the prefixes of their keys, which end at the first `:` or another byte.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tavola_proto::text::answer;
 
-/// Where a prefix ends; a key without one is not counted.
-pub(super) const DELIMITER: u8 = b':';
+/// Where a prefix ends unless told otherwise.
+const DELIMITER: u8 = b':';
 /// Keys of more prefixes are not counted.
 const MOST: usize = 1 << 16;
 
@@ -21,8 +21,10 @@ pub(super) enum Deed {
 }
 
 /// The counts of all prefixes, while they are asked for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Prefixes {
+    /// Where a prefix ends; a key without one is not counted.
+    delimiter: u8,
     is_on: AtomicBool,
     counts: Mutex<BTreeMap<Box<[u8]>, Counts>>,
 }
@@ -36,6 +38,19 @@ struct Counts {
 }
 
 impl Prefixes {
+    /// Counts from the beginning where it is said how prefixes end.
+    pub(super) fn new(delimiter: Option<u8>) -> Self {
+        Self {
+            delimiter: delimiter.unwrap_or(DELIMITER),
+            is_on: AtomicBool::new(delimiter.is_some()),
+            counts: Mutex::default(),
+        }
+    }
+
+    pub(super) fn delimiter(&self) -> char {
+        self.delimiter.into()
+    }
+
     pub(super) fn is_on(&self) -> bool {
         self.is_on.load(Relaxed)
     }
@@ -46,7 +61,7 @@ impl Prefixes {
 
     /// Counts what was done with a key.
     pub(super) fn count(&self, key: &[u8], deed: Deed) {
-        let Some(end) = key.iter().position(|byte| *byte == DELIMITER) else {
+        let Some(end) = key.iter().position(|byte| *byte == self.delimiter) else {
             return;
         };
         let prefix = &key[..end];
@@ -95,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_number_of_prefixes_is_bounded() {
-        let prefixes = Prefixes::default();
+        let prefixes = Prefixes::new(None);
         for number in 0..MOST + 10 {
             prefixes.count(format!("{number}:x").as_bytes(), Deed::Set);
         }

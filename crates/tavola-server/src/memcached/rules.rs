@@ -10,6 +10,11 @@ use tavola_proto::{Decoder, Limits, Protocol, Request};
 use super::auth::Users;
 use crate::net::Output;
 
+const WATCH_OFF: &[u8] = b"CLIENT_ERROR watch commands not allowed\r\n";
+const CACHEDUMP_OFF: &[u8] = b"CLIENT_ERROR stats cachedump not allowed\r\n";
+const METADUMP_OFF: &[u8] = b"ERROR metadump not allowed\r\n";
+const MGDUMP_OFF: &[u8] = b"ERROR key dump not allowed\r\n";
+
 /// What clients may do; the default is what memcached allows unless told otherwise.
 #[derive(Clone)]
 pub struct Rules {
@@ -21,6 +26,13 @@ pub struct Rules {
     pub users: Option<Arc<Users>>,
     /// Whether clients may remove all keys at once.
     pub flush: bool,
+    /// Whether clients may list keys.
+    pub dumps: bool,
+    /// Whether clients may watch what others do.
+    pub watch: bool,
+    /// Where prefixes of keys end, by which commands are counted from the beginning; none: at `:`,
+    /// from when a client asks for it.
+    pub prefixes: Option<u8>,
     /// Called when a client of the text protocol asks the server to end; none: clients may not.
     pub shutdown: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -32,6 +44,9 @@ impl Default for Rules {
             protocol: None,
             users: None,
             flush: true,
+            dumps: true,
+            watch: true,
+            prefixes: None,
             shutdown: None,
         }
     }
@@ -44,6 +59,9 @@ impl fmt::Debug for Rules {
             .field("protocol", &self.protocol)
             .field("asks_for_password", &self.users.is_some())
             .field("flush", &self.flush)
+            .field("dumps", &self.dumps)
+            .field("watch", &self.watch)
+            .field("prefixes", &self.prefixes)
             .field("shutdown", &self.shutdown.is_some())
             .finish()
     }
@@ -78,7 +96,29 @@ impl Rules {
             Request::Text(text::Request::Shutdown { mode, noreply }) => {
                 self.shut_down(*mode, *noreply, output)
             }
+            Request::Text(request) => match self.refused(request) {
+                Some(line) => {
+                    output.extend(line);
+                    true
+                }
+                None => false,
+            },
             _ => false,
+        }
+    }
+
+    /// What is told to who wants to know what is not for clients to know.
+    fn refused(&self, request: &text::Request<'_>) -> Option<&'static [u8]> {
+        use text::{LruCrawler, Request, Stats};
+        match request {
+            Request::Watch(_) if !self.watch => Some(WATCH_OFF),
+            Request::Stats(Stats::Cachedump { .. }) if !self.dumps => Some(CACHEDUMP_OFF),
+            Request::LruCrawler { command, .. } if !self.dumps => match command {
+                LruCrawler::Metadump(_) => Some(METADUMP_OFF),
+                LruCrawler::Mgdump(_) => Some(MGDUMP_OFF),
+                _ => None,
+            },
+            _ => None,
         }
     }
 

@@ -88,10 +88,10 @@ impl Memcached {
         Self {
             shared: Arc::new(Shared {
                 table,
+                prefixes: Prefixes::new(rules.prefixes),
                 rules,
                 flush: Flush::default(),
                 tallies: Tallies::default(),
-                prefixes: Prefixes::default(),
                 watchers: Arc::default(),
                 connections: Arc::new(Connections::new()),
                 crawler: Arc::default(),

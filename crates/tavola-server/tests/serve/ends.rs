@@ -90,6 +90,27 @@ fn a_drain_ends_in_time_whatever_clients_do() {
 }
 
 #[test]
+fn who_has_just_connected_may_ask_though_a_drain_begins() {
+    for _ in 0..20 {
+        let server = start(options());
+        let mut client = connect(&server);
+        eventually("accepted", || server.counters().total_connections == 1);
+        let draining = std::thread::spawn(move || server.drain(LONG));
+        assert_eq!(ask(&mut client, "asked"), "asked");
+        assert_eq!(to_the_end(&mut client), b"");
+        assert!(draining.join().expect("no panic").complete);
+    }
+    // It need not ask, and nobody waits for long.
+    for within in [LONG, Duration::from_millis(10)] {
+        let server = start(options());
+        let mut client = connect(&server);
+        eventually("accepted", || server.counters().total_connections == 1);
+        assert!(server.drain(within).complete);
+        assert_eq!(to_the_end(&mut client), b"");
+    }
+}
+
+#[test]
 fn a_stop_closes_all_at_once() {
     let service = Lines::default();
     let server = options().start(service.clone()).expect("starts");

@@ -106,6 +106,12 @@ pub struct Args {
     /// Clients may not remove all keys at once (flush_all)
     #[arg(long)]
     no_flush: bool,
+    /// Clients may not list keys (lru_crawler metadump, mgdump; stats cachedump)
+    #[arg(long)]
+    no_dumps: bool,
+    /// Clients may not watch what others do (watch)
+    #[arg(long)]
+    no_watch: bool,
     /// How long a thread that was busy looks for more to do before it sleeps: 50us
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "0")]
     spin: Duration,
@@ -173,6 +179,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         }),
         users: args.users,
         flush: !args.no_flush,
+        dumps: !args.no_dumps,
+        watch: !args.no_watch,
+        prefixes: None,
         shutdown: false,
         insecure: args.insecure,
         user: args.user,

@@ -35,6 +35,12 @@ pub struct Plan {
     /// What TLS is spoken with, at all addresses but those that are said to be without.
     pub tls: Option<TlsFiles>,
     pub flush: bool,
+    /// Whether clients may list keys.
+    pub dumps: bool,
+    /// Whether clients may watch what others do.
+    pub watch: bool,
+    /// Where prefixes of keys end, by which commands are counted from the beginning.
+    pub prefixes: Option<u8>,
     /// Whether clients may end the server.
     pub shutdown: bool,
     /// Whether to listen beyond this machine without TLS or without asking who comes.

@@ -131,6 +131,9 @@ impl<'a> Running<'a> {
             protocol: plan.protocol,
             users: users.clone(),
             flush: plan.flush,
+            dumps: plan.dumps,
+            watch: plan.watch,
+            prefixes: plan.prefixes,
             shutdown: None,
         };
         if plan.shutdown {

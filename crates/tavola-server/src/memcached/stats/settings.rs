@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use tavola::Result;
 
 use super::{Tell, limit};
-use crate::memcached::prefixes::DELIMITER;
 use crate::memcached::watch::WAITING_BYTES;
 use crate::memcached::work::Work;
 use crate::net::{Address, TLS_OUTPUT_BYTES};
@@ -59,7 +58,7 @@ fn serving(work: &Work, tell: &mut Tell<'_>) {
     let setup = work.meter.setup();
     tell("num_threads", &work.shared.tallies.threads());
     tell("num_threads_per_udp", &0);
-    tell("stat_key_prefix", &char::from(DELIMITER));
+    tell("stat_key_prefix", &work.shared.prefixes.delimiter());
     tell("detail_enabled", &yes(work.shared.prefixes.is_on()));
     tell("reqs_per_event", &crate::memcached::service::REQUESTS);
     tell("cas_enabled", &"yes");
@@ -92,7 +91,7 @@ fn keeping(work: &Work, tell: &mut Tell<'_>) {
         ("lru_crawler_tocrawl", &crawler.to_crawl.load(Relaxed)),
         ("tail_repair_time", &0),
         ("flush_enabled", &yes(work.shared.rules.flush)),
-        ("dump_enabled", &"yes"),
+        ("dump_enabled", &yes(work.shared.rules.dumps)),
         ("hash_algorithm", &"rapidhash"),
         ("lru_maintainer_thread", &"no"),
         ("lru_segmented", &"no"),

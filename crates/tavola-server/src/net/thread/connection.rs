@@ -1,7 +1,7 @@
 //! One connection, and one turn of it: send, read, serve, send.
 
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::net::counters::ThreadCounters;
 use crate::net::input::{BATCH_BYTES, Input};
@@ -12,6 +12,10 @@ use crate::net::stream::{End, Stream};
 
 /// What one turn reads at most of a value that is being collected.
 const TURN_BYTES: usize = 1024 * 1024;
+
+/// How long after a connection was made a drain waits for its first request, which may be on its
+/// way: who has just connected to a server is not to find that it is replaced.
+const FIRST: Duration = Duration::from_secs(1);
 
 /// A connection of a thread.
 #[derive(Debug)]
@@ -33,8 +37,8 @@ pub(super) struct Connection<S> {
     pub(super) queued: bool,
     /// Until when the handshake of TLS has to be done; none: it is, or there is none.
     pub(super) handshake: Option<Instant>,
-    /// Until when a drain leaves a client time to ask for something, that was just let in.
-    pub(super) fresh: Option<Instant>,
+    /// Until when a drain waits for the first request; none: something has come.
+    pub(super) first_until: Option<Instant>,
     /// When a byte went either way for the last time.
     pub(super) last_byte: Instant,
     /// What the epoll is told: whether reading and writing are waited for.
@@ -87,7 +91,7 @@ impl<S> Connection<S> {
             held: 0,
             queued: false,
             handshake: stream.is_handshaking().then(|| now + limits.handshake),
-            fresh: None,
+            first_until: Some(now + FIRST),
             stream,
             last_byte: now,
             interest: (true, false),
@@ -104,14 +108,24 @@ impl<S> Connection<S> {
         self.output.is_empty() && !self.stream.is_pending()
     }
 
-    /// Whether a drain is to wait for what the client says first: it was let in only now.
-    pub(super) fn is_let_in(&self, now: Instant) -> bool {
-        self.handshake.is_some() || self.fresh.is_some_and(|until| now < until)
+    /// It was agreed by TLS how to talk.
+    pub(super) fn shook_hands(&mut self, now: Instant) {
+        self.handshake = None;
+        self.first_until = Some(now + FIRST);
     }
 
-    /// Whether a drain waited for that in vain.
-    pub(super) fn is_stale(&self, now: Instant) -> bool {
-        self.fresh.is_some_and(|until| now >= until) && self.input.is_empty() && self.is_sent()
+    /// Whether a drain is to wait for what the client says first.
+    pub(super) fn awaits_first(&self, now: Instant) -> bool {
+        self.handshake.is_some() || self.first_until.is_some_and(|until| now < until)
+    }
+
+    /// Whether nothing is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.stage == Stage::Open
+            && self.handshake.is_none()
+            && self.input.is_empty()
+            && self.is_sent()
+            && !self.again
     }
 
     /// One turn: sends what waits, reads once what is there, has it served, sends the answers.
@@ -158,7 +172,7 @@ impl<S> Connection<S> {
                 counters.read.add(size as u64);
                 if size > 0 {
                     self.last_byte = desk.now;
-                    self.fresh = None;
+                    self.first_until = None;
                 }
             }
             if self.stage == Stage::Closing {

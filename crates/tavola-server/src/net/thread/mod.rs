@@ -253,8 +253,7 @@ impl<W: Worker> Loop<W> {
             return self.close(token, Gone::Memory);
         }
         if connection.handshake.is_some() && !connection.stream.is_handshaking() {
-            connection.handshake = None;
-            connection.fresh = Some(now + LINGER);
+            connection.shook_hands(now);
             self.handshaking -= 1;
             let is_new = u64::from(connection.stream.is_new_session());
             self.shared.threads[self.index]
@@ -279,7 +278,7 @@ impl<W: Worker> Loop<W> {
         }
         let mut queue = connection.again && !connection.output.is_full();
         if self.draining.is_some() && connection.stage == Stage::Open && quiet {
-            let asks = !connection.input.is_empty() || connection.is_let_in(now);
+            let asks = !connection.input.is_empty() || connection.awaits_first(now);
             if connection.dry && !asks {
                 return self.close(token, Gone::Done);
             }
@@ -328,11 +327,16 @@ impl<W: Worker> Loop<W> {
             match connection.stage {
                 Stage::Lingering { until } if now >= until || drain_over => Some(Gone::Done),
                 Stage::Lingering { .. } => None,
+                _ if drains
+                    && connection.is_idle()
+                    && (drain_over || !connection.awaits_first(now)) =>
+                {
+                    Some(Gone::Done)
+                }
                 _ if drain_over => Some(Gone::CutOff),
                 _ if connection.handshake.is_some_and(|until| now >= until) => {
                     Some(Gone::Handshake)
                 }
-                Stage::Open if drains && connection.is_stale(now) => Some(Gone::Done),
                 _ => idle_timeout
                     .is_some_and(|timeout| idle >= timeout)
                     .then_some(Gone::Idle),

@@ -160,7 +160,7 @@ mod tests {
             "slab_automove,slab_automove=1",
             "idle_timeout=0",
         ] {
-            assert_eq!(read(text), Ok(usual), "{text}");
+            assert_eq!(read(text), Ok(usual.clone()), "{text}");
         }
         for wrong in [
             "bogus",

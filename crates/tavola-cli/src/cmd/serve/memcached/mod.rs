@@ -28,6 +28,7 @@ const PORT_FILE: &str = "MEMCACHED_PORT_FILENAME";
 /// The flags.
 #[derive(Parser)]
 #[command(name = NAME, disable_version_flag = true, disable_help_flag = true)]
+#[command(args_override_self = true)]
 #[command(about = "Serve a table of Tavola with the flags of memcached")]
 #[command(after_help = extended::HELP)]
 struct Flags {
@@ -72,6 +73,15 @@ struct Flags {
     /// Disable flush_all
     #[arg(short = 'F', long)]
     disable_flush_all: bool,
+    /// Disable lists of keys: stats cachedump, lru_crawler metadump and mgdump
+    #[arg(short = 'X', long)]
+    disable_dumping: bool,
+    /// Disable watch
+    #[arg(short = 'W', long)]
+    disable_watch: bool,
+    /// What parts prefixes of keys, by which commands are counted from the beginning (stats detail)
+    #[arg(short = 'D', value_name = "CHAR", value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
     /// Enable the command shutdown
     #[arg(short = 'A', long)]
     enable_shutdown: bool,
@@ -115,6 +125,9 @@ struct Flags {
     /// Print help
     #[arg(short, long, action = ArgAction::Help)]
     help: Option<bool>,
+    /// Print the licence
+    #[arg(short = 'i', long)]
+    license: bool,
     /// Print version
     #[arg(short = 'V', long)]
     version: bool,
@@ -144,9 +157,6 @@ struct Idle {
     /// Least room of an item
     #[arg(short = 'n', long, value_name = "BYTES", value_parser = at_least_one)]
     slab_min_size: Option<usize>,
-    /// What parts prefixes of keys
-    #[arg(short = 'D', value_name = "CHAR")]
-    delimiter: Option<char>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,6 +199,10 @@ impl Asking {
     pub fn run(self) -> Result<ExitCode, CliError> {
         if self.0.version {
             println!("memcached {VERSION}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        if self.0.license {
+            println!("Tavola may be used under the licence MIT or Apache-2.0, as you choose.");
             return Ok(ExitCode::SUCCESS);
         }
         running::run(&self.0.plan()?)
@@ -241,6 +255,9 @@ impl Flags {
             users,
             tls,
             flush: !self.disable_flush_all,
+            dumps: !self.disable_dumping,
+            watch: !self.disable_watch,
+            prefixes: self.delimiter,
             shutdown: self.enable_shutdown,
             insecure: self.insecure,
             user: self.user,
@@ -297,7 +314,8 @@ impl Flags {
             Port::Number(port) => port,
         };
         let mut places = Vec::new();
-        for text in &self.listen {
+        let named = self.listen.iter().flat_map(|text| text.split(';'));
+        for text in named.filter(|text| !text.is_empty()) {
             places.extend(place::read(text, port)?);
         }
         let default = Place::loopback(port);
@@ -327,6 +345,13 @@ fn parse_port(text: &str) -> Result<Port, String> {
         Ok(-1) => Ok(Port::Free),
         Ok(number) if u16::try_from(number).is_ok() => Ok(Port::Number(number as u16)),
         _ => Err(format!("'{text}' is not a port; write 1 to 65535, 0 or -1")),
+    }
+}
+
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] => Ok(*byte),
+        _ => Err(format!("'{text}' is not one character of ASCII")),
     }
 }
 

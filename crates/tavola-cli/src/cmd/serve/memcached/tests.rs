@@ -94,7 +94,7 @@ fn flags_are_written_as_for_memcached() {
 
 #[test]
 fn addresses_have_the_port_unless_they_name_one() {
-    let plan = plan(&["-p", "7", "-l", "127.0.0.1,127.0.0.2:8", "-l", "::1"]).unwrap();
+    let plan = plan(&["-p", "7", "-l", "127.0.0.1;127.0.0.2:8", "-l", "::1,"]).unwrap();
     let tcp = |text: &str| Place::Tcp(text.parse().unwrap());
     let expected = [tcp("127.0.0.1:7"), tcp("127.0.0.2:8"), tcp("[::1]:7")];
     assert_eq!(plan.places, expected);
@@ -105,6 +105,25 @@ fn addresses_have_the_port_unless_they_name_one() {
     let plan = super::tests::plan(&["-p", "-1", "--table", "t"]).unwrap();
     assert_eq!(plan.places, [Place::loopback(0)]);
     assert_eq!(plan.table.name, "t");
+}
+
+#[test]
+fn of_flags_that_are_given_twice_the_last_one_counts() {
+    let plan = plan(&["-m", "64", "-v", "-F", "-c", "5", "-m", "128", "-F", "-v"]).unwrap();
+    assert_eq!(plan.table.capacity, Some(128 << 20));
+    assert!(!plan.flush && plan.voice.is_verbose);
+}
+
+#[test]
+fn what_clients_may_see_is_as_the_flags_say() {
+    let plan = plan(&["-X", "-W", "-D", "_"]).unwrap();
+    assert_eq!(
+        (plan.dumps, plan.watch, plan.prefixes),
+        (false, false, Some(b'_'))
+    );
+    let plan = super::tests::plan(&[]).unwrap();
+    assert_eq!((plan.dumps, plan.watch, plan.prefixes), (true, true, None));
+    assert!(super::tests::plan(&["-D", "ab"]).is_err());
 }
 
 #[test]
