@@ -1,4 +1,5 @@
-//! `stats detail`: commands counted by the prefixes of their keys, which end at the first `:` or another byte.
+//! `stats detail`: commands counted by the prefixes of their keys, which end at the first `:`, or
+//! at another byte.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -93,6 +93,16 @@ fn what_cannot_be_tuned_is_refused() {
 }
 
 #[test]
+fn where_there_is_no_tls_no_certificates_are_read() {
+    // As by a memcached that could speak it and does not; some are built without.
+    let refused = b"Error TLS not enabled\r\n";
+    let ours = Ours::start();
+    let mut client = ours.connect();
+    client.expect(b"refresh_certs\r\n", refused);
+    client.expect(b"refresh_certs noreply\r\n", refused);
+}
+
+#[test]
 fn prefixes_are_counted_while_that_is_asked_for() {
     run(r"
         > stats detail dump

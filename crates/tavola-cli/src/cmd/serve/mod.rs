@@ -46,8 +46,8 @@ Examples:
 Clients of memcached read and write the table, by all three protocols, while processes here
 have it open as well. The table outlives the server: start it again, and all keys are there.
 SIGTERM and SIGINT answer what was asked and end it, SIGUSR1 starts the program anew and hands
-the sockets over, SIGHUP reads users and certificates anew. Sockets that systemd hands over are served, too.
-A program called tavola-memcached takes memcached's own flags instead.";
+the sockets over, SIGHUP reads users and certificates anew. Sockets that systemd hands over are
+served, too. A program called tavola-memcached takes memcached's own flags instead.";
 
 /// Serve a table to clients of memcached
 #[derive(clap::Args)]

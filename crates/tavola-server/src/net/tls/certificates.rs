@@ -45,7 +45,8 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// [`Error::Certificates`] when they cannot be read, are something else, or do not fit together.
+    /// [`Error::Certificates`] when they cannot be read, are something else, or do not belong
+    /// together.
     pub fn read(files: TlsFiles) -> Result<Self> {
         let current = RwLock::new(Current::read(&files)?);
         Ok(Self { files, current })

@@ -83,7 +83,7 @@ impl Secure {
             };
         }
         let chain = self.chain.as_ref().ok_or(
-            "-Z needs a certificate: -o ssl_chain_cert=FILE, and ssl_key=FILE where that has no key",
+            "-Z needs a certificate: -o ssl_chain_cert=FILE, and ssl_key=FILE if that has no key",
         )?;
         let clients = match (self.clients, &self.authorities) {
             (Clients::ShowNothing, _) => None,
