@@ -23,6 +23,8 @@ pub(crate) struct Stream {
 pub(crate) struct Received {
     /// So many bytes.
     pub(crate) size: usize,
+    /// So many went out of the socket for it: of TLS that may be any number more.
+    pub(crate) taken: usize,
     /// Nothing is there any more. If it is by now, the epoll tells.
     pub(crate) is_dry: bool,
     /// Nothing more comes after these bytes; it is dry then as well.
@@ -68,6 +70,7 @@ impl Stream {
         };
         Ok(Received {
             size,
+            taken: size,
             is_dry: size < offered,
             end: (size == 0).then_some(End::Finished),
         })

@@ -195,11 +195,12 @@ impl<S> Connection<S> {
 
     /// Reads until there is as much as wanted, or no more for now, and tells how much that was.
     fn read(&mut self) -> io::Result<usize> {
-        let mut sum = 0;
-        while sum < TURN_BYTES {
+        let (mut sum, mut taken) = (0, 0);
+        while taken < TURN_BYTES {
             let bytes = self.input.room(self.wants);
             let received = self.stream.receive(bytes)?;
             sum += received.size;
+            taken += received.taken;
             self.dry = received.is_dry;
             match received.end {
                 None => {}

@@ -89,6 +89,7 @@ impl Session {
             match recv(socket, &mut space[..offered], RecvFlags::empty()) {
                 Ok(((records, _), _)) => {
                     left -= records.len();
+                    received.taken += records.len();
                     received.is_dry = records.len() < offered;
                     received.end = match self.decrypt(records, bytes) {
                         Ok(false) if records.is_empty() => Some(End::Finished),
