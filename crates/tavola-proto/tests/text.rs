@@ -206,3 +206,17 @@ fn events_are_told_by_the_beginnings_of_their_names() {
     assert!(!two.has(Event::Fetchers));
     assert!(watched(b"watch proxy\r\n").has(Event::Proxyreqs));
 }
+
+#[test]
+fn a_delete_with_words_of_no_client_is_refused() {
+    let usage = b"CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]\r\nMN\r\n";
+    for (line, expected) in [
+        ("delete a b c d", &b"NOT_FOUND\r\nMN\r\n"[..]),
+        ("delete a b c noreply", b"MN\r\n"),
+        ("delete a b c d e", usage),
+        ("delete a b c d noreply", b"MN\r\n"),
+    ] {
+        let sent = format!("{line}\r\nmn\r\n");
+        assert_eq!(answer(sent.as_bytes()).0, expected, "{line}");
+    }
+}

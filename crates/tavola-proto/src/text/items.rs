@@ -11,6 +11,10 @@ use crate::limits::{KEY_BYTES, Limits};
 use crate::number;
 use crate::refusal::Refusal;
 
+const DELETE_USAGE: &str = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
+/// `delete` with its key, and three more that memcached 1.6 ignores. It ignores any number by now;
+/// until it did, it refused them, and libmemcached's memccapable looks whether a server does.
+const DELETE_WORDS: usize = 5;
 const BAD_EXPTIME: &str = "CLIENT_ERROR invalid exptime argument";
 pub(crate) const TOO_LARGE: &str = "SERVER_ERROR object too large for cache";
 
@@ -158,7 +162,7 @@ fn with_argument<'a>(
     }
 }
 
-/// `delete KEY [noreply]`; what else follows is ignored, as is the `0` that old clients send.
+/// `delete KEY [noreply]`; a few words that follow are ignored, as the `0` that old clients send.
 pub(super) fn delete<'a>(line: &Line<'a>) -> Outcome<'a> {
     let tokens = Tokens::new(line.text);
     let Some(key) = tokens.get(1) else {
@@ -166,6 +170,9 @@ pub(super) fn delete<'a>(line: &Line<'a>) -> Outcome<'a> {
     };
     if key.len() > KEY_BYTES {
         return line.refused_unless_silent(&tokens, BAD_FORMAT);
+    }
+    if tokens.count() > DELETE_WORDS {
+        return line.refused_unless_silent(&tokens, DELETE_USAGE);
     }
     line.whole(Request::Delete {
         key,

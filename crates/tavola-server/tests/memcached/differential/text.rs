@@ -73,6 +73,8 @@ fn fits(request: &[u8], style: Style) -> bool {
             !style.counts && is_whole && words.iter().all(|word| word.len() <= LONGEST_KEY)
         }
         b"mg" => !style.counts,
+        // More words are refused here.
+        b"delete" => words.len() <= 5,
         // It flushes this second there.
         b"flush_all" => words.get(1).is_none_or(|delay| *delay != b"1"),
         b"incr" | b"decr" | b"ma" => style.counts,
