@@ -236,3 +236,20 @@ fn socket_activation_works() {
     assert!(output.status.success(), "{text}");
     assert!(text.contains("1 passed"), "{text}");
 }
+
+/// A client that went without a word, as when its machine lost power, is known by nothing else.
+#[test]
+fn the_system_asks_silent_clients_whether_they_live() {
+    let server = start(options());
+    let mut client = connect(&server);
+    assert_eq!(ask(&mut client, "a"), "a");
+    let here = format!(":{:04X}", port(&server).port());
+    eventually("a timer of keepalive", || {
+        let table = fs::read_to_string("/proc/net/tcp").expect("is there");
+        table.lines().any(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            // Established (01), and the timer of keepalive (02) runs.
+            fields[1].ends_with(&here) && fields[3] == "01" && fields[5].starts_with("02:")
+        })
+    });
+}
