@@ -10,8 +10,8 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check check-peers torture torture-short shuttle miri tsan asan valgrind \
-	fuzz fuzz-short bench bench-100m bench-c install uninstall clean
+.PHONY: help run build test test-clients check check-peers torture torture-short shuttle miri \
+	tsan asan valgrind fuzz fuzz-short bench bench-100m bench-c install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -30,6 +30,10 @@ build: ## the command and the library for C, optimised
 test: ## all tests but the long ones
 	@scripts/setup test
 	scripts/test --workspace
+
+test-clients: ## clients of memcached, in eight languages, with the server
+	@scripts/setup clients
+	scripts/test-clients
 
 check: ## format, lints, tidy, docs, layout tables, the header for C, other C libraries and processors
 	@scripts/setup check
