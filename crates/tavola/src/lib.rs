@@ -62,8 +62,8 @@ pub use sync::killpoint;
 pub use table::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Expiry, Iter,
     Latencies, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine, LogOptions, LogReader,
-    LogSink, LogText, Maintained, Options, Overload, Participant, Pending, Queue, QueueOptions,
-    QueuePool, Recent, ShardStats, Stats, Store, Stored, Table, Updated, Watch,
+    LogSink, LogText, Maintained, Marks, Options, Overload, Participant, Pending, Queue,
+    QueueOptions, QueuePool, Recent, ShardStats, Stats, Store, Stored, Table, Updated, Watch,
 };
 
 // Its examples open tables by name: a test of `tavola-capi` runs them over a directory of its own.

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use support::{Dir, Random, assert_clean, over_every_table};
 use tavola::{
-    Attributes, CasOutcome, CasToken, Condition, Error, Expiry, Options, Store, Stored, Table,
+    Attributes, CasOutcome, CasToken, Condition, Error, Expiry, Marks, Options, Store, Stored,
+    Table,
 };
 
 fn options() -> Options {
@@ -193,6 +194,50 @@ fn marks_are_set_and_cleared_beside_everything_else() {
         ));
         assert_clean(table);
     });
+}
+
+#[test]
+fn marks_come_and_go_with_a_value_that_is_stored() {
+    for versions in [true, false] {
+        over_every_table(options().versions(versions), |table| {
+            for value in [b"12345678".to_vec(), vec![b'v'; 100_000]] {
+                let key = b"of eight";
+                let store = |attributes, clear, set| {
+                    let how = Store {
+                        attributes,
+                        marks: Some(Marks { clear, set }),
+                        ..Store::default()
+                    };
+                    let stored = table.store(key, &value, &how).unwrap();
+                    let entry = table.get_entry(key).unwrap().unwrap();
+                    assert_eq!(stored, Stored::Done(entry.token));
+                    assert!(entry.value == value);
+                    (entry.marks, entry.attributes.flags)
+                };
+                let seven = Some(Attributes::default().with_flags(7));
+                assert_eq!(store(None, 0, 0b11), (0b11, 0));
+                assert_eq!(store(seven, 0b01, 0b100), (0b110, 7));
+                assert_eq!(store(None, 0b10, 1 << 23), (1 << 23 | 0b100, 7));
+                assert_eq!(store(seven, u32::MAX, 1), (1, 7));
+                assert_eq!(store(None, 1, 0), (0, 7));
+                assert!(table.remove(key).unwrap());
+            }
+            assert_clean(table);
+        });
+    }
+    let too_many = Store {
+        marks: Some(Marks::only(1 << 24)),
+        ..Store::default()
+    };
+    let some = Store {
+        marks: Some(Marks::default()),
+        ..Store::default()
+    };
+    let fixed = Table::options().max_size(1 << 20).fixed(1, 1);
+    for (options, how) in [(options(), too_many), (fixed, some)] {
+        let refused = options.private().unwrap().store(b"k", b"v", &how);
+        assert!(matches!(refused, Err(Error::BadOption { .. })));
+    }
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 use std::rc::Rc;
-use tavola::{Attributes, CasOutcome, Condition, Error, Hint, Result, Table, Updated};
+use tavola::{
+    Attributes, CasOutcome, Condition, Error, Hint, Marks, Result, Store, Table, Updated,
+};
 
 /// A key or a value: each survivor copies the map it compares with, not what the map leads to.
 pub(crate) type Bytes = Rc<[u8]>;
@@ -55,6 +57,8 @@ pub(crate) enum Op {
     Touch(Vec<u8>, Life),
     /// Sets marks.
     Mark(Vec<u8>, u32),
+    /// Sets a key, with these marks and no others.
+    SetMarked(Vec<u8>, Vec<u8>, u32),
     /// A set of a key with tags, which are made if they are missing.
     SetTagged(Vec<u8>, Vec<u8>, Names),
     Invalidate(&'static str),
@@ -194,6 +198,13 @@ pub(super) fn with_attributes(table: &Table, op: &Op) -> Option<Result<bool>> {
             let had = table.mark(key, Condition::Always, 0, *bits);
             had.map(|had| had.is_some())
         }
+        Op::SetMarked(key, value, bits) => {
+            let how = Store {
+                marks: Some(Marks::only(*bits)),
+                ..Store::default()
+            };
+            table.store(key, value, &how).map(|_| true)
+        }
         Op::SetTagged(key, value, names) => table.tags(names).and_then(|tags| {
             table.set_tagged(key, value, Attributes::default(), &tags)?;
             Ok(true)
@@ -273,6 +284,7 @@ impl Op {
             }
             Op::Touch(key, life) | Op::GetAndTouch(key, life) => now(key, old(key).touched(*life)),
             Op::Mark(key, bits) => now(key, Some(old(key).marked(*bits))),
+            Op::SetMarked(key, value, bits) => now(key, Some(Held::plain(value).marked(*bits))),
             Op::Misses(op) if matches!(**op, Op::Swap(..)) => op.effect(model),
             Op::Lease(key, end) => leases::effect(key, end),
             Op::Clear => model.keys().map(|key| (key.clone(), None)).collect(),

@@ -1,6 +1,7 @@
 //! On what it depends whether a key is stored, and what it gets beside its value.
 
 use super::leases::{Claim, end_of_changed};
+use super::marks::Marks;
 use crate::alloc::{Stamp, Step};
 use crate::index::{Found, Spot};
 use crate::layout::Hint;
@@ -47,6 +48,8 @@ pub(super) struct Stamping {
     pub(super) stamp: Stamp,
     /// If the key is there, it keeps what it has, but for the version.
     pub(super) keep: bool,
+    /// What becomes of the marks that it had; `None`: it keeps them as the rest.
+    pub(super) marks: Option<Marks>,
     /// The version it got.
     pub(super) version: Cell<u64>,
 }
@@ -56,6 +59,7 @@ impl Stamping {
         Self {
             stamp,
             keep,
+            marks: None,
             version: Cell::new(0),
         }
     }
@@ -69,19 +73,28 @@ impl Beside<'_> {
     /// Whether a value may be changed in place, in an item that has nothing beside it.
     #[inline(always)]
     pub(super) fn is_plain(self) -> bool {
-        self.0
-            .is_none_or(|stamping| stamping.keep || stamping.stamp.is_none())
+        self.0.is_none_or(|stamping| {
+            stamping.marks.is_none() && (stamping.keep || stamping.stamp.is_none())
+        })
     }
 
     /// Whether the key gets something whatever it had.
     #[inline(always)]
     pub(super) fn is_given(self) -> bool {
-        self.0.is_some_and(|stamping| !stamping.stamp.is_none())
+        self.0
+            .is_some_and(|stamping| stamping.marks.is_some() || !stamping.stamp.is_none())
     }
 
     /// What the key gets.
     pub(super) fn of(self, lock: &ShardLock<'_>, key: &[u8], spot: &Spot<'_>) -> Step<Stamp> {
         let mut stamp = self.but_version(lock, key, spot)?;
+        if let Some(marks) = self.0.and_then(|stamping| stamping.marks) {
+            let had = match spot {
+                Spot::Taken(found) => found.item(lock)?.stamp().marks,
+                Spot::Free(_) => 0,
+            };
+            stamp.marks = marks.of(had);
+        }
         if lock.region.geometry().has_versions {
             stamp.version = match self.0 {
                 Some(stamping) if stamping.stamp.version != NEXT => stamping.stamp.version,

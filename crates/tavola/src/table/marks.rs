@@ -18,10 +18,43 @@ use std::cell::Cell;
 
 const MARKS: u32 = (1 << 24) - 1;
 
+/// Marks that are taken from a key and given to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Those that go.
+    pub clear: u32,
+    /// Those that come, be they among the former or not.
+    pub set: u32,
+}
+
+impl Marks {
+    /// These, and no others.
+    pub fn only(set: u32) -> Self {
+        Self { clear: MARKS, set }
+    }
+
+    pub(super) fn of(self, had: u32) -> u32 {
+        had & !self.clear | self.set
+    }
+}
+
+/// Whether a table has room for marks, and there are so many.
+pub(super) fn check(core: &Core, marks: Marks) -> Result<()> {
+    if core.region().fixed().is_some() {
+        return Err(no_room());
+    }
+    if marks.set > MARKS {
+        return Err(Error::BadOption {
+            option: "mark",
+            why: "there are 24 bits".to_string(),
+        });
+    }
+    Ok(())
+}
+
 impl Core {
     /// Changes the marks of a key if `when` holds; says what they were.
-    fn mark(&self, me: u32, key: &[u8], bits: [u32; 2], when: When<'_>) -> Result<Option<u32>> {
-        let [clear, set] = bits;
+    fn mark(&self, me: u32, key: &[u8], bits: Marks, when: When<'_>) -> Result<Option<u32>> {
         let hash = Hash::of(self.region(), key);
         self.locked(hash.shard(), me, |lock| {
             let spot = find(lock, hash, key)?;
@@ -35,7 +68,7 @@ impl Core {
             let field = item.client_word();
             let word = field.map_or(0, |word| word.load(Ordering::Relaxed));
             let marks = (word >> 40) as u32;
-            let new = u64::from(marks & !clear | set) << 40 | word & ((1 << 40) - 1);
+            let new = u64::from(bits.of(marks)) << 40 | word & ((1 << 40) - 1);
             if new == word {
                 return Ok(Some(marks));
             }
@@ -84,20 +117,16 @@ impl Table {
         set: u32,
     ) -> Result<Option<u32>> {
         let core = self.core()?;
-        if core.region().fixed().is_some() {
-            return Err(no_room());
-        }
-        if set > MARKS {
-            return Err(Error::BadOption {
-                option: "mark",
-                why: "there are 24 bits".to_string(),
-            });
-        }
+        let bits = Marks { clear, set };
+        check(core, bits)?;
         let me = core.writer()?;
-        let bits = [clear, set];
         match condition {
             Condition::Absent => Ok(None),
             Condition::Always | Condition::Present => core.mark(me, key, bits, When::Always),
+            // There the token is the version: no value need be read.
+            Condition::Is(token) if core.region().geometry().has_versions => {
+                core.mark(me, key, bits, When::Version(token.0))
+            }
             Condition::Is(token) => {
                 let had = Cell::new(None);
                 let refused: Option<Stored> = core.retried(key, token, |when| {

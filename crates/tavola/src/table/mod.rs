@@ -38,6 +38,7 @@ pub use latency::Latencies;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};
 pub use logs::{Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogText, Overload};
 pub use maintain::Maintained;
+pub use marks::Marks;
 pub use options::Options;
 pub use queues::{Queue, QueueOptions, QueuePool, Watch};
 pub use recent::Recent;

@@ -5,6 +5,7 @@ use super::attributes::Attributes;
 use super::core::Core;
 use super::entry::Which;
 use super::how::{Beside, NEXT, Stamping, When};
+use super::marks::{Marks, check};
 use super::update::{CasOutcome, CasToken};
 use crate::error::{Error, Result};
 
@@ -32,6 +33,9 @@ pub struct Store {
     /// The version that it gets, neither 0 nor `u64::MAX`; `None`: the next. The next ones do not
     /// go by it: who asks for versions sees to it that none comes twice.
     pub version: Option<u64>,
+    /// What becomes of its marks; `None`: it keeps them if it keeps its attributes, else it has
+    /// none.
+    pub marks: Option<Marks>,
 }
 
 impl Default for Store {
@@ -40,6 +44,7 @@ impl Default for Store {
             condition: Condition::Always,
             attributes: Some(Attributes::default()),
             version: None,
+            marks: None,
         }
     }
 }
@@ -69,6 +74,10 @@ impl Core {
                 return Err(wrong("0 and 2^64 - 1 are none"));
             }
             stamping.stamp.version = version;
+        }
+        if let Some(marks) = how.marks {
+            check(self, marks)?;
+            stamping.marks = Some(marks);
         }
         Ok(stamping)
     }
@@ -138,7 +147,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`Table::set_with`]; [`Error::BadOption`] for a version in a table that has none.
+    /// As [`Table::set_with`]; [`Error::BadOption`] for a version in a table that has none, and
+    /// for marks as of [`Table::mark`].
     ///
     /// # Concurrency
     /// As [`Table::set`].

@@ -339,7 +339,7 @@ impl Table {
         let how = Store {
             condition: Condition::Is(token),
             attributes: Some(attributes),
-            version: None,
+            ..Store::default()
         };
         Ok(match self.store(key, value, &how)? {
             Stored::Done(_) => CasOutcome::Swapped,

@@ -38,6 +38,7 @@ type Named = (&'static str, Vec<Op>);
 fn sets() -> Vec<Named> {
     let old = key(3);
     let value = sealed(&old, 2, 20);
+    let flagged = b"flagged".to_vec();
     vec![
         ("a new key", vec![set(b"new key", 1, 20)]),
         ("a new large key", vec![set(b"new key", 1, LARGE)]),
@@ -48,6 +49,14 @@ fn sets() -> Vec<Named> {
         ("with a uid", vec![Op::SetUid(old.clone(), value.clone())]),
         ("by uid", vec![Op::SetByUid(key(8), sealed(&key(8), 2, 20))]),
         ("if the same", vec![Op::CompareAndSwap(old, value)]),
+        (
+            "with marks",
+            vec![Op::SetMarked(
+                flagged.clone(),
+                sealed(&flagged, 2, 20),
+                MARKS,
+            )],
+        ),
         (
             "remove and set",
             vec![Op::Remove(key(3)), set(&key(3), 2, 20)],
