@@ -112,10 +112,13 @@ pub struct Item<'a> {
     pub cas: u64,
     /// The number of its class.
     pub class: u32,
+    /// When it was last used, in seconds since 1970; 0 if that is not known.
+    pub used_s: u64,
+    /// Whether it was read since it was stored.
+    pub is_fetched: bool,
 }
 
-/// One item of `lru_crawler metadump`. When it was last used is not known and told as 0, and
-/// whether it was read as `no`.
+/// One item of `lru_crawler metadump`.
 pub fn metadump(out: &mut Vec<u8>, item: &Item<'_>) {
     out.extend_from_slice(b"key=");
     uri_encoded(out, item.key);
@@ -124,9 +127,15 @@ pub fn metadump(out: &mut Vec<u8>, item: &Item<'_>) {
         Some(expires_s) => number::write(out, expires_s),
         None => out.extend_from_slice(b"-1"),
     }
-    out.extend_from_slice(b" la=0 cas=");
+    out.extend_from_slice(b" la=");
+    number::write(out, item.used_s);
+    out.extend_from_slice(b" cas=");
     number::write(out, item.cas);
-    out.extend_from_slice(b" fetch=no cls=");
+    out.extend_from_slice(if item.is_fetched {
+        b" fetch=yes cls="
+    } else {
+        b" fetch=no cls="
+    });
     number::write(out, item.class);
     out.extend_from_slice(b" size=");
     number::write(out, item.key.len() + item.size_bytes);
@@ -192,10 +201,12 @@ mod tests {
             flags: 5,
             cas: 9,
             class: 7,
+            used_s: 11,
+            is_fetched: true,
         };
         assert_eq!(
             written(|out| metadump(out, &item)),
-            b"key=b%2520%FF exp=-1 la=0 cas=9 fetch=no cls=7 size=8 flags=5 \n"
+            b"key=b%2520%FF exp=-1 la=11 cas=9 fetch=yes cls=7 size=8 flags=5 \n"
         );
     }
 }

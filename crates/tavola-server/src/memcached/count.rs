@@ -17,6 +17,8 @@ pub(super) struct Count<'a> {
     pub(super) cas: Option<u64>,
     /// What a missing number becomes.
     pub(super) make: Option<Make>,
+    /// The unique number that the item gets.
+    pub(super) version: Option<u64>,
 }
 
 /// A number to begin with.
@@ -77,7 +79,8 @@ fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> 
             expiry: make.expiry,
             flags: 0,
         }),
-        version: None,
+        version: count.version,
+        marks: work.new_marks(false),
     };
     let stored = work
         .table()
@@ -116,12 +119,17 @@ fn change(work: &Work, count: &Count<'_>) -> Result<Counted> {
         } else {
             was.wrapping_add(count.delta)
         };
+        let new = padded(number, old.len());
         let how = Store {
             condition: Condition::Is(token),
             attributes: None,
-            version: None,
+            version: count.version,
+            // A longer number is a new item to memcached.
+            marks: match new.len() > old.len() {
+                true => work.renewed_marks(),
+                false => None,
+            },
         };
-        let new = padded(number, old.len());
         if let Stored::Done(token) = work.table().store(count.key, &new, &how)? {
             let cas = token.0;
             return Ok(Counted::Now {

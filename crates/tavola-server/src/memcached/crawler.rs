@@ -5,12 +5,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use tavola::{Cursor, Expiry, Result};
 use tavola_proto::text::answer::{self, Item};
 use tavola_proto::{is_word, meta};
 
+use super::exptime;
+use super::marks::{self, FETCHED};
 use super::work::Work;
 use crate::net::Output;
 
@@ -165,8 +167,7 @@ impl Dump {
 
     /// Goes on as far as there is room and others can wait; true: that was all.
     pub(super) fn go_on(&mut self, work: &Work, output: &mut Output) -> Result<bool> {
-        let now_s = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now_s = now_s.map_or(0, |now| now.as_secs());
+        let now_s = exptime::now_s();
         let mut entries = work.table().resume(std::mem::take(&mut self.cursor));
         for _ in 0..STEP {
             if output.is_full() {
@@ -187,16 +188,19 @@ impl Dump {
             if !self.classes.has(class) {
                 continue;
             }
+            let (cas, marks) = match self.form {
+                Form::Meta => beside(work, key)?,
+                Form::Mg | Form::Cache => (0, 0),
+            };
             let item = Item {
                 key,
                 size_bytes: value.len(),
                 expires_s: expires_s(attributes.expiry, now_s),
                 flags: attributes.flags,
-                cas: match self.form {
-                    Form::Meta => unique_number(work, key)?,
-                    Form::Mg | Form::Cache => 0,
-                },
                 class,
+                cas,
+                used_s: marks::used_s(marks, now_s),
+                is_fetched: marks & FETCHED != 0,
             };
             self.left -= u64::from(tell(self.form, &item, output));
         }
@@ -205,12 +209,17 @@ impl Dump {
     }
 }
 
-/// It does not come with a walk; 0: the key is gone by now.
-fn unique_number(work: &Work, key: &[u8]) -> Result<u64> {
+/// The unique number of a key and its marks, which do not come with a walk; 0: it is gone by now.
+fn beside(work: &Work, key: &[u8]) -> Result<(u64, u32)> {
+    let found = work.table().get_entry_to_slice(key, &mut [])?;
+    if let Some((_, details)) = found.filter(|(_, details)| details.version != 0) {
+        return Ok((details.version, details.marks));
+    }
+    // There the unique number is of the whole value.
     let mut value = Vec::new();
     match work.table().get_entry_into(key, &mut value)? {
-        Some(details) => work.cas_of(&details, &value),
-        None => Ok(0),
+        Some(details) => Ok((work.cas_of(&details, &value)?, details.marks)),
+        None => Ok((0, 0)),
     }
 }
 

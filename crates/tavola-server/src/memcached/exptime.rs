@@ -22,6 +22,12 @@ pub(super) fn unsigned(exptime: u32) -> Expiry {
     }
 }
 
+/// The seconds since 1970.
+pub(super) fn now_s() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_secs())
+}
+
 /// The seconds that are left, a part of one counted whole; none for ever.
 pub(super) fn left_s(expiry: Expiry) -> Option<u32> {
     let left = match expiry {

@@ -8,6 +8,9 @@ use super::work::Work;
 /// Gives a key another time; false: it is missing.
 pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
     let found = work.table().touch(key, expiry)?;
+    if found && let Some((_, details)) = work.table().get_entry_to_slice(key, &mut [])? {
+        work.used(key, &details);
+    }
     work.count(if found {
         Event::TouchHit
     } else {

@@ -11,6 +11,7 @@
 //! | `rules`, `auth` | what clients may do; who they are, where that is asked |
 //! | `work` | what commands work with |
 //! | `store`, `count`, `items` | what the table is asked: storing, counting, touching, deleting |
+//! | `marks` | what is known of an item beside its value |
 //! | `exptime`, `flush` | times of clients, and the flush that is to come |
 //! | `stats`, `tally`, `prefixes` | figures, and what is counted |
 //! | `connections` | who is connected |
@@ -25,9 +26,8 @@
 //!   old one again has the old number.
 //! - Values of exactly the largest size are stored; memcached counts its own header and the key.
 //! - `flush_all` with a delay removes keys when the first request after it comes.
-//! - Items have no time of last use, no mark that they were read, and none that they are stale:
-//!   the meta flags that need one are refused (`meta`).
-//! - `me` tells when an item expires, its unique number and the bytes of its value.
+//! - In tables without versions, meta flags that need what their items have no room for are refused
+//!   (`meta`).
 //! - A read that fails ends the connection, after a line that says why.
 //! - `cache_memlimit` changes the capacity of a table that is a cache, for all who use it.
 //! - Figures of `stats` that have no counterpart here are 0; evictions are counted and not watched.
@@ -45,6 +45,7 @@ mod exptime;
 mod failure;
 mod flush;
 mod items;
+mod marks;
 mod meta;
 mod prefixes;
 mod rules;

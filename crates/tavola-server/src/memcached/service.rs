@@ -12,13 +12,14 @@ use super::connections::{Connections, Place};
 use super::crawler::Dump;
 use super::failure;
 use super::flush::Flush;
+use super::marks::Kept;
 use super::prefixes::Prefixes;
 use super::rules::Rules;
 use super::tally::{Event, Tallies};
 use super::text::{self, Left, Wave};
 use super::watch::Subscription;
 use super::work::{After, Shared, Work};
-use super::{auth, binary, meta};
+use super::{auth, binary, exptime, meta};
 use crate::net::{Gone, Next, Output, Peer, Served, Service, Thread, Waker, Worker};
 
 /// Requests that one call serves at most, so that other connections have their turn.
@@ -85,11 +86,18 @@ impl Memcached {
 
     /// Serves `table` to clients that may do what `rules` say.
     pub fn with_rules(table: Arc<Table>, rules: Rules) -> Self {
+        let stats = table.stats().ok();
+        let kept = match stats.filter(|stats| stats.fixed.is_none()) {
+            Some(stats) if stats.has_versions => Kept::All,
+            Some(_) => Kept::Flags,
+            None => Kept::Nothing,
+        };
         Self {
             shared: Arc::new(Shared {
                 table,
                 prefixes: Prefixes::new(rules.prefixes),
                 rules,
+                kept,
                 flush: Flush::default(),
                 tallies: Tallies::default(),
                 watchers: Arc::default(),
@@ -135,6 +143,7 @@ impl Worker for MemcachedWorker {
     fn serve(&mut self, session: &mut Session, input: &[u8], output: &mut Output) -> Served {
         session.place.served();
         self.work.descriptor = session.place.client().descriptor;
+        self.work.now_s = exptime::now_s();
         match &mut session.state {
             State::Requests => {}
             State::Dump(dump) => match dump.go_on(&self.work, output) {

@@ -1,9 +1,10 @@
 //! Storing, for all protocols: set, add, replace, append, prepend, and with a unique number.
 
-use tavola::{Attributes, CasToken, Condition, Error, Result, Stored};
+use tavola::{Attributes, CasToken, Condition, Error, Marks, Result, Stored};
 
 use super::exptime;
 use super::failure;
+use super::marks::{STALE, TOKEN_SENT};
 use super::tally::Event;
 use super::watch;
 use super::work::Work;
@@ -37,6 +38,19 @@ pub(super) struct Store<'a> {
     pub(super) data: &'a [u8],
     /// Of what is stored anew; append and prepend leave those that are there.
     pub(super) attributes: Attributes,
+    /// What only meta commands ask for.
+    pub(super) more: More,
+}
+
+/// What only meta commands ask for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct More {
+    /// The unique number that the item gets.
+    pub(super) version: Option<u64>,
+    /// Whether a value for an older unique number is stored as well, and marked as stale.
+    pub(super) takes_stale: bool,
+    /// Whether the key came as base64.
+    pub(super) is_base64: bool,
 }
 
 /// What became of it.
@@ -105,6 +119,12 @@ fn told(store: &Store<'_>, stored: &Result<Outcome>) -> watch::Stored {
 }
 
 fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
+    if let Verb::Cas(cas) = store.verb
+        && store.more.takes_stale
+        && let Some(stored) = late(work, store, cas)?
+    {
+        return Ok(stored);
+    }
     let how = tavola::Store {
         condition: match store.verb {
             Verb::Add => Condition::Absent,
@@ -113,7 +133,8 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
             _ => Condition::Always,
         },
         attributes: Some(store.attributes),
-        version: None,
+        version: store.more.version,
+        marks: work.new_marks(store.more.is_base64),
     };
     let stored = work.table().store(store.key, store.data, &how)?;
     if matches!(store.verb, Verb::Cas(_)) {
@@ -132,6 +153,39 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
         (Stored::Missing, Verb::Cas(_)) => Outcome::NotFound,
         _ => Outcome::NotStored,
     })
+}
+
+/// Stores a value that is for an older unique number than the item has: it is stale, and lives no
+/// longer than the item would have. `None`: it is not older.
+fn late(work: &Work, store: &Store<'_>, cas: u64) -> Result<Option<Outcome>> {
+    loop {
+        let found = work.table().get_entry_to_slice(store.key, &mut [])?;
+        let Some((_, details)) = found.filter(|(_, details)| cas != 0 && cas < details.version)
+        else {
+            return Ok(None);
+        };
+        let new = work.new_marks(store.more.is_base64).unwrap_or_default();
+        let how = tavola::Store {
+            condition: Condition::Is(CasToken(details.version)),
+            attributes: Some(Attributes {
+                expiry: details.attributes.expiry,
+                ..store.attributes
+            }),
+            version: store.more.version,
+            marks: Some(Marks {
+                clear: new.clear & !TOKEN_SENT,
+                set: new.set | STALE,
+            }),
+        };
+        // Else it was changed in between.
+        if let Stored::Done(token) = work.table().store(store.key, store.data, &how)? {
+            work.count(Event::CasHit);
+            return Ok(Some(Outcome::Done {
+                cas: token.0,
+                size_bytes: store.data.len(),
+            }));
+        }
+    }
 }
 
 /// Joins the data with what is there; what would be too large is not stored.
@@ -167,7 +221,8 @@ fn append(work: &Work, store: &Store<'_>, join: Join, before: bool) -> Result<Ou
         let how = tavola::Store {
             condition: Condition::Is(token),
             attributes: None,
-            version: None,
+            version: store.more.version,
+            marks: work.renewed_marks(),
         };
         match work.table().store(store.key, &joined, &how) {
             Ok(Stored::Done(token)) => {

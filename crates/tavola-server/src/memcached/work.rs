@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
-use tavola::{Details, Result, Table};
+use tavola::{CasToken, Condition, Details, Marks, Result, Table};
 use tavola_proto::text::{Event as Kind, Watched};
 
 use super::connections::Connections;
 use super::crawler::{Crawler, Dump};
 use super::flush::Flush;
+use super::marks::{self, Kept};
 use super::prefixes::{Deed, Prefixes};
 use super::rules::Rules;
 use super::tally::{Event, Tallies, Tally};
@@ -35,6 +36,7 @@ const KEPT_BYTES: usize = 4 << 20;
 pub(super) struct Shared {
     pub(super) table: Arc<Table>,
     pub(super) rules: Rules,
+    pub(super) kept: Kept,
     pub(super) flush: Flush,
     pub(super) tallies: Tallies,
     pub(super) prefixes: Prefixes,
@@ -57,6 +59,8 @@ pub(super) struct Work {
     pub(super) wave: usize,
     /// The number of the connection that is served now.
     pub(super) descriptor: i32,
+    /// The second since 1970 in which it is served.
+    pub(super) now_s: u64,
     tally: Arc<Tally>,
 }
 
@@ -69,6 +73,7 @@ impl Work {
             value: Vec::new(),
             wave: 1,
             descriptor: 0,
+            now_s: 0,
         }
     }
 
@@ -100,6 +105,39 @@ impl Work {
         if self.shared.watchers.want(Kind::Mutations) {
             let watchers = &self.shared.watchers;
             watchers.stored(key, &stored(), self.descriptor);
+        }
+    }
+
+    /// Notes that an item was read, if it has room for that.
+    pub(super) fn used(&self, key: &[u8], details: &Details) {
+        if self.shared.kept != Kept::All {
+            return;
+        }
+        let Marks { clear, set } = marks::used(details.marks, self.now_s);
+        if set != 0 {
+            let found = Condition::Is(CasToken(details.version));
+            // The answer is right without: an item that was not copied, as there was no room, is
+            // one that nobody has used.
+            let _ = self.table().mark(key, found, clear, set);
+        }
+    }
+
+    /// The marks of an item that is stored anew.
+    pub(super) fn new_marks(&self, is_base64: bool) -> Option<Marks> {
+        let key = if is_base64 { marks::BASE64 } else { 0 };
+        match self.shared.kept {
+            Kept::All => Some(Marks::only(marks::at(self.now_s) | key)),
+            Kept::Flags if is_base64 => Some(Marks::only(key)),
+            Kept::Flags | Kept::Nothing => None,
+        }
+    }
+
+    /// The marks of an item that gets another value and keeps what stands beside it.
+    pub(super) fn renewed_marks(&self) -> Option<Marks> {
+        match self.shared.kept {
+            Kept::Nothing => None,
+            Kept::Flags => Some(Marks::only(0)),
+            Kept::All => self.new_marks(false),
         }
     }
 

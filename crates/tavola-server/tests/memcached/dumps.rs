@@ -121,6 +121,33 @@ fn a_line_tells_what_is_beside_a_key() {
     );
 }
 
+/// `la` is in seconds since 1970 there.
+#[test]
+fn a_line_tells_whether_and_when_an_item_was_used() {
+    let ours = Ours::start();
+    let theirs = Theirs::start();
+    let theirs = theirs.iter().map(|theirs| theirs.address);
+    for address in [ours.address].into_iter().chain(theirs) {
+        let mut client = Client::connect(address);
+        let started = std::time::UNIX_EPOCH.elapsed().expect("a time").as_secs();
+        client.expect(b"set a 0 0 1\r\nx\r\n", b"STORED\r\n");
+        for fetch in [" fetch=no ", " fetch=yes "] {
+            let lines = until(&mut client, "lru_crawler metadump hash", "END");
+            let line = lines.iter().find(|line| line.starts_with("key=a "));
+            let line = line.expect("a line");
+            assert!(line.contains(fetch), "{line}");
+            let (_, used) = line.split_once(" la=").expect("a time");
+            let used: u64 = used[..used.find(' ').expect("a word")]
+                .parse()
+                .expect("a number");
+            let now = std::time::UNIX_EPOCH.elapsed().expect("a time").as_secs();
+            // memcached's clock may be a second behind.
+            assert!((started - 1..=now + 1).contains(&used), "{line} at {now}");
+            client.expect(b"get a\r\n", b"VALUE a 0 1\r\nx\r\nEND\r\n");
+        }
+    }
+}
+
 /// What one dump tells a client can ask for, be it here or there.
 #[test]
 fn keys_come_as_requests() {

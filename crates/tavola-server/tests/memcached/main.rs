@@ -13,3 +13,4 @@ mod script;
 mod sharing;
 mod text;
 mod watch;
+mod winners;

@@ -1,6 +1,7 @@
 //! The meta commands.
 
-use super::script::{Ours, run, run_since};
+use super::script::{Client, Ours, Theirs, run, run_since, text};
+use tavola::Table;
 
 #[test]
 fn values_are_stored_and_told_as_flags_ask() {
@@ -200,36 +201,203 @@ fn numbers_are_counted() {
 }
 
 #[test]
-fn flags_that_a_table_cannot_answer_are_refused() {
+fn it_is_told_whether_an_item_was_read() {
+    run(r"
+        > ms a 1
+        > x
+        < HD
+        > mg a h l u
+        < HD h0 l0
+        > mg a h l
+        < HD h0 l0
+        > mg a h l v
+        < VA 1 h1 l0
+        < x
+        > ms a 1
+        > x
+        < HD
+        > mg a h
+        < HD h0
+        > ms a 1
+        > x
+        < HD
+        > get a
+        < VALUE a 0 1
+        < x
+        < END
+        > mg a h
+        < HD h1
+        > set a 0 0 1
+        > x
+        < STORED
+        > touch a 100
+        < TOUCHED
+        > mg a h u
+        < HD h1
+        > set a 0 0 1
+        > 1
+        < STORED
+        > incr a 1
+        < 2
+        > mg a h u
+        < HD h0
+        > gat 100 a
+        < VALUE a 0 1
+        < 2
+        < END
+        > mg a h u
+        < HD h1
+        > incr a 10
+        < 12
+        > mg a h
+        < HD h0
+        > mg a v T100
+        < VA 2
+        < 12
+        > mg a h
+        < HD h1
+        > append a 0 0 1
+        > x
+        < STORED
+        > mg a h
+        < HD h0
+    ");
+}
+
+#[test]
+fn it_is_told_of_many_items_and_of_new_ones() {
+    run(r"
+        > set a 0 0 1
+        > x
+        < STORED
+        > set b 0 0 1
+        > x
+        < STORED
+        > get a b c
+        < VALUE a 0 1
+        < x
+        < VALUE b 0 1
+        < x
+        < END
+        > mg b h
+        < HD h1
+        > mg n N30 h
+        < HD h0 W
+        > mg n h
+        < HD h1 Z
+    ");
+}
+
+#[test]
+fn keys_are_told_as_they_were_stored() {
+    run(r"
+        > ms YQ== 1 b
+        > x
+        < HD
+        > mg a k
+        < HD kYQ== b
+        > mg YQ== k b
+        < HD kYQ== b
+        > ms a 1
+        > x
+        < HD
+        > mg YQ== b k
+        < HD ka
+        > ms YQ== 1 b
+        > x
+        < HD
+        > append a 0 0 1
+        > y
+        < STORED
+        > mg a k
+        < HD ka
+        > ms YQ== 1 b T0
+        > 1
+        < HD
+        > incr a 1
+        < 2
+        > mg a k
+        < HD kYQ== b
+    ");
+}
+
+#[test]
+fn an_item_is_emptied() {
+    run_since(
+        45,
+        r"
+        > md a x
+        < NF
+        > ms a 3 T100 c
+        > xyz
+        < HD c#
+        > md a x C4294967296 k
+        < EX ka
+        > md a x F5 q
+        > mg a v f t
+        < VA 0 f5 t-1
+        <
+    ",
+    );
+}
+
+/// Names of what `me` tells, and what of it is the same in all servers.
+#[test]
+fn an_item_is_looked_at() {
     let ours = Ours::start();
-    let mut client = ours.connect();
-    client.expect(b"set a 0 0 1\r\nx\r\n", b"STORED\r\n");
+    let mut all = vec![ours.address];
+    let theirs = Theirs::start().filter(|theirs| theirs.patch() >= 40);
+    all.extend(theirs.iter().map(|theirs| theirs.address));
+    for address in all {
+        let mut client = Client::connect(address);
+        client.expect(b"me a\r\nms YQ== 3 b T100\r\nxyz\r\n", b"EN\r\nHD\r\n");
+        for fetched in ["no", "yes"] {
+            let told = client.ask_until_version(b"me a\r\nversion\r\n");
+            let told = text(&told).replace(r"\r\n", "");
+            let words: Vec<&str> = told.split(' ').collect();
+            assert_eq!(words[..4], ["ME", "YQ==", "exp=100", "la=0"], "{told}");
+            assert!(words[4].starts_with("cas="), "{told}");
+            assert_eq!(words[5], format!("fetch={fetched}"));
+            assert!(words[6].starts_with("cls=") && words[7].starts_with("size="));
+            assert_eq!(words.len(), 8);
+            client.expect(b"get a\r\n", b"VALUE a 0 3\r\nxyz\r\nEND\r\n");
+        }
+    }
+}
+
+#[test]
+fn flags_that_a_table_has_no_room_for_are_refused() {
     let refused = b"CLIENT_ERROR invalid flag\r\n";
+    let plain = Table::options().max_size(1 << 24);
+    let ours = Ours::over(plain.private().expect("a table"));
+    let mut client = ours.connect();
     for line in [
         &b"mg a h\r\n"[..],
         b"mg a l\r\n",
-        b"mg b N30\r\n",
-        b"mg a R30\r\n",
+        b"mg a N30 E5\r\n",
         b"md a I\r\n",
         b"ms a 1 E5\r\ny\r\n",
+        b"ms a 1 C5 I\r\ny\r\n",
         b"ma a E5\r\n",
     ] {
         client.expect(line, refused);
     }
-    client.expect(b"mg a v u\r\n", b"VA 1\r\nx\r\n");
-}
+    // Who is to bring a value is known there, too.
+    client.expect(b"mg a N30 v\r\nmg a\r\n", b"VA 0 W\r\n\r\nHD Z\r\n");
+    client.expect(b"ms a 2 T30\r\nxy\r\n", b"HD\r\n");
+    client.expect(b"mg a R60 v\r\nmg a R60\r\n", b"VA 2 W\r\nxy\r\nHD Z\r\n");
+    client.expect(
+        b"append a 0 0 1\r\nz\r\nmg a v\r\n",
+        b"STORED\r\nVA 3\r\nxyz\r\n",
+    );
+    client.expect(b"ms YQ== 1 b\r\nx\r\nmg a k\r\n", b"HD\r\nHD kYQ== b\r\n");
+    client.expect(b"get a\r\n", b"VALUE a 0 1\r\nx\r\nEND\r\n");
 
-#[test]
-fn an_item_is_emptied_or_looked_at() {
-    let ours = Ours::start();
+    let fixed = Table::options().max_size(1 << 24).fixed(1, 1);
+    let ours = Ours::over(fixed.private().expect("a table"));
     let mut client = ours.connect();
-    client.expect(b"me a\r\nmd a x\r\n", b"EN\r\nNF\r\n");
-    client.expect(b"ms a 3 T100\r\nxyz\r\n", b"HD\r\n");
-    let cas = {
-        let entry = ours.table.get_entry(b"a").expect("read");
-        entry.expect("there").token.0
-    };
-    let expected = format!("ME a exp=100 cas={cas} size=3\r\n");
-    client.expect(b"me a\r\n", expected.as_bytes());
-    client.expect(b"md a x F5\r\nmg a v f t\r\n", b"HD\r\nVA 0 f5 t-1\r\n\r\n");
+    client.expect(b"mg a N30\r\n", refused);
+    client.expect(b"mg a R30\r\n", refused);
+    client.expect(b"mg a h\r\n", refused);
+    client.expect(b"ms a 1\r\nx\r\nmg a v k\r\n", b"HD\r\nVA 1 ka\r\nx\r\n");
 }

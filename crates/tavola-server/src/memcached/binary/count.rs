@@ -29,6 +29,7 @@ pub(super) fn carry_out(
                 number: asked.initial,
                 expiry: exptime::unsigned(asked.exptime),
             }),
+            version: None,
         },
     );
     match counted {

@@ -54,6 +54,7 @@ fn read(work: &Work, asked: &Get<'_>, value: &mut Vec<u8>) -> Result<Option<(Att
     };
     work.count(hit);
     work.fetched(asked.key, Some(value.len()));
+    work.used(asked.key, &details);
     Ok(Some((details.attributes, work.cas_of(&details, value)?)))
 }
 

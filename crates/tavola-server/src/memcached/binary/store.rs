@@ -5,7 +5,7 @@ use tavola_proto::binary::{self, Status, StoreVerb};
 
 use super::Failure;
 use crate::memcached::exptime;
-use crate::memcached::store::{Join, Outcome, Store, Verb, store};
+use crate::memcached::store::{Join, More, Outcome, Store, Verb, store};
 use crate::memcached::work::Work;
 
 /// The unique number of what was stored, where it is wanted.
@@ -30,6 +30,7 @@ pub(super) fn carry_out(work: &Work, asked: &binary::Store<'_>) -> Result<u64, F
                 expiry: exptime::unsigned(asked.exptime),
                 flags: asked.flags,
             },
+            more: More::default(),
         },
     )?;
     Err(Failure::Status(match stored {

@@ -4,7 +4,7 @@ use tavola::{Error, Expiry, Result};
 use tavola_proto::KeyRoom;
 use tavola_proto::meta::{Item, Request, Status, answer};
 
-use super::ANSWER_BYTES;
+use super::{ANSWER_BYTES, version_of};
 use crate::memcached::count::{Count, Counted, Make, count};
 use crate::memcached::exptime;
 use crate::memcached::failure;
@@ -35,6 +35,7 @@ pub(super) fn carry_out(
                 number: flags.initial(),
                 expiry: exptime::signed(time),
             }),
+            version: version_of(flags),
         },
     );
     let told = match counted {

@@ -2,11 +2,12 @@
 
 use tavola::Result;
 use tavola_proto::meta::answer;
-use tavola_proto::{Key, KeyRoom};
+use tavola_proto::{Key, KeyRoom, is_word};
 
 use super::ANSWER_BYTES;
 use crate::memcached::exptime;
 use crate::memcached::failure;
+use crate::memcached::marks::{self, BASE64, FETCHED};
 use crate::memcached::work::Work;
 use crate::net::Output;
 
@@ -20,16 +21,27 @@ pub(super) fn carry_out(work: &mut Work, key: Key<'_>, output: &mut Output) {
 
 fn look(work: &Work, key: Key<'_>, value: &mut Vec<u8>, output: &mut Output) -> Result<()> {
     let mut room = KeyRoom::default();
-    let found = work.table().get_entry_into(key.bytes(&mut room), value)?;
-    let Some(details) = found else {
+    let bytes = key.bytes(&mut room);
+    let Some(details) = work.table().get_entry_into(bytes, value)? else {
         output.extend(answer::MISS);
         return Ok(());
     };
     let left = exptime::left_s(details.attributes.expiry);
     let left = left.map_or("-1".to_owned(), |left| left.to_string());
+    let idle = marks::idle_s(details.marks, work.now_s).to_string();
     let cas = work.cas_of(&details, value)?.to_string();
-    let size = value.len().to_string();
-    let facts = [("exp", &left[..]), ("cas", &cas[..]), ("size", &size[..])];
-    answer::debug(output.room(ANSWER_BYTES), key, key.is_base64(), &facts);
+    let is_fetched = details.marks & FETCHED != 0;
+    let size = (bytes.len() + value.len()).to_string();
+    let facts = [
+        ("exp", &left[..]),
+        ("la", &idle[..]),
+        ("cas", &cas[..]),
+        ("fetch", if is_fetched { "yes" } else { "no" }),
+        // Who reads an item does not learn its class.
+        ("cls", "0"),
+        ("size", &size[..]),
+    ];
+    let is_base64 = details.marks & BASE64 != 0 || !is_word(bytes);
+    answer::debug(output.room(ANSWER_BYTES), key, is_base64, &facts);
     Ok(())
 }

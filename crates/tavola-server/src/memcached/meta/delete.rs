@@ -1,22 +1,33 @@
 //! `md`.
 
-use tavola::{Attributes, CasOutcome, CasToken, Result};
+use tavola::{Attributes, CasToken, Condition, Details, Marks, Result, Store, Stored};
 use tavola_proto::KeyRoom;
-use tavola_proto::meta::{Item, Request, Status, answer};
+use tavola_proto::meta::{Flags, Item, Request, Status, answer};
 
-use super::ANSWER_BYTES;
+use super::{ANSWER_BYTES, version_of};
 use crate::memcached::exptime;
 use crate::memcached::failure;
 use crate::memcached::items::{self, Deleted};
+use crate::memcached::marks::{STALE, TOKEN_SENT};
 use crate::memcached::tally::Event;
 use crate::memcached::work::Work;
 use crate::net::Output;
 
-pub(super) fn carry_out(work: &Work, request: &Request<'_>, item: &Item<'_>, output: &mut Output) {
-    let deleted = if item.flags.has(b'x') {
-        empty(work, item)
+pub(super) fn carry_out(
+    work: &mut Work,
+    request: &Request<'_>,
+    item: &Item<'_>,
+    output: &mut Output,
+) {
+    let mut room = KeyRoom::default();
+    let key = item.key.bytes(&mut room);
+    let deleted = if item.flags.has(b'x') || item.flags.has(b'I') {
+        let mut value = work.borrow_value();
+        let changed = change(work, &item.flags, key, &mut value);
+        work.give_back(value);
+        changed
     } else {
-        delete(work, item)
+        delete(work, &item.flags, key)
     };
     match deleted {
         Ok(status) if request.hides(status) => {}
@@ -25,10 +36,8 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, item: &Item<'_>, out
     }
 }
 
-fn delete(work: &Work, item: &Item<'_>) -> Result<Status> {
-    let mut room = KeyRoom::default();
-    let key = item.key.bytes(&mut room);
-    let deleted = match item.flags.compare() {
+fn delete(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Status> {
+    let deleted = match flags.compare() {
         Some(cas) => items::delete_at(work, key, cas, "md")?,
         None if items::delete(work, key, "md")? => Deleted::Done,
         None => Deleted::Missing,
@@ -40,29 +49,60 @@ fn delete(work: &Work, item: &Item<'_>) -> Result<Status> {
     })
 }
 
-/// `x`: the item stays, with no bytes as its value.
-fn empty(work: &Work, item: &Item<'_>) -> Result<Status> {
-    let flags = &item.flags;
-    let attributes = Attributes {
-        expiry: exptime::signed(flags.exptime().unwrap_or(0)),
-        flags: flags.client_flags(),
+/// The item stays: without a value (`x`), or as a stale one (`I`).
+fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Result<Status> {
+    let status = loop {
+        let Some(details) = work.table().get_entry_into(key, value)? else {
+            break Status::NotFound;
+        };
+        let token = work.table().token(&details, value)?;
+        if flags.compare().is_some_and(|cas| cas != token.0) {
+            break Status::Exists;
+        }
+        let value = if flags.has(b'x') { &[] } else { &value[..] };
+        let how = how(work, flags, &details, token);
+        if let Stored::Done(_) = work.table().store(key, value, &how)? {
+            break Status::Done;
+        }
+        // It was changed in between.
     };
-    let mut room = KeyRoom::default();
-    let key = item.key.bytes(&mut room);
-    let table = work.table();
-    let status = match flags.compare() {
-        None if table.replace_with(key, &[], attributes)? => Status::Done,
-        None => Status::NotFound,
-        Some(cas) => match table.compare_and_swap_with(key, CasToken(cas), &[], attributes)? {
-            CasOutcome::Swapped => Status::Done,
-            CasOutcome::Changed => Status::Exists,
-            CasOutcome::Missing => Status::NotFound,
-        },
-    };
-    work.count(if status == Status::Done {
-        Event::DeleteHit
-    } else {
-        Event::DeleteMiss
-    });
+    match status {
+        Status::Done if flags.has(b'I') => {}
+        Status::Done => work.count(Event::DeleteHit),
+        _ => work.count(Event::DeleteMiss),
+    }
     Ok(status)
+}
+
+/// An item without a value is a new one with the old unique number. One that becomes stale stays
+/// as it is but for that number, and somebody may be told again to bring a new value.
+fn how(work: &Work, flags: &Flags<'_>, details: &Details, token: CasToken) -> Store {
+    let mut attributes = details.attributes;
+    let mut marks = Some(Marks::default());
+    let mut version = None;
+    if flags.has(b'x') {
+        attributes = Attributes {
+            expiry: exptime::signed(flags.exptime().unwrap_or(0)),
+            flags: flags.client_flags(),
+        };
+        marks = work.new_marks(false);
+        version = Some(details.version).filter(|version| *version != 0);
+    }
+    if flags.has(b'I') {
+        if let Some(time) = flags.exptime() {
+            attributes.expiry = exptime::signed(time);
+        }
+        let Marks { clear, set } = marks.unwrap_or_default();
+        marks = Some(Marks {
+            clear: clear | TOKEN_SENT,
+            set: set | STALE,
+        });
+        version = None;
+    }
+    Store {
+        condition: Condition::Is(token),
+        attributes: Some(attributes),
+        version: version_of(flags).or(version),
+        marks,
+    }
 }

@@ -1,16 +1,37 @@
 //! `mg`.
 
-use tavola::{Attributes, Details, Result};
-use tavola_proto::KeyRoom;
+use tavola::{Attributes, CasToken, Condition, Details, Expiry, Result, Store, Stored};
 use tavola_proto::meta::answer::{self, Found};
-use tavola_proto::meta::{Item, Request, Status};
+use tavola_proto::meta::{Flags, Item, Request, Status};
+use tavola_proto::{KeyRoom, is_word};
 
-use super::ANSWER_BYTES;
+use super::{ANSWER_BYTES, version_of};
 use crate::memcached::exptime;
 use crate::memcached::failure;
+use crate::memcached::marks::{self, BASE64, FETCHED, STALE, TOKEN_SENT};
 use crate::memcached::tally::Event;
 use crate::memcached::work::Work;
 use crate::net::Output;
+
+/// An item as it is to be told.
+struct Told {
+    details: Details,
+    cas: u64,
+    times: Times,
+    /// Whether the client is to bring a value.
+    is_winner: bool,
+}
+
+/// What flags make of the time of an item. They work in their order.
+#[derive(Clone, Copy)]
+struct Times {
+    /// What is left of it at last.
+    expiry: Expiry,
+    /// What was left where `t` stands.
+    told: Expiry,
+    /// Whether less is left where `R` stands than it says.
+    is_short: bool,
+}
 
 pub(super) fn carry_out(
     work: &mut Work,
@@ -19,22 +40,25 @@ pub(super) fn carry_out(
     output: &mut Output,
 ) {
     let mut value = work.borrow_value();
-    match read(work, item, &mut value) {
-        Ok(Some((attributes, cas))) => {
+    let mut room = KeyRoom::default();
+    let key = item.key.bytes(&mut room);
+    match read(work, item, key, &mut value) {
+        Ok(Some(told)) => {
             let flags = &item.flags;
-            let is_known = flags.compare().is_some_and(|known| known == cas);
+            let is_known = flags.compare().is_some_and(|known| known == told.cas);
+            let marks = told.details.marks;
             let found = Found {
                 value: &value,
                 with_value: flags.has(b'v') && !is_known,
-                is_key_base64: item.key.is_base64(),
-                client_flags: attributes.flags,
-                cas,
-                ttl_s: exptime::left_s(attributes.expiry),
-                idle_s: 0,
-                is_fetched: false,
-                is_token_sent: false,
-                is_stale: false,
-                is_winner: false,
+                is_key_base64: marks & BASE64 != 0 || !is_word(key),
+                client_flags: told.details.attributes.flags,
+                cas: told.cas,
+                ttl_s: exptime::left_s(told.times.told),
+                idle_s: marks::idle_s(marks, work.now_s),
+                is_fetched: marks & FETCHED != 0,
+                is_token_sent: marks & TOKEN_SENT != 0,
+                is_stale: marks & STALE != 0,
+                is_winner: told.is_winner,
             };
             answer::found(output.room(ANSWER_BYTES + value.len()), item, &found);
         }
@@ -45,47 +69,144 @@ pub(super) fn carry_out(
     work.give_back(value);
 }
 
-/// What stands beside the value as it is to be told, and the unique number, if it matters.
-fn read(work: &Work, item: &Item<'_>, value: &mut Vec<u8>) -> Result<Option<(Attributes, u64)>> {
+/// Reads an item, or makes one where flags say so, and does to it what they say.
+fn read(work: &Work, item: &Item<'_>, key: &[u8], value: &mut Vec<u8>) -> Result<Option<Told>> {
     let flags = &item.flags;
-    let mut room = KeyRoom::default();
-    let key = item.key.bytes(&mut room);
-    let (found, hit, miss) = match flags.exptime() {
-        None => (
-            work.table().get_entry_into(key, value)?,
-            Event::GetHit,
-            Event::GetMiss,
-        ),
-        Some(time) => {
-            let expiry = exptime::signed(time);
-            let had = work.table().get_and_touch_into(key, expiry, value)?;
-            // Flags work in their order: `t` before `T` tells the time that was.
-            let first = flags.words().find(|word| matches!(word[0], b't' | b'T'));
-            let tells_old = first.is_some_and(|word| word[0] == b't');
-            let found = had.map(|had| {
-                let was = had.attributes;
-                let attributes = if tells_old {
-                    was
-                } else {
-                    Attributes { expiry, ..was }
-                };
-                Details { attributes, ..had }
-            });
-            (found, Event::TouchHit, Event::TouchMiss)
-        }
+    let (hit, miss) = match flags.exptime() {
+        None => (Event::GetHit, Event::GetMiss),
+        Some(_) => (Event::TouchHit, Event::TouchMiss),
     };
-    let Some(details) = found else {
-        work.count(miss);
-        work.fetched(key, None);
-        return Ok(None);
+    let told = loop {
+        if let Some(details) = look(work, flags, key, value)? {
+            if let Some(told) = found(work, flags, key, details, value)? {
+                work.fetched(key, Some(value.len()));
+                break told;
+            }
+        } else if flags.vivify().is_none() {
+            work.count(miss);
+            work.fetched(key, None);
+            return Ok(None);
+        } else if let Some(told) = make(work, flags, key)? {
+            work.fetched(key, None);
+            break told;
+        }
+        // It was changed, made or removed in between.
     };
     work.count(hit);
-    work.fetched(key, Some(value.len()));
-    let with_cas = flags.has(b'c') || flags.compare().is_some();
+    Ok(Some(told))
+}
+
+/// Reads an item, and gives it the time of `T`; tells the time it had.
+fn look(
+    work: &Work,
+    flags: &Flags<'_>,
+    key: &[u8],
+    value: &mut Vec<u8>,
+) -> Result<Option<Details>> {
+    match flags.exptime() {
+        None => work.table().get_entry_into(key, value),
+        Some(time) => {
+            let expiry = exptime::signed(time);
+            work.table().get_and_touch_into(key, expiry, value)
+        }
+    }
+}
+
+/// Notes what becomes of an item that is there; `None`: it became another in between.
+fn found(
+    work: &Work,
+    flags: &Flags<'_>,
+    key: &[u8],
+    details: Details,
+    value: &[u8],
+) -> Result<Option<Told>> {
+    let times = Times::of(flags, details.attributes.expiry, false);
+    let is_free = details.marks & TOKEN_SENT == 0;
+    let is_winner = is_free && (times.is_short || details.marks & STALE != 0);
+    // It costs a look at the whole value where there are no versions.
+    let with_cas = is_winner || flags.has(b'c') || flags.compare().is_some();
     let cas = if with_cas {
         work.cas_of(&details, value)?
     } else {
         0
     };
-    Ok(Some((details.attributes, cas)))
+    let told = Told {
+        details,
+        cas,
+        times,
+        is_winner,
+    };
+    // Who has let it expire is the last who was told of it.
+    if exptime::left_s(times.expiry) == Some(0) {
+        return Ok(Some(told));
+    }
+    if is_winner {
+        let here = Condition::Is(CasToken(cas));
+        let had = work.table().mark(key, here, 0, TOKEN_SENT)?;
+        // There is one who wins.
+        if had.is_none_or(|had| had & TOKEN_SENT != 0) {
+            return Ok(None);
+        }
+    }
+    if !flags.has(b'u') {
+        work.used(key, &details);
+    }
+    Ok(Some(told))
+}
+
+/// Makes an item without a value, which the client is to bring; `None`: it is there by now.
+fn make(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Option<Told>> {
+    let times = Times::of(flags, Expiry::Never, true);
+    let attributes = Attributes {
+        expiry: times.expiry,
+        flags: 0,
+    };
+    let mut marks = work.new_marks(false).unwrap_or_default();
+    let details = Details {
+        attributes,
+        version: 0,
+        marks: marks.set,
+    };
+    let is_used = marks.set != 0 && !flags.has(b'u');
+    marks.set |= TOKEN_SENT | if is_used { FETCHED } else { 0 };
+    let how = Store {
+        condition: Condition::Absent,
+        attributes: Some(attributes),
+        version: version_of(flags),
+        marks: Some(marks),
+    };
+    let Stored::Done(token) = work.table().store(key, &[], &how)? else {
+        return Ok(None);
+    };
+    work.count(Event::Stored);
+    Ok(Some(Told {
+        details,
+        cas: token.0,
+        times,
+        is_winner: true,
+    }))
+}
+
+impl Times {
+    fn of(flags: &Flags<'_>, had: Expiry, is_made: bool) -> Self {
+        let mut times = Self {
+            expiry: had,
+            told: had,
+            is_short: false,
+        };
+        for word in flags.words() {
+            match (word[0], flags.exptime(), flags.vivify(), flags.recache()) {
+                (b'T', Some(time), ..) => times.expiry = exptime::signed(time),
+                (b'N', _, Some(time), _) if is_made => times.expiry = exptime::signed(time),
+                (b'R', .., Some(time)) if !is_made => {
+                    let [left, least] = [times.expiry, exptime::signed(time)].map(exptime::left_s);
+                    times.is_short =
+                        matches!((left, least), (Some(left), Some(least)) if left < least);
+                }
+                (b't', ..) => times.told = times.expiry,
+                _ => {}
+            }
+        }
+        times
+    }
 }

@@ -1,9 +1,11 @@
 //! The meta commands: what the table is asked, and what the client is told. One file a command.
 //!
-//! Flags that ask for what a table does not keep are refused as memcached refuses a letter it does
-//! not know: when an item was used (`h`, `l`), who is to bring a new value (`N`, `R` of `mg`),
-//! staleness (`I`), and unique numbers of the client's choice (`E`). `u` is taken and has no
-//! effect. Where a key is told, it comes as base64 if it was asked for so.
+//! What they need to know of an item that is not its value, its flags or its time stands in its
+//! marks (`marks`): whether it is stale, and who is to bring a new value; whether and when it was
+//! read; whether its key came as base64. Flags that ask for what a table has no room for are
+//! refused as memcached refuses a letter it does not know: without versions there is no unique
+//! number of the client's choice (`E`), none that is older than another (`I`), and no time of use
+//! (`h`, `l`); where items have a fixed length, no marks at all (`N`, `R` of `mg`).
 
 mod count;
 mod debug;
@@ -11,8 +13,9 @@ mod delete;
 mod get;
 mod set;
 
-use tavola_proto::meta::{Request, answer};
+use tavola_proto::meta::{Flags, Request, answer};
 
+use super::marks::Kept;
 use super::tally::Event;
 use super::work::{After, Work};
 use crate::net::Output;
@@ -25,11 +28,12 @@ const UNKNOWN_FLAG: &[u8] = b"CLIENT_ERROR invalid flag\r\n";
 /// Carries out a request.
 pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Output) -> After {
     work.count(Event::Meta);
-    let unknown: &[u8] = match request {
-        Request::Get(_) => b"hlNRE",
-        Request::Set { .. } | Request::Delete(_) => b"IE",
-        Request::Arithmetic { .. } => b"E",
-        Request::Debug { .. } | Request::Noop => b"",
+    let unknown: &[u8] = match (request, work.shared.kept) {
+        (_, Kept::All) | (Request::Debug { .. } | Request::Noop, _) => b"",
+        (Request::Get(_), Kept::Flags) => b"hlE",
+        (Request::Get(_), Kept::Nothing) => b"hlENR",
+        (Request::Set { .. } | Request::Delete(_), _) => b"IE",
+        (Request::Arithmetic { .. }, _) => b"E",
     };
     let flags = request.item().map(|item| &item.flags);
     if flags.is_some_and(|flags| unknown.iter().any(|letter| flags.has(*letter))) {
@@ -49,4 +53,9 @@ pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Out
         Request::Noop => output.extend(answer::NOOP),
     }
     After::GoOn
+}
+
+/// `E`, where a table can have it: the others it gives itself.
+fn version_of(flags: &Flags<'_>) -> Option<u64> {
+    flags.new_cas().filter(|cas| !matches!(cas, 0 | &u64::MAX))
 }

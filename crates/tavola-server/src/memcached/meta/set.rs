@@ -5,10 +5,10 @@ use tavola_proto::KeyRoom;
 use tavola_proto::meta::answer::{self, Stored};
 use tavola_proto::meta::{Item, Mode, Request, Status};
 
-use super::ANSWER_BYTES;
+use super::{ANSWER_BYTES, version_of};
 use crate::memcached::exptime;
 use crate::memcached::failure;
-use crate::memcached::store::{Join, Outcome, Store, Verb, store};
+use crate::memcached::store::{Join, More, Outcome, Store, Verb, store};
 use crate::memcached::work::Work;
 use crate::net::Output;
 
@@ -48,6 +48,11 @@ pub(super) fn carry_out(
             attributes: Attributes {
                 expiry: exptime::signed(time.unwrap_or(0)),
                 flags: flags.client_flags(),
+            },
+            more: More {
+                version: version_of(flags),
+                takes_stale: flags.has(b'I'),
+                is_base64: item.key.is_base64(),
             },
         },
     );

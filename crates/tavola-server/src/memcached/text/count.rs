@@ -20,6 +20,7 @@ pub(super) fn carry_out(work: &Work, asked: &text::Count<'_>, output: &mut Outpu
             down: asked.down,
             cas: None,
             make: None,
+            version: None,
         },
     );
     let reply = match counted {

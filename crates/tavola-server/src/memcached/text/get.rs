@@ -126,6 +126,7 @@ fn tell(
         Some((value, details)) => {
             work.count(Event::GetHit);
             work.fetched(key, Some(value.len()));
+            work.used(key, &details);
             item(work, output, key, asked.with_cas, value, details)?;
         }
         None => {
@@ -176,6 +177,7 @@ pub(in crate::memcached) fn get_and_touch(
             Some(details) => {
                 work.count(Event::TouchHit);
                 work.fetched(key, Some(value.len()));
+                work.used(key, &details);
                 item(work, output, key, get.with_cas, &value, details)?;
             }
             None => {

@@ -5,7 +5,7 @@ use tavola_proto::text::{self, StoreVerb, answer};
 
 use super::Reply;
 use crate::memcached::exptime;
-use crate::memcached::store::{Join, Outcome, Store, Verb, store};
+use crate::memcached::store::{Join, More, Outcome, Store, Verb, store};
 use crate::memcached::work::Work;
 
 pub(super) fn carry_out(work: &Work, asked: &text::Store<'_>) -> Result<Reply> {
@@ -26,6 +26,7 @@ pub(super) fn carry_out(work: &Work, asked: &text::Store<'_>) -> Result<Reply> {
                 expiry: exptime::signed(asked.exptime),
                 flags: asked.flags,
             },
+            more: More::default(),
         },
     )?;
     Ok(Reply::Line(match stored {

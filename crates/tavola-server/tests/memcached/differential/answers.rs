@@ -65,7 +65,13 @@ fn flag(word: &[u8], out: &mut Vec<u8>) {
             out.push(b'c');
             out.extend_from_slice(ANY);
         }
-        (Some(b't'), Some(left_s)) if left_s > LONGEST_S => {
+        // A second may have begun since it was used.
+        (Some(b'l'), Some(idle_s)) if idle_s < SECONDS => {
+            out.push(b'l');
+            out.extend_from_slice(ANY);
+        }
+        // Of a time that has passed nothing is left here, and less than nothing there.
+        (Some(b't'), Some(left_s)) if left_s == 0 || left_s > LONGEST_S => {
             out.push(b't');
             out.extend_from_slice(ANY);
         }

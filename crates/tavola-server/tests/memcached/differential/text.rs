@@ -3,7 +3,7 @@
 use super::Style;
 use super::random::Random;
 
-const KEYS: [&str; 6] = ["a", "b", "key", "n", "Zm9v", "x:y"];
+const KEYS: [&str; 7] = ["a", "b", "key", "n", "Zm9v", "foo", "x:y"];
 const NUMBERS: [&str; 12] = [
     "0",
     "1",
@@ -20,8 +20,15 @@ const NUMBERS: [&str; 12] = [
 ];
 /// Never so short that a second matters.
 const TIMES: [&str; 7] = ["0", "100", "5000", "2592000", "-1", "2592001", "2000000000"];
-/// Not what another item may have for its unique number.
-const CAS: [&str; 3] = ["0", "9223372036854775809", "18446744073709551615"];
+/// Not what an item has for its unique number, unless a client has chosen it.
+const CAS: [&str; 4] = [
+    "4611686018427387904",
+    "9223372036854775809",
+    "18446744073709551614",
+    "18446744073709551615",
+];
+/// Times that have passed: what is left of them is told as a number without a meaning.
+const PASSED: [&str; 2] = ["-1", "2592001"];
 const LONGEST_KEY: usize = 250;
 const STORES: [&str; 5] = ["set", "add", "replace", "append", "prepend"];
 
@@ -56,14 +63,13 @@ fn fits(request: &[u8], style: Style) -> bool {
         let flags = words.iter().skip(2).filter_map(|word| word.first());
         flags.into_iter().any(|letter| letters.contains(letter))
     };
-    // Of meta commands these flags are refused here, or not known to older ones there.
+    // Of meta commands these flags are not known to older ones, or are otherwise there.
     let is_known = match (words[0], style.is_newest) {
-        (b"mg", true) => !has(b"hlNRE"),
-        (b"ms" | b"md", true) => !has(b"IE"),
-        (b"ma", true) => !has(b"E"),
-        (b"mg", false) => !has(b"bCTu"),
-        (b"md", false) => !has(b"bxCTF"),
+        (b"mg", false) => !has(b"bCTuE"),
+        (b"md", false) => !has(b"bxCTFE"),
         (b"ms" | b"ma", false) | (b"me", _) => false,
+        // A number that becomes longer is a new item there, which forgets these flags.
+        (b"ma", true) => !has(b"E") && !words.iter().any(|word| is_over(word)),
         _ => true,
     };
     let is_of_style = match words[0] {
@@ -76,11 +82,20 @@ fn fits(request: &[u8], style: Style) -> bool {
         // More words are refused here.
         b"delete" => words.len() <= 5,
         // It flushes this second there.
-        b"flush_all" => words.get(1).is_none_or(|delay| *delay != b"1"),
+        b"flush_all" => words.get(1).is_none_or(|delay| !delay.ends_with(b"1")),
         b"incr" | b"decr" | b"ma" => style.counts,
         _ => true,
     };
     is_known && is_of_style
+}
+
+/// Whether this is the flag `T` with a time that has passed, or may have.
+fn is_over(word: &[u8]) -> bool {
+    let Some(digits) = word.strip_prefix(b"T") else {
+        return false;
+    };
+    let digits = str::from_utf8(digits).unwrap_or_default();
+    digits.starts_with('-') || digits.len() > 6 && !digits.starts_with("20")
 }
 
 fn right(random: &mut Random) -> Vec<u8> {
@@ -107,7 +122,7 @@ fn right(random: &mut Random) -> Vec<u8> {
             block(&head, &value)
         }
         7 => {
-            let (cas, value) = (random.of(&CAS[1..]), value(random));
+            let (cas, value) = (random.of(&CAS), value(random));
             let head = format!(
                 "cas {key} {} 0 {} {cas}{noreply}",
                 flags(random),
@@ -161,18 +176,25 @@ fn value(random: &mut Random) -> Vec<u8> {
 fn meta(random: &mut Random, key: &str) -> Vec<u8> {
     let verb = random.of(&["mg", "mg", "ms", "ms", "md", "ma", "ma"]);
     let letters = match verb {
-        "mg" => "bcfkqstuvTCO",
-        "ms" => "bckqsFTCMOv",
-        "md" => "bkqCOxTF",
-        _ => "bckqtvTCDJMNO",
+        "mg" => "bcfhklqstuvTNRCEO",
+        "ms" => "bckqsFTCEIMNOv",
+        "md" => "bkqCEIOxTF",
+        _ => "bckqtvTCDEJMNO",
     };
-    let mut words = String::new();
+    let mut words = Vec::new();
     for letter in letters.chars() {
-        // What opaque words and keys say is told where it stands among the others.
         if random.once_in(3) {
-            words += &format!(" {letter}{}", argument(random, verb, letter));
+            words.push(format!(" {letter}{}", argument(random, verb, letter)));
         }
     }
+    // They work in their order, and are told in it.
+    let passes = |word: &String| PASSED.contains(&&word[2..]);
+    if !words.iter().any(passes) {
+        for at in 1..words.len() {
+            words.swap(at, random.below(at as u64 + 1) as usize);
+        }
+    }
+    let words = words.concat();
     if verb == "ms" {
         let value = value(random);
         return block(&format!("ms {key} {}{words}", value.len()), &value);
@@ -182,8 +204,9 @@ fn meta(random: &mut Random, key: &str) -> Vec<u8> {
 
 fn argument(random: &mut Random, verb: &str, letter: char) -> &'static str {
     match (verb, letter) {
-        (_, 'T' | 'N') => random.of(&TIMES),
-        (_, 'C') => random.of(&CAS[1..]),
+        (_, 'T' | 'N' | 'R') => random.of(&TIMES),
+        (_, 'C') => random.of(&CAS),
+        (_, 'E') => random.of(&CAS[..3]),
         (_, 'F') => random.of(&["0", "7", "4294967295"]),
         (_, 'D' | 'J') => random.of(&["0", "1", "12", "18446744073709551615"]),
         ("ms", 'M') => random.of(&["S", "E", "R", "A", "P", "s", "e", "r", "a", "p"]),
@@ -293,6 +316,11 @@ fn word(random: &mut Random) -> &'static str {
         "v",
         "k",
         "q",
+        "h",
+        "I",
+        "N30",
+        "R30",
+        "E7",
         "b",
         "T100",
         "F7",

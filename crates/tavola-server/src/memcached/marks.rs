@@ -1,0 +1,128 @@
+//! What the server keeps of an item in its marks (`Table::mark`), which change without its value.
+//!
+//! ```text
+//! bit 0      one client was told to bring a new value, and nobody else is
+//! bit 1      the value is stale
+//! bit 2      it was read since it was stored
+//! bit 3      the client that stored it sent the key as base64
+//! bits 4..24 when it was used: 0 if that is not known, else 1 and the number of units of 4 seconds
+//!            since 1970, which begins anew after 48 days
+//! ```
+//!
+//! Each is written only where it changes. Reading writes when an item is read for the first time,
+//! and when its last use is a minute ago: memcached does not notice more, either. It is noted in
+//! tables with versions alone: where there are none the items have no room for marks, and a read
+//! would have to copy them.
+
+use tavola::Marks;
+
+pub(super) const TOKEN_SENT: u32 = 1;
+pub(super) const STALE: u32 = 1 << 1;
+pub(super) const FETCHED: u32 = 1 << 2;
+pub(super) const BASE64: u32 = 1 << 3;
+const TIME_SHIFT: u32 = 4;
+const TIMES: u64 = (1 << 20) - 1;
+const TIME_MARKS: u32 = (TIMES as u32) << TIME_SHIFT;
+/// The seconds of a unit of time.
+const UNIT_S: u64 = 4;
+/// After so many seconds they begin anew.
+const ROUND_S: u64 = TIMES * UNIT_S;
+/// A use that is so little in the future is one of now: clocks may be set.
+const AHEAD_S: u64 = 3600;
+/// A use is not noted again for so long.
+const REST_S: u32 = 60;
+
+/// What is kept of the items of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// Items have room for nothing beside their value.
+    Nothing,
+    /// What is stored or asked for with a flag of its own.
+    Flags,
+    /// How items are used as well.
+    All,
+}
+
+/// The marks of a time; rounded up, so that nothing was used longer ago than it was.
+pub(super) fn at(now_s: u64) -> u32 {
+    let code = 1 + now_s.div_ceil(UNIT_S) % TIMES;
+    (code as u32) << TIME_SHIFT
+}
+
+/// How many seconds ago an item was used; 0 if that is not known.
+pub(super) fn idle_s(marks: u32, now_s: u64) -> u32 {
+    let code = u64::from(marks >> TIME_SHIFT);
+    if code == 0 {
+        return 0;
+    }
+    let idle_s = (now_s % ROUND_S + ROUND_S - (code - 1) * UNIT_S) % ROUND_S;
+    if idle_s > ROUND_S - AHEAD_S {
+        0
+    } else {
+        idle_s as u32
+    }
+}
+
+/// When it was, in seconds since 1970; 0 if that is not known.
+pub(super) fn used_s(marks: u32, now_s: u64) -> u64 {
+    match marks & TIME_MARKS {
+        0 => 0,
+        _ => now_s - u64::from(idle_s(marks, now_s)).min(now_s),
+    }
+}
+
+/// What a read changes.
+pub(super) fn used(marks: u32, now_s: u64) -> Marks {
+    if marks & FETCHED == 0 {
+        let is_known = marks & TIME_MARKS != 0;
+        let set = FETCHED | if is_known { 0 } else { at(now_s) };
+        return Marks { clear: 0, set };
+    }
+    if idle_s(marks, now_s) < REST_S && marks & TIME_MARKS != 0 {
+        return Marks::default();
+    }
+    Marks {
+        clear: TIME_MARKS,
+        set: at(now_s),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW_S: u64 = 1_800_000_000;
+
+    #[test]
+    fn times_are_told_to_a_few_seconds() {
+        for now_s in NOW_S..NOW_S + 10 {
+            let marks = at(now_s) | FETCHED | STALE;
+            assert_eq!(idle_s(marks, now_s), 0);
+            for later_s in [10, 1000, 86_400, 40 * 86_400] {
+                let idle_s = u64::from(idle_s(marks, now_s + later_s));
+                assert!((later_s - 3..=later_s).contains(&idle_s), "{idle_s}");
+            }
+            assert_eq!(idle_s(marks, now_s - 1000), 0);
+        }
+        assert_eq!(idle_s(FETCHED, NOW_S), 0);
+        assert_eq!(at(u64::MAX / 2) & !TIME_MARKS, 0);
+    }
+
+    #[test]
+    fn a_read_changes_marks_once_and_then_once_a_minute() {
+        let mut marks = at(NOW_S) | BASE64;
+        let mut read = |later_s| {
+            let changed = used(marks, NOW_S + later_s);
+            marks = marks & !changed.clear | changed.set;
+            changed != Marks::default()
+        };
+        assert!(read(20));
+        assert!(!read(30));
+        assert!(read(64));
+        assert!(!read(100));
+        assert!(read(200));
+        assert_eq!(marks & !TIME_MARKS, FETCHED | BASE64);
+        assert_eq!(used(0, NOW_S).set, FETCHED | at(NOW_S));
+        assert_eq!(used(FETCHED, NOW_S).set, at(NOW_S));
+    }
+}
