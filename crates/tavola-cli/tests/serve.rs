@@ -54,6 +54,43 @@ fn tcp_and_unix_sockets_are_served_at_once() {
 }
 
 #[test]
+fn stat_tells_who_serves_and_how_many() {
+    let shell = Shell::new();
+    let mut seats = [".first", ".second"].map(|pid_file| {
+        let pid_file = shell.path().join(pid_file);
+        let mut command = shell.command(["serve", "t", "--listen", "127.0.0.1:0"]);
+        command.arg("--pid-file").arg(&pid_file);
+        Seat::start(command, pid_file)
+    });
+    let addresses: Vec<String> = seats.iter_mut().map(Seat::address).collect();
+    let mut lines = Vec::from([0, 1, 1].map(|at: usize| connect(&addresses[at])));
+    for line in &mut lines {
+        ask(&mut **line, "get a\r\n", "END\r\n");
+    }
+    // They tell it once a second.
+    wait_until(|| {
+        let text = shell.run(["stat", "t"]).text();
+        text.contains("2 processes, 3 connections now, 3 since")
+    });
+    drop(lines.pop());
+    let told = |name: &str| {
+        let stat = shell.run(["stat", "t", "--json"]).json();
+        let all = stat["participants"].as_array().expect("a list").clone();
+        let mut numbers: Vec<_> = all.iter().map(|one| one[name].as_u64()).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    wait_until(|| told("connections") == [Some(1), Some(1)]);
+    assert_eq!(told("connections_accepted"), [Some(1), Some(2)]);
+    for seat in &mut seats {
+        seat.signal(Signal::TERM);
+        assert_eq!(seat.ended(), Some(0));
+    }
+    let text = shell.run(["stat", "t"]).text();
+    assert!(!text.contains("served by"), "{text}");
+}
+
+#[test]
 fn a_server_that_is_killed_loses_nothing() {
     let shell = Shell::new();
     let mut seat = Seat::serve(&shell, &["t", "--capacity", "8M"]);

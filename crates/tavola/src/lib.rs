@@ -60,10 +60,11 @@ pub use region::names;
 #[cfg(feature = "torture")]
 pub use sync::killpoint;
 pub use table::{
-    Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Expiry, Iter,
-    Latencies, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine, LogOptions, LogReader,
-    LogSink, LogText, Maintained, Marks, Options, Overload, Participant, Pending, Queue,
-    QueueOptions, QueuePool, Recent, ShardStats, Stats, Store, Stored, Table, Updated, Watch,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry,
+    Expiry, Iter, Latencies, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine,
+    LogOptions, LogReader, LogSink, LogText, Maintained, Marks, Options, Overload, Participant,
+    Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats, Stats, Store, Stored,
+    Table, Updated, Watch,
 };
 
 // Its examples open tables by name: a test of `tavola-capi` runs them over a directory of its own.

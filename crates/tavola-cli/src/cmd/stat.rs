@@ -5,7 +5,7 @@ use std::process::{self, ExitCode};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
-use tavola::{Latencies, Participant, Recent, ShardStats, Stats, Table};
+use tavola::{Latencies, Participant, Recent, Serving, ShardStats, Stats, Table};
 
 use crate::args::TableArg;
 use crate::error::CliError;
@@ -54,6 +54,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         ))?;
         for (name, text) in summary(&stats, &latencies) {
             out.line(format!("  {name:<13} {text}"))?;
+        }
+        if let Some(served) = served(&participants) {
+            out.line(format!("  {:<13} {served}", "served by"))?;
         }
         write_participants(&mut out, &participants)?;
         write_classes(&mut out, &stats)?;
@@ -197,6 +200,22 @@ fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'stati
     lines
 }
 
+/// How many processes serve the table to clients, and to how many; `None`: none does.
+fn served(participants: &[Participant]) -> Option<String> {
+    let alive = participants.iter().filter(|one| one.alive);
+    let servers: Vec<Serving> = alive.filter_map(|one| one.serving).collect();
+    let sum = |of: fn(&Serving) -> u64| servers.iter().map(of).sum();
+    (!servers.is_empty()).then(|| {
+        let many = match servers.len() {
+            1 => "1 process".to_owned(),
+            many => format!("{} processes", count(many as u64)),
+        };
+        let now = counted(sum(|one| one.connections), "connection");
+        let ever = count(sum(|one| one.accepted));
+        format!("{many}, {now} now, {ever} since they began")
+    })
+}
+
 fn write_participants(out: &mut Output, participants: &[Participant]) -> Result<(), CliError> {
     out.line(format!("  {:<13} {}", "attached", participants.len()))?;
     for one in participants {
@@ -208,7 +227,13 @@ fn write_participants(out: &mut Output, participants: &[Participant]) -> Result<
         let command = one.command.as_deref().unwrap_or("?");
         let command = output::printable(command.as_bytes());
         let since = age(now_unix_s().saturating_sub(one.attached_unix_s));
-        out.line(format!("    {:>8}  {command}, for {since}{state}", one.pid))?;
+        let clients = one.serving.filter(|_| one.alive).map(|serving| {
+            let now = counted(serving.connections, "connection");
+            format!(", {now} of {}", count(serving.accepted))
+        });
+        let clients = clients.unwrap_or_default();
+        let line = format!("    {:>8}  {command}, for {since}{clients}{state}", one.pid);
+        out.line(line)?;
     }
     Ok(())
 }
@@ -292,6 +317,8 @@ fn participant_as_json(one: &Participant) -> Value {
         "writes": one.writes,
         "sets": one.sets,
         "removes": one.removes,
+        "connections": one.serving.map(|serving| serving.connections),
+        "connections_accepted": one.serving.map(|serving| serving.accepted),
     })
 }
 

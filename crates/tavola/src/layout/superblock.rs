@@ -162,7 +162,10 @@ pub(crate) struct Participant {
     pub(crate) time_ns: W64,
     /// Seconds since 1970 at which it attached.
     pub(crate) attached: W64,
-    reserved: [W64; 2],
+    /// One more than the connections that it serves, as it told last; 0: it is no server.
+    pub(crate) connections: W64,
+    /// Those it has accepted since it attached.
+    pub(crate) accepted: W64,
     /// Reads of a cache that found their key, by all that ever had the slot.
     pub(crate) hits: W64,
     /// Those that did not.
@@ -175,7 +178,8 @@ pub(crate) struct Participant {
 }
 assert_layout!(Participant, size 128, {
     generation: 0, state: 4, pid: 8, estate: 12, start_time: 16, pid_ns: 24, time_ns: 32,
-    attached: 40, reserved: 48, hits: 64, misses: 72, sets: 80, removes: 88, unused: 96,
+    attached: 40, connections: 48, accepted: 56, hits: 64, misses: 72, sets: 80, removes: 88,
+    unused: 96,
 });
 
 impl Superblock {

@@ -178,6 +178,8 @@ fn try_slot(region: &Region, slot: u32, state: u32) -> io::Result<Option<u32>> {
     p.pid_ns.store(who.pid_ns, Ordering::Relaxed);
     p.time_ns.store(who.time_ns, Ordering::Relaxed);
     p.attached.store(sys::clock::unix_s(), Ordering::Relaxed);
+    p.connections.store(0, Ordering::Relaxed);
+    p.accepted.store(0, Ordering::Relaxed);
     raise_last_slot(region, slot);
     p.state.store(ATTACHED, Ordering::Release);
     Ok(Some(id_of(slot, generation)))

@@ -43,7 +43,7 @@ pub use options::Options;
 pub use queues::{Queue, QueueOptions, QueuePool, Watch};
 pub use recent::Recent;
 pub use shards::ShardStats;
-pub use stats::{ClassStats, Participant, Stats};
+pub use stats::{ClassStats, Participant, Serving, Stats};
 pub use store::{Condition, Store, Stored};
 pub use update::{CasOutcome, CasToken, Updated};
 

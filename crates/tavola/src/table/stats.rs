@@ -6,7 +6,7 @@ use super::{Recent, Table};
 use crate::alloc::capacity;
 use crate::error::Result;
 use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS, ShardHead};
-use crate::lock::{is_alive, members};
+use crate::lock::{is_alive, members, tally};
 use crate::region::told;
 use crate::sync::Ordering;
 use crate::sys;
@@ -139,6 +139,17 @@ pub struct Participant {
     pub sets: u64,
     /// Those that remove keys; as [`Stats::removes`].
     pub removes: u64,
+    /// What it told of itself as a server; `None`: it is none.
+    pub serving: Option<Serving>,
+}
+
+/// What a process that serves a table tells of its clients; by [`Table::tell_serving`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Serving {
+    /// Connections that are open.
+    pub connections: u64,
+    /// Connections that were accepted, ever.
+    pub accepted: u64,
 }
 
 /// Keys of a shard.
@@ -255,7 +266,9 @@ impl Core {
         members(self.region())
             .map(|member| {
                 let alive = is_alive(self.region(), member.id, me);
-                let calls = Calls::of(self.region().participant(member.slot));
+                let slot = self.region().participant(member.slot);
+                let calls = Calls::of(slot);
+                let connections = slot.connections.load(Ordering::Relaxed);
                 Participant {
                     pid: member.pid,
                     slot: member.slot,
@@ -271,9 +284,28 @@ impl Core {
                     writes: calls.writes(),
                     sets: calls.sets,
                     removes: calls.removes,
+                    serving: (connections > 0).then(|| Serving {
+                        connections: connections - 1,
+                        accepted: slot.accepted.load(Ordering::Relaxed),
+                    }),
                 }
             })
             .collect()
+    }
+
+    /// Only this process writes its slot's words, and nothing depends on them: they are two.
+    fn tell_serving(&self, serving: Serving) -> Result<()> {
+        let slot = tally(self.region(), self.writer()?);
+        let connections = serving.connections.saturating_add(1);
+        for (word, now) in [
+            (&slot.accepted, serving.accepted),
+            (&slot.connections, connections),
+        ] {
+            if word.load(Ordering::Relaxed) != now {
+                word.store(now, Ordering::Relaxed);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -309,6 +341,27 @@ impl Table {
     /// None today; the type leaves room.
     pub fn participants(&self) -> Result<Vec<Participant>> {
         Ok(self.core()?.participants())
+    }
+
+    /// Tells others how many clients this process serves, through sockets or whatever, for
+    /// [`Table::participants`] of any process. A server does so now and then.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// let serving = tavola::Serving { connections: 2, accepted: 70 };
+    /// table.tell_serving(serving)?;
+    /// assert_eq!(table.participants()?[0].serving, Some(serving));
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly), and what keeps a process from attaching.
+    ///
+    /// # Crash
+    /// Killed before it returned: either of the numbers is the old one or the new one.
+    pub fn tell_serving(&self, serving: Serving) -> Result<()> {
+        self.core()?.tell_serving(serving)
     }
 
     /// Frees the slots of participants that died, and wins back what they held; says how many.

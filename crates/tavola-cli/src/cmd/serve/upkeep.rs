@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tavola::Table;
+use tavola::{Serving, Table};
 use tavola_server::Counters;
 
 /// Between two looks whether something is to be done, and while there is.
@@ -40,6 +40,11 @@ impl Upkeep {
     /// What fails (a full file system, a kernel without huge pages) is tried again later, and shows
     /// in what clients ask for.
     pub fn turn(&mut self, table: &Table, counters: &Counters) -> Duration {
+        // For `tavola stat` and `tavola top`.
+        let _ = table.tell_serving(Serving {
+            connections: counters.current_connections,
+            accepted: counters.total_connections,
+        });
         let is_idle = counters.bytes_read == self.bytes_read;
         self.bytes_read = counters.bytes_read;
         if !is_idle {
@@ -80,7 +85,10 @@ mod tests {
         upkeep.next_sweep = due;
         let mut counters = Counters::default();
         counters.bytes_read = 10;
+        counters.current_connections = 3;
         assert_eq!(upkeep.turn(&table, &counters), PAUSE);
+        let serving = table.participants().unwrap()[0].serving;
+        assert_eq!(serving.map(|serving| serving.connections), Some(3));
         assert_eq!(upkeep.next_sweep, due);
         // A step may find something to do first.
         for _ in 0..1000 {

@@ -162,7 +162,7 @@ pub fn participants(view: &View<'_>, rows: usize) -> Section {
         let pid = one.pid;
         let command = match (one.alive, one.command.as_deref()) {
             (false, _) => "(dead; 'tavola maintain' removes it)".to_owned(),
-            (true, command) => short(command.unwrap_or("?")),
+            (true, command) => short(command.unwrap_or("?")) + &clients(one),
         };
         let tint = if one.alive { Tint::Plain } else { Tint::Bad };
         let (reads, writes) = (rates.map(|rates| rates.0), rates.map(|rates| rates.1));
@@ -176,6 +176,14 @@ pub fn participants(view: &View<'_>, rows: usize) -> Section {
         section.line(tint, format!("{pid:>8}{numbers}  {command}"));
     }
     section
+}
+
+/// Of a server, its connections.
+fn clients(one: &Participant) -> String {
+    one.serving.map_or(String::new(), |serving| {
+        let connections = counted(serving.connections, "connection");
+        format!(" ({connections})")
+    })
 }
 
 /// A command line without the directory of the program, which would fill the line.
