@@ -60,7 +60,7 @@ pub use region::names;
 #[cfg(feature = "torture")]
 pub use sync::killpoint;
 pub use table::{
-    Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Eviction,
     Expiry, Iter, Latencies, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine,
     LogOptions, LogReader, LogSink, LogText, Maintained, Marks, Options, Overload, Participant,
     Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats, Stats, Store, Stored,

@@ -30,7 +30,7 @@
 //!   (`meta`).
 //! - A read that fails ends the connection, after a line that says why.
 //! - `cache_memlimit` changes the capacity of a table that is a cache, for all who use it.
-//! - Figures of `stats` that have no counterpart here are 0; evictions are counted and not watched.
+//! - Figures of `stats` that have no counterpart here are 0.
 //! - `watch` and the dumps may stand behind other commands in a pipeline.
 //! - `slabs` and `lru` are answered as by a memcached that does neither.
 //!

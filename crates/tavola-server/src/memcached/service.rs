@@ -184,11 +184,18 @@ impl Worker for MemcachedWorker {
             failure::line(output, &error);
             served.next = Next::Close;
         }
+        // What fails there fails for the next request as well, whose client is told.
+        let _ = self.work.tell_evictions();
         served
     }
 
     fn close(&mut self, session: Session, gone: Gone) {
         self.work.shared.watchers.went(session.place.client(), gone);
+        let was_watching = matches!(session.state, State::Watch(_));
+        drop(session);
+        if was_watching {
+            self.work.look_at_watchers();
+        }
     }
 }
 
@@ -316,6 +323,7 @@ impl Session {
                     output.extend(TOO_MANY_WATCHERS);
                     return None;
                 };
+                work.look_at_watchers();
                 output.extend(answer::OK);
                 self.place.watches();
                 self.state = State::Watch(subscription);

@@ -20,9 +20,10 @@ const MOST: usize = 20;
 /// The lines that wait for a client, in bytes.
 pub(super) const WAITING_BYTES: usize = 256 * 1024;
 /// The kinds of events that there are here; the others can be asked for and never come.
-const KINDS: [Event; 4] = [
+const KINDS: [Event; 5] = [
     Event::Fetchers,
     Event::Mutations,
+    Event::Evictions,
     Event::Connevents,
     Event::Deletions,
 ];
@@ -154,6 +155,37 @@ impl Watchers {
         });
     }
 
+    /// A key that made room for another.
+    pub(super) fn evicted(&self, evicted: &Evicted<'_>) {
+        let Evicted {
+            key,
+            is_fetched,
+            ttl_s,
+            idle_s,
+            size_bytes,
+        } = *evicted;
+        let fetch = if is_fetched { "yes" } else { "no" };
+        self.tell(Event::Evictions, |line| {
+            begin(line, "eviction", key);
+            let _ = write!(line, " fetch={fetch} ttl=");
+            let _ = match ttl_s {
+                Some(ttl_s) => write!(line, "{ttl_s}"),
+                None => write!(line, "-1"),
+            };
+            let _ = write!(line, " la={idle_s} clsid=0 size={size_bytes}");
+        });
+    }
+
+    /// Keys that went and were not told, as there were too many.
+    pub(super) fn lost(&self, evictions: u64) {
+        self.skipped.fetch_add(evictions, Relaxed);
+        for watcher in self.list().iter() {
+            if watcher.watched.has(Event::Evictions) {
+                watcher.lines().skipped += evictions;
+            }
+        }
+    }
+
     /// A connection that has come.
     pub(super) fn came(&self, client: Client) {
         self.tell(Event::Connevents, |line| {
@@ -224,6 +256,17 @@ pub(super) struct Stored {
     pub(super) command: &'static str,
     pub(super) ttl_s: u32,
     pub(super) size_bytes: usize,
+}
+
+/// What is known of a key that made room for another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Evicted<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) is_fetched: bool,
+    /// What was left; none for ever.
+    pub(super) ttl_s: Option<u32>,
+    pub(super) idle_s: u32,
+    pub(super) size_bytes: u64,
 }
 
 impl Watcher {

@@ -9,12 +9,13 @@ use tavola_proto::text::{Event as Kind, Watched};
 
 use super::connections::Connections;
 use super::crawler::{Crawler, Dump};
+use super::exptime;
 use super::flush::Flush;
 use super::marks::{self, Kept};
 use super::prefixes::{Deed, Prefixes};
 use super::rules::Rules;
 use super::tally::{Event, Tallies, Tally};
-use super::watch::{Stored, Watchers};
+use super::watch::{Evicted, Stored, Watchers};
 use crate::net::Meter;
 
 /// What is to happen after a request.
@@ -151,6 +152,38 @@ impl Work {
     /// Whether anybody wants to hear of deletions.
     pub(super) fn tells_deletions(&self) -> bool {
         self.shared.watchers.want(Kind::Deletions)
+    }
+
+    /// Whether keys are noted that are evicted, as somebody watches.
+    pub(super) fn look_at_watchers(&self) {
+        let wants = || self.shared.watchers.want(Kind::Evictions);
+        // A table that fails tells it to who asks for something.
+        let _ = self.table().watch_evictions(wants());
+        if wants() {
+            // Perhaps another thread has seen to that before the line above.
+            let _ = self.table().watch_evictions(true);
+        }
+    }
+
+    /// Tells which keys were evicted, by whichever thread of this process.
+    pub(super) fn tell_evictions(&self) -> Result<()> {
+        let watchers = &self.shared.watchers;
+        if !watchers.want(Kind::Evictions) {
+            return Ok(());
+        }
+        let lost = self.table().take_evictions(|gone| {
+            watchers.evicted(&Evicted {
+                key: gone.key,
+                is_fetched: gone.marks & marks::FETCHED != 0,
+                ttl_s: exptime::left_s(gone.attributes.expiry),
+                idle_s: marks::idle_s(gone.marks, self.now_s),
+                size_bytes: gone.value_len,
+            });
+        })?;
+        if lost > 0 {
+            watchers.lost(lost);
+        }
+        Ok(())
     }
 
     /// A buffer for a value, to be given back.

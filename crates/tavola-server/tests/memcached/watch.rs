@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 
+use tavola::Table;
+
 use super::script::{Client, Ours, Theirs};
 
 /// One that watches.
@@ -210,11 +212,85 @@ fn who_does_not_read_loses_lines_and_holds_nobody_up() {
     );
     assert_eq!(sent + skipped, asked);
     assert_eq!(figure(&mut client, "log_worker_written"), asked);
-    // It reads at last: all that was kept, and how many are missing before the next line.
-    for _ in 0..sent {
-        assert!(deaf.line().contains(" type=item_get "));
-    }
+    // It reads at last: all that was kept, and how many are missing before the lines behind them.
     client.expect(b"get last\r\n", b"END\r\n");
-    assert_eq!(deaf.line(), format!("skipped={skipped}"));
-    assert!(deaf.line().contains(" key=last "));
+    let (mut told, mut missing) = (0, 0);
+    loop {
+        let line = deaf.line();
+        match line.strip_prefix("skipped=") {
+            Some(number) => missing += number.parse::<u64>().expect("a number"),
+            None if line.contains(" key=last ") => break,
+            None => {
+                assert!(line.contains(" type=item_get "), "{line}");
+                told += 1;
+            }
+        }
+    }
+    assert_eq!((told, missing), (sent, skipped));
+}
+
+#[test]
+fn evictions_are_told_as_memcached_tells_them() {
+    let cache = Table::options().capacity(8 << 20).max_size(64 << 20);
+    let ours = Ours::over(cache.versions(true).private().expect("a table"));
+    let theirs = Theirs::start().filter(|theirs| theirs.patch() >= 40);
+    let addresses = [
+        Some(ours.address),
+        theirs.as_ref().map(|theirs| theirs.address),
+    ];
+    for address in addresses.into_iter().flatten() {
+        let mut watcher = Watcher::new(address, "evictions");
+        let mut client = Client::connect(address);
+        let value = "v".repeat(500_000);
+        // More than memcached has room for, unless it is told otherwise.
+        for number in 0..200 {
+            let time = 1000 * (number % 2);
+            let set = format!("set k{number} 0 {time} 500000 noreply\r\n{value}\r\n");
+            client.send(set.as_bytes());
+        }
+        client.ask_until_version(b"version\r\n");
+        for _ in 0..10 {
+            let facts = watcher.facts();
+            let names: Vec<&str> = facts.iter().map(|(name, _)| &name[..]).collect();
+            let expected = "ts gid type key fetch ttl la clsid size";
+            assert_eq!(names.join(" "), expected);
+            let [kind, key, fetch, ttl, size] = [2, 3, 4, 5, 8].map(|at| &facts[at].1[..]);
+            assert_eq!([kind, fetch, size], ["eviction", "no", "500000"]);
+            let number: u32 = key[1..].parse().expect("a number");
+            let left: i32 = ttl.parse().expect("a number");
+            let is_right = match number % 2 {
+                0 => left == -1,
+                _ => (900..=1000).contains(&left),
+            };
+            assert!(is_right, "{key} with {left} s");
+        }
+    }
+}
+
+#[test]
+fn who_watches_no_more_costs_nothing() {
+    let cache = Table::options().capacity(4 << 20).max_size(16 << 20);
+    let ours = Ours::over(cache.private().expect("a table"));
+    let fill = |client: &mut Client| {
+        for number in 0..40 {
+            let set = format!("set k{number} 0 0 200000\r\n{}\r\n", "v".repeat(200_000));
+            client.expect(set.as_bytes(), b"STORED\r\n");
+        }
+    };
+    let mut client = ours.connect();
+    let mut watchers = [(); 2].map(|()| Watcher::new(ours.address, "evictions mutations"));
+    fill(&mut client);
+    for watcher in &mut watchers {
+        while !watcher.line().contains(" type=eviction ") {}
+    }
+    drop(watchers);
+    let mut is_off = || {
+        client.ask_until_version(b"flush_all\r\nversion\r\n");
+        fill(&mut client);
+        let mut noted = 0;
+        let lost = ours.table.take_evictions(|_| noted += 1).expect("taken");
+        noted + lost == 0
+    };
+    // As soon as their threads have seen that they are gone.
+    assert!((0..200).any(|_| is_off()), "they are noted on and on");
 }

@@ -446,6 +446,16 @@ impl<'a> Item<'a> {
         true
     }
 
+    /// Copies the first bytes of the key, as many as have room; false: as of [`Self::copy_value`].
+    pub(crate) fn key_to(&self, out: &mut [u8]) -> bool {
+        let len = out.len().min(self.key_len as usize);
+        if self.is_large() {
+            return self.pieces().read(0, &mut out[..len]);
+        }
+        bytes::read(self.block.bytes(self.data, len as u64), &mut out[..len]);
+        true
+    }
+
     /// Whether its chain consists of pages in the right states.
     pub(crate) fn chain_is_whole(&self) -> bool {
         !self.is_large() || self.pieces().pages().all(|page| page.is_some())

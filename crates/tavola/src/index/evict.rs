@@ -27,6 +27,7 @@ use crate::layout::{
     slot_tag,
 };
 use crate::lock::ShardLock;
+use crate::region::{TOLD, Told};
 use crate::sync::Ordering;
 
 /// Newcomers have this part of the bytes.
@@ -308,6 +309,9 @@ fn let_go(
         expire(lock, &found)?;
         return Ok(payload);
     }
+    if lock.region.watches_evicted() {
+        note(lock, item);
+    }
     drop_key(lock, &found)?;
     count_to_epoch(lock);
     match is_protected {
@@ -318,6 +322,25 @@ fn let_go(
         }
     }
     Ok(payload)
+}
+
+/// For whoever watches in this process.
+#[cold]
+#[inline(never)]
+fn note(lock: &ShardLock<'_>, item: &Item<'_>) {
+    let mut key = [0; TOLD];
+    // A chain that is broken shows when the key is dropped.
+    if item.is_tag() || !item.key_to(&mut key) {
+        return;
+    }
+    let stamp = item.stamp();
+    let told = Told {
+        key_len: item.key_len(),
+        value_len: item.payload() - item.key_len(),
+        expiry_ms: stamp.expiry_ms,
+        client: u64::from(stamp.client) | u64::from(stamp.marks) << 32,
+    };
+    lock.region.note_evicted(&told, &key);
 }
 
 /// Counts a key that is evicted towards the next epoch of tags. (Of keys alone, so that tags do not

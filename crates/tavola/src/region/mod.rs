@@ -14,12 +14,15 @@ mod ahead;
 mod clock;
 mod create;
 mod dirs;
+mod evicted;
 mod extents;
+mod huge;
 mod leases;
 mod name;
 mod samples;
 
 pub(crate) use create::{Unmapped, create, open, told};
+pub(crate) use evicted::{TOLD, Told};
 pub(crate) use name::{check_directory, make_directory};
 pub mod names {
     //! Where a name lives, which tables there are, and how one is removed.
@@ -51,6 +54,7 @@ pub(crate) struct Region {
     /// The process generation that opened the file: a forked child must open it anew to attach.
     opened: u64,
     clock: clock::Clock,
+    evicted: evicted::Evicted,
 }
 
 /// What a read needs of the geometry, reckoned once.
@@ -119,6 +123,7 @@ impl Region {
             backing: Backing::Heap { layout },
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
+            evicted: evicted::Evicted::new(),
         };
         region.superblock().init(&geometry, seed, [0, 0], 0);
         region
@@ -149,6 +154,7 @@ impl Region {
             },
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
+            evicted: evicted::Evicted::new(),
         }
     }
 
@@ -446,16 +452,6 @@ impl<'a> Block<'a> {
         );
         // SAFETY: inside the page, as just checked.
         unsafe { self.start.add(at as usize) }
-    }
-}
-
-impl Region {
-    /// Lays the bytes on huge pages, where the kernel can.
-    pub(crate) fn collapse(&self, offset: u64, len: u64) -> io::Result<()> {
-        match &self.backing {
-            Backing::File { .. } => sys::map::collapse(self.bytes(offset, len), len as usize),
-            Backing::Heap { .. } => Ok(()),
-        }
     }
 }
 

@@ -9,6 +9,7 @@ mod core;
 mod counter;
 mod effort;
 mod entry;
+mod evicted;
 mod how;
 mod iter;
 mod latency;
@@ -33,6 +34,7 @@ mod write;
 
 pub use attributes::{Attributes, Expiry};
 pub use entry::{Details, Entry};
+pub use evicted::Eviction;
 pub use iter::{Cursor, Iter};
 pub use latency::Latencies;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};
