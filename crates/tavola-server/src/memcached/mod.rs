@@ -25,7 +25,8 @@
 //! - The unique number of an item is a hash of its value: an item that got another value and its
 //!   old one again has the old number.
 //! - Values of exactly the largest size are stored; memcached counts its own header and the key.
-//! - `flush_all` with a delay removes keys when the first request after it comes.
+//! - `flush_all` with a delay removes keys when the first request after it comes, and spares what
+//!   is stored in that very second.
 //! - In tables without versions, meta flags that need what their items have no room for are refused
 //!   (`meta`).
 //! - A read that fails ends the connection, after a line that says why.

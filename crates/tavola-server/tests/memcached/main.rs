@@ -6,6 +6,7 @@ mod binary;
 mod bytes;
 mod differential;
 mod dumps;
+mod edges;
 mod figures;
 mod hostile;
 mod meta;

@@ -316,13 +316,13 @@ fn keys_are_deleted_and_flushed() {
         > set a 0 0 1
         > x
         < STORED
-        > flush_all 2
+        > flush_all 4
         < OK
         > get a
         < VALUE a 0 1
         < x
         < END
-        ~ 3100
+        ~ 4100
         > get a
         < END
         > flush_all noreply
