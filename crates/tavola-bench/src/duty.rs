@@ -24,9 +24,13 @@ pub(crate) fn follow(leader_pid: u32, cpu: Option<usize>) -> Result<()> {
 
 /// Puts the calling thread on its CPU, if there is one for it.
 pub(crate) fn stay_on(cpu: Option<usize>) -> Result<()> {
-    let Some(cpu) = cpu else { return Ok(()) };
+    cpu.map_or(Ok(()), |cpu| stay_on_all(&[cpu]))
+}
+
+/// Puts the calling thread, and what it starts, on these CPUs.
+pub(crate) fn stay_on_all(cpus: &[usize]) -> Result<()> {
     let mut set = CpuSet::new();
-    set.set(cpu);
+    cpus.iter().for_each(|&cpu| set.set(cpu));
     sched_setaffinity(None, &set).map_err(refused("choosing the CPU"))
 }
 

@@ -29,6 +29,14 @@ impl Latency {
         }
     }
 
+    /// Of calls that wait by themselves: what the scheduler had to do with them is not asked.
+    pub(crate) fn of_waiting() -> Self {
+        Self {
+            waits: None,
+            ..Self::new()
+        }
+    }
+
     #[inline]
     pub(crate) fn record(&mut self, ns: u64) {
         self.histogram.saturating_record(ns);

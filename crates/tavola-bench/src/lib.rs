@@ -12,6 +12,7 @@
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
 //! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
+//! - [`serve`]: clients of memcached, at this server and at memcached itself.
 //! - [`trace`]: how often a table with a capacity finds what is asked for, beside simulations.
 //!
 //! Below them: [`clock`] (one time for all processes), `bytes` (keys and values made from an
@@ -34,6 +35,7 @@ mod order;
 pub mod queue;
 pub mod scale;
 mod scratch;
+pub mod serve;
 pub mod tags;
 pub mod trace;
 pub mod uid;

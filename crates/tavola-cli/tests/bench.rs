@@ -11,6 +11,8 @@ use tempfile::TempDir;
 mod logs;
 #[path = "bench/queues.rs"]
 mod queues;
+#[path = "bench/serves.rs"]
+mod serves;
 #[path = "bench/traces.rs"]
 mod traces;
 

@@ -9,7 +9,7 @@ const DIRECTION: [(&str, &[&str]); 12] = [
     ("tavola-capi", &["tavola"]),
     ("tavola-client", &["tavola-proto"]),
     ("tavola-server", &["tavola", "tavola-proto"]),
-    ("tavola-bench", &["tavola", "tavola-client"]),
+    ("tavola-bench", &["tavola", "tavola-client", "tavola-proto"]),
     ("tavola-torture", &["tavola"]),
     ("tavola-tracing", &["tavola"]),
     (

@@ -16,6 +16,7 @@ mod human;
 mod logs;
 mod queues;
 mod scale;
+mod serves;
 mod traces;
 
 const EXAMPLES: &str = "\
@@ -30,6 +31,7 @@ Examples:
   tavola bench queue                                two processes hand each other elements
   tavola bench log                                  processes log lines
   tavola bench scale                                how rates hold up with more processes
+  tavola bench serve --against memcached            clients of memcached, at both servers
   tavola bench trace web.u32.xz --items 5%          hit ratios of a table with a capacity
 
 Each runs on a table of its own that nobody else can see and that is gone at the end, also
@@ -77,6 +79,7 @@ enum What {
     Queue(queues::Args),
     Log(logs::Args),
     Scale(scale::Args),
+    Serve(serves::Args),
     Trace(traces::Args),
     #[command(hide = true)]
     Worker,
@@ -84,6 +87,17 @@ enum What {
     Player,
     #[command(hide = true)]
     Logger,
+    #[command(hide = true)]
+    Client,
+    #[command(hide = true)]
+    Host(HostArgs),
+}
+
+/// A leader's number, CPUs, and a program with its arguments
+#[derive(clap::Args)]
+struct HostArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
 }
 
 /// Put, overwrite, mixed load, get and miss over many keys by many processes
@@ -301,10 +315,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
                 repeat: args.repeat,
             };
             let report = uid::run(&config).map_err(explain)?;
-            show(if args.json {
-                json(&report)
-            } else {
-                human::uid(&report)
+            show(match args.json {
+                true => json(&report),
+                false => human::uid(&report),
             })?;
         }
         What::Tags(args) => {
@@ -324,10 +337,13 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         What::Queue(args) => queues::run(args)?,
         What::Log(args) => logs::run(args)?,
         What::Scale(args) => scale::run(args)?,
+        What::Serve(args) => serves::run(args)?,
         What::Trace(args) => traces::run(args)?,
         What::Worker => kv::work().map_err(explain)?,
         What::Player => queue::work().map_err(explain)?,
         What::Logger => log::work().map_err(explain)?,
+        What::Client => tavola_bench::serve::work().map_err(explain)?,
+        What::Host(args) => serves::host(&args.args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -390,10 +406,13 @@ impl KvArgs {
 
 /// How a worker is started: this program again, with a hidden subcommand.
 fn worker(subcommand: &str) -> Result<(PathBuf, Vec<OsString>), CliError> {
-    let program = std::env::current_exe().map_err(|source| {
+    Ok((program()?, vec!["bench".into(), subcommand.into()]))
+}
+
+fn program() -> Result<PathBuf, CliError> {
+    std::env::current_exe().map_err(|source| {
         CliError::Sentence(format!("cannot find the program to start again ({source})"))
-    })?;
-    Ok((program, vec!["bench".into(), subcommand.into()]))
+    })
 }
 
 /// Runs a measurement and shows each of its lines as soon as it is known.

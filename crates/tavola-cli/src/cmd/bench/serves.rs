@@ -1,0 +1,289 @@
+//! `tavola bench serve`: arguments, and the results as a table for people.
+
+use std::ffi::OsString;
+
+use tavola_bench::serve::{
+    self, Config, Cpus, Line, Load, LoadLine, LocalLine, MemoryLine, Part, Rate, SideMemory,
+    Transport,
+};
+
+use super::{json, parse_count, program, show, show_each};
+use crate::error::CliError;
+use crate::units::{counted, size};
+
+const HELP: &str = "\
+A client process asks 'tavola serve' and, with --against memcached, a memcached, in turn: a pair
+of runs; the ratio is that of the rates within each pair. Both servers have as many threads, 1
+GiB to fill, loopback or a Unix socket in a folder of their own. What comes is compared with what
+is to come, what was set is read back; a wrong answer ends the run with exit code 2.
+
+Parts (--only), of 16-byte keys in random order:
+  get           one get a trip, one connection; a trip is all that is sent before waiting
+  get-50        one get a trip, 50 connections of one client
+  pipe-10       10 gets a trip
+  pipe-100      100 gets a trip
+  multiget      one get of 100 keys a trip
+  meta          100 of 'mg KEY k v' a trip
+  binary        100 binary getq and a noop a trip
+  set           one set a trip, answered
+  set-pipe      100 sets a trip, each answered
+  set-noreply   100 sets a trip, the last alone answered (noreply)
+  local         gets over TCP, over a Unix socket, and of the table itself without a socket
+  memory        the memory of --items values of 100 bytes
+
+'cpus one': client and server share one CPU. 'cpus two': the client has one, the server another
+(with several threads all others). Rates are thousand keys a second, medians of the runs;
+latencies are those of trips, of all runs. CPU is the time of the server's process a key, by
+/proc/PID/stat. Memory is what the process has for itself and of files, and of the table's file.
+
+Examples:
+  tavola bench serve --against memcached
+  tavola bench serve --against /usr/local/bin/memcached --only get,multiget --cpus one
+  tavola bench serve --against memcached --threads 2 --json | jq 'select(.load) | [.load, .ratio]'
+  tavola bench serve --quick";
+
+/// Clients of memcached, at tavola serve and at memcached itself
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub struct Args {
+    /// Another server under the same loads: memcached, or a path of one
+    #[arg(long, value_name = "PROGRAM")]
+    against: Option<OsString>,
+    /// Threads of each server
+    #[arg(long, value_name = "T", default_value_t = 1)]
+    threads: usize,
+    /// Parts of the measurement, with commas between [default: all]
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    only: Vec<Part>,
+    /// tcp, unix, or both with a comma between
+    #[arg(
+        long,
+        value_name = "T",
+        value_delimiter = ',',
+        default_value = "tcp,unix",
+        value_parser = parse_transport
+    )]
+    transports: Vec<Transport>,
+    /// one, two, or both with a comma between
+    #[arg(
+        long,
+        value_name = "C",
+        value_delimiter = ',',
+        default_value = "one,two",
+        value_parser = parse_cpus
+    )]
+    cpus: Vec<Cpus>,
+    /// Keys that are asked for, and as many that are set
+    #[arg(long, value_name = "N", default_value = "100K", value_parser = parse_count)]
+    keys: u64,
+    /// Bytes of their values
+    #[arg(long, short, value_name = "V", default_value_t = 32)]
+    value_bytes: usize,
+    /// Items whose memory is told
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count)]
+    items: u64,
+    /// Pairs of runs
+    #[arg(long, short, value_name = "R", default_value_t = 5)]
+    repeat: u32,
+    /// How long a run lasts
+    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    seconds: f64,
+    /// A look at whether all works: one short pair, few keys
+    #[arg(long, conflicts_with_all = ["repeat", "seconds", "keys", "items"])]
+    quick: bool,
+    /// One more argument for tavola serve, such as --with=--spin=0; may be given several times
+    #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
+    with: Vec<OsString>,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_transport(text: &str) -> Result<Transport, String> {
+    let found = Transport::ALL.into_iter().find(|one| one.name() == text);
+    found.ok_or_else(|| format!("'{text}' is neither tcp nor unix"))
+}
+
+fn parse_cpus(text: &str) -> Result<Cpus, String> {
+    let found = Cpus::ALL.into_iter().find(|one| one.name() == text);
+    found.ok_or_else(|| format!("'{text}' is neither one nor two"))
+}
+
+pub fn run(args: Args) -> Result<(), CliError> {
+    let as_json = args.json;
+    let config = args.config()?;
+    if !as_json {
+        show(header(&config))?;
+    }
+    show_each(
+        |emit| serve::run(&config, emit),
+        |line| if as_json { json(line) } else { human(line) },
+    )
+}
+
+/// Becomes a server; see [`serve::host`].
+pub fn host(args: &[OsString]) -> Result<(), CliError> {
+    serve::host(args).map_err(super::explain)
+}
+
+impl Args {
+    fn config(self) -> Result<Config, CliError> {
+        let config = Config {
+            program: program()?,
+            client: vec!["bench".into(), "client".into()],
+            host: vec!["bench".into(), "host".into()],
+            against: self.against,
+            threads: self.threads,
+            with: self.with,
+            only: self.only,
+            transports: self.transports,
+            cpus: self.cpus,
+            keys: self.keys,
+            value_bytes: self.value_bytes,
+            repeat: self.repeat,
+            seconds: self.seconds,
+            items: self.items,
+        };
+        Ok(match self.quick {
+            false => config,
+            true => Config {
+                keys: 2000,
+                items: 20_000,
+                repeat: 1,
+                seconds: 0.05,
+                ..config
+            },
+        })
+    }
+}
+
+/// What is measured, and the head of the table.
+fn header(config: &Config) -> String {
+    format!(
+        "{} with values of {} B, servers of {}, {} of {} s\n\n\
+         {:<12}{:<5}{:<5}{:<10}{:>8}  {:<17}{:>8}{:>8}{:>9}{:>8}  {}",
+        counted(config.keys, "key"),
+        config.value_bytes,
+        counted(config.threads as u64, "thread"),
+        counted(config.repeat.into(), "pair"),
+        config.seconds,
+        "load",
+        "over",
+        "cpus",
+        "server",
+        "K/s",
+        "(least–most)",
+        "p50 µs",
+        "p99",
+        "p99.9",
+        "CPU µs",
+        "ratio (least–most)",
+    )
+}
+
+fn human(line: &Line) -> String {
+    match line {
+        Line::Load(line) => load(line),
+        Line::Local(line) => local(line),
+        Line::Memory(line) => memory(line),
+        Line::LeftOut(line) => format!("{} left out: {}", line.what, line.left_out),
+    }
+}
+
+fn load(line: &LoadLine) -> String {
+    let name = Load::name(line.load);
+    let place = format!(
+        "{name:<12}{:<5}{:<5}",
+        line.transport.name(),
+        line.cpus.name()
+    );
+    let mut text = format!("{place}{}", rate("tavola", &line.tavola));
+    if let (Some(ratio), Some(least), Some(most)) = (line.ratio, line.least, line.most) {
+        text.push_str(&format!("  {ratio:.2} ({least:.2}–{most:.2})"));
+    }
+    if let Some(other) = &line.memcached {
+        text.push_str(&format!("\n{:22}{}", "", rate("memcached", other)));
+    }
+    text
+}
+
+fn rate(server: &str, rate: &Rate) -> String {
+    let range = format!("({:.1}–{:.1})", rate.least_kops, rate.most_kops);
+    format!(
+        "{server:<10}{:>8.1}  {range:<17}{:>8.1}{:>8.1}{:>9.1}{:>8.2}",
+        rate.kops, rate.p50_us, rate.p99_us, rate.p999_us, rate.cpu_us,
+    )
+}
+
+fn local(line: &LocalLine) -> String {
+    format!(
+        "local       cpus {}: a get over TCP takes {:.1} µs, over a Unix socket {:.1} µs, of the \
+         table itself {:.3} µs",
+        line.cpus.name(),
+        line.tcp_ns / 1e3,
+        line.unix_ns / 1e3,
+        line.direct_ns / 1e3,
+    )
+}
+
+fn memory(line: &MemoryLine) -> String {
+    let side = |name: &str, side: &Option<SideMemory>| {
+        side.map_or(String::new(), |side| {
+            format!(
+                "; {name} {} ({:.1} B an item, {} when empty)",
+                size(side.full_bytes),
+                side.bytes_per_item,
+                size(side.empty_bytes)
+            )
+        })
+    };
+    let ratio = line
+        .ratio
+        .map_or(String::new(), |ratio| format!("; ratio {ratio:.2}"));
+    format!(
+        "memory      {} of {} + {} B{}{}{ratio}",
+        counted(line.items, "item"),
+        line.key_bytes,
+        line.value_bytes,
+        side("tavola", &line.tavola),
+        side("memcached", &line.memcached),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_under_their_heads() {
+        let rate = Rate {
+            kops: 1234.56,
+            least_kops: 1000.0,
+            most_kops: 2000.0,
+            p50_us: 70.0,
+            p99_us: 90.5,
+            p999_us: 1200.0,
+            cpu_us: 0.61,
+        };
+        let line = LoadLine {
+            load: Load::SetNoreply,
+            transport: Transport::Unix,
+            cpus: Cpus::Two,
+            threads: 1,
+            connections: 1,
+            depth: 100,
+            value_bytes: 32,
+            pairs: 5,
+            ratio: Some(1.5),
+            least: Some(1.25),
+            most: Some(2.0),
+            tavola: rate,
+            memcached: Some(rate),
+        };
+        let text = human(&Line::Load(line));
+        let expected = "set-noreply unix two  tavola      1234.6  (1000.0–2000.0)      70.0    \
+                        90.5   1200.0    0.61  1.50 (1.25–2.00)";
+        assert_eq!(text.lines().next(), Some(expected));
+        assert_eq!(text.lines().count(), 2);
+    }
+}
