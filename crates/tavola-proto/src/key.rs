@@ -49,6 +49,11 @@ impl<'a> Key<'a> {
         self.is_base64
     }
 
+    /// The key itself where it came plain.
+    pub fn as_plain(&self) -> Option<&'a [u8]> {
+        (!self.is_base64).then_some(self.token)
+    }
+
     /// The key itself: where it came plain a part of the input, else decoded into `room`.
     pub fn bytes<'room>(&self, room: &'room mut KeyRoom) -> &'room [u8]
     where

@@ -8,6 +8,7 @@ use tavola::{Error, Result, Table};
 use tavola_proto::text::{Request as Text, answer};
 use tavola_proto::{Decoder, KeyRoom, Limits, Refusal, Request, Step};
 
+use super::ahead::Ahead;
 use super::connections::{Connections, Place};
 use super::crawler::Dump;
 use super::failure;
@@ -177,11 +178,14 @@ impl Worker for MemcachedWorker {
         {
             auth::ask(&mut session.decoder, *first);
         }
-        let mut wave = Wave::new();
-        let mut served = self.requests(session, input, &mut wave, output);
-        if let Err(error) = wave.read(&mut self.work, output) {
-            // The values told so far are no whole answer.
-            failure::line(output, &error);
+        let mut waiting = Waiting {
+            wave: Wave::new(),
+            ahead: Ahead::new(),
+        };
+        let mut served = self.requests(session, input, &mut waiting, output);
+        let decoder = &mut session.decoder;
+        let last = |_: &mut Work, _: &mut Decoder, _: &mut Output| Ok(After::GoOn);
+        if let After::Close = self.told(&mut waiting, decoder, output, last) {
             served.next = Next::Close;
         }
         // What fails there fails for the next request as well, whose client is told.
@@ -208,13 +212,19 @@ fn fail(error: &Error, input: &[u8], output: &mut Output) -> Served {
     }
 }
 
+/// What was asked and is not answered yet. One of the two is empty.
+struct Waiting<'a> {
+    wave: Wave<'a>,
+    ahead: Ahead<'a>,
+}
+
 impl MemcachedWorker {
-    /// Carries out requests; keys of gets may be left in the wave.
+    /// Carries out requests; some may be left waiting.
     fn requests<'a>(
         &mut self,
         session: &mut Session,
         input: &'a [u8],
-        wave: &mut Wave<'a>,
+        waiting: &mut Waiting<'a>,
         output: &mut Output,
     ) -> Served {
         let mut consumed = 0;
@@ -230,12 +240,15 @@ impl MemcachedWorker {
                 }
                 Step::Refused { refusal, used } => {
                     consumed += used;
-                    let refused =
-                        self.told(wave, output, |work, output| refuse(work, &refusal, output));
+                    let decoder = &mut session.decoder;
+                    let refused = self.told(waiting, decoder, output, |work, _, output| {
+                        refuse(work, &refusal, output)
+                    });
                     session.go_on(&mut self.work, refused, output)
                 }
                 Step::Request { request, used } => {
-                    let next = self.request(session, &request, wave, output);
+                    let is_last = consumed + used == input.len();
+                    let next = self.request(session, request, is_last, waiting, output);
                     if session.answered.is_none() {
                         consumed += used;
                     }
@@ -253,29 +266,28 @@ impl MemcachedWorker {
         }
     }
 
-    /// Carries out one request; `None`: go on with the next.
+    /// Carries out one request, the last that has come perhaps; `None`: go on with the next.
     fn request<'a>(
         &mut self,
         session: &mut Session,
-        request: &Request<'a>,
-        wave: &mut Wave<'a>,
+        request: Request<'a>,
+        is_last: bool,
+        waiting: &mut Waiting<'a>,
         output: &mut Output,
     ) -> Option<Next> {
         let answered = session.answered.take().unwrap_or(0);
-        let taken = match request {
-            Request::Text(Text::Get(get)) => match get.touch {
-                None => wave.take(&mut self.work, get, answered, output),
-                Some(exptime) => wave.read(&mut self.work, output).and_then(|()| {
-                    text::get_and_touch(&mut self.work, get, answered, exptime, output)
-                }),
-            },
-            other => {
-                let decoder = &mut session.decoder;
-                let after = self.told(wave, output, |work, output| {
-                    carry_out(work, decoder, other, output)
-                });
-                return session.go_on(&mut self.work, after, output);
-            }
+        let decoder = &mut session.decoder;
+        let Request::Text(Text::Get(get)) = &request else {
+            let after = self.other(decoder, request, is_last, waiting, output);
+            return session.go_on(&mut self.work, after, output);
+        };
+        let taken = match get.touch {
+            None => self
+                .ahead(waiting, decoder, output)
+                .and_then(|_| waiting.wave.take(&mut self.work, get, answered, output)),
+            Some(exptime) => self
+                .settle(waiting, decoder, output)
+                .and_then(|_| text::get_and_touch(&mut self.work, get, answered, exptime, output)),
         };
         match taken {
             Ok(None) => None,
@@ -290,20 +302,71 @@ impl MemcachedWorker {
         }
     }
 
-    /// Answers what is in the wave, then does what comes after it.
+    /// Carries out a request that is no get of the classic protocol, now or with others.
+    fn other<'a>(
+        &mut self,
+        decoder: &mut Decoder,
+        request: Request<'a>,
+        is_last: bool,
+        waiting: &mut Waiting<'a>,
+        output: &mut Output,
+    ) -> After {
+        let is_alone = is_last && waiting.ahead.is_empty();
+        let may_wait = !is_alone && self.work.shared.rules.users.is_none();
+        if !may_wait || !Ahead::may_keep(&request) {
+            return self.told(waiting, decoder, output, |work, decoder, output| {
+                carry_out(work, decoder, &request, output)
+            });
+        }
+        if let Err(error) = waiting.wave.read(&mut self.work, output) {
+            failure::line(output, &error);
+            return After::Close;
+        }
+        if !waiting.ahead.keep(request, &self.work) {
+            return After::GoOn;
+        }
+        self.told(waiting, decoder, output, |_, _, _| Ok(After::GoOn))
+    }
+
+    /// Answers what is waiting, then does what comes after it.
     fn told(
         &mut self,
-        wave: &mut Wave<'_>,
+        waiting: &mut Waiting<'_>,
+        decoder: &mut Decoder,
         output: &mut Output,
-        answer: impl FnOnce(&mut Work, &mut Output) -> Result<After>,
+        answer: impl FnOnce(&mut Work, &mut Decoder, &mut Output) -> Result<After>,
     ) -> After {
-        let after = wave
-            .read(&mut self.work, output)
-            .and_then(|()| answer(&mut self.work, output));
+        let after = match self.settle(waiting, decoder, output) {
+            Ok(After::GoOn) => answer(&mut self.work, decoder, output),
+            other => other,
+        };
         after.unwrap_or_else(|error| {
+            // The values told so far may be no whole answer.
             failure::line(output, &error);
             After::Close
         })
+    }
+
+    fn settle(
+        &mut self,
+        waiting: &mut Waiting<'_>,
+        decoder: &mut Decoder,
+        output: &mut Output,
+    ) -> Result<After> {
+        waiting.wave.read(&mut self.work, output)?;
+        self.ahead(waiting, decoder, output)
+    }
+
+    fn ahead(
+        &mut self,
+        waiting: &mut Waiting<'_>,
+        decoder: &mut Decoder,
+        output: &mut Output,
+    ) -> Result<After> {
+        let each = |work: &mut Work, request: &Request<'_>, output: &mut Output| {
+            carry_out(work, decoder, request, output)
+        };
+        waiting.ahead.carry_out(&mut self.work, output, each)
     }
 }
 

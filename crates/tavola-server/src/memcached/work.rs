@@ -29,6 +29,10 @@ pub(super) enum After {
     Watch(Watched),
 }
 
+/// The keys that are read together at most: as many as the table reads together.
+pub(super) const WAVE: usize = 32;
+/// From so many bytes of answers on, the next wave is smaller.
+const LARGE_WAVE_BYTES: usize = 256 * 1024;
 /// A buffer that became larger is not kept for the next value.
 const KEPT_BYTES: usize = 4 << 20;
 
@@ -80,6 +84,15 @@ impl Work {
 
     pub(super) fn table(&self) -> &Table {
         &self.shared.table
+    }
+
+    /// The wave after one that was answered by so many bytes.
+    pub(super) fn fit_wave(&mut self, answered_bytes: usize) {
+        self.wave = if answered_bytes > LARGE_WAVE_BYTES {
+            (self.wave / 2).max(1)
+        } else {
+            (self.wave * 2).min(WAVE)
+        };
     }
 
     pub(super) fn count(&self, event: Event) {

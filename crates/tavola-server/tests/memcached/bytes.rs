@@ -33,6 +33,37 @@ fn a_pipeline_is_answered_in_order() {
     assert!(client.rest() == expected);
 }
 
+/// Sets and meta gets that arrive together are kept for a moment, so that their memory is fetched
+/// at once; gets, deletes and quiet requests between them have to find them done.
+#[test]
+fn a_pipeline_of_many_kinds_is_carried_out_in_its_order() {
+    let ours = Ours::start();
+    let (mut sent, mut expected) = (String::new(), String::new());
+    for number in 0..1000 {
+        let (key, other) = (format!("k{}", number % 7), format!("o{}", number % 50));
+        let quiet = if number % 3 == 0 { " noreply" } else { "" };
+        sent += &format!("set {key} 0 0 3{quiet}\r\n{:03}\r\n", number % 1000);
+        if quiet.is_empty() {
+            expected += "STORED\r\n";
+        }
+        sent += &format!("mg {key} v\r\nms {other} 4 q\r\nv{number:03}\r\nmg {other} k v\r\n");
+        expected += &format!("VA 3\r\n{number:03}\r\nVA 4 k{other}\r\nv{number:03}\r\n");
+        if number % 5 == 0 {
+            sent += &format!("get {key} {other}\r\n");
+            expected += &format!("VALUE {key} 0 3\r\n{number:03}\r\n");
+            expected += &format!("VALUE {other} 0 4\r\nv{number:03}\r\nEND\r\n");
+        }
+        if number % 11 == 0 {
+            sent += &format!("delete {key}\r\nmg {key} v\r\nmg {key} v q\r\nmg {other} s\r\n");
+            expected += "DELETED\r\nEN\r\nHD s4\r\n";
+        }
+    }
+    let mut client = ours.connect();
+    client.send(sent.as_bytes());
+    client.0.shutdown(Shutdown::Write).expect("shut down");
+    assert_eq!(text(&client.rest()), text(expected.as_bytes()));
+}
+
 #[test]
 fn requests_may_come_byte_by_byte() {
     let ours = Ours::start();
@@ -94,6 +125,13 @@ fn a_get_of_many_large_values_goes_out_in_parts() {
         let found = client.ask(b"", expected.len());
         assert!(found == expected, "{verb}");
         client.expect(b"get b\r\n", b"END\r\n");
+    }
+    let mut client = ours.connect();
+    client.send(&b"mg a v\r\n".repeat(KEYS));
+    let head = format!("VA {BYTES}\r\n").into_bytes();
+    let each = [&head[..], &[b'x'; BYTES], b"\r\n"].concat();
+    for _ in 0..KEYS {
+        assert!(client.ask(b"", each.len()) == each, "meta");
     }
 }
 

@@ -9,15 +9,11 @@ use tavola_proto::text::{Get, answer};
 
 use crate::memcached::exptime;
 use crate::memcached::tally::Event;
-use crate::memcached::work::Work;
+use crate::memcached::work::{WAVE, Work};
 use crate::net::Output;
 
-/// The keys of a wave at most: as many as the table reads together.
-const WAVE: usize = 32;
 /// What an item's line takes beside its key and value at most.
 const LINE_BYTES: usize = 64;
-/// From so many bytes of answers on, the next wave is smaller.
-const LARGE_WAVE_BYTES: usize = 256 * 1024;
 
 /// Keys that are read together.
 pub(in crate::memcached) struct Wave<'a> {
@@ -105,11 +101,7 @@ impl<'a> Wave<'a> {
                 told?;
             }
         }
-        work.wave = if output.len() - before > LARGE_WAVE_BYTES {
-            (work.wave / 2).max(1)
-        } else {
-            (work.wave * 2).min(WAVE)
-        };
+        work.fit_wave(output.len() - before);
         Ok(())
     }
 }
