@@ -112,8 +112,8 @@ pub struct Args {
     /// Clients may not watch what others do (watch)
     #[arg(long)]
     no_watch: bool,
-    /// How long a thread that was busy looks for more to do before it sleeps: 50us
-    #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "0")]
+    /// How long a thread that was busy looks for more to do before it sleeps; 0: not at all
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "50us")]
     spin: Duration,
     /// Writes the number of the process to a file, which goes when it ends
     #[arg(long, value_name = "FILE")]

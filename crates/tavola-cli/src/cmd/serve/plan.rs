@@ -11,6 +11,9 @@ use tavola_server::memcached::Protocol;
 use super::place::Place;
 use crate::error::CliError;
 
+/// How long a thread that was busy looks for more to do, unless told otherwise.
+pub const SPIN: Duration = Duration::from_micros(50);
+
 /// All that is known before it starts.
 #[derive(Debug)]
 pub struct Plan {

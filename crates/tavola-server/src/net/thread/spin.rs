@@ -8,17 +8,31 @@ use crate::net::poll::Poll;
 const MISSES: u32 = 8;
 /// What a sleep that was hardly worth it takes beyond the time of a spin: going and waking up.
 const WAKE_UP: Duration = Duration::from_micros(50);
+/// Short sleeps that are waited for at most before it is tried again whether spinning pays.
+const MOST_PATIENCE: u32 = 1024;
+/// Who comes back so late was not alone on its CPU.
+const AWAY: Duration = Duration::from_micros(2);
 
 /// Whether a thread was busy lately, so that spinning pays.
 ///
 /// | state | becomes busy | becomes idle |
 /// |---|---|---|
-/// | busy: spins | an event came while it spun | after 8 spins in a row without one |
-/// | idle: sleeps at once | a sleep was shorter than a spin would have been | |
+/// | busy: spins | an event came while it spun | after 8 spins in a row for nothing |
+/// | idle: sleeps at once | after as many short sleeps as its patience | |
+///
+/// A spin is for nothing in which no event came, or one came while others had the CPU: to sleep
+/// would have given it to them as well, with fewer calls. What was there already counts neither
+/// way. A sleep is short that was over sooner than a spin and a wake-up take. The patience is one
+/// sleep at first; it doubles with each time that the thread became busy and spun for nothing, and
+/// is one again after an event that came while it spun. So a client that asks too rarely for a spin to
+/// catch, and too often for sleeps to be long, costs hardly any spins.
 #[derive(Debug)]
 pub(super) struct Spin {
     time: Duration,
     misses: u32,
+    patience: u32,
+    /// Short sleeps since it was last busy.
+    short_sleeps: u32,
 }
 
 impl Spin {
@@ -26,7 +40,19 @@ impl Spin {
         Self {
             time,
             misses: MISSES,
+            patience: 1,
+            short_sleeps: 0,
         }
+    }
+
+    /// Whether a wait would spin.
+    fn is_busy(&self) -> bool {
+        !self.time.is_zero() && self.misses < MISSES
+    }
+
+    fn caught(&mut self) {
+        self.misses = 0;
+        self.patience = 1;
     }
 
     /// Waits for events, at most so long, spinning first where that pays.
@@ -35,20 +61,53 @@ impl Spin {
             poll.wait(timeout);
             return;
         }
-        let start = Instant::now();
-        if self.misses < MISSES {
-            while start.elapsed() < self.time {
-                if poll.wait(Some(Duration::ZERO)) {
-                    self.misses = 0;
-                    return;
-                }
-                // Others who want this core come first, the client perhaps.
-                std::thread::yield_now();
-            }
-            self.misses += 1;
+        if self.is_busy() && self.spin(poll) {
+            return;
         }
         let asleep = Instant::now();
         if poll.wait(timeout) && asleep.elapsed() < self.time + WAKE_UP {
+            self.slept_short();
+        }
+    }
+
+    /// Looks for events for a while; false: none came.
+    fn spin(&mut self, poll: &mut Poll) -> bool {
+        let start = Instant::now();
+        if poll.wait(Some(Duration::ZERO)) {
+            // It was there before: that does not tell whether spinning pays.
+            return true;
+        }
+        loop {
+            let looked = Instant::now();
+            if looked - start >= self.time {
+                self.missed();
+                return false;
+            }
+            // Others who want this CPU come first, the client perhaps.
+            std::thread::yield_now();
+            let is_shared = looked.elapsed() >= AWAY;
+            if poll.wait(Some(Duration::ZERO)) {
+                if is_shared {
+                    self.missed();
+                } else {
+                    self.caught();
+                }
+                return true;
+            }
+        }
+    }
+
+    fn missed(&mut self) {
+        self.misses += 1;
+        if self.misses == MISSES {
+            self.patience = (self.patience * 2).min(MOST_PATIENCE);
+            self.short_sleeps = 0;
+        }
+    }
+
+    fn slept_short(&mut self) {
+        self.short_sleeps += 1;
+        if self.misses == MISSES && self.short_sleeps >= self.patience {
             self.misses = 0;
         }
     }
@@ -81,5 +140,26 @@ mod tests {
         spin.wait(&mut poll, Some(Duration::from_millis(21)));
         assert_eq!(spin.misses, MISSES);
         assert!(start.elapsed() >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn spins_for_nothing_become_rarer() {
+        let mut spin = Spin::new(Duration::from_millis(20));
+        for patience in [1, 2, 4, 8] {
+            for sleep in 1..=patience {
+                assert!(!spin.is_busy());
+                spin.slept_short();
+                assert_eq!(spin.is_busy(), sleep == patience, "{sleep} of {patience}");
+            }
+            (0..MISSES).for_each(|_| spin.missed());
+        }
+        (0..16).for_each(|_| spin.slept_short());
+        assert!(spin.is_busy());
+        spin.caught();
+        (0..MISSES).for_each(|_| spin.missed());
+        spin.slept_short();
+        assert!(!spin.is_busy(), "a spin of late was for nothing");
+        spin.slept_short();
+        assert!(spin.is_busy());
     }
 }

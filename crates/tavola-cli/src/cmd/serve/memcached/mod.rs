@@ -13,7 +13,7 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser};
 use tavola_server::memcached::{Protocol, VERSION};
 
 use super::place::{self, Place};
-use super::plan::{Plan, TablePlan, Voice};
+use super::plan::{Plan, SPIN, TablePlan, Voice};
 use super::{at_least_one, running};
 use crate::error::CliError;
 use extended::Extended;
@@ -248,7 +248,7 @@ impl Flags {
             refuses: extended.refuses,
             backlog: self.listen_backlog,
             idle_timeout: extended.idle_timeout,
-            spin: Duration::ZERO,
+            spin: SPIN,
             drain: Duration::from_secs(10),
             value_bytes: self.max_item_size,
             protocol,
