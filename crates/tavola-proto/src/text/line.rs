@@ -36,7 +36,7 @@ pub(crate) fn find<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits) -
 pub(crate) fn find_of<'a>(input: &'a [u8], searched: &mut usize, longest: usize) -> Found<'a> {
     let until = input.len().min(longest.saturating_add(1));
     let from = (*searched).min(until);
-    let Some(at) = input[from..until].iter().position(|byte| *byte == b'\n') else {
+    let Some(at) = memchr::memchr(b'\n', &input[from..until]) else {
         *searched = until;
         return if input.len() > longest {
             Found::TooLong(until)

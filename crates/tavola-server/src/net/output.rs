@@ -110,9 +110,14 @@ impl Output {
         &mut self,
         send: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
     ) -> io::Result<usize> {
+        let mut skip = self.sent;
+        if let (Some(only), 1) = (self.chunks.front(), self.chunks.len()) {
+            let size = send(&[IoSlice::new(&only[skip..])])?;
+            self.advance(size);
+            return Ok(size);
+        }
         let mut slices = [IoSlice::new(&[]); SLICES];
         let mut count = 0;
-        let mut skip = self.sent;
         for chunk in self.chunks.iter().take(SLICES) {
             slices[count] = IoSlice::new(&chunk[skip..]);
             skip = 0;

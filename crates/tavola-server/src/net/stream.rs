@@ -5,7 +5,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, sendmsg, shutdown};
+use rustix::net::{
+    RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown,
+};
 
 use crate::net::output::Output;
 use crate::net::tls::{Session, Tls};
@@ -148,8 +150,15 @@ impl Stream {
 
 /// Sends what the socket takes at once; 0: nothing now.
 pub(crate) fn send_slices(socket: &OwnedFd, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-    let mut control = SendAncillaryBuffer::default();
-    match sendmsg(socket, slices, &mut control, SendFlags::NOSIGNAL) {
+    let sent = match slices {
+        // Most answers are in one piece, and the call for that is shorter.
+        [one] => send(socket, one, SendFlags::NOSIGNAL),
+        all => {
+            let mut control = SendAncillaryBuffer::default();
+            sendmsg(socket, all, &mut control, SendFlags::NOSIGNAL)
+        }
+    };
+    match sent {
         Ok(size) => Ok(size),
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
         Err(errno) => Err(errno.into()),
