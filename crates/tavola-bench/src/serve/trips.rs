@@ -232,7 +232,7 @@ mod tests {
 
     /// A server that answers each line of a script as it says, but that the trip `spoilt` is
     /// answered as `spoil` says.
-    fn against(spoilt: usize, spoil: impl Fn(&mut Vec<u8>) + Send) -> Result<()> {
+    fn against(spoilt: usize, spoil: impl Fn(&mut Vec<u8>) + Sync) -> Result<()> {
         let script = Script::of(Load::Get, 100, 1, SORT);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = Address::Tcp(listener.local_addr().expect("its address"));

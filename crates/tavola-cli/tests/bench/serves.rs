@@ -105,10 +105,7 @@ fn a_server_that_is_not_there_is_left_out() {
 }
 
 /// This program with memcached's flags, but that it takes only short values.
-fn short_server(desk: &Desk) -> String {
-    let dir = tempfile::tempdir_in(desk.dir.path())
-        .expect("a folder")
-        .keep();
+fn short_server(dir: &Path) -> String {
     let (alias, script) = (dir.join("tavola-memcached"), dir.join("short"));
     symlink(env!("CARGO_BIN_EXE_tavola"), &alias).expect("linked");
     let text = format!("#!/bin/sh\nexec '{}' \"$@\" -I 1k\n", alias.display());
