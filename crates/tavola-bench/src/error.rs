@@ -41,6 +41,8 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The run was told to end; what was measured is kept.
+    Interrupted,
     /// An option outside its bounds.
     BadOption {
         /// The option.
@@ -82,6 +84,9 @@ impl fmt::Display for Error {
             }
             Self::Worker { what } => write!(f, "a worker process failed: {what}"),
             Self::Trace { path, why } => write!(f, "{}: {why}", path.display()),
+            Self::Interrupted => {
+                f.write_str("ended before all was done; --resume goes on from here")
+            }
             Self::BadOption { option, why } => write!(f, "--{option}: {why}"),
         }
     }

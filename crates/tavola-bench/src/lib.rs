@@ -13,6 +13,7 @@
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
 //! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
 //! - [`serve`]: clients of memcached, at this server and at memcached itself.
+//! - [`compare`]: the table beside other stores, and how each of them is used.
 //! - [`trace`]: how often a table with a capacity finds what is asked for, beside simulations.
 //!
 //! Below them: [`clock`] (one time for all processes), `bytes` (keys and values made from an
@@ -23,6 +24,7 @@
 
 mod bytes;
 pub mod clock;
+pub mod compare;
 mod duty;
 mod error;
 pub mod iter;

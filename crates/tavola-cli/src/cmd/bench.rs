@@ -12,6 +12,7 @@ use crate::error::CliError;
 use crate::output::Output;
 use crate::units;
 
+mod compare;
 mod human;
 mod logs;
 mod queues;
@@ -33,6 +34,7 @@ Examples:
   tavola bench scale                                how rates hold up with more processes
   tavola bench serve --against memcached            clients of memcached, at both servers
   tavola bench trace web.u32.xz --items 5%          hit ratios of a table with a capacity
+  tavola bench compare --quick                      beside the other stores there are
 
 Each runs on a table of its own that nobody else can see and that is gone at the end, also
 after Ctrl-C. Every answer is checked; a wrong one ends the run with exit code 2.";
@@ -81,6 +83,7 @@ enum What {
     Scale(scale::Args),
     Serve(serves::Args),
     Trace(traces::Args),
+    Compare(Box<compare::Args>),
     #[command(hide = true)]
     Worker,
     #[command(hide = true)]
@@ -91,6 +94,10 @@ enum What {
     Client,
     #[command(hide = true)]
     Host(HostArgs),
+    #[command(hide = true)]
+    CompareWorker {
+        job: String,
+    },
 }
 
 /// A leader's number, CPUs, and a program with its arguments
@@ -339,11 +346,15 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         What::Scale(args) => scale::run(args)?,
         What::Serve(args) => serves::run(args)?,
         What::Trace(args) => traces::run(args)?,
+        What::Compare(args) => compare::run(*args)?,
         What::Worker => kv::work().map_err(explain)?,
         What::Player => queue::work().map_err(explain)?,
         What::Logger => log::work().map_err(explain)?,
         What::Client => tavola_bench::serve::work().map_err(explain)?,
         What::Host(args) => serves::host(&args.args)?,
+        What::CompareWorker { job } => {
+            tavola_bench::compare::inproc::work(&job).map_err(explain)?
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,70 @@
+// Tavola through its library for C. Everything is as it comes.
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "tavola.h"
+
+static struct room room;
+
+static void check(tavola_status status) {
+  if (status < 0) fail("Tavola: %s", tavola_last_error());
+}
+
+static const char *version(void) { return tavola_version(); }
+
+static void *open_store(const struct job *job, enum mode mode) {
+  struct tavola_table *table;
+  const char *path = path_in(job, "table");
+  check(mode == READ ? tavola_open_read_only(path, NULL, &table) : tavola_open(path, NULL, &table));
+  return table;
+}
+
+static void close_store(void *store) { tavola_close(store); }
+
+static void put(void *store, struct span key, struct span value) {
+  check(tavola_set(store, key.data, key.len, value.data, value.len));
+}
+
+static bool get(void *store, struct span key, struct span *value) {
+  for (;;) {
+    struct tavola_buffer buffer = {.data = room.data, .capacity = room.size};
+    tavola_status status = tavola_get(store, key.data, key.len, &buffer);
+    if (status == TAVOLA_OK) {
+      *value = (struct span){room.data, buffer.len};
+      return true;
+    }
+    if (status == TAVOLA_MISSING) return false;
+    if (status != TAVOLA_ERR_TOO_SMALL) check(status);
+    make_room(&room, buffer.len);
+  }
+}
+
+static bool remove_key(void *store, struct span key) {
+  tavola_status status = tavola_remove(store, key.data, key.len);
+  if (status != TAVOLA_MISSING) check(status);
+  return status == TAVOLA_OK;
+}
+
+static void put_many(void *store, const struct pair *pairs, size_t count) {
+  check(tavola_set_many(store, (const struct tavola_pair *)pairs, count));
+}
+
+static void get_many(void *store, const struct span *keys, size_t count, each_value each,
+                     void *user) {
+  check(tavola_get_many(store, (const struct tavola_bytes *)keys, count, each, user));
+}
+
+_Static_assert(sizeof(struct pair) == sizeof(struct tavola_pair), "they are the same");
+_Static_assert(sizeof(struct span) == sizeof(struct tavola_bytes), "they are the same");
+
+const struct adapter adapter = {
+    .version = version,
+    .open = open_store,
+    .close = close_store,
+    .put = put,
+    .get = get,
+    .remove = remove_key,
+    .put_many = put_many,
+    .get_many = get_many,
+};

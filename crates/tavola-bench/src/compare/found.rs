@@ -1,0 +1,137 @@
+//! Which peers are here: compiled, probed, or left out with the reason.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::peers::{Found, Peer, Server, Start};
+use super::program::in_path;
+
+/// Where programs are made and looked for.
+pub(super) struct Workshop {
+    /// The peers' sources.
+    pub(super) sources: PathBuf,
+    /// This program, and how it becomes a worker.
+    pub(super) worker: (PathBuf, Vec<std::ffi::OsString>),
+}
+
+impl Workshop {
+    /// How to start a peer, or why it cannot be.
+    pub(super) fn find(&self, peer: Peer) -> Result<Found, String> {
+        if let Some(server) = peer.server {
+            server_is_there(server)?;
+        }
+        let (program, args) = match peer.start {
+            Start::Rust => {
+                super::inproc::available(peer.name)?;
+                self.worker.clone()
+            }
+            Start::C {
+                adapter,
+                libraries,
+                package,
+            } => (self.compile(adapter, libraries, package)?, Vec::new()),
+            Start::Script {
+                interpreter,
+                options,
+                file,
+                probe,
+                absent,
+            } => {
+                let program = in_path(interpreter).ok_or(format!("there is no {interpreter}"))?;
+                succeeds(Command::new(&program).args(probe)).map_err(|_| absent.to_owned())?;
+                let mut args: Vec<_> = options.iter().map(Into::into).collect();
+                args.push(self.sources.join(file).into_os_string());
+                (program, args)
+            }
+        };
+        Ok(Found {
+            peer,
+            program,
+            args,
+        })
+    }
+
+    fn compile(&self, adapter: &str, libs: &[&str], package: &str) -> Result<PathBuf, String> {
+        let folder = self.sources.join("c");
+        let program = folder.join(adapter);
+        if program.is_file() {
+            return Ok(program);
+        }
+        let compiler = in_path("cc").ok_or("there is no C compiler")?;
+        let harness = folder.join("harness.o");
+        if !harness.is_file() {
+            let mut make = Command::new(&compiler);
+            make.args(["-O2", "-std=gnu11", "-c", "harness.c", "-o", "harness.o"]);
+            succeeds(make.current_dir(&folder))
+                .map_err(|why| format!("the harness does not compile: {why}"))?;
+        }
+        let mut make = Command::new(&compiler);
+        make.current_dir(&folder).args(["-O2", "-std=gnu11"]);
+        make.arg(format!("{adapter}.c"))
+            .args(["harness.o", "-o", adapter]);
+        if adapter == "tavola" {
+            make.args(library_folder()?);
+        }
+        make.args(libs).arg("-lm");
+        succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
+        Ok(program)
+    }
+}
+
+/// Where libtavola is, as arguments of the linker: beside this program, in the folder of libraries
+/// beside its own, or where the linker looks by itself.
+fn library_folder() -> Result<Vec<String>, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = program.parent().unwrap_or(Path::new("/"));
+    let places = [folder.to_owned(), folder.join("../lib")];
+    let place = places
+        .iter()
+        .find(|place| place.join("libtavola.so").is_file());
+    Ok(place.map_or(Vec::new(), |place| {
+        let place = place.display();
+        vec![format!("-L{place}"), format!("-Wl,-rpath,{place}")]
+    }))
+}
+
+fn server_is_there(server: Server) -> Result<(), String> {
+    let program = match server {
+        Server::Tavola => return Ok(()),
+        Server::Memcached => "memcached",
+        Server::Redis => "redis-server",
+        Server::Postgres => return super::servers::postgres_is_there(),
+    };
+    match in_path(program) {
+        Some(_) => Ok(()),
+        None => Err(format!("there is no {program}")),
+    }
+}
+
+/// Runs a program to its end. When it fails, its first line that names an error.
+fn succeeds(command: &mut Command) -> Result<(), String> {
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let telling = |line: &&str| line.contains("error") || line.contains("cannot find");
+    let line = said.lines().find(telling).or(said.lines().next());
+    Err(line.unwrap_or("it failed").trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_tells_why_in_a_line() {
+        let mut sh = Command::new("/bin/sh");
+        sh.args([
+            "-c",
+            "echo first >&2; echo 'x.c:1: error: no such' >&2; exit 1",
+        ]);
+        assert_eq!(succeeds(&mut sh).unwrap_err(), "x.c:1: error: no such");
+        assert!(succeeds(Command::new("/bin/sh").args(["-c", "exit 0"])).is_ok());
+        assert!(succeeds(&mut Command::new("/no/such/program")).is_err());
+    }
+}

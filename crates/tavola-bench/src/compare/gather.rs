@@ -1,0 +1,169 @@
+//! Runs become rows: medians over repetitions, with the least and the most.
+
+use std::collections::BTreeMap;
+
+use super::journal::{PhaseOfAll, Run};
+use super::peers::Peer;
+use super::report::{LeftOut, Row};
+use super::workloads::Trial;
+
+/// The rows of one peer in one trial, and what has none.
+pub(super) fn rows(trial: &Trial, peer: &Peer, runs: &[&Run]) -> (Vec<Row>, Vec<LeftOut>) {
+    let left = |phase: &str, why: String| LeftOut {
+        workload: trial.workload.to_string(),
+        title: trial.title.clone(),
+        peer: peer.name.to_owned(),
+        phase: phase.to_owned(),
+        why,
+    };
+    // A peer that failed once has no figure: a median of the lucky runs would hide it.
+    if let Some(why) = runs.iter().find_map(|run| run.failed.clone()) {
+        return (Vec::new(), vec![left("", why)]);
+    }
+    let mut phases: BTreeMap<usize, Vec<(&PhaseOfAll, &Run)>> = BTreeMap::new();
+    for run in runs {
+        for (at, phase) in run.phases.iter().enumerate() {
+            phases.entry(at).or_default().push((phase, run));
+        }
+    }
+    let (mut rows, mut out) = (Vec::new(), Vec::new());
+    for all in phases.values() {
+        let name = &all[0].0.sum.phase;
+        if let Some(why) = all.iter().find_map(|(phase, _)| phase.sum.refused.clone()) {
+            out.push(left(name, why));
+        } else if !all.iter().all(|(phase, _)| phase.sum.verified) {
+            out.push(left(
+                name,
+                "it gave a wrong answer: the figure is void".to_owned(),
+            ));
+        } else {
+            rows.push(row(trial, peer, all));
+        }
+    }
+    (rows, out)
+}
+
+fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
+    let mut sorted = all.to_vec();
+    sorted.sort_by(|one, other| {
+        let value = |of: &(&PhaseOfAll, &Run)| value(of.0, trial.unit);
+        value(one).total_cmp(&value(other))
+    });
+    let runs: Vec<f64> = all
+        .iter()
+        .map(|(phase, _)| value(phase, trial.unit))
+        .collect();
+    let figures: Vec<f64> = sorted
+        .iter()
+        .map(|(phase, _)| value(phase, trial.unit))
+        .collect();
+    let (phase, run) = sorted[sorted.len() / 2];
+    let sum = &phase.sum;
+    let some = |number: u64| (number > 0).then_some(number);
+    Row {
+        workload: trial.workload.to_string(),
+        title: trial.title.clone(),
+        case: trial.case.clone(),
+        peer: peer.name.to_owned(),
+        phase: sum.phase.clone(),
+        unit: trial.unit.to_owned(),
+        placement: trial.case.placement,
+        reply: trial.case.reply,
+        median: median(&figures),
+        least: figures[0],
+        most: figures[figures.len() - 1],
+        runs,
+        cpu_us_per_op: (sum.ops > 0).then(|| sum.cpu_seconds * 1e6 / sum.ops as f64),
+        bytes_per_key: some(run.end.bytes)
+            .filter(|_| run.end.keys > 0)
+            .map(|bytes| bytes as f64 / run.end.keys as f64),
+        peak_rss_bytes: some(run.end.peak_rss_bytes),
+        pause_ns: sum.pause_ns,
+        shares: phase.shares.clone(),
+        per_second: phase.seconds_of_each.clone(),
+        latency: sum.latency.clone(),
+        verified: true,
+        language: peer.language.to_owned(),
+        note: sum.note.clone(),
+    }
+}
+
+fn value(phase: &PhaseOfAll, unit: &str) -> f64 {
+    let (ops, seconds) = (phase.sum.ops.max(1) as f64, phase.sum.seconds.max(1e-9));
+    match unit {
+        "ops/s" => ops / seconds,
+        "us/op" => seconds * 1e6 / ops,
+        _ => seconds,
+    }
+}
+
+fn median(sorted: &[f64]) -> f64 {
+    let half = sorted.len() / 2;
+    match sorted.len() % 2 {
+        1 => sorted[half],
+        _ => (sorted[half - 1] + sorted[half]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::compare::job::PhaseLine;
+    use crate::compare::peers;
+    use crate::compare::workloads::{Extent, plan};
+
+    fn trial() -> Trial {
+        let extent = Extent {
+            quick: true,
+            full: false,
+            repeat: None,
+            cpus: 1,
+        };
+        plan("e", extent, Path::new("")).remove(0)
+    }
+
+    fn run(seconds: f64, verified: bool) -> Run {
+        let sum = PhaseLine {
+            phase: "get".to_owned(),
+            ops: 100,
+            seconds,
+            verified,
+            ..PhaseLine::default()
+        };
+        Run {
+            phases: vec![PhaseOfAll {
+                sum,
+                ..PhaseOfAll::default()
+            }],
+            ..Run::default()
+        }
+    }
+
+    #[test]
+    fn the_median_counts_and_the_spread_is_told() {
+        let peer = peers::all().next().unwrap();
+        let runs = [run(1.0, true), run(4.0, true), run(2.0, true)];
+        let (rows, left) = rows(&trial(), &peer, &runs.iter().collect::<Vec<_>>());
+        assert!(left.is_empty());
+        let row = &rows[0];
+        assert_eq!((row.least, row.median, row.most), (25.0, 50.0, 100.0));
+        assert_eq!(row.runs, [100.0, 25.0, 50.0]);
+    }
+
+    #[test]
+    fn one_wrong_answer_or_failure_voids_the_figure() {
+        let peer = peers::all().next().unwrap();
+        let lies = [run(1.0, true), run(1.0, false)];
+        let (none, left) = rows(&trial(), &peer, &lies.iter().collect::<Vec<_>>());
+        assert!(none.is_empty() && left[0].why.contains("wrong answer"));
+        let dead = Run {
+            failed: Some("it died".to_owned()),
+            ..Run::default()
+        };
+        let dies = [run(1.0, true), dead];
+        let (none, left) = rows(&trial(), &peer, &dies.iter().collect::<Vec<_>>());
+        assert!(none.is_empty() && left[0].why == "it died");
+    }
+}

@@ -1,0 +1,72 @@
+//! The map of std under each of its locks.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, RwLock};
+
+use super::Store;
+use crate::Result;
+
+type Map = HashMap<[u8; 8], Box<[u8]>>;
+
+/// Readers go together.
+#[derive(Default)]
+pub(super) struct Read(RwLock<Map>);
+
+/// One goes at a time.
+#[derive(Default)]
+pub(super) struct Alone(Mutex<Map>);
+
+const WHOLE: &str = "no thread panics within the lock";
+
+fn copy(found: Option<&Box<[u8]>>, value: &mut Vec<u8>) -> bool {
+    let Some(found) = found else { return false };
+    value.clear();
+    value.extend_from_slice(found);
+    true
+}
+
+impl Store for Read {
+    fn put(&self, key: &[u8; 8], value: &[u8]) -> Result<()> {
+        self.0.write().expect(WHOLE).insert(*key, value.into());
+        Ok(())
+    }
+
+    fn get(&self, key: &[u8; 8], value: &mut Vec<u8>) -> Result<bool> {
+        Ok(copy(self.0.read().expect(WHOLE).get(key), value))
+    }
+
+    fn remove(&self, key: &[u8; 8]) -> Result<bool> {
+        Ok(self.0.write().expect(WHOLE).remove(key).is_some())
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.0.read().expect(WHOLE).len() as u64)
+    }
+
+    fn version(&self) -> String {
+        "std".to_owned()
+    }
+}
+
+impl Store for Alone {
+    fn put(&self, key: &[u8; 8], value: &[u8]) -> Result<()> {
+        self.0.lock().expect(WHOLE).insert(*key, value.into());
+        Ok(())
+    }
+
+    fn get(&self, key: &[u8; 8], value: &mut Vec<u8>) -> Result<bool> {
+        Ok(copy(self.0.lock().expect(WHOLE).get(key), value))
+    }
+
+    fn remove(&self, key: &[u8; 8]) -> Result<bool> {
+        Ok(self.0.lock().expect(WHOLE).remove(key).is_some())
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.0.lock().expect(WHOLE).len() as u64)
+    }
+
+    fn version(&self) -> String {
+        "std".to_owned()
+    }
+}

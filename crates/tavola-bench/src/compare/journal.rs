@@ -1,0 +1,203 @@
+//! `rows.jsonl`: what was measured, written down as it is, so that a run can go on where it stopped.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::job::{EndLine, PhaseLine};
+use super::report::{Machine, TormentRow};
+use crate::{Error, Result};
+
+/// One line of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(super) enum Entry {
+    /// The first.
+    Begun(Begun),
+    /// One peer did one case once.
+    Run(Box<Run>),
+    /// One trial of the torment table.
+    Torment(TormentRow),
+}
+
+/// What must be the same when a run goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Begun {
+    pub(super) schema: u32,
+    pub(super) tavola: String,
+    pub(super) machine: Machine,
+    pub(super) started: String,
+    pub(super) quick: bool,
+}
+
+/// One peer did one case once, or did not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Run {
+    pub(super) workload: String,
+    pub(super) title: String,
+    pub(super) peer: String,
+    pub(super) repetition: u32,
+    /// A run whose latencies count.
+    pub(super) timed: bool,
+    pub(super) phases: Vec<PhaseOfAll>,
+    pub(super) end: EndLine,
+    /// Why there is nothing.
+    pub(super) failed: Option<String>,
+}
+
+/// A phase of all processes together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PhaseOfAll {
+    /// Summed up, from the common start to the end of the last.
+    #[serde(flatten)]
+    pub(super) sum: PhaseLine,
+    /// Each process's part of the operations.
+    #[serde(default)]
+    pub(super) shares: Vec<f64>,
+    /// Operations in each second by each process.
+    #[serde(default)]
+    pub(super) seconds_of_each: Vec<Vec<u64>>,
+}
+
+/// The file and what it has.
+pub(super) struct Journal {
+    file: File,
+    pub(super) entries: Vec<Entry>,
+}
+
+impl Journal {
+    /// Begins anew, or reads what is there when `resume` is said.
+    pub(super) fn open(path: &Path, resume: bool, begun: Begun) -> Result<Self> {
+        let entries = if resume { read(path)? } else { Vec::new() };
+        let mut options = OpenOptions::new();
+        let fresh = entries.is_empty();
+        options.create(true).append(true);
+        if fresh {
+            options = OpenOptions::new();
+            options.create(true).write(true).truncate(true);
+        }
+        let file = options
+            .open(path)
+            .map_err(Error::io("opening rows.jsonl"))?;
+        let mut journal = Self { file, entries };
+        match journal.begun() {
+            None => journal.add(Entry::Begun(begun))?,
+            Some(before) => must_fit(before, &begun)?,
+        }
+        Ok(journal)
+    }
+
+    pub(super) fn add(&mut self, entry: Entry) -> Result<()> {
+        let mut line = serde_json::to_string(&entry).expect("entries have a JSON form");
+        line.push('\n');
+        let written = self.file.write_all(line.as_bytes());
+        written.map_err(Error::io("writing rows.jsonl"))?;
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    pub(super) fn begun(&self) -> Option<&Begun> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Begun(begun) => Some(begun),
+            _ => None,
+        })
+    }
+
+    pub(super) fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Run(run) => Some(&**run),
+            _ => None,
+        })
+    }
+
+    pub(super) fn torment(&self) -> impl Iterator<Item = &TormentRow> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Torment(row) => Some(row),
+            _ => None,
+        })
+    }
+}
+
+/// A last line that was cut short by the end of the program does not count.
+fn read(path: &Path) -> Result<Vec<Entry>> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => {
+            let doing = "reading rows.jsonl";
+            return Err(Error::Io { doing, source });
+        }
+    };
+    let whole = text.rfind('\n').map_or(0, |at| at + 1);
+    if whole < text.len() {
+        let file = OpenOptions::new().write(true).open(path);
+        let cut = file.and_then(|file| file.set_len(whole as u64));
+        cut.map_err(Error::io("cutting off half a line of rows.jsonl"))?;
+    }
+    let lines = text[..whole].lines().enumerate();
+    lines
+        .map(|(at, line)| {
+            serde_json::from_str(line).map_err(|error| Error::BadOption {
+                option: "resume",
+                why: format!(
+                    "line {} of rows.jsonl is not of this program: {error}",
+                    at + 1
+                ),
+            })
+        })
+        .collect()
+}
+
+fn must_fit(before: &Begun, now: &Begun) -> Result<()> {
+    let same = |begun: &Begun| (begun.schema, begun.quick, begun.tavola.clone());
+    let machine = |begun: &Begun| (begun.machine.cpu.clone(), begun.machine.cpus);
+    if same(before) == same(now) && machine(before) == machine(now) {
+        return Ok(());
+    }
+    let why = "the run there is of another machine or version, or the other of --quick and not; \
+               give another --out";
+    Err(Error::BadOption {
+        option: "resume",
+        why: why.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begun(quick: bool) -> Begun {
+        Begun {
+            schema: 1,
+            tavola: "0".to_owned(),
+            machine: Machine::default(),
+            started: "then".to_owned(),
+            quick,
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_there_again_but_half_a_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rows.jsonl");
+        let mut journal = Journal::open(&path, false, begun(true)).unwrap();
+        let run = Run {
+            workload: "e".to_owned(),
+            peer: "lmdb".to_owned(),
+            phases: vec![PhaseOfAll::default()],
+            ..Run::default()
+        };
+        journal.add(Entry::Run(Box::new(run.clone()))).unwrap();
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"kind\":\"ru").unwrap();
+        for _ in 0..2 {
+            let again = Journal::open(&path, true, begun(true)).unwrap();
+            assert_eq!(again.runs().collect::<Vec<_>>(), [&run]);
+        }
+        assert!(Journal::open(&path, true, begun(false)).is_err());
+        let anew = Journal::open(&path, false, begun(false)).unwrap();
+        assert_eq!(anew.runs().count(), 0);
+    }
+}

@@ -1,0 +1,323 @@
+//! The run: who is here, the trials in turn, and what comes out of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::found::Workshop;
+use super::gather;
+use super::journal::{Begun, Entry, Journal, Run};
+use super::machine::{cpus, machine, utc_now};
+use super::noise::Gauge;
+use super::peers::{self, Found, Peer};
+use super::report::{LeftOut, PeerRow, Results, SCHEMA};
+use super::turn::Ground;
+use super::workloads::{Extent, LETTERS, Trial, plan};
+use super::{Config, Progress, company, sources};
+use crate::{Error, Result};
+
+/// Compares, and writes `results.json`. Whoever takes no part is told with the reason.
+///
+/// # Errors
+///
+/// An option outside its bounds; files that cannot be written; [`Error::Interrupted`].
+pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> {
+    check(config)?;
+    let begin = Instant::now();
+    fs::create_dir_all(&config.out).map_err(Error::io("making the folder for results"))?;
+    let folders = Folders::make(config)?;
+    let file = match &config.company_file {
+        Some(file) => std::path::absolute(file).map_err(Error::io("finding the company file"))?,
+        None => {
+            let file = folders.disk.join("companies.tsv");
+            company::write(&file)?;
+            file
+        }
+    };
+    let cpus = cpus();
+    let extent = Extent {
+        quick: config.quick,
+        full: config.full,
+        repeat: config.repeat,
+        cpus: cpus.len(),
+    };
+    let begun = Begun {
+        schema: SCHEMA,
+        tavola: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: machine(),
+        started: utc_now(),
+        quick: config.quick,
+    };
+    let journal = Journal::open(&config.out.join("rows.jsonl"), config.resume, begun)?;
+    let (found, skipped) = find(config, &folders, tell)?;
+    let trials = plan(&config.only, extent, &file);
+    let mut leader = Leader {
+        config,
+        ground: Ground {
+            memory: folders.memory.clone(),
+            disk: folders.disk.clone(),
+            cpus,
+            program: config.program.clone(),
+            quick: config.quick,
+        },
+        journal,
+        gauge: Gauge::new(),
+        found,
+    };
+    for (at, trial) in trials.iter().enumerate() {
+        tell(&Progress::Trial {
+            workload: trial.workload,
+            title: trial.title.clone(),
+            at: at + 1,
+            of: trials.len(),
+        });
+        leader.trial(trial, tell)?;
+    }
+    let mut results = leader.results(&trials, skipped);
+    results.seconds = begin.elapsed().as_secs_f64();
+    write(config, &results)?;
+    Ok(results)
+}
+
+/// Who takes part and who does not, and why.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn list(config: &Config) -> Result<Vec<PeerRow>> {
+    check(config)?;
+    let folders = Folders::make(config)?;
+    let (found, skipped) = find(config, &folders, &mut |_| ())?;
+    Ok(peer_rows(&found, skipped, &BTreeMap::new()))
+}
+
+fn check(config: &Config) -> Result<()> {
+    if let Some(letter) = config
+        .only
+        .chars()
+        .find(|&letter| !LETTERS.contains(letter))
+    {
+        return Err(Error::BadOption {
+            option: "only",
+            why: format!("there is no workload {letter}; letters are {LETTERS}"),
+        });
+    }
+    let known: Vec<&str> = peers::all().map(|peer| peer.name).collect();
+    if let Some(name) = config
+        .peers
+        .iter()
+        .find(|name| !known.contains(&name.as_str()))
+    {
+        return Err(Error::BadOption {
+            option: "peers",
+            why: format!("there is no {name}; there are {}", known.join(", ")),
+        });
+    }
+    if config.repeat == Some(0) {
+        return Err(Error::BadOption {
+            option: "repeat",
+            why: "at least 1".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// The folders of a run, gone at its end.
+struct Folders {
+    memory: PathBuf,
+    disk: PathBuf,
+}
+
+impl Folders {
+    fn make(config: &Config) -> Result<Self> {
+        let name = format!("tavola-compare-{}", std::process::id());
+        let memory = config
+            .dir
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("/dev/shm"));
+        let absolute = |path: PathBuf| {
+            std::path::absolute(path).map_err(Error::io("finding the folder for stores"))
+        };
+        let folders = Self {
+            memory: absolute(memory.join(&name))?,
+            disk: absolute(config.out.join(&name))?,
+        };
+        for folder in [&folders.memory, &folders.disk] {
+            fs::create_dir_all(folder).map_err(Error::io("making the folder for stores"))?;
+        }
+        Ok(folders)
+    }
+}
+
+impl Drop for Folders {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.memory);
+        let _ = fs::remove_dir_all(&self.disk);
+    }
+}
+
+/// Who is here, and who is not.
+fn find(
+    config: &Config,
+    folders: &Folders,
+    tell: &mut dyn FnMut(&Progress),
+) -> Result<(Vec<Found>, Vec<(Peer, String)>)> {
+    let sources = folders.disk.join("peers");
+    sources::unpack(&sources)?;
+    let workshop = Workshop {
+        sources,
+        worker: config.worker.clone(),
+    };
+    let wanted =
+        |peer: &Peer| config.peers.is_empty() || config.peers.iter().any(|name| name == peer.name);
+    let (mut found, mut skipped) = (Vec::new(), Vec::new());
+    for peer in peers::all().filter(wanted) {
+        match workshop.find(peer) {
+            Ok(here) => found.push(here),
+            Err(why) => {
+                tell(&Progress::Skipped {
+                    peer: peer.name.to_owned(),
+                    why: why.clone(),
+                });
+                skipped.push((peer, why));
+            }
+        }
+    }
+    Ok((found, skipped))
+}
+
+struct Leader<'a> {
+    config: &'a Config,
+    ground: Ground,
+    journal: Journal,
+    gauge: Gauge,
+    found: Vec<Found>,
+}
+
+impl Leader<'_> {
+    /// All repetitions of a trial; in each the peers take their turns, and another begins.
+    fn trial(&mut self, trial: &Trial, tell: &mut dyn FnMut(&Progress)) -> Result<()> {
+        let able: Vec<Found> = self
+            .found
+            .iter()
+            .filter(|found| trial.takes(&found.peer) == Some(Ok(())))
+            .cloned()
+            .collect();
+        for repetition in 0..trial.repeat {
+            for at in 0..able.len() {
+                let found = &able[(at + repetition as usize) % able.len()];
+                if self.is_done(trial, &found.peer, repetition) {
+                    continue;
+                }
+                if self.config.is_interrupted() {
+                    return Err(Error::Interrupted);
+                }
+                self.gauge.sample();
+                let run = self.ground.turn(trial, found, repetition)?;
+                if self.config.is_interrupted() {
+                    // Its program was told to end as well: what came of it says nothing.
+                    return Err(Error::Interrupted);
+                }
+                tell(&Progress::Turn {
+                    peer: run.peer.clone(),
+                    failed: run.failed.clone(),
+                });
+                self.journal.add(Entry::Run(Box::new(run)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Who failed once is not asked again.
+    fn is_done(&self, trial: &Trial, peer: &Peer, repetition: u32) -> bool {
+        self.runs_of(trial, peer)
+            .iter()
+            .any(|run| run.repetition == repetition || run.failed.is_some())
+    }
+
+    fn runs_of(&self, trial: &Trial, peer: &Peer) -> Vec<&Run> {
+        let mine = |run: &&Run| {
+            run.peer == peer.name
+                && run.title == trial.title
+                && run.workload.starts_with(trial.workload)
+        };
+        self.journal.runs().filter(mine).collect()
+    }
+
+    fn results(&self, trials: &[Trial], skipped: Vec<(Peer, String)>) -> Results {
+        let begun = self.journal.begun().cloned();
+        let mut results = Results {
+            schema: SCHEMA,
+            noise: self.gauge.noise(),
+            quick: self.config.quick,
+            torment: self.journal.torment().cloned().collect(),
+            ..Results::default()
+        };
+        if let Some(begun) = begun {
+            results.tavola = begun.tavola;
+            results.machine = begun.machine;
+            results.started = begun.started;
+        }
+        for trial in trials {
+            for Found { peer, .. } in &self.found {
+                match trial.takes(peer) {
+                    None => {}
+                    Some(Err(why)) => results.left_out.push(LeftOut {
+                        workload: trial.workload.to_string(),
+                        title: trial.title.clone(),
+                        peer: peer.name.to_owned(),
+                        phase: String::new(),
+                        why,
+                    }),
+                    Some(Ok(())) => {
+                        let (rows, left) = gather::rows(trial, peer, &self.runs_of(trial, peer));
+                        results.rows.extend(rows);
+                        results.left_out.extend(left);
+                    }
+                }
+            }
+        }
+        results.peers = peer_rows(&self.found, skipped, &self.versions());
+        results
+    }
+
+    /// What peers said of their versions.
+    fn versions(&self) -> BTreeMap<String, String> {
+        self.journal
+            .runs()
+            .filter(|run| run.failed.is_none())
+            .map(|run| (run.peer.clone(), run.end.version.clone()))
+            .collect()
+    }
+}
+
+fn peer_rows(
+    found: &[Found],
+    skipped: Vec<(Peer, String)>,
+    versions: &BTreeMap<String, String>,
+) -> Vec<PeerRow> {
+    let here = found.iter().map(|found| (found.peer, None));
+    let absent = skipped.into_iter().map(|(peer, why)| (peer, Some(why)));
+    here.chain(absent)
+        .map(|(peer, why)| peer_row(&peer, why, versions))
+        .collect()
+}
+
+fn peer_row(peer: &Peer, skipped: Option<String>, versions: &BTreeMap<String, String>) -> PeerRow {
+    PeerRow {
+        name: peer.name.to_owned(),
+        title: peer.title.to_owned(),
+        version: versions.get(peer.name).cloned().unwrap_or_default(),
+        configuration: peer.configuration.to_owned(),
+        language: peer.language.to_owned(),
+        skipped,
+        properties: Some(peer.properties),
+    }
+}
+
+fn write(config: &Config, results: &Results) -> Result<()> {
+    let text = serde_json::to_string_pretty(results).expect("results have a JSON form");
+    let written = fs::write(config.out.join("results.json"), text + "\n");
+    written.map_err(Error::io("writing results.json"))
+}

@@ -1,0 +1,234 @@
+//! Peers whose programs are in C: stores with a library, and servers through their clients.
+
+use super::{NOTHING, Peer, Place, STORE, Server, Start, Together};
+use crate::compare::report::Properties;
+
+const fn c(
+    adapter: &'static str,
+    libraries: &'static [&'static str],
+    package: &'static str,
+) -> Start {
+    Start::C {
+        adapter,
+        libraries,
+        package,
+    }
+}
+
+const LOCKS: Together =
+    Together::Alone("whoever opens it to write keeps all others out until it is closed");
+
+const KEPT: Properties = Properties {
+    survives_reboot: true,
+    ..NOTHING
+};
+
+/// One that is asked over a socket.
+const CLIENT: Peer = Peer {
+    workloads: "abcd",
+    batches: true,
+    most_value_bytes: 1_000_000,
+    ..STORE
+};
+
+const SERVED: Properties = Properties {
+    shared: true,
+    network: true,
+    survives_kill: true,
+    evicts: true,
+    ..NOTHING
+};
+
+pub(super) const PEERS: &[Peer] = &[
+    Peer {
+        name: "tavola",
+        title: "Tavola",
+        configuration: "defaults; through the library for C",
+        start: c(
+            "tavola",
+            &["-ltavola"],
+            "the library that `make build` makes",
+        ),
+        batches: true,
+        properties: Properties {
+            shared: true,
+            survives_kill: true,
+            evicts: true,
+            ..NOTHING
+        },
+        ..STORE
+    },
+    Peer {
+        name: "lmdb",
+        title: "LMDB",
+        configuration: "WRITEMAP, NOSYNC, NOMETASYNC, NOTLS; a transaction an operation, read \
+                        transactions renewed; many puts of a batch in one",
+        start: c("lmdb", &["-llmdb"], "liblmdb-dev"),
+        batches: true,
+        properties: Properties {
+            shared: true,
+            survives_kill: true,
+            survives_reboot: true,
+            ordered: true,
+            transactions: true,
+            ..NOTHING
+        },
+        ..STORE
+    },
+    Peer {
+        name: "tinycdb",
+        title: "TinyCDB",
+        configuration: "made once by all puts, then read through a map; no change afterwards",
+        start: c("tinycdb", &["-lcdb"], "libcdb-dev"),
+        together: Together::Alone("a file is made by one process"),
+        properties: Properties {
+            survives_kill: true,
+            ..KEPT
+        },
+        ..STORE
+    },
+    Peer {
+        name: "qdbm-depot",
+        title: "QDBM Depot",
+        configuration: "as many buckets as keys, DP_OSPARSE",
+        start: c("qdbm_depot", &["-lqdbm"], "libqdbm-dev"),
+        together: LOCKS,
+        properties: KEPT,
+        ..STORE
+    },
+    Peer {
+        name: "qdbm-villa",
+        title: "QDBM Villa",
+        configuration: "a B+ tree with VL_CMPLEX and its own caches",
+        start: c("qdbm_villa", &["-lqdbm"], "libqdbm-dev"),
+        together: LOCKS,
+        most_keys: 1_000_000,
+        properties: Properties {
+            ordered: true,
+            transactions: true,
+            ..KEPT
+        },
+        ..STORE
+    },
+    Peer {
+        name: "tkrzw",
+        title: "Tkrzw",
+        configuration: "HashDBM in place, as many buckets as keys, MemoryMapParallelFile",
+        start: c("tkrzw", &["-ltkrzw"], "libtkrzw-dev"),
+        together: LOCKS,
+        properties: KEPT,
+        ..STORE
+    },
+    Peer {
+        name: "kyoto",
+        title: "Kyoto Cabinet",
+        configuration: "HashDB, two buckets a key, a map as large as the records, linear",
+        start: c("kyoto", &["-lkyotocabinet"], "libkyotocabinet-dev"),
+        together: LOCKS,
+        properties: Properties {
+            transactions: true,
+            ..KEPT
+        },
+        ..STORE
+    },
+    Peer {
+        name: "bdb",
+        title: "Berkeley DB",
+        configuration: "hash, a cache as large as the records; several processes: Concurrent \
+                        Data Store; no log",
+        start: c("bdb", &["-ldb-5.3"], "libdb5.3-dev"),
+        properties: Properties {
+            shared: true,
+            transactions: true,
+            ..KEPT
+        },
+        ..STORE
+    },
+    Peer {
+        name: "gdbm",
+        title: "GDBM",
+        configuration: "mapped, no sync, blocks of 4 KiB",
+        start: c("gdbm", &["-lgdbm"], "libgdbm-dev"),
+        together: LOCKS,
+        properties: KEPT,
+        ..STORE
+    },
+    Peer {
+        name: "sqlite",
+        title: "SQLite",
+        configuration: "WITHOUT ROWID, WAL, synchronous OFF, mmap_size 1 GiB, prepared \
+                        statements; a transaction an operation, many puts of a batch in one",
+        start: c("sqlite", &["-lsqlite3"], "libsqlite3-dev"),
+        batches: true,
+        properties: Properties {
+            shared: true,
+            survives_kill: true,
+            survives_reboot: true,
+            ordered: true,
+            transactions: true,
+            ..NOTHING
+        },
+        ..STORE
+    },
+    Peer {
+        name: "files-shm",
+        title: "Files in memory",
+        configuration: "a file a key in 256 folders, written beside and renamed, on /dev/shm",
+        start: c("files", &[], "gcc"),
+        most_keys: 100_000,
+        properties: Properties {
+            shared: true,
+            survives_kill: true,
+            ..NOTHING
+        },
+        ..STORE
+    },
+    Peer {
+        name: "files-disk",
+        title: "Files on disk",
+        configuration: "a file a key in 256 folders, written beside and renamed, on a disk, \
+                        without fsync",
+        start: c("files", &[], "gcc"),
+        place: Place::Disk,
+        most_keys: 100_000,
+        properties: Properties {
+            shared: true,
+            survives_kill: true,
+            survives_reboot: true,
+            ..NOTHING
+        },
+        ..STORE
+    },
+    Peer {
+        name: "memcached",
+        title: "memcached, libmemcached",
+        configuration: "one thread; TCP_NODELAY, no retries",
+        start: c("memcached", &["-lmemcached"], "libmemcached-dev"),
+        server: Some(Server::Memcached),
+        protocols: true,
+        properties: SERVED,
+        ..CLIENT
+    },
+    Peer {
+        name: "tavola-serve",
+        title: "tavola serve, libmemcached",
+        configuration: "one thread; TCP_NODELAY, no retries",
+        start: c("memcached", &["-lmemcached"], "libmemcached-dev"),
+        server: Some(Server::Tavola),
+        protocols: true,
+        properties: SERVED,
+        ..CLIENT
+    },
+    Peer {
+        name: "redis",
+        title: "Redis, hiredis",
+        configuration: "no save, no append-only file; the client waits for every answer",
+        start: c("redis", &["-lhiredis"], "libhiredis-dev"),
+        server: Some(Server::Redis),
+        properties: Properties {
+            transactions: true,
+            ..SERVED
+        },
+        ..CLIENT
+    },
+];

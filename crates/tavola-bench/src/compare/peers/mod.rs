@@ -1,0 +1,177 @@
+//! Who is compared: one entry a peer. A new peer is an adapter file and an entry here.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::job::Transport;
+use super::report::Properties;
+
+mod c;
+mod rust;
+mod scripts;
+
+/// One store, as one program uses it.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    /// Its short name, as `--peers` takes it.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// The language of its program.
+    pub language: &'static str,
+    /// How it is set up.
+    pub configuration: &'static str,
+    /// How its program is started.
+    pub start: Start,
+    /// The server it asks, which the leader starts.
+    pub server: Option<Server>,
+    /// How it reaches the server, where it can be reached in one way only or is to be.
+    pub transport: Option<Transport>,
+    /// Its client can be told to speak memcached's binary protocol, and not to wait for answers.
+    pub protocols: bool,
+    /// Letters of the workloads it takes part in.
+    pub workloads: &'static str,
+    /// Where its files are.
+    pub place: Place,
+    /// Who may use it at once.
+    pub together: Together,
+    /// The most keys it is tried with.
+    pub most_keys: u64,
+    /// The longest value it is tried with.
+    pub most_value_bytes: usize,
+    /// Whether it has calls that take many keys.
+    pub batches: bool,
+    /// What it is, beside fast or slow.
+    pub properties: Properties,
+}
+
+/// How a peer's program is started. In each case a job follows as the last argument.
+#[derive(Clone, Copy, Debug)]
+pub enum Start {
+    /// `c/ADAPTER.c` with the harness, compiled here.
+    C {
+        /// The file's name without its end.
+        adapter: &'static str,
+        /// What it is linked with.
+        libraries: &'static [&'static str],
+        /// The package of Debian that has what it needs.
+        package: &'static str,
+    },
+    /// This program again.
+    Rust,
+    /// An interpreter with a file of the peers' folder.
+    Script {
+        /// Its name in `PATH`.
+        interpreter: &'static str,
+        /// Its arguments before the file.
+        options: &'static [&'static str],
+        /// The file below the peers' folder, such as `ruby/pstore.rb`.
+        file: &'static str,
+        /// Arguments to the interpreter that succeed where the peer can run.
+        probe: &'static [&'static str],
+        /// What to say when they do not.
+        absent: &'static str,
+    },
+}
+
+/// A server that is started for a job and stopped after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Server {
+    /// memcached.
+    Memcached,
+    /// `tavola serve`.
+    Tavola,
+    /// Redis.
+    Redis,
+    /// PostgreSQL.
+    Postgres,
+}
+
+/// Where a peer's files are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In memory: `/dev/shm`.
+    Memory,
+    /// On a disk: beside the results.
+    Disk,
+}
+
+/// Who may use a store at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// Processes.
+    Processes,
+    /// The threads of one process; the program makes them itself.
+    Threads,
+    /// One process at a time, and it says why.
+    Alone(&'static str),
+}
+
+/// A peer that is here, and how to start it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Which.
+    pub peer: Peer,
+    /// Its program.
+    pub program: PathBuf,
+    /// Arguments before the job.
+    pub args: Vec<OsString>,
+}
+
+/// All of them, in the order they are shown.
+pub fn all() -> impl Iterator<Item = Peer> {
+    c::PEERS
+        .iter()
+        .chain(rust::PEERS)
+        .chain(scripts::PEERS)
+        .copied()
+}
+
+const NOTHING: Properties = Properties {
+    durable: false,
+    shared: false,
+    survives_kill: false,
+    survives_reboot: false,
+    evicts: false,
+    ordered: false,
+    transactions: false,
+    network: false,
+};
+
+/// What most have in common.
+const STORE: Peer = Peer {
+    name: "",
+    title: "",
+    language: "C",
+    configuration: "",
+    start: Start::Rust,
+    server: None,
+    transport: None,
+    protocols: false,
+    workloads: "abcdefghi",
+    place: Place::Memory,
+    together: Together::Processes,
+    most_keys: u64::MAX,
+    most_value_bytes: 1 << 20,
+    batches: false,
+    properties: NOTHING,
+};
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_each_is_there_once() {
+        let mut seen = HashSet::new();
+        for peer in all() {
+            assert!(seen.insert(peer.name), "{} is there twice", peer.name);
+            let letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(peer.name.chars().all(letters), "{}", peer.name);
+            assert!(!peer.title.is_empty() && !peer.configuration.is_empty());
+        }
+        assert!(seen.contains("tavola") && seen.contains("lmdb"));
+    }
+}

@@ -1,0 +1,221 @@
+//! What a run came to: `results.json`, schema 1.
+
+use serde::{Deserialize, Serialize};
+
+use super::job::{Case, Latency, Placement, Reply};
+
+/// The schema that this program writes.
+pub const SCHEMA: u32 = 1;
+
+/// All that a run found out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Results {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// This program's version.
+    pub tavola: String,
+    /// Where it ran.
+    pub machine: Machine,
+    /// When it began, in UTC.
+    pub started: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// Whether it was a short one.
+    pub quick: bool,
+    /// How steady the machine was.
+    pub noise: Noise,
+    /// Who took part, and who could not.
+    pub peers: Vec<PeerRow>,
+    /// The measurements.
+    pub rows: Vec<Row>,
+    /// Cases a peer took no part in, or did not get through.
+    pub left_out: Vec<LeftOut>,
+    /// What stores do when they are ill-treated.
+    pub torment: Vec<TormentRow>,
+}
+
+/// The machine of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// Model of its processors.
+    pub cpu: String,
+    /// How many this program may use.
+    pub cpus: usize,
+    /// Its memory.
+    pub memory_bytes: u64,
+    /// Release of the kernel.
+    pub kernel: String,
+    /// Name and version of the system.
+    #[serde(rename = "os")]
+    pub system: String,
+    /// Whether it is a virtual one.
+    #[serde(rename = "virtual")]
+    pub is_virtual: bool,
+    /// The kernel's clock, as it says.
+    pub clock: String,
+}
+
+/// Fixed work, timed between the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Noise {
+    /// The figures of this run can be relied on.
+    pub trusted: bool,
+    /// How far a loop without memory varied: the tenth largest of 100 by the tenth smallest, less 1.
+    pub spin_spread: f64,
+    /// The same of a walk through memory.
+    pub walk_spread: f64,
+    /// How often both were timed.
+    pub samples: usize,
+    /// Why the run is not trusted.
+    pub why: Option<String>,
+}
+
+impl Default for Noise {
+    fn default() -> Self {
+        Self {
+            trusted: true,
+            spin_spread: 0.0,
+            walk_spread: 0.0,
+            samples: 0,
+            why: None,
+        }
+    }
+}
+
+/// A peer of the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PeerRow {
+    /// Its short name.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// As it says itself.
+    pub version: String,
+    /// How it was set up.
+    pub configuration: String,
+    /// The language of the program that used it.
+    pub language: String,
+    /// Why it took no part.
+    pub skipped: Option<String>,
+    /// What it is, and is not.
+    pub properties: Option<Properties>,
+}
+
+/// What a store is, beside fast or slow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Properties {
+    /// What was written is on a disk when a write returns.
+    pub durable: bool,
+    /// Several processes read and write it at once.
+    pub shared: bool,
+    /// It goes on after a writer was killed.
+    pub survives_kill: bool,
+    /// It is there after the machine was started anew.
+    pub survives_reboot: bool,
+    /// It makes room by itself.
+    pub evicts: bool,
+    /// Keys come in an order.
+    pub ordered: bool,
+    /// Several changes are made at once, or none.
+    pub transactions: bool,
+    /// It is reached from other machines.
+    pub network: bool,
+}
+
+/// One figure of one peer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Row {
+    /// The workload's letter.
+    pub workload: String,
+    /// What the case is, for people.
+    pub title: String,
+    /// The same in numbers.
+    pub case: Case,
+    /// The peer's short name.
+    pub peer: String,
+    /// What was done.
+    pub phase: String,
+    /// Of `median`, `least`, `most` and `runs`: `ops/s`, or `s`, `us/op`.
+    pub unit: String,
+    /// Where client and server were.
+    pub placement: Option<Placement>,
+    /// Whether sets waited for their answers.
+    pub reply: Option<Reply>,
+    /// The median of all repetitions.
+    pub median: f64,
+    /// The smallest of them.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+    /// All of them.
+    pub runs: Vec<f64>,
+    /// CPU time an operation, of the program that was timed (a server's is not in it).
+    pub cpu_us_per_op: Option<f64>,
+    /// What the store takes, by its keys.
+    pub bytes_per_key: Option<f64>,
+    /// The most memory that a program had.
+    pub peak_rss_bytes: Option<u64>,
+    /// The longest time that 64 operations took in the run of median rate.
+    pub pause_ns: Option<u64>,
+    /// Each process's part of the operations, in the run of median rate.
+    pub shares: Vec<f64>,
+    /// Operations in each second by each process, in the run of median rate.
+    pub per_second: Vec<Vec<u64>>,
+    /// Latencies, from a run of their own.
+    #[serde(flatten)]
+    pub latency: Latency,
+    /// Every answer was right; rows where one was not have no figure.
+    pub verified: bool,
+    /// The language of the program that was timed.
+    pub language: String,
+    /// What a reader must know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Row {
+    /// Whether larger is better.
+    pub fn is_rate(&self) -> bool {
+        self.unit == "ops/s"
+    }
+}
+
+/// A case or phase without a figure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LeftOut {
+    /// The workload's letter.
+    pub workload: String,
+    /// What the case is.
+    pub title: String,
+    /// The peer's short name.
+    pub peer: String,
+    /// The phase; all where it is empty.
+    pub phase: String,
+    /// One sentence.
+    pub why: String,
+}
+
+/// What one store did in one trial of the torment table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TormentRow {
+    /// The peer's short name.
+    pub peer: String,
+    /// `kill`, `full`, `limits`, `old-reader` or `counters`.
+    pub trial: String,
+    /// `holds`, `loses`, `hangs`, `dies`, `refuses`, `grows`, `ruined` or `not applicable`.
+    pub outcome: String,
+    /// Whether the store promises that it holds.
+    pub promised: bool,
+    /// One plain sentence with the counts.
+    pub detail: String,
+    /// How often it was tried.
+    pub trials: u32,
+}

@@ -1,0 +1,230 @@
+//! Servers: started for one turn on a free port of loopback or a socket in the store's folder,
+//! stopped by their number.
+
+use std::ffi::OsString;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+
+use super::job::Transport;
+use super::peers::Server;
+use super::program::{in_path, on_cpu};
+
+mod postgres;
+
+pub(super) use postgres::is_there as postgres_is_there;
+
+/// How long a server may take until it accepts connections.
+const START: Duration = Duration::from_secs(20);
+/// How long it may take to end when asked to, before it is killed.
+const END: Duration = Duration::from_secs(5);
+
+/// A server that runs.
+pub(super) struct Running {
+    child: Child,
+    /// Where clients reach it.
+    pub(super) address: String,
+    pub(super) version: String,
+}
+
+/// Starts a server on a CPU and waits until it serves.
+pub(super) fn start(
+    kind: Server,
+    transport: Transport,
+    cpu: usize,
+    dir: &Path,
+    tavola: &Path,
+) -> Result<Running, String> {
+    if kind == Server::Postgres {
+        return postgres::start(transport, cpu, dir);
+    }
+    let place = Listening::choose(transport, dir, "s")?;
+    let (program, args) = match kind {
+        Server::Memcached => (found("memcached")?, memcached(&place)),
+        Server::Redis => (found("redis-server")?, redis(&place, dir)),
+        _ => (tavola.to_owned(), serve(&place)),
+    };
+    let version = version(kind, &program);
+    let command = bound(&program);
+    launch(command, &args, cpu, dir, place, version)
+}
+
+/// A program that dies with this one, where the system has a way to say so.
+fn bound(program: &Path) -> Command {
+    match in_path("setpriv") {
+        Some(setpriv) => {
+            let mut command = Command::new(setpriv);
+            command.args(["--pdeathsig", "KILL", "--"]).arg(program);
+            command
+        }
+        None => Command::new(program),
+    }
+}
+
+fn launch(
+    mut command: Command,
+    args: &[OsString],
+    cpu: usize,
+    dir: &Path,
+    place: Listening,
+    version: String,
+) -> Result<Running, String> {
+    let errors = std::fs::File::create(dir.with_extension("server.err"));
+    let errors = errors.map_err(|error| error.to_string())?;
+    command
+        .args(args)
+        .env("TAVOLA_DIR", dir)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(errors);
+    let child = on_cpu(Some(cpu), || command.spawn()).map_err(|error| error.to_string())?;
+    let mut running = Running {
+        child,
+        address: place.address(),
+        version,
+    };
+    running.wait_for(&place)?;
+    Ok(running)
+}
+
+fn found(name: &str) -> Result<PathBuf, String> {
+    in_path(name).ok_or_else(|| format!("there is no {name}"))
+}
+
+/// Where a server is to listen.
+pub(super) enum Listening {
+    Port(u16),
+    Socket(PathBuf),
+}
+
+impl Listening {
+    /// A port that was free a moment ago, or a file in the folder.
+    fn choose(transport: Transport, dir: &Path, file: &str) -> Result<Self, String> {
+        match transport {
+            Transport::Unix => Ok(Self::Socket(dir.join(file))),
+            Transport::Tcp => TcpListener::bind("127.0.0.1:0")
+                .and_then(|listener| listener.local_addr())
+                .map(|address| Self::Port(address.port()))
+                .map_err(|error| format!("there is no free port ({error})")),
+        }
+    }
+
+    fn address(&self) -> String {
+        match self {
+            Self::Port(port) => format!("127.0.0.1:{port}"),
+            Self::Socket(path) => path.display().to_string(),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Port(port) => TcpStream::connect(("127.0.0.1", *port)).is_ok(),
+            Self::Socket(path) => UnixStream::connect(path).is_ok(),
+        }
+    }
+}
+
+fn memcached(place: &Listening) -> Vec<OsString> {
+    let mut args: Vec<OsString> = ["-t", "1", "-m", "1024", "-U", "0"].map(Into::into).into();
+    match place {
+        Listening::Port(port) => {
+            args.extend(["-l", "127.0.0.1", "-p"].map(Into::into));
+            args.push(port.to_string().into());
+        }
+        Listening::Socket(path) => args.extend(["-s".into(), path.into()]),
+    }
+    if geteuid().is_root() {
+        args.extend(["-u", "root"].map(Into::into));
+    }
+    args
+}
+
+fn redis(place: &Listening, dir: &Path) -> Vec<OsString> {
+    let mut args: Vec<OsString> = vec!["--dir".into(), dir.into()];
+    args.extend(["--save", "", "--appendonly", "no", "--port"].map(Into::into));
+    match place {
+        Listening::Port(port) => {
+            args.push(port.to_string().into());
+            args.extend(["--bind", "127.0.0.1"].map(Into::into));
+        }
+        Listening::Socket(path) => args.extend(["0".into(), "--unixsocket".into(), path.into()]),
+    }
+    args
+}
+
+fn serve(place: &Listening) -> Vec<OsString> {
+    let listen = match place {
+        Listening::Port(port) => format!("127.0.0.1:{port}"),
+        Listening::Socket(path) => format!("unix:{}", path.display()),
+    };
+    let args = [
+        "serve",
+        "compared",
+        "--threads",
+        "1",
+        "--capacity",
+        "1G",
+        "--listen",
+    ];
+    let mut args: Vec<OsString> = args.map(Into::into).into();
+    args.push(listen.into());
+    args
+}
+
+/// The last word of what it says of itself that begins with a digit.
+fn version(kind: Server, program: &Path) -> String {
+    let flag = match kind {
+        Server::Memcached => "-V",
+        _ => "--version",
+    };
+    let output = Command::new(program)
+        .arg(flag)
+        .stdin(Stdio::null())
+        .output();
+    let said = output.map_or(String::new(), |output| {
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    });
+    let number = |word: &str| {
+        let word = word.strip_prefix("v=").unwrap_or(word);
+        word.starts_with(|c: char| c.is_ascii_digit())
+            .then(|| word.to_owned())
+    };
+    said.split_whitespace().find_map(number).unwrap_or_default()
+}
+
+impl Running {
+    fn wait_for(&mut self, place: &Listening) -> Result<(), String> {
+        let until = Instant::now() + START;
+        while Instant::now() < until {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(format!("its server ended with {status}"));
+            }
+            if place.is_open() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Err("its server does not accept connections".to_owned())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let pid = Pid::from_child(&self.child);
+        let _ = kill_process(pid, Signal::TERM);
+        let until = Instant::now() + END;
+        while Instant::now() < until {
+            match self.child.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+                _ => return,
+            }
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,105 @@
+//! A cluster of PostgreSQL for one turn. It does not run as root: then it runs as `postgres`.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::process::geteuid;
+
+use super::{Listening, Running, launch};
+use crate::compare::job::Transport;
+use crate::compare::program::in_path;
+
+const USER: &str = "postgres";
+
+/// An error says what is missing.
+pub(in crate::compare) fn is_there() -> Result<(), String> {
+    folder()?;
+    match geteuid().is_root() && in_path("setpriv").is_none() {
+        true => Err("PostgreSQL does not run as root, and there is no setpriv".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Where `initdb` and `postgres` are: in `PATH`, or where Debian puts them, the newest.
+fn folder() -> Result<PathBuf, String> {
+    let beside = in_path("initdb").and_then(|file| file.parent().map(Path::to_owned));
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let mut places: Vec<PathBuf> = versions
+        .flatten()
+        .map(|entry| entry.path().join("bin"))
+        .filter(|place| place.join("initdb").is_file())
+        .collect();
+    places.sort();
+    let place = beside.or(places.pop());
+    place.ok_or_else(|| "there is no initdb of PostgreSQL".to_owned())
+}
+
+/// A command that runs as somebody who may.
+fn command(program: &Path) -> Command {
+    if !geteuid().is_root() {
+        return super::bound(program);
+    }
+    let mut command = Command::new("setpriv");
+    let user = [format!("--reuid={USER}"), format!("--regid={USER}")];
+    command
+        .args(user)
+        .args(["--clear-groups", "--pdeathsig", "KILL", "--"]);
+    command.arg(program);
+    command
+}
+
+/// Makes a cluster in the folder and starts it. Its user is `postgres`, who needs no password; its
+/// socket is in the folder that the address names, at port 5432.
+pub(super) fn start(transport: Transport, cpu: usize, dir: &Path) -> Result<Running, String> {
+    let programs = folder()?;
+    let shelf = dir.join("pg");
+    fs::create_dir(&shelf).map_err(|error| error.to_string())?;
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).map_err(|e| e.to_string())?;
+    if geteuid().is_root() {
+        let mut chown = Command::new("chown");
+        run(chown.arg(USER).arg(&shelf))?;
+    }
+    let data = shelf.join("data");
+    let mut make = command(&programs.join("initdb"));
+    make.args([
+        "--no-sync",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--no-locale",
+    ]);
+    make.arg(format!("--username={USER}")).arg("-D").arg(&data);
+    run(make.current_dir(&shelf))?;
+    let place = Listening::choose(transport, &shelf, ".s.PGSQL.5432")?;
+    let mut args: Vec<OsString> = vec!["-D".into(), data.into()];
+    args.extend(["-c", "logging_collector=off", "-k"].map(Into::into));
+    args.push(shelf.clone().into());
+    match &place {
+        Listening::Port(port) => {
+            args.extend(["-h", "127.0.0.1", "-p"].map(Into::into));
+            args.push(port.to_string().into());
+        }
+        Listening::Socket(_) => args.extend(["-h", ""].map(Into::into)),
+    }
+    let server = programs.join("postgres");
+    let version = super::version(super::Server::Postgres, &server);
+    let mut running = launch(command(&server), &args, cpu, dir, place, version)?;
+    if transport == Transport::Unix {
+        // What clients take is the folder.
+        running.address = shelf.display().to_string();
+    }
+    Ok(running)
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().last().unwrap_or("it failed");
+    Err(format!("PostgreSQL cannot be set up: {last}"))
+}

@@ -1,0 +1,310 @@
+//! One peer does one case once: its processes are started, begin together, and are heard.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::job::{EndLine, Job, PhaseLine, Placement, Said, Transport};
+use super::journal::{PhaseOfAll, Run};
+use super::peers::{Found, Place, Together};
+use super::program::Program;
+use super::servers::{Running, start};
+use super::workloads::Trial;
+use crate::clock::monotonic_ns;
+use crate::{Error, Result};
+
+/// Between the last word to the processes and their common start.
+const LEAD_NS: u64 = 3_000_000;
+/// More of it for each process.
+const LEAD_EACH_NS: u64 = 300_000;
+
+/// Where turns are taken.
+pub(super) struct Ground {
+    /// A folder in memory.
+    pub(super) memory: PathBuf,
+    /// A folder on a disk.
+    pub(super) disk: PathBuf,
+    /// The CPUs there are.
+    pub(super) cpus: Vec<usize>,
+    /// How this program is started as a server.
+    pub(super) program: PathBuf,
+    pub(super) quick: bool,
+}
+
+impl Ground {
+    /// A repetition of a trial by a peer. What goes wrong is told in the run.
+    pub(super) fn turn(&self, trial: &Trial, found: &Found, repetition: u32) -> Result<Run> {
+        let folder = match found.peer.place {
+            Place::Memory => &self.memory,
+            Place::Disk => &self.disk,
+        };
+        let dir = folder.join("store");
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).map_err(Error::io("making a folder for a store"))?;
+        let done = self.in_folder(trial, found, repetition, &dir);
+        let removed = fs::remove_dir_all(&dir);
+        removed.map_err(Error::io("removing the folder of a store"))?;
+        let blank = Run {
+            workload: trial.workload.to_string(),
+            title: trial.title.clone(),
+            peer: found.peer.name.to_owned(),
+            repetition,
+            timed: trial.case.timed,
+            ..Run::default()
+        };
+        Ok(match done {
+            Ok((phases, end)) => Run {
+                phases,
+                end,
+                ..blank
+            },
+            Err(why) => Run {
+                failed: Some(why),
+                ..blank
+            },
+        })
+    }
+
+    fn in_folder(
+        &self,
+        trial: &Trial,
+        found: &Found,
+        repetition: u32,
+        dir: &Path,
+    ) -> std::result::Result<(Vec<PhaseOfAll>, EndLine), String> {
+        let mut job = self.job(trial, found, repetition, dir);
+        let server = self.server(found, &job, dir)?;
+        job.address = server.as_ref().map(|server| server.address.clone());
+        let until = Instant::now() + self.patience(trial);
+        let mut crew = Crew::start(self, found, &job, until)?;
+        let (phases, mut end) = crew.work(until)?;
+        crew.0.into_iter().for_each(Program::end);
+        if let Some(server) = &server {
+            end.version = format!("{} {}", server.version, end.version)
+                .trim()
+                .to_owned();
+        }
+        if end.bytes == 0 && server.is_none() {
+            end.bytes = bytes_of(dir);
+        }
+        Ok((phases, end))
+    }
+
+    fn job(&self, trial: &Trial, found: &Found, repetition: u32, dir: &Path) -> Job {
+        let mut case = trial.case.clone();
+        if found.peer.server.is_some() {
+            let ways = [case.transport, found.peer.transport, Some(Transport::Unix)];
+            case.transport = ways.into_iter().flatten().next();
+            case.placement = case.placement.or(Some(Placement::One));
+        }
+        Job {
+            peer: found.peer.name.to_owned(),
+            workload: trial.workload.to_string(),
+            case,
+            dir: dir.to_owned(),
+            cpu: Some(self.cpu(0)),
+            address: None,
+            seed: 7 + u64::from(repetition),
+            quick: self.quick,
+        }
+    }
+
+    fn server(
+        &self,
+        found: &Found,
+        job: &Job,
+        dir: &Path,
+    ) -> std::result::Result<Option<Running>, String> {
+        let Some(kind) = found.peer.server else {
+            return Ok(None);
+        };
+        let at = match job.case.placement {
+            Some(Placement::Two) => self.cpu(1),
+            _ => self.cpu(0),
+        };
+        let transport = job.case.transport.unwrap_or(Transport::Unix);
+        start(kind, transport, at, dir, &self.program).map(Some)
+    }
+
+    /// The last first: the system's own work is most often done by the first.
+    fn cpu(&self, at: usize) -> usize {
+        let count = self.cpus.len();
+        self.cpus[count - 1 - at % count]
+    }
+
+    /// How long one turn may take, with making its store and checking it.
+    fn patience(&self, trial: &Trial) -> Duration {
+        let phases = trial.case.phases.len() as u64;
+        let limit = trial
+            .case
+            .limit_ms
+            .unwrap_or(if self.quick { 5_000 } else { 100_000 });
+        Duration::from_millis(limit * (phases + 1) * 2) + Duration::from_secs(20)
+    }
+}
+
+/// The processes of a turn.
+struct Crew(Vec<Program>);
+
+impl Crew {
+    /// The first makes the store before the others are started.
+    fn start(
+        ground: &Ground,
+        found: &Found,
+        job: &Job,
+        until: Instant,
+    ) -> std::result::Result<Self, String> {
+        let procs = match found.peer.together {
+            Together::Threads => 1,
+            _ => job.case.procs.max(1),
+        };
+        let mut crew = Self(Vec::new());
+        for proc in 0..procs {
+            let mut job = job.clone();
+            job.case.proc = proc;
+            job.cpu = match found.peer.together {
+                Together::Threads if job.case.procs > 1 => None,
+                _ => Some(ground.cpu(proc as usize)),
+            };
+            let errors = job.dir.with_extension(format!("{proc}.err"));
+            let program = Program::start(found, &job, &errors);
+            crew.0.push(program.map_err(|error| error.to_string())?);
+            if procs > 1 {
+                crew.ready(proc as usize, until)?;
+            }
+        }
+        Ok(crew)
+    }
+
+    fn ready(&mut self, at: usize, until: Instant) -> std::result::Result<(), String> {
+        match self.0[at].hear(until)? {
+            Said::Ready { .. } => Ok(()),
+            _ => Err("it began before the others were there".to_owned()),
+        }
+    }
+
+    /// All phases, to the last word of each.
+    fn work(&mut self, until: Instant) -> std::result::Result<(Vec<PhaseOfAll>, EndLine), String> {
+        let mut phases = Vec::new();
+        loop {
+            let start_ns = self.begin()?;
+            let mut lines = Vec::new();
+            let mut ends = Vec::new();
+            for program in &mut self.0 {
+                match program.hear(until)? {
+                    Said::Phase(line) => lines.push(line),
+                    Said::End(end) => ends.push(end),
+                    _ => return Err("it spoke out of turn".to_owned()),
+                }
+            }
+            match (lines.len(), ends.len()) {
+                (0, _) => return Ok((phases, sum_of_ends(&ends))),
+                (_, 0) => phases.push(together(lines, start_ns)),
+                _ => return Err("its processes are not in the same phase".to_owned()),
+            }
+            if self.0.len() > 1 {
+                for at in 0..self.0.len() {
+                    self.ready(at, until)?;
+                }
+            }
+        }
+    }
+
+    /// Lets all go on at one instant; who is alone goes on by itself.
+    fn begin(&mut self) -> std::result::Result<Option<u64>, String> {
+        if self.0.len() == 1 {
+            return Ok(None);
+        }
+        let start_ns = monotonic_ns() + LEAD_NS + LEAD_EACH_NS * self.0.len() as u64;
+        for program in &mut self.0 {
+            program.begin_at(start_ns)?;
+        }
+        Ok(Some(start_ns))
+    }
+}
+
+fn sum_of_ends(ends: &[EndLine]) -> EndLine {
+    EndLine {
+        peak_rss_bytes: ends.iter().map(|end| end.peak_rss_bytes).max().unwrap_or(0),
+        ..ends.first().cloned().unwrap_or_default()
+    }
+}
+
+/// One line of the lines of all processes.
+fn together(lines: Vec<PhaseLine>, start_ns: Option<u64>) -> PhaseOfAll {
+    let ops: u64 = lines.iter().map(|line| line.ops).sum();
+    let share = |part: u64| part as f64 / ops.max(1) as f64;
+    let last = lines.iter().filter_map(|line| line.end_ns).max();
+    let slowest = lines.iter().map(|line| line.seconds).fold(0.0, f64::max);
+    let seconds = match (start_ns, last) {
+        (Some(start), Some(end)) => end.saturating_sub(start) as f64 / 1e9,
+        _ => slowest,
+    };
+    let found = |pick: fn(&PhaseLine) -> Option<String>| lines.iter().find_map(pick);
+    PhaseOfAll {
+        shares: lines.iter().map(|line| share(line.ops)).collect(),
+        seconds_of_each: lines.iter().map(|line| line.per_second.clone()).collect(),
+        sum: PhaseLine {
+            phase: lines[0].phase.clone(),
+            ops,
+            seconds,
+            cpu_seconds: lines.iter().map(|line| line.cpu_seconds).sum(),
+            verified: lines.iter().all(|line| line.verified),
+            refused: found(|line| line.refused.clone()),
+            note: found(|line| line.note.clone()),
+            pause_ns: lines.iter().filter_map(|line| line.pause_ns).max(),
+            latency: lines[0].latency.clone(),
+            ..PhaseLine::default()
+        },
+    }
+}
+
+/// What the files below a folder take.
+fn bytes_of(dir: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(entries) = fs::read_dir(dir) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(meta) if meta.is_dir() => bytes_of(&entry.path()),
+            Ok(meta) => meta.blocks() * 512,
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_summed_up_to_the_end_of_the_last() {
+        let line = |ops, end_ns, verified| PhaseLine {
+            phase: "put".to_owned(),
+            ops,
+            seconds: 1.0,
+            verified,
+            end_ns: Some(end_ns),
+            ..PhaseLine::default()
+        };
+        let both = vec![line(30, 3_000_000_000, true), line(10, 2_000_000_000, true)];
+        let sum = together(both, Some(1_000_000_000));
+        assert_eq!((sum.sum.ops, sum.sum.seconds), (40, 2.0));
+        assert_eq!(sum.shares, [0.75, 0.25]);
+        assert!(sum.sum.verified);
+        let one_lies = vec![line(1, 1, true), line(1, 1, false)];
+        assert!(!together(one_lies, None).sum.verified);
+    }
+
+    #[test]
+    fn files_are_counted_as_they_take_memory() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        fs::write(dir.path().join("sub/file"), [1; 10_000]).unwrap();
+        let sparse = fs::File::create(dir.path().join("sparse")).unwrap();
+        sparse.set_len(1 << 30).unwrap();
+        assert!((8_192..1 << 20).contains(&bytes_of(dir.path())));
+    }
+}

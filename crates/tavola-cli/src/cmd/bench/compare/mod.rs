@@ -1,0 +1,136 @@
+//! `tavola bench compare`: arguments, what goes on, and the results for people.
+
+use std::path::PathBuf;
+
+use tavola_bench::compare::{self, Config, LETTERS, Progress};
+
+use super::{explain, json, show, worker};
+use crate::error::CliError;
+use crate::interrupt;
+
+mod summary;
+
+const HELP: &str = "\
+Tavola and other stores do the same work in turn, on this machine, in one run. Each store is used
+by a program of its own, in the language that --json names, which is put on one CPU; everything
+that is timed is timed within that program, and every answer of a store is compared with what it
+should be: a figure is of right answers. Stores that are not here are left out, with the reason.
+
+Workloads:
+  a  a company file: write all, read all, open and read one key
+  b  10, 100 and 1,000 records of 8 KB: put and get
+  c  10,000 keys of 1 byte and of 4 KB: write and read
+  d  pairs of a set and a get, with a server: TCP and Unix, one CPU and two
+  e  100 thousand, 1 million, 10 million keys: put, 98 % get, get, miss; several processes
+  f  how long single calls take, the slowest as well
+  g  how rates change as a store grows
+  h  values of 16 bytes to 1 MB
+  i  1, 2, ... processes
+
+Results go to --out: results.json, and rows.jsonl, in which a line is written as soon as a store
+had its turn, so that a run that was ended goes on with --resume. Stores in memory are below
+/dev/shm unless --dir says otherwise; all files of a run are gone at its end.
+
+Examples:
+  tavola bench compare --quick                        three minutes
+  tavola bench compare --only e --peers tavola,lmdb
+  tavola bench compare --out here --resume            go on where it was ended";
+
+/// Tavola beside the other stores there are
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub struct Args {
+    /// Less of everything: done in three minutes
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// 100 million keys, too
+    #[arg(long)]
+    full: bool,
+    /// Letters of the workloads, such as 'eg' [default: all]
+    #[arg(long, value_name = "LETTERS", default_value = LETTERS, hide_default_value = true)]
+    only: String,
+    /// Names of the stores, with commas between [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    peers: Vec<String>,
+    /// Do everything so often, one after the other each time; the medians count
+    #[arg(long, short, value_name = "R")]
+    repeat: Option<u32>,
+    /// The folder for results
+    #[arg(long, short, value_name = "DIR", default_value = "compared")]
+    out: PathBuf,
+    /// The folder for stores in memory
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// The file of workload a: lines of five fields with tabs between, the third the key, the fifth
+    /// the value [default: one like it is made]
+    #[arg(long, value_name = "PATH")]
+    company_file: Option<PathBuf>,
+    /// Go on with the run in --out
+    #[arg(long)]
+    resume: bool,
+    /// Show the stores, and why some are left out, and end
+    #[arg(long)]
+    list: bool,
+    /// The results as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> Result<(), CliError> {
+    let (program, worker_args) = worker("compare-worker")?;
+    let config = Config {
+        program: program.clone(),
+        worker: (program, worker_args),
+        quick: args.quick,
+        full: args.full,
+        only: match args.list {
+            true => String::new(),
+            false => args.only,
+        },
+        peers: args.peers,
+        repeat: args.repeat,
+        out: args.out,
+        dir: args.dir,
+        company_file: args.company_file,
+        resume: args.resume,
+        interrupted: interrupt::heed()?,
+    };
+    if args.list {
+        return list(&config);
+    }
+    let results = compare::run(&config, &mut |progress| tell(progress)).map_err(explain)?;
+    match args.json {
+        true => show(json(&results)),
+        false => show(summary::summary(&results)),
+    }
+}
+
+/// What goes on is no result: it goes to standard error.
+fn tell(progress: &Progress) {
+    match progress {
+        Progress::Skipped { peer, why } => eprintln!("# without {peer}: {why}"),
+        Progress::Trial {
+            workload,
+            title,
+            at,
+            of,
+        } => eprintln!("# {at}/{of}  {workload}  {title}"),
+        Progress::Turn { peer, failed } => {
+            if let Some(why) = failed {
+                eprintln!("#   {peer}: {why}");
+            }
+        }
+    }
+}
+
+fn list(config: &Config) -> Result<(), CliError> {
+    let peers = compare::list(config).map_err(explain)?;
+    for peer in peers {
+        let here = match &peer.skipped {
+            None => peer.configuration.clone(),
+            Some(why) => format!("not here: {why}"),
+        };
+        show(format!("{:<16}{:<28}{here}", peer.name, peer.title))?;
+    }
+    Ok(())
+}
