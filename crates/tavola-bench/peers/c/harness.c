@@ -439,7 +439,7 @@ static uint32_t *times_put;
 static uint64_t word_of(uint64_t index) { return mix64(index) + times_put[index]; }
 
 static struct span text_key(uint64_t index) {
-  static char key[16];
+  static char key[32];
   snprintf(key, sizeof key, "k%07lu", index);
   return (struct span){key, 8};
 }

@@ -1,5 +1,5 @@
 // QDBM's Depot, a hash file: as many buckets as keys.
-#include <depot.h>
+#include <qdbm/depot.h>
 
 #include "harness.h"
 

@@ -1,6 +1,6 @@
 // QDBM's Villa, a B+ tree, with its own caches of leaves and nodes.
-#include <depot.h>
-#include <villa.h>
+#include <qdbm/depot.h>
+#include <qdbm/villa.h>
 
 #include "harness.h"
 

@@ -16,7 +16,10 @@ struct tinycdb {
   char path[2300], fresh[2300];
 };
 
-static const char *version(void) { return VERSION_TEXT; }
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
+static const char *version(void) { return TEXT(TINYCDB_VERSION); }
 
 static void begin_reading(struct tinycdb *own) {
   int file = open(own->path, O_RDONLY);

@@ -12,21 +12,42 @@ macro_rules! peer_files {
     };
 }
 
-const C: &[(&str, &str)] = peer_files!["c/harness.h", "c/harness.c", "c/tavola.c",];
+const C: &[(&str, &str)] = peer_files![
+    "c/harness.h",
+    "c/harness.c",
+    "c/bdb.c",
+    "c/files.c",
+    "c/gdbm.c",
+    "c/kyoto.c",
+    "c/lmdb.c",
+    "c/memcached.c",
+    "c/qdbm_depot.c",
+    "c/qdbm_villa.c",
+    "c/redis.c",
+    "c/sqlite.c",
+    "c/tavola.c",
+    "c/tinycdb.c",
+    "c/tkrzw.c",
+];
 
 /// Those of scripts.
 const SCRIPTS: &[(&str, &str)] = peer_files![];
 
-/// The header of the library for C, for its adapter.
-const HEADER: (&str, &str) = (
-    "c/tavola.h",
-    include_str!("../../../tavola-capi/include/tavola.h"),
-);
+/// The headers of the library for C, for its adapter.
+const HEADERS: &[(&str, &str)] = &[
+    (
+        "c/tavola.h",
+        include_str!("../../../tavola-capi/include/tavola.h"),
+    ),
+    (
+        "c/tavola_log.h",
+        include_str!("../../../tavola-capi/include/tavola_log.h"),
+    ),
+];
 
 /// Writes all of them below `folder`.
 pub(super) fn unpack(folder: &Path) -> Result<()> {
-    let header = [HEADER];
-    for (path, content) in C.iter().chain(SCRIPTS).chain(&header) {
+    for (path, content) in C.iter().chain(SCRIPTS).chain(HEADERS) {
         let file = folder.join(path);
         let parent = file.parent().unwrap_or(folder);
         fs::create_dir_all(parent).map_err(Error::io("making a folder for the peers"))?;
