@@ -11,7 +11,7 @@ export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-clients check check-peers torture torture-short shuttle miri \
-	tsan asan valgrind fuzz fuzz-short bench bench-100m bench-c install uninstall clean
+	tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m bench-c install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -80,9 +80,13 @@ fuzz-short: ## the inputs kept, once each
 	@scripts/setup fuzz
 	scripts/fuzz replay
 
-bench: ## the standard measurements of `tavola bench kv`
-	@scripts/setup build
+bench: ## the standard measurements, and Tavola beside other stores: COMPARE=--quick; an hour and more
+	@scripts/setup build compare
 	scripts/bench
+
+bench-quick: ## Tavola beside other stores, in three minutes
+	@scripts/setup build compare
+	scripts/bench quick
 
 bench-100m: ## 100 million keys in one table, with headers and of fixed lengths: some 25 minutes
 	@scripts/setup build

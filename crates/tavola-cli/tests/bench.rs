@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "bench/compare.rs"]
+mod compare;
 #[path = "bench/logs.rs"]
 mod logs;
 #[path = "bench/queues.rs"]

@@ -70,7 +70,7 @@ impl Workshop {
         make.arg(format!("{adapter}.c"))
             .args(["harness.o", "-o", adapter]);
         if adapter == "tavola" {
-            make.args(library_folder()?);
+            make.arg("-I.").args(library_folder()?);
         }
         make.args(libs).arg("-lm");
         succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
@@ -122,6 +122,107 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::turn::tests::ground;
+    use crate::compare::workloads::{Extent, plan};
+    use crate::compare::{peers, sources};
+
+    /// A store of one key, which it gives back as it is or with another bit.
+    const LIAR: &str = r#"
+        #include <string.h>
+        #include "harness.h"
+        static char value_of_all[8];
+        static char key_of_all[8];
+        static const char *version(void) { return "1"; }
+        static void *open_store(const struct job *job, enum mode mode) {
+          (void)job, (void)mode;
+          return key_of_all;
+        }
+        static void close_store(void *store) { (void)store; }
+        static void put(void *store, struct span key, struct span value) {
+          memcpy(store, key.data, 8);
+          memcpy(value_of_all, value.data, 8);
+          value_of_all[3] ^= LIE;
+        }
+        static bool get(void *store, struct span key, struct span *value) {
+          *value = (struct span){value_of_all, 8};
+          return memcmp(store, key.data, 8) == 0;
+        }
+        static bool remove_key(void *store, struct span key) {
+          bool was = memcmp(store, key.data, 8) == 0;
+          memset(store, 0, 8);
+          return was;
+        }
+        const struct adapter adapter = {
+          .version = version, .open = open_store, .close = close_store,
+          .put = put, .get = get, .remove = remove_key,
+        };
+    "#;
+
+    #[test]
+    fn a_program_in_c_whose_store_lies_is_noticed() {
+        if in_path("cc").is_none() {
+            eprintln!("there is no C compiler to make the program with");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let sources = dir.path().join("peers");
+        sources::unpack(&sources).unwrap();
+        let workshop = Workshop {
+            sources: sources.clone(),
+            worker: Default::default(),
+        };
+        let extent = Extent {
+            quick: true,
+            full: false,
+            repeat: None,
+            cpus: 1,
+        };
+        let mut trial = plan("e", extent, Path::new("")).remove(0);
+        trial.case.keys = 1;
+        for (name, lie) in [("honest", 0), ("liar", 1)] {
+            let text = LIAR.replace("LIE", &lie.to_string());
+            std::fs::write(sources.join(format!("c/{name}.c")), text).unwrap();
+            let found = Found {
+                peer: peers::all().find(|peer| peer.name == "lmdb").unwrap(),
+                program: workshop.compile(name, &[], "nothing").unwrap(),
+                args: Vec::new(),
+            };
+            let run = ground(dir.path()).turn(&trial, &found, 0).unwrap();
+            assert_eq!(run.failed, None);
+            let verified: Vec<_> = run
+                .phases
+                .iter()
+                .map(|phase| (phase.sum.phase.as_str(), phase.sum.verified))
+                .collect();
+            let right = lie == 0;
+            let expected = [
+                ("put", true),
+                ("mix", right),
+                ("get", right),
+                ("miss", true),
+            ];
+            assert_eq!(verified, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_program_in_c_needs_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        sources::unpack(dir.path()).unwrap();
+        let workshop = Workshop {
+            sources: dir.path().to_owned(),
+            worker: Default::default(),
+        };
+        std::fs::write(dir.path().join("c/none.c"), "#include <no_such.h>\n").unwrap();
+        let why = workshop.compile("none", &[], "libnone-dev").unwrap_err();
+        match in_path("cc") {
+            Some(_) => assert!(
+                why.contains("no_such.h") && why.contains("libnone-dev"),
+                "{why}"
+            ),
+            None => assert_eq!(why, "there is no C compiler"),
+        }
+    }
 
     #[test]
     fn what_fails_tells_why_in_a_line() {

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::job::{EndLine, PhaseLine};
+use super::noise::Sample;
 use super::report::{Machine, TormentRow};
 use crate::{Error, Result};
 
@@ -39,8 +40,9 @@ pub(super) struct Run {
     pub(super) title: String,
     pub(super) peer: String,
     pub(super) repetition: u32,
-    /// A run whose latencies count.
-    pub(super) timed: bool,
+    /// How fast the machine was just before.
+    #[serde(default)]
+    pub(super) noise: Sample,
     pub(super) phases: Vec<PhaseOfAll>,
     pub(super) end: EndLine,
     /// Why there is nothing.

@@ -9,7 +9,7 @@ use super::found::Workshop;
 use super::gather;
 use super::journal::{Begun, Entry, Journal, Run};
 use super::machine::{cpus, machine, utc_now};
-use super::noise::Gauge;
+use super::noise::{Gauge, noise};
 use super::peers::{self, Found, Peer};
 use super::report::{LeftOut, PeerRow, Results, SCHEMA};
 use super::turn::Ground;
@@ -213,8 +213,9 @@ impl Leader<'_> {
                 if self.config.is_interrupted() {
                     return Err(Error::Interrupted);
                 }
-                self.gauge.sample();
-                let run = self.ground.turn(trial, found, repetition)?;
+                let noise = self.gauge.sample();
+                let turn = self.ground.turn(trial, found, repetition)?;
+                let run = Run { noise, ..turn };
                 if self.config.is_interrupted() {
                     // Its program was told to end as well: what came of it says nothing.
                     return Err(Error::Interrupted);
@@ -249,7 +250,7 @@ impl Leader<'_> {
         let begun = self.journal.begun().cloned();
         let mut results = Results {
             schema: SCHEMA,
-            noise: self.gauge.noise(),
+            noise: noise(self.journal.runs().map(|run| run.noise)),
             quick: self.config.quick,
             torment: self.journal.torment().cloned().collect(),
             ..Results::default()

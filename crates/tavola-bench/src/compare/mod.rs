@@ -22,6 +22,7 @@ pub mod job;
 mod journal;
 mod leader;
 mod machine;
+pub mod markdown;
 mod noise;
 pub mod peers;
 mod program;

@@ -3,6 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 use super::report::Noise;
 
 /// More than this, and the figures of processors cannot be relied on.
@@ -16,11 +18,16 @@ const STEPS: usize = 40_000;
 /// Fewer samples say nothing.
 const FEWEST: usize = 5;
 
-/// The samples of a run.
+/// What is timed.
 pub(super) struct Gauge {
     next: Vec<u64>,
-    spins: Vec<f64>,
-    walks: Vec<f64>,
+}
+
+/// One look: seconds of the loop and of the walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Sample {
+    spin: f64,
+    walk: f64,
 }
 
 impl Gauge {
@@ -30,13 +37,11 @@ impl Gauge {
         let step = |at: u64| (at.wrapping_mul(0x5851_f42d_4c95_7f2d) + 0x1405_7b7f) & mask;
         Self {
             next: (0..WORDS as u64).map(step).collect(),
-            spins: Vec::new(),
-            walks: Vec::new(),
         }
     }
 
     /// Times both, some milliseconds each.
-    pub(super) fn sample(&mut self) {
+    pub(super) fn sample(&self) -> Sample {
         let begin = Instant::now();
         let mut word = black_box(1_u64);
         for _ in 0..SPINS {
@@ -45,19 +50,23 @@ impl Gauge {
             word ^= word << 17;
         }
         black_box(word);
-        self.spins.push(begin.elapsed().as_secs_f64());
+        let spin = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         let mut at = black_box(7_u64);
         for _ in 0..STEPS {
             at = self.next[at as usize];
         }
         black_box(at);
-        self.walks.push(begin.elapsed().as_secs_f64());
+        let walk = begin.elapsed().as_secs_f64();
+        Sample { spin, walk }
     }
+}
 
-    pub(super) fn noise(&self) -> Noise {
-        verdict(&self.spins, &self.walks)
-    }
+/// What all looks of a run say.
+pub(super) fn noise(samples: impl Iterator<Item = Sample>) -> Noise {
+    let (spins, walks): (Vec<f64>, Vec<f64>) =
+        samples.map(|sample| (sample.spin, sample.walk)).unzip();
+    verdict(&spins, &walks)
 }
 
 fn verdict(spins: &[f64], walks: &[f64]) -> Noise {

@@ -49,7 +49,6 @@ impl Ground {
             title: trial.title.clone(),
             peer: found.peer.name.to_owned(),
             repetition,
-            timed: trial.case.timed,
             ..Run::default()
         };
         Ok(match done {
@@ -276,8 +275,10 @@ fn bytes_of(dir: &Path) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::compare::peers;
+    use crate::compare::workloads::{Extent, plan};
 
     #[test]
     fn processes_are_summed_up_to_the_end_of_the_last() {
@@ -296,6 +297,69 @@ mod tests {
         assert!(sum.sum.verified);
         let one_lies = vec![line(1, 1, true), line(1, 1, false)];
         assert!(!together(one_lies, None).sum.verified);
+    }
+
+    pub(in crate::compare) fn ground(dir: &Path) -> Ground {
+        Ground {
+            memory: dir.join("memory"),
+            disk: dir.join("disk"),
+            cpus: crate::compare::machine::cpus(),
+            program: PathBuf::new(),
+            quick: true,
+        }
+    }
+
+    /// What comes of a peer whose program is a line of the shell.
+    fn turn_of(script: &str, procs: u32) -> Run {
+        let dir = tempfile::tempdir().unwrap();
+        let ground = ground(dir.path());
+        let extent = Extent {
+            quick: true,
+            full: false,
+            repeat: None,
+            cpus: 1,
+        };
+        let mut trial = plan("e", extent, Path::new("")).remove(0);
+        trial.case.procs = procs;
+        let peer = peers::all().find(|peer| peer.name == "lmdb").unwrap();
+        let found = Found {
+            peer,
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+        };
+        let run = ground.turn(&trial, &found, 0).unwrap();
+        assert!(!ground.memory.join("store").exists(), "its folder is gone");
+        run
+    }
+
+    const PHASE: &str = r#"echo '{"phase":"put","ops":5,"seconds":0.1,"verified":true}';"#;
+    const END: &str = r#"echo '{"end":true,"version":"7","keys":5}';"#;
+
+    #[test]
+    fn what_a_program_says_is_kept() {
+        let run = turn_of(&format!("{PHASE} {END}"), 1);
+        assert_eq!(run.failed, None);
+        assert_eq!((run.phases.len(), run.phases[0].sum.ops), (1, 5));
+        assert_eq!((run.end.version.as_str(), run.end.keys), ("7", 5));
+    }
+
+    #[test]
+    fn what_goes_wrong_with_a_program_is_told() {
+        let why = |script: &str| turn_of(script, 1).failed.unwrap();
+        assert!(why("echo oops >&2; exit 3").contains("oops"));
+        assert!(why(r#"echo '{"error":"no room"}'"#).contains("no room"));
+        assert!(why("echo hello").contains("what is no result: hello"));
+        assert!(why(&format!("{PHASE} kill -9 $$")).contains("signal: 9"));
+    }
+
+    #[test]
+    fn several_processes_begin_each_phase_together() {
+        let ready = r#"echo '{"ready":"put"}'; read line; echo "$line" >&2;"#;
+        let run = turn_of(&format!("{ready} {PHASE} {ready} {END}"), 3);
+        assert_eq!(run.failed, None);
+        assert_eq!(run.phases[0].sum.ops, 15);
+        let alone = turn_of(&format!("{PHASE} {END}"), 2);
+        assert!(alone.failed.unwrap().contains("before the others"));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! `tavola bench compare`: arguments, what goes on, and the results for people.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use tavola_bench::compare::{self, Config, LETTERS, Progress};
+use tavola_bench::compare::{self, Config, LETTERS, Progress, markdown};
 
 use super::{explain, json, show, worker};
 use crate::error::CliError;
@@ -71,6 +72,9 @@ pub struct Args {
     /// Show the stores, and why some are left out, and end
     #[arg(long)]
     list: bool,
+    /// A page whose table between the marks of the comparison is to be that of this run
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
     /// The results as JSON
     #[arg(long)]
     json: bool,
@@ -99,10 +103,31 @@ pub fn run(args: Args) -> Result<(), CliError> {
         return list(&config);
     }
     let results = compare::run(&config, &mut |progress| tell(progress)).map_err(explain)?;
+    if let Some(page) = &args.page {
+        write_table(page, &markdown::table(&results))?;
+    }
     match args.json {
         true => show(json(&results)),
         false => show(summary::summary(&results)),
     }
+}
+
+/// The page gets another table between its marks.
+fn write_table(page: &Path, table: &str) -> Result<(), CliError> {
+    let text = fs::read_to_string(page).map_err(|source| CliError::Read {
+        path: page.to_owned(),
+        source,
+    })?;
+    let Some(text) = markdown::replaced(&text, table) else {
+        let [begin, end] = markdown::MARKS;
+        let page = page.display();
+        let sentence = format!("{page} has no lines '{begin}' and '{end}' to write between");
+        return Err(CliError::Sentence(sentence));
+    };
+    fs::write(page, text).map_err(|source| CliError::Write {
+        path: page.to_owned(),
+        source,
+    })
 }
 
 /// What goes on is no result: it goes to standard error.

@@ -1,0 +1,158 @@
+//! The results as a table for a page: many keys by one process, the fastest to read first.
+
+use std::fmt::Write as _;
+
+use super::report::{Results, Row};
+
+/// What stands before and after the table in a page.
+pub const MARKS: [&str; 2] = ["<!-- compare -->", "<!-- end of compare -->"];
+
+/// The page with another table between the marks; none when it has no marks.
+pub fn replaced(page: &str, table: &str) -> Option<String> {
+    let begin = page.find(MARKS[0])? + MARKS[0].len();
+    let end = begin + page[begin..].find(MARKS[1])?;
+    Some(format!("{}\n\n{table}\n{}", &page[..begin], &page[end..]))
+}
+
+/// Operations a second in millions, of the case with a million keys, else with most.
+pub fn table(results: &Results) -> String {
+    let one = |row: &&Row| row.workload == "e" && row.case.procs == 1 && row.case.batch.is_none();
+    let counts = results.rows.iter().filter(one).map(|row| row.case.keys);
+    let Some(keys) = counts.min_by_key(|keys| keys.abs_diff(1_000_000)) else {
+        return "No figures: the run had none of many keys.\n".to_owned();
+    };
+    let of = |peer: &str, phase: &str, procs: u32, batched: bool| {
+        results.rows.iter().find(|row| {
+            let case = &row.case;
+            row.workload == "e"
+                && row.peer == peer
+                && row.phase == phase
+                && (case.keys, case.procs, case.batch.is_some()) == (keys, procs, batched)
+        })
+    };
+    let mut peers: Vec<_> = results
+        .peers
+        .iter()
+        .filter_map(|peer| Some((peer, of(&peer.name, "get", 1, false)?)))
+        .collect();
+    peers.sort_by(|one, other| other.1.median.total_cmp(&one.1.median));
+    let mut text = head(results, keys);
+    for (peer, get) in peers {
+        let rate = |row: Option<&Row>| row.map_or("–".to_owned(), figure);
+        let cells = [
+            rate(of(&peer.name, "put", 1, false)),
+            rate(of(&peer.name, "mix", 1, false)),
+            figure(get),
+            rate(of(&peer.name, "get_batch", 1, true)),
+            rate(of(&peer.name, "miss", 1, false)),
+            rate(of(&peer.name, "get", 2, false)),
+            get.bytes_per_key
+                .map_or("–".to_owned(), |bytes| format!("{bytes:.0}")),
+        ];
+        let _ = writeln!(
+            text,
+            "| {} {} | {} |",
+            peer.title,
+            peer.version,
+            cells.join(" | ")
+        );
+    }
+    let _ = write!(text, "\n{}\n", foot(results));
+    text
+}
+
+fn head(results: &Results, keys: u64) -> String {
+    let machine = &results.machine;
+    format!(
+        "{} × {}{}, {} GiB, Linux {}, {}, {}: {keys} keys of 8 bytes with values of 8, one \
+         process unless said; million operations a second, medians.\n\n\
+         | store | put | mix | get | get, 32 a call | miss | get, 2 processes | bytes a key |\n\
+         |---|---|---|---|---|---|---|---|\n",
+        machine.cpus,
+        machine.cpu,
+        if machine.is_virtual { " (virtual)" } else { "" },
+        (machine.memory_bytes as f64 / f64::from(1 << 30)).round(),
+        machine.kernel,
+        machine.system,
+        results.started.get(..10).unwrap_or_default(),
+    )
+}
+
+/// What must be known of the figures.
+fn foot(results: &Results) -> String {
+    let mut text = match &results.noise.why {
+        Some(why) => format!("The machine was not steady, so take these as rough: {why}."),
+        None => "The machine was steady.".to_owned(),
+    };
+    let absent: Vec<&str> = results
+        .peers
+        .iter()
+        .filter(|peer| peer.skipped.is_some())
+        .map(|peer| peer.title.as_str())
+        .collect();
+    if !absent.is_empty() {
+        let _ = write!(text, " Not there: {}.", absent.join(", "));
+    }
+    text
+}
+
+fn figure(row: &Row) -> String {
+    let millions = row.median / 1e6;
+    let cut = if row.note.is_some() { "*" } else { "" };
+    match millions {
+        10.0.. => format!("{millions:.1}{cut}"),
+        0.1.. => format!("{millions:.2}{cut}"),
+        _ => format!("{millions:.3}{cut}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::job::Case;
+    use crate::compare::report::PeerRow;
+
+    #[test]
+    fn the_table_stands_between_the_marks_and_nothing_else_changes() {
+        let page = format!("before\n{}\nold\n{}\nafter\n", MARKS[0], MARKS[1]);
+        let once = replaced(&page, "| new |\n").unwrap();
+        assert!(once.starts_with("before\n") && once.ends_with("\nafter\n"));
+        assert!(once.contains("| new |") && !once.contains("old"));
+        assert_eq!(replaced(&once, "| new |\n").unwrap(), once);
+        assert_eq!(replaced("no marks", "x"), None);
+    }
+
+    #[test]
+    fn the_fastest_to_read_stands_first() {
+        let row = |peer: &str, phase: &str, median: f64| Row {
+            workload: "e".to_owned(),
+            peer: peer.to_owned(),
+            phase: phase.to_owned(),
+            median,
+            case: Case {
+                keys: 1_000_000,
+                procs: 1,
+                ..Case::default()
+            },
+            ..Row::default()
+        };
+        let peer = |name: &str| PeerRow {
+            name: name.to_owned(),
+            title: name.to_uppercase(),
+            ..PeerRow::default()
+        };
+        let results = Results {
+            rows: vec![
+                row("slow", "get", 1.25e6),
+                row("fast", "get", 12.34e6),
+                row("fast", "put", 0.05e6),
+            ],
+            peers: vec![peer("slow"), peer("fast"), peer("absent")],
+            ..Results::default()
+        };
+        let text = table(&results);
+        assert!(text.contains("| FAST  | 0.050 | – | 12.3 |"), "{text}");
+        assert!(text.find("FAST").unwrap() < text.find("SLOW").unwrap());
+        assert!(!text.contains("ABSENT"));
+    }
+}

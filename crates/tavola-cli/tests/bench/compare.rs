@@ -1,0 +1,141 @@
+//! The comparison: small runs, in which what is measured, left out and resumed is looked at.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::Desk;
+
+/// A run of workload e with these arguments, its stores and results in the desk's folder.
+fn compare(desk: &Desk, args: &[&str]) -> Output {
+    command(desk, args).output().expect("the command starts")
+}
+
+fn command(desk: &Desk, args: &[&str]) -> std::process::Command {
+    let path = |name: &str| {
+        let path = desk.dir.path().join(name);
+        fs::create_dir_all(&path).unwrap();
+        path.into_os_string().into_string().unwrap()
+    };
+    let (out, stores) = (path("out"), path("stores"));
+    let head = [
+        "bench", "compare", "--quick", "--only", "i", "--repeat", "1", "--json",
+    ];
+    let mut command = desk.command(&head);
+    command.args(["--out", &out, "--dir", &stores]).args(args);
+    command
+}
+
+fn results(output: &Output) -> Value {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    serde_json::from_slice(&output.stdout).expect("the results are JSON")
+}
+
+fn entries(desk: &Desk) -> Vec<Value> {
+    let text = fs::read_to_string(desk.dir.path().join("out/rows.jsonl")).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn is_empty(path: &Path) -> bool {
+    fs::read_dir(path).unwrap().next().is_none()
+}
+
+#[test]
+fn two_stores_are_compared_and_nothing_is_left_behind() {
+    let desk = Desk::new();
+    let output = compare(&desk, &["--peers", "std-mutex,tavola-rust"]);
+    let results = results(&output);
+    let file = fs::read(desk.dir.path().join("out/results.json")).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&file).unwrap(), results);
+    assert_eq!(results["schema"], 1);
+    assert!(results["machine"]["cpus"].as_u64().unwrap() >= 1);
+    let rows = results["rows"].as_array().unwrap();
+    for peer in ["std-mutex", "tavola-rust"] {
+        for phase in ["put", "mix", "get"] {
+            let row = rows
+                .iter()
+                .find(|row| row["peer"] == peer && row["phase"] == phase)
+                .unwrap_or_else(|| panic!("{peer} has no {phase}: {results}"));
+            assert!(row["median"].as_f64().unwrap() > 0.0, "{row}");
+            assert_eq!(row["verified"], true);
+            assert_eq!(row["runs"].as_array().unwrap().len(), 1);
+        }
+    }
+    assert_eq!(results["left_out"].as_array().unwrap().len(), 0);
+    assert!(is_empty(&desk.dir.path().join("stores")), "stores are gone");
+    let out = fs::read_dir(desk.dir.path().join("out")).unwrap();
+    assert_eq!(out.count(), 2, "results.json and rows.jsonl");
+}
+
+#[test]
+fn who_is_not_here_is_skipped_with_the_reason() {
+    let desk = Desk::new();
+    let mut command = command(&desk, &["--peers", "lmdb,std-mutex"]);
+    let results = results(&command.env("PATH", "/nowhere").output().unwrap());
+    let peers = results["peers"].as_array().unwrap();
+    let lmdb = peers.iter().find(|peer| peer["name"] == "lmdb").unwrap();
+    assert_eq!(lmdb["skipped"], "there is no C compiler");
+    let there = peers.iter().find(|peer| peer["name"] == "std-mutex");
+    assert_eq!(there.unwrap()["skipped"], Value::Null);
+    let rows = results["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["peer"] == "std-mutex") && !rows.is_empty());
+}
+
+#[test]
+fn a_run_that_was_ended_goes_on_without_doing_anything_twice() {
+    let desk = Desk::new();
+    results(&compare(&desk, &["--peers", "std-mutex"]));
+    let before = entries(&desk);
+    assert!(before.iter().any(|entry| entry["kind"] == "run"));
+    // Half a line, as of a program that was killed.
+    let rows = desk.dir.path().join("out/rows.jsonl");
+    let text = fs::read_to_string(&rows).unwrap();
+    fs::write(&rows, format!("{text}{{\"kind\":\"run\",\"wor")).unwrap();
+    let more = ["--peers", "std-mutex,std-rwlock", "--resume"];
+    let results = results(&compare(&desk, &more));
+    let after = entries(&desk);
+    assert_eq!(after[..before.len()], before, "what was there stays");
+    let new = &after[before.len()..];
+    assert!(!new.is_empty() && new.iter().all(|entry| entry["peer"] == "std-rwlock"));
+    let rows = results["rows"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["peer"] == "std-mutex"));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let desk = Desk::new();
+    for (args, word) in [
+        (["--peers", "nobody"], "nobody"),
+        (["--only", "x"], "no workload x"),
+        (["--repeat", "0"], "at least 1"),
+    ] {
+        let mut command = desk.command(&["bench", "compare", "--quick"]);
+        command.arg("--out").arg(desk.dir.path().join("out"));
+        let output = command.args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(word), "{errors}");
+    }
+}
+
+#[test]
+fn a_page_gets_its_table() {
+    let desk = Desk::new();
+    let page = desk.dir.path().join("page.md");
+    let text = "# Page\n<!-- compare -->\nold\n<!-- end of compare -->\nafter\n";
+    fs::write(&page, text).unwrap();
+    let path = page.to_str().unwrap();
+    results(&compare(&desk, &["--peers", "std-mutex", "--page", path]));
+    let written = fs::read_to_string(&page).unwrap();
+    assert!(written.starts_with("# Page\n") && written.ends_with("\nafter\n"));
+    assert!(!written.contains("old"), "{written}");
+    fs::write(&page, "no marks").unwrap();
+    let output = compare(&desk, &["--peers", "std-mutex", "--resume", "--page", path]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&page).unwrap(), "no marks");
+}
