@@ -23,6 +23,8 @@
 #define STRIDE 64
 // Phases that change nothing are gone through again until so much time has passed.
 #define LEAST_NS 100000000u
+// A put may take so many times as long as the other phases, so that all of the keys are there.
+#define PUT_TIMES 8
 // Each so-manieth operation of the mix is a remove and a put.
 #define EVERY 50
 // More seconds are not told one by one.
@@ -158,20 +160,21 @@ static uint64_t edge_of(unsigned bucket) {
 
 static struct {
   const char *name;
-  uint64_t begin, last, end, cpu, ops, pause, slowest;
+  uint64_t begin, last, end, cpu, ops, pause, slowest, limit;
   uint64_t per_second[SECONDS];
 } phase;
 
-static void begin(const char *name, uint64_t start_ns) {
+static void begin(const char *name, bool puts, uint64_t start_ns) {
   memset(&phase, 0, sizeof phase);
   memset(histogram, 0, sizeof histogram);
   wrong = false;
   phase.name = name;
+  phase.limit = puts && job.limit_ns < UINT64_MAX ? PUT_TIMES * job.limit_ns : job.limit_ns;
   phase.cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   phase.begin = phase.last = start_ns ? start_ns : now_ns();
 }
 
-// After some operations: whether the time is over. `ops` may be 0, to have the clock go on only.
+// After some operations: whether the time is over.
 static bool note(uint64_t ops) {
   uint64_t now = now_ns(), took = now - phase.last;
   phase.last = now;
@@ -184,7 +187,7 @@ static bool note(uint64_t ops) {
   }
   uint64_t second = (now - phase.begin) / 1000000000u;
   if (second < SECONDS) phase.per_second[second] += ops;
-  return now - phase.begin > job.limit_ns;
+  return now - phase.begin > phase.limit;
 }
 
 static void end(uint64_t wanted) {
@@ -397,7 +400,7 @@ static void go(const char *name, bool puts, unsigned stride,
   if (!puts && count > there) count = there;
   uint64_t *keys = calloc(stride, sizeof *keys);
   if (!keys) fail("no memory for keys");
-  begin(name, start_ns);
+  begin(name, puts, start_ns);
   bool over = false;
   for (uint64_t pass = 0; !over; pass++) {
     struct order order = order_of(first, count, !puts, job.seed + pass);
@@ -463,7 +466,7 @@ static void few_keys(const char *name) {
   if (!times_put) fail("no memory for counts");
   // Only keys that are there are asked for.
   uint64_t keys = puts || pairs || there > job.keys ? job.keys : there;
-  begin(name, 0);
+  begin(name, puts, 0);
   uint64_t noted = 0;
   for (uint64_t loop = 0; loop < job.loops && keys; loop++) {
     uint64_t index = loop % keys;
@@ -591,7 +594,7 @@ static void company(const char *name) {
   uint64_t loops = job.loops;
   if (!writes && !reads) loops = strtoull(strrchr(name, '_') + 1, NULL, 10);
   static bool made;
-  begin(name, 0);
+  begin(name, writes, 0);
   for (uint64_t loop = 0; loop < loops; loop++) {
     store = adapter.open(&job, !writes ? READ : made ? WRITE : MAKE);
     made = true;

@@ -70,7 +70,7 @@ impl Workshop {
         make.arg(format!("{adapter}.c"))
             .args(["harness.o", "-o", adapter]);
         if adapter == "tavola" {
-            make.arg("-I.").args(library_folder()?);
+            make.arg("-I.").args(library(&folder)?);
         }
         make.args(libs).arg("-lm");
         succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
@@ -78,19 +78,26 @@ impl Workshop {
     }
 }
 
+/// The name that programs ask for libtavola by; its own build gives it.
+const LIBRARY: &str = "libtavola.so.0";
+
 /// Where libtavola is, as arguments of the linker: beside this program, in the folder of libraries
-/// beside its own, or where the linker looks by itself.
-fn library_folder() -> Result<Vec<String>, String> {
+/// beside its own, or where the linker looks by itself. The first two get the name that programs
+/// ask for in the folder of the peers.
+fn library(folder: &Path) -> Result<Vec<String>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let folder = program.parent().unwrap_or(Path::new("/"));
-    let places = [folder.to_owned(), folder.join("../lib")];
-    let place = places
-        .iter()
-        .find(|place| place.join("libtavola.so").is_file());
-    Ok(place.map_or(Vec::new(), |place| {
-        let place = place.display();
-        vec![format!("-L{place}"), format!("-Wl,-rpath,{place}")]
-    }))
+    let beside = program.parent().unwrap_or(Path::new("/"));
+    let places = [beside.to_owned(), beside.join("../lib")];
+    let mut files = places.iter().map(|place| place.join("libtavola.so"));
+    let Some(file) = files.find(|file| file.is_file()) else {
+        return Ok(Vec::new());
+    };
+    for name in ["libtavola.so", LIBRARY] {
+        let link = folder.join(name);
+        std::os::unix::fs::symlink(&file, link).map_err(|error| error.to_string())?;
+    }
+    let folder = folder.display();
+    Ok(vec![format!("-L{folder}"), format!("-Wl,-rpath,{folder}")])
 }
 
 fn server_is_there(server: Server) -> Result<(), String> {

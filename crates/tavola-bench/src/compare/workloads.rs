@@ -218,7 +218,7 @@ fn pairs(extent: Extent) -> Vec<Trial> {
 }
 
 fn many_keys(extent: Extent) -> Vec<Trial> {
-    let counts: &[u64] = extent.either(&[1_000_000], &[100_000, 1_000_000, 10_000_000]);
+    let counts: &[u64] = extent.either(&[100_000, 1_000_000], &[100_000, 1_000_000, 10_000_000]);
     let mut all = Vec::new();
     for &keys in counts {
         let repeat = match keys {

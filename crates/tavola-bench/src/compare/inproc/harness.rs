@@ -22,6 +22,8 @@ use crate::{Error, Result};
 const STRIDE: usize = 64;
 /// Phases that change nothing are gone through again until so much time has passed.
 const LEAST_NS: u64 = 100_000_000;
+/// A put may take so many times as long as the other phases, so that all of the keys are there.
+const PUT_TIMES: u64 = 8;
 /// Each so-manieth operation of the mix is a remove and a put.
 const EVERY: u32 = 50;
 const SECOND_NS: u64 = 1_000_000_000;
@@ -276,7 +278,11 @@ impl<'a, S: Store> Work<'a, S> {
             per_second: Vec::new(),
             histogram: timed.then(|| Histogram::new(3).expect("three digits are allowed")),
         };
-        let limit_ns = self.case.limit_ms.map_or(u64::MAX, |ms| ms * 1_000_000);
+        let times = if shuffled { 1 } else { PUT_TIMES };
+        let limit_ns = self
+            .case
+            .limit_ms
+            .map_or(u64::MAX, |ms| times * ms * 1_000_000);
         let start = Instant::now();
         let (mut last_ns, mut chunk, mut pass) = (0, vec![0; length], 0);
         'all: loop {
