@@ -102,8 +102,7 @@ pub enum Placement {
 }
 
 /// One line of a peer program.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub enum Said {
     /// A phase is over.
     Phase(PhaseLine),
@@ -196,15 +195,23 @@ pub struct EndLine {
     pub peak_rss_bytes: u64,
 }
 
-/// Reads a line of a peer program.
+/// Reads a line of a peer program: its kind is that of the field that only it has.
 pub(crate) fn parse(line: &str) -> Option<Said> {
     let value: serde_json::Value = serde_json::from_str(line).ok()?;
-    let said = match () {
-        () if value.get("end").is_some() => Said::End(serde_json::from_value(value).ok()?),
-        () if value.get("phase").is_some() => Said::Phase(serde_json::from_value(value).ok()?),
-        () => serde_json::from_value(value).ok()?,
-    };
-    Some(said)
+    let text = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
+    if let Some(error) = text("error") {
+        return Some(Said::Failed { error });
+    }
+    if let Some(ready) = text("ready") {
+        return Some(Said::Ready { ready });
+    }
+    let is = |name: &str| value.get(name).is_some();
+    let (is_phase, is_end) = (is("phase"), is("end"));
+    match (is_phase, is_end) {
+        (true, _) => serde_json::from_value(value).ok().map(Said::Phase),
+        (_, true) => serde_json::from_value(value).ok().map(Said::End),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

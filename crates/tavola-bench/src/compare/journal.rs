@@ -40,6 +40,9 @@ pub(super) struct Run {
     pub(super) title: String,
     pub(super) peer: String,
     pub(super) repetition: u32,
+    /// How long all of it took, with what is not timed.
+    #[serde(default)]
+    pub(super) seconds: f64,
     /// How fast the machine was just before.
     #[serde(default)]
     pub(super) noise: Sample,

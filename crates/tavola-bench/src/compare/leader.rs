@@ -24,7 +24,6 @@ use crate::{Error, Result};
 /// An option outside its bounds; files that cannot be written; [`Error::Interrupted`].
 pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> {
     check(config)?;
-    let begin = Instant::now();
     fs::create_dir_all(&config.out).map_err(Error::io("making the folder for results"))?;
     let folders = Folders::make(config)?;
     let file = match &config.company_file {
@@ -74,8 +73,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
         });
         leader.trial(trial, tell)?;
     }
-    let mut results = leader.results(&trials, skipped);
-    results.seconds = begin.elapsed().as_secs_f64();
+    let results = leader.results(&trials, skipped);
     write(config, &results)?;
     Ok(results)
 }
@@ -214,8 +212,14 @@ impl Leader<'_> {
                     return Err(Error::Interrupted);
                 }
                 let noise = self.gauge.sample();
+                let begin = Instant::now();
                 let turn = self.ground.turn(trial, found, repetition)?;
-                let run = Run { noise, ..turn };
+                let seconds = begin.elapsed().as_secs_f64();
+                let run = Run {
+                    noise,
+                    seconds,
+                    ..turn
+                };
                 if self.config.is_interrupted() {
                     // Its program was told to end as well: what came of it says nothing.
                     return Err(Error::Interrupted);
@@ -279,6 +283,7 @@ impl Leader<'_> {
                 }
             }
         }
+        results.seconds = self.journal.runs().map(|run| run.seconds).sum();
         results.peers = peer_rows(&self.found, skipped, &self.versions());
         results
     }

@@ -19,7 +19,7 @@ pub struct Results {
     pub machine: Machine,
     /// When it began, in UTC.
     pub started: String,
-    /// How long it took.
+    /// How long all turns took, also those before it went on.
     pub seconds: f64,
     /// Whether it was a short one.
     pub quick: bool,

@@ -18,7 +18,6 @@ pub(super) const PEERS: &[Peer] = &[
         name: "tavola-rust",
         title: "Tavola (crate)",
         configuration: "defaults; through the crate",
-        workloads: "abcdefghi",
         together: Together::Processes,
         batches: true,
         properties: Properties {
