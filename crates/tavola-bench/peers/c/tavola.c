@@ -1,4 +1,5 @@
-// Tavola through its library for C. Everything is as it comes.
+// Tavola through its library for C. Everything is as it comes, but for the peer `tavola-fixed`,
+// whose table is made for keys and values of fixed lengths.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,15 @@ static const char *version(void) { return tavola_version(); }
 static void *open_store(const struct job *job, enum mode mode) {
   struct tavola_table *table;
   const char *path = path_in(job, "table");
-  check(mode == READ ? tavola_open_read_only(path, NULL, &table) : tavola_open(path, NULL, &table));
+  tavola_options options = {.size = sizeof options};
+  if (strcmp(job->peer, "tavola-fixed") == 0) {
+    options.fixed_key = job->key_bytes;
+    options.fixed_value = job->value_bytes;
+  }
+  if (mode == READ)
+    check(tavola_open_read_only(path, NULL, &table));
+  else
+    check(tavola_open(path, &options, &table));
   return table;
 }
 

@@ -14,7 +14,7 @@ use super::peers::{self, Found, Peer};
 use super::report::{LeftOut, PeerRow, Results, SCHEMA};
 use super::turn::Ground;
 use super::workloads::{Extent, LETTERS, Trial, plan};
-use super::{Config, Progress, company, sources};
+use super::{Config, Progress, behind, company, sources};
 use crate::{Error, Result};
 
 /// Compares, and writes `results.json`. Whoever takes no part is told with the reason.
@@ -283,6 +283,7 @@ impl Leader<'_> {
                 }
             }
         }
+        behind::explain(&mut results.rows);
         results.seconds = self.journal.runs().map(|run| run.seconds).sum();
         results.peers = peer_rows(&self.found, skipped, &self.versions());
         results

@@ -112,12 +112,14 @@ pub(super) fn plan(only: &str, extent: Extent, file: &Path) -> Vec<Trial> {
 
 fn company(extent: Extent, file: &Path) -> Trial {
     let loops = extent.either(10, 100);
-    let phases = ["write_all", "read_all", "open_read_100", "open_read_10000"];
+    let opens = extent.either("open_read_1000", "open_read_10000");
+    let phases = ["write_all", "read_all", "open_read_100", opens];
     Trial {
         workload: 'a',
         title: format!(
-            "company file: {loops} × write all, {loops} × read all, 100 and 10,000 × open and \
-             read one key"
+            "company file: {loops} × write all, {loops} × read all, 100 and {} × open and read \
+             one key",
+            extent.either("1,000", "10,000")
         ),
         case: Case {
             loops: Some(loops),

@@ -18,6 +18,8 @@ const fn c(
 const LOCKS: Together =
     Together::Alone("whoever opens it to write keeps all others out until it is closed");
 
+const ALONE: Option<&str> = Some("which one process at a time has to itself");
+
 const KEPT: Properties = Properties {
     survives_reboot: true,
     ..NOTHING
@@ -59,6 +61,21 @@ pub(super) const PEERS: &[Peer] = &[
         ..STORE
     },
     Peer {
+        name: "tavola-fixed",
+        title: "Tavola, fixed lengths",
+        configuration: "a table of keys and values of fixed lengths; through the library for C",
+        start: c("tavola", &["-ltavola"], "the library that `make build` makes"),
+        workloads: "efgi",
+        batches: true,
+        properties: Properties {
+            shared: true,
+            survives_kill: true,
+            evicts: true,
+            ..NOTHING
+        },
+        ..STORE
+    },
+    Peer {
         name: "lmdb",
         title: "LMDB",
         configuration: "WRITEMAP, NOSYNC, NOMETASYNC, NOTLS; a transaction an operation, read \
@@ -81,6 +98,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "made once by all puts, then read through a map; no change afterwards",
         start: c("tinycdb", &["-lcdb"], "libcdb-dev"),
         together: Together::Alone("a file is made by one process"),
+        spared: Some("whose file is made once and never changes"),
         properties: Properties {
             survives_kill: true,
             ..KEPT
@@ -93,6 +111,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "as many buckets as keys, DP_OSPARSE",
         start: c("qdbm_depot", &["-lqdbm"], "libqdbm-dev"),
         together: LOCKS,
+        spared: ALONE,
         properties: KEPT,
         ..STORE
     },
@@ -102,6 +121,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "a B+ tree with VL_CMPLEX and its own caches",
         start: c("qdbm_villa", &["-lqdbm"], "libqdbm-dev"),
         together: LOCKS,
+        spared: ALONE,
         most_keys: 1_000_000,
         properties: Properties {
             ordered: true,
@@ -116,6 +136,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "HashDBM in place, as many buckets as keys, MemoryMapParallelFile",
         start: c("tkrzw", &["-ltkrzw"], "libtkrzw-dev"),
         together: LOCKS,
+        spared: ALONE,
         properties: KEPT,
         ..STORE
     },
@@ -125,6 +146,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "HashDB, two buckets a key, a map as large as the records, linear",
         start: c("kyoto", &["-lkyotocabinet"], "libkyotocabinet-dev"),
         together: LOCKS,
+        spared: ALONE,
         properties: Properties {
             transactions: true,
             ..KEPT
@@ -137,6 +159,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "hash, a cache as large as the records; several processes: Concurrent \
                         Data Store; no log",
         start: c("bdb", &["-ldb-5.3"], "libdb5.3-dev"),
+        spared: Some("which keeps no log here, so that a killed writer may leave it broken"),
         properties: Properties {
             shared: true,
             transactions: true,
@@ -150,6 +173,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "mapped, no sync, blocks of 4 KiB",
         start: c("gdbm", &["-lgdbm"], "libgdbm-dev"),
         together: LOCKS,
+        spared: ALONE,
         properties: KEPT,
         ..STORE
     },

@@ -41,6 +41,8 @@ pub struct Peer {
     pub most_value_bytes: usize,
     /// Whether it has calls that take many keys.
     pub batches: bool,
+    /// What it does not have to do that Tavola does, as the end of a sentence.
+    pub spared: Option<&'static str>,
     /// What it is, beside fast or slow.
     pub properties: Properties,
 }
@@ -154,6 +156,7 @@ const STORE: Peer = Peer {
     most_keys: u64::MAX,
     most_value_bytes: 1 << 20,
     batches: false,
+    spared: None,
     properties: NOTHING,
 };
 

@@ -9,6 +9,7 @@ const IN_PROCESS: Peer = Peer {
     workloads: "efghi",
     place: Place::Memory,
     together: Together::Threads,
+    spared: Some("which is memory of one process, and gone with it"),
     properties: NOTHING,
     ..STORE
 };
@@ -19,6 +20,7 @@ pub(super) const PEERS: &[Peer] = &[
         title: "Tavola (crate)",
         configuration: "defaults; through the crate",
         together: Together::Processes,
+        spared: None,
         batches: true,
         properties: Properties {
             shared: true,
