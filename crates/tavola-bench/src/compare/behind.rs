@@ -77,7 +77,10 @@ mod tests {
         ];
         explain(&mut rows);
         let note = rows[0].note.as_deref().unwrap();
-        assert!(note.contains("TinyCDB (2.50 ×), whose file is made once"), "{note}");
+        assert!(
+            note.contains("TinyCDB (2.50 ×), whose file is made once"),
+            "{note}"
+        );
         assert!(!note.contains("LMDB"));
         assert_eq!((&rows[1].note, &rows[2].note), (&None, &None));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::found::Workshop;
 use super::gather;
@@ -16,6 +16,10 @@ use super::turn::Ground;
 use super::workloads::{Extent, LETTERS, Trial, plan};
 use super::{Config, Progress, behind, company, sources};
 use crate::{Error, Result};
+
+/// What a quick run may take for its trials: with what is before and after them it is done in three
+/// minutes on a slow machine, too.
+const QUICK: Duration = Duration::from_secs(150);
 
 /// Compares, and writes `results.json`. Whoever takes no part is told with the reason.
 ///
@@ -63,6 +67,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
         journal,
         gauge: Gauge::new(),
         found,
+        until: config.quick.then(|| Instant::now() + QUICK),
     };
     for (at, trial) in trials.iter().enumerate() {
         tell(&Progress::Trial {
@@ -191,6 +196,8 @@ struct Leader<'a> {
     journal: Journal,
     gauge: Gauge,
     found: Vec<Found>,
+    /// No turn begins after this.
+    until: Option<Instant>,
 }
 
 impl Leader<'_> {
@@ -210,6 +217,9 @@ impl Leader<'_> {
                 }
                 if self.config.is_interrupted() {
                     return Err(Error::Interrupted);
+                }
+                if self.until.is_some_and(|until| Instant::now() > until) {
+                    return Ok(());
                 }
                 let noise = self.gauge.sample();
                 let begin = Instant::now();
@@ -268,13 +278,11 @@ impl Leader<'_> {
             for Found { peer, .. } in &self.found {
                 match trial.takes(peer) {
                     None => {}
-                    Some(Err(why)) => results.left_out.push(LeftOut {
-                        workload: trial.workload.to_string(),
-                        title: trial.title.clone(),
-                        peer: peer.name.to_owned(),
-                        phase: String::new(),
-                        why,
-                    }),
+                    Some(Err(why)) => results.left_out.push(left_out(trial, peer, why)),
+                    Some(Ok(())) if self.runs_of(trial, peer).is_empty() => {
+                        let why = "there was no time left for it; a run without --quick has it";
+                        results.left_out.push(left_out(trial, peer, why.to_owned()));
+                    }
                     Some(Ok(())) => {
                         let (rows, left) = gather::rows(trial, peer, &self.runs_of(trial, peer));
                         results.rows.extend(rows);
@@ -296,6 +304,16 @@ impl Leader<'_> {
             .filter(|run| run.failed.is_none())
             .map(|run| (run.peer.clone(), run.end.version.clone()))
             .collect()
+    }
+}
+
+fn left_out(trial: &Trial, peer: &Peer, why: String) -> LeftOut {
+    LeftOut {
+        workload: trial.workload.to_string(),
+        title: trial.title.clone(),
+        peer: peer.name.to_owned(),
+        phase: String::new(),
+        why,
     }
 }
 

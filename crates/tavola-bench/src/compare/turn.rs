@@ -134,7 +134,7 @@ impl Ground {
     /// How long one turn may take, with making its store and checking it.
     fn patience(&self, trial: &Trial) -> Duration {
         let limit = trial.case.limit_ms;
-        let limit = limit.unwrap_or(if self.quick { 5_000 } else { 100_000 });
+        let limit = limit.unwrap_or(if self.quick { 2_000 } else { 100_000 });
         // A put may take eight times the limit.
         let all = limit * (trial.case.phases.len() as u64 + 8);
         Duration::from_millis(2 * all) + Duration::from_secs(20)

@@ -64,7 +64,11 @@ pub(super) const PEERS: &[Peer] = &[
         name: "tavola-fixed",
         title: "Tavola, fixed lengths",
         configuration: "a table of keys and values of fixed lengths; through the library for C",
-        start: c("tavola", &["-ltavola"], "the library that `make build` makes"),
+        start: c(
+            "tavola",
+            &["-ltavola"],
+            "the library that `make build` makes",
+        ),
         workloads: "efgi",
         batches: true,
         properties: Properties {
