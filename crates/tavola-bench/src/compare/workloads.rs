@@ -111,7 +111,7 @@ pub(super) fn plan(only: &str, extent: Extent, file: &Path) -> Vec<Trial> {
 }
 
 fn company(extent: Extent, file: &Path) -> Trial {
-    let loops = extent.either(10, 100);
+    let loops = extent.either(3, 100);
     let opens = extent.either("open_read_1000", "open_read_10000");
     let phases = ["write_all", "read_all", "open_read_100", opens];
     Trial {
@@ -133,7 +133,7 @@ fn company(extent: Extent, file: &Path) -> Trial {
 }
 
 fn records(extent: Extent, keys: u64) -> Trial {
-    let loops = extent.either(2_000, 10_000);
+    let loops = extent.either(1_000, 10_000);
     Trial {
         workload: 'b',
         title: format!("{} records of 8 KB, {} loops", number(keys), number(loops)),
@@ -220,7 +220,7 @@ fn pairs(extent: Extent) -> Vec<Trial> {
 }
 
 fn many_keys(extent: Extent) -> Vec<Trial> {
-    let counts: &[u64] = extent.either(&[100_000, 1_000_000], &[100_000, 1_000_000, 10_000_000]);
+    let counts: &[u64] = extent.either(&[1_000_000], &[100_000, 1_000_000, 10_000_000]);
     let mut all = Vec::new();
     for &keys in counts {
         let repeat = match keys {
@@ -273,9 +273,9 @@ fn latencies(extent: Extent) -> Trial {
 }
 
 fn growth(extent: Extent) -> Vec<Trial> {
-    let mut counts = vec![10_000, 100_000, 1_000_000];
+    let mut counts = vec![10_000, 100_000];
     if !extent.quick {
-        counts.push(10_000_000);
+        counts.extend([1_000_000, 10_000_000]);
     }
     if extent.full {
         counts.push(100_000_000);
