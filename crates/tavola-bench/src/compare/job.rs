@@ -189,7 +189,7 @@ pub struct EndLine {
     pub version: String,
     /// What its files take on disk or in memory; the leader counts the folder where it is 0.
     pub bytes: u64,
-    /// Keys in it.
+    /// Keys in it; of several processes each tells those of its own share.
     pub keys: u64,
     /// The most memory the program had.
     pub peak_rss_bytes: u64,

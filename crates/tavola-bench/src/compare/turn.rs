@@ -223,6 +223,7 @@ impl Crew {
 
 fn sum_of_ends(ends: &[EndLine]) -> EndLine {
     EndLine {
+        keys: ends.iter().map(|end| end.keys).sum(),
         peak_rss_bytes: ends.iter().map(|end| end.peak_rss_bytes).max().unwrap_or(0),
         ..ends.first().cloned().unwrap_or_default()
     }

@@ -73,7 +73,11 @@ pub(super) fn run(job: &Job, store: &impl Store) -> Result<()> {
     if among_processes {
         begin("end", &mut lines)?;
     }
-    answer(&end(store, memory)?)
+    let keys = match among_processes {
+        true => there[0],
+        false => store.len()?,
+    };
+    answer(&end(store, memory, keys)?)
 }
 
 enum Handle<'scope, T> {

@@ -83,7 +83,7 @@ fn run(job: &Job) -> Result<()> {
     }
 }
 
-fn end(store: &impl Store, memory_before: u64) -> Result<EndLine> {
+fn end(store: &impl Store, memory_before: u64, keys: u64) -> Result<EndLine> {
     let memory = Memory::now();
     let bytes = match store.bytes()? {
         0 => memory.now.saturating_sub(memory_before),
@@ -93,7 +93,7 @@ fn end(store: &impl Store, memory_before: u64) -> Result<EndLine> {
         end: true,
         version: store.version(),
         bytes,
-        keys: store.len()?,
+        keys,
         peak_rss_bytes: memory.peak,
     })
 }

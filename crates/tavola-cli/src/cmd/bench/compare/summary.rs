@@ -105,6 +105,14 @@ fn figures(row: &Row) -> String {
     if let Some(bytes) = row.bytes_per_key {
         let _ = write!(text, "  {bytes:.0} B a key");
     }
+    if row.shares.len() > 1 {
+        let percent = |share: &f64| format!("{:.0}", share * 100.0);
+        let parts: Vec<String> = row.shares.iter().map(percent).collect();
+        let _ = write!(text, "  parts {} %", parts.join(" + "));
+    }
+    if let Some(ns) = row.pause_ns.filter(|_| row.workload == "e") {
+        let _ = write!(text, "  pause {:.1} ms", ns as f64 / 1e6);
+    }
     if let Some(note) = &row.note {
         let _ = write!(text, "  {note}");
     }
@@ -162,6 +170,23 @@ mod tests {
         assert!(fast < slow, "{text}");
         assert!(
             text.contains("5.000 M/s") && text.contains("gone: no header"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn parts_and_the_longest_pause_stand_beside_the_rate() {
+        let row = Row {
+            workload: "e".to_owned(),
+            unit: "ops/s".to_owned(),
+            median: 1e6,
+            shares: vec![0.25, 0.75],
+            pause_ns: Some(1_500_000),
+            ..Row::default()
+        };
+        let text = figures(&row);
+        assert!(
+            text.contains("1.000 M/s  parts 25 + 75 %  pause 1.5 ms"),
             "{text}"
         );
     }
