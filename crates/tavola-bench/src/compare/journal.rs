@@ -1,4 +1,4 @@
-//! `rows.jsonl`: what was measured, written down as it is, so that a run can go on where it stopped.
+//! `rows.jsonl`: what was measured, written down at once, so that a run can go on where it stopped.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

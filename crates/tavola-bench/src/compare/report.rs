@@ -63,7 +63,7 @@ pub struct Machine {
 pub struct Noise {
     /// The figures of this run can be relied on.
     pub trusted: bool,
-    /// How far a loop without memory varied: the tenth largest of 100 by the tenth smallest, less 1.
+    /// How far a loop without memory varied: the 90th of 100 samples by the 10th, less 1.
     pub spin_spread: f64,
     /// The same of a walk through memory.
     pub walk_spread: f64,

@@ -300,21 +300,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
                 human::open(&report)
             })?;
         }
-        What::Iter(args) => {
-            let report = iter::run(&iter::Config {
-                place: args.place.into(),
-                keys: args.keys,
-                value_bytes: args.value_bytes,
-                repeat: args.repeat,
-                collapse: args.collapse,
-            });
-            let report = report.map_err(explain)?;
-            show(if args.json {
-                json(&report)
-            } else {
-                human::iter(&report)
-            })?;
-        }
+        What::Iter(args) => run_iter(args)?,
         What::Uid(args) => {
             let config = uid::Config {
                 place: args.place.into(),
@@ -357,6 +343,21 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn run_iter(args: IterArgs) -> Result<(), CliError> {
+    let report = iter::run(&iter::Config {
+        place: args.place.into(),
+        keys: args.keys,
+        value_bytes: args.value_bytes,
+        repeat: args.repeat,
+        collapse: args.collapse,
+    });
+    let report = report.map_err(explain)?;
+    show(match args.json {
+        true => json(&report),
+        false => human::iter(&report),
+    })
 }
 
 fn run_kv(args: KvArgs) -> Result<(), CliError> {

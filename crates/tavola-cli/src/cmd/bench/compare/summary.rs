@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tavola_bench::compare::report::{Results, Row};
 
-/// Tables, one a case, the best first; then who could not take part, and how steady the machine was.
+/// Tables, one a case, the best first; then who took no part, and how steady the machine was.
 pub(super) fn summary(results: &Results) -> String {
     let mut text = String::new();
     let machine = &results.machine;
