@@ -15,6 +15,12 @@ macro_rules! peer_files {
 const C: &[(&str, &str)] = peer_files![
     "c/harness.h",
     "c/harness.c",
+    "c/harness/company.h",
+    "c/harness/few.h",
+    "c/harness/job.h",
+    "c/harness/keys.h",
+    "c/harness/many.h",
+    "c/harness/measure.h",
     "c/bdb.c",
     "c/files.c",
     "c/gdbm.c",
