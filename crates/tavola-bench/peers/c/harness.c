@@ -1,4 +1,5 @@
-// See harness.h; the parts are in the folder harness. The loops are those of the programs in Rust (src/compare/inproc/harness.rs).
+// See harness.h; the parts are in the folder harness. The loops are those of the programs in Rust
+// (src/compare/inproc/harness.rs).
 //
 // Workloads e to i: key i is 8 bytes of a bijection of i, its value the key's word repeated. Keys
 // are put in the order of i, which is no order of the keys, and asked for in an order that the seed
