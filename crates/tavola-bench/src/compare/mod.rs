@@ -30,6 +30,7 @@ mod program;
 pub mod report;
 mod servers;
 mod sources;
+pub mod torment;
 mod turn;
 mod workloads;
 

@@ -1,0 +1,142 @@
+//! Where one trial of one store takes place: its folder, its processes, its server.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::board::Board;
+use super::job::{Job, Role};
+use super::program::{Program, Starter};
+use super::subject::Subject;
+use crate::{Error, Result};
+
+/// Keys of each writer.
+pub(super) const KEYS: u64 = 64;
+/// Smallest value.
+pub(super) const VALUE_BYTES: u64 = 900;
+/// A process that takes longer than its trial's bound ends by itself some time after.
+const SPARE: u32 = 4;
+
+/// A server that a store is asked through, and that can be made anew.
+pub trait Served {
+    /// Stops it and starts an empty one; its address.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be stopped or started.
+    fn renew(&mut self) -> Result<String>;
+}
+
+/// How large trials are, and how long they may take.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Extent {
+    /// Kills of a writer.
+    pub(super) kills: u32,
+    /// Who does nothing for so long hangs.
+    pub(super) bound: Duration,
+    /// Puts beside an old reader.
+    pub(super) churn: u64,
+    /// Increments of each of the four processes.
+    pub(super) increments: u64,
+}
+
+pub(super) struct Ground<'a> {
+    pub(super) subject: Subject,
+    pub(super) extent: Extent,
+    pub(super) starter: Starter,
+    folder: PathBuf,
+    server: Option<&'a mut dyn Served>,
+    address: String,
+    rounds: u64,
+}
+
+impl<'a> Ground<'a> {
+    pub(super) fn new(
+        subject: Subject,
+        extent: Extent,
+        program: &Program,
+        folder: &Path,
+        server: Option<&'a mut dyn Served>,
+    ) -> Result<Self> {
+        let mut ground = Self {
+            subject,
+            extent,
+            starter: Starter::new(program, &folder.join("desk"))?,
+            folder: folder.to_owned(),
+            server,
+            address: String::new(),
+            rounds: 0,
+        };
+        ground.serve()?;
+        Ok(ground)
+    }
+
+    fn serve(&mut self) -> Result<()> {
+        if let Some(server) = &mut self.server {
+            self.address = server.renew()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(&self) -> PathBuf {
+        self.folder.join("store")
+    }
+
+    /// Takes the store away; the next to open it makes a new one.
+    pub(super) fn renew(&mut self) -> Result<()> {
+        match fs::remove_dir_all(self.store()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("removing a store")(error));
+            }
+            _ => {}
+        }
+        self.starter.renew()?;
+        self.serve()
+    }
+
+    /// A new board, and a job with it.
+    pub(super) fn round(&mut self) -> Result<(Board, Job)> {
+        self.rounds += 1;
+        let path = self.folder.join(format!("board-{}", self.rounds));
+        fs::create_dir_all(&self.folder).map_err(Error::io("making a folder for a trial"))?;
+        let board = Board::create(&path)?;
+        let job = Job {
+            peer: self.subject.name.to_owned(),
+            role: Role::Write,
+            store: self.store(),
+            address: self.address.clone(),
+            board: path,
+            slot: 1,
+            prefixes: "a".to_owned(),
+            keys: KEYS,
+            value_bytes: VALUE_BYTES,
+            key_bytes: 0,
+            from: 1,
+            ops: 0,
+            millis: (self.extent.bound * SPARE).as_millis() as u64,
+            seed: self.rounds,
+            out: PathBuf::new(),
+        };
+        Ok((board, job))
+    }
+
+    /// What the store's files take on their disk.
+    pub(super) fn bytes(&self) -> u64 {
+        allocated(&self.store())
+    }
+}
+
+fn allocated(folder: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return 0;
+    };
+    let of = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() => allocated(&entry.path()),
+        Ok(meta) => meta.blocks() * 512,
+        Err(_) => 0,
+    };
+    entries.flatten().map(of).sum()
+}

@@ -1,0 +1,185 @@
+//! The stores of the table, and what they promise.
+
+use super::Trial;
+
+/// Who may have a store open at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Company {
+    /// Readers and writers, any number.
+    Many,
+    /// One writer and any number of readers.
+    OneWriter,
+    /// A writer keeps all others out.
+    Alone,
+}
+
+/// Where its processes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// This program.
+    Own,
+    /// `torment.c` with the adapter of the peer of that name.
+    C,
+    /// A script of the peers' folder.
+    Script,
+}
+
+/// A store of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject {
+    pub(super) name: &'static str,
+    pub(super) maker: Maker,
+    pub(super) company: Company,
+    /// It may throw out what was written.
+    pub(super) cache: bool,
+    /// It is kept by a server.
+    pub(super) served: bool,
+    /// The trials in which its documentation promises that it holds.
+    pub(super) promises: &'static [Trial],
+    /// Documented limits that are too dear to try.
+    pub(super) limits: &'static str,
+}
+
+const STORE: Subject = Subject {
+    name: "",
+    maker: Maker::C,
+    company: Company::Many,
+    cache: false,
+    served: false,
+    promises: &[],
+    limits: "",
+};
+
+const CLIENT: Subject = Subject {
+    served: true,
+    promises: &[Trial::Kill, Trial::OldReader, Trial::Counters],
+    ..STORE
+};
+
+/// In the order of the table.
+pub(super) const SUBJECTS: &[Subject] = &[
+    Subject {
+        name: "tavola",
+        maker: Maker::Own,
+        promises: &Trial::ALL,
+        ..STORE
+    },
+    Subject {
+        name: "tavola-cache",
+        maker: Maker::Own,
+        cache: true,
+        promises: &Trial::ALL,
+        ..STORE
+    },
+    Subject {
+        name: "lmdb",
+        // A snapshot that is held makes the file grow, says its documentation.
+        promises: &[Trial::Kill, Trial::Limits, Trial::Counters],
+        ..STORE
+    },
+    Subject {
+        name: "tinycdb",
+        company: Company::OneWriter,
+        promises: &[Trial::Kill, Trial::Full, Trial::OldReader],
+        limits: "documented: 4 GiB a file",
+        ..STORE
+    },
+    Subject {
+        name: "qdbm-depot",
+        company: Company::Alone,
+        promises: &[Trial::Counters],
+        limits: "documented: 2 GiB a file",
+        ..STORE
+    },
+    Subject {
+        name: "tkrzw",
+        company: Company::Alone,
+        promises: &[Trial::Counters],
+        ..STORE
+    },
+    Subject {
+        name: "kyoto",
+        company: Company::Alone,
+        // It repairs itself when it is opened after a death.
+        promises: &[Trial::Kill, Trial::Counters],
+        ..STORE
+    },
+    Subject {
+        name: "bdb",
+        ..STORE
+    },
+    Subject {
+        name: "gdbm",
+        company: Company::Alone,
+        promises: &[Trial::Counters],
+        ..STORE
+    },
+    Subject {
+        name: "sqlite",
+        promises: &[Trial::Kill, Trial::Full, Trial::Limits, Trial::Counters],
+        limits: "documented: 1 GB a value by default",
+        ..STORE
+    },
+    Subject {
+        name: "files-shm",
+        promises: &[Trial::Kill],
+        ..STORE
+    },
+    Subject {
+        name: "files-plain",
+        maker: Maker::Own,
+        ..STORE
+    },
+    Subject {
+        name: "pstore",
+        maker: Maker::Script,
+        promises: &[Trial::Counters],
+        ..STORE
+    },
+    Subject {
+        name: "apcu",
+        maker: Maker::Script,
+        cache: true,
+        promises: &[Trial::OldReader, Trial::Counters],
+        ..STORE
+    },
+    Subject {
+        name: "memcached",
+        cache: true,
+        ..CLIENT
+    },
+    Subject {
+        name: "redis",
+        limits: "documented: 512 MB a key or value",
+        ..CLIENT
+    },
+];
+
+/// The store of that name.
+pub(super) fn named(name: &str) -> Option<Subject> {
+    #[cfg(test)]
+    if let Some(toy) = super::tests::TOYS.iter().find(|toy| toy.name == name) {
+        return Some(*toy);
+    }
+    SUBJECTS
+        .iter()
+        .find(|subject| subject.name == name)
+        .copied()
+}
+
+impl Subject {
+    /// A store of this kind, for tests.
+    #[cfg(test)]
+    pub(super) const fn toy(name: &'static str, company: Company) -> Self {
+        Self {
+            name,
+            maker: Maker::Own,
+            company,
+            ..STORE
+        }
+    }
+
+    pub(super) fn promises(&self, trial: Trial) -> bool {
+        self.promises.contains(&trial)
+    }
+}

@@ -1,0 +1,263 @@
+//! The trials, on stores that are made to fail: each fault must be seen, and nothing else.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::ground::{Extent, Ground};
+use super::job::Job;
+use super::subject::{Company, Subject};
+use super::trials::{Verdict, counters, full, kill, limits, old_reader};
+use super::worker::stores::Store;
+use super::{Outcome, Program, worker};
+
+/// What is wrong with each stands in its name.
+pub(super) const TOYS: &[Subject] = &[
+    Subject::toy("sound", Company::Many),
+    Subject::toy("loses", Company::Many),
+    Subject::toy("hangs", Company::Many),
+    Subject::toy("tears", Company::Many),
+    Subject::toy("miscounts", Company::Many),
+    Subject::toy("grows", Company::Many),
+    Subject::toy("shortens", Company::Many),
+    Subject::toy("dies", Company::Many),
+];
+
+const EXTENT: Extent = Extent {
+    kills: 3,
+    bound: Duration::from_secs(10),
+    churn: 2000,
+    increments: 300,
+};
+
+/// Files written beside and renamed, with a fault.
+struct Toy {
+    folder: PathBuf,
+    fault: String,
+    puts: u64,
+}
+
+impl Toy {
+    fn open(job: &Job) -> Result<Box<dyn Store>, String> {
+        fs::create_dir_all(&job.store).map_err(|error| error.to_string())?;
+        let toy = Self {
+            folder: job.store.clone(),
+            fault: job.peer.clone(),
+            puts: 0,
+        };
+        // A lock that nobody breaks: who is killed holding it keeps all others waiting.
+        let lock = toy.folder.join("lock");
+        while toy.fault == "hangs" && lock.exists() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Box::new(toy))
+    }
+
+    fn has(&self, fault: &str) -> bool {
+        self.fault == fault
+    }
+
+    fn lock(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
+    fn path(&self, key: &[u8]) -> PathBuf {
+        let name = String::from_utf8_lossy(key);
+        self.folder
+            .join(format!("{}-{}", name.len(), &name[..name.len().min(60)]))
+    }
+
+    fn replace(&self, key: &[u8], value: &[u8]) -> Result<(), String> {
+        let beside = self.folder.join(format!("new-{}", std::process::id()));
+        let done = fs::write(&beside, value).and_then(|()| fs::rename(&beside, self.path(key)));
+        done.map_err(|error| error.to_string())
+    }
+}
+
+impl Store for Toy {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
+        self.puts += 1;
+        if self.has("dies") && self.puts > 20 {
+            std::process::abort();
+        }
+        while self.has("hangs") && fs::File::create_new(self.lock()).is_err() {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        let value = match self.has("tears") && self.puts % 3 == 0 {
+            true => &value[..value.len() / 2],
+            false => value,
+        };
+        if !(self.has("loses") && self.puts % 3 == 0) {
+            self.replace(key, value)?;
+        }
+        if self.has("grows") {
+            let grown = self.folder.join(format!("old-{}", self.puts));
+            fs::write(grown, value).map_err(|error| error.to_string())?;
+        }
+        if self.has("hangs") {
+            std::thread::sleep(Duration::from_millis(3));
+            let _ = fs::remove_file(self.lock());
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        while self.has("hangs") && self.lock().exists() {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        let mut value = fs::read(self.path(key)).ok();
+        if let Some(value) = &mut value
+            && self.has("shortens")
+        {
+            value.truncate(1 << 20);
+        }
+        Ok(value)
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<(), String> {
+        let _ = fs::remove_file(self.path(key));
+        Ok(())
+    }
+
+    fn add_one(&mut self, key: &[u8]) -> Result<&'static str, String> {
+        let lock = self.folder.join("count");
+        let alone = !self.has("miscounts");
+        while alone && fs::File::create_new(&lock).is_err() {
+            std::thread::yield_now();
+        }
+        let text = fs::read_to_string(self.path(key)).unwrap_or_default();
+        let number: u64 = text.parse().unwrap_or(0);
+        if !alone {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        self.replace(key, (number + 1).to_string().as_bytes())?;
+        if alone {
+            let _ = fs::remove_file(&lock);
+        }
+        Ok("a file that is there or not")
+    }
+
+    fn hold(&mut self, _key: &[u8]) -> Result<&'static str, String> {
+        Ok("nothing")
+    }
+}
+
+/// In a process of a trial: does its job. The runner of tests is told to run this one test, and the
+/// job is the last argument. In an ordinary run it looks whether a toy keeps a value.
+#[test]
+fn a_toy_does_its_job() {
+    let last = std::env::args().next_back().unwrap_or_default();
+    if last.starts_with('{') {
+        worker::work_on(&last, Toy::open).unwrap();
+        std::process::exit(0);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (_board, job) = ground("sound", dir.path()).round().unwrap();
+    let mut toy = Toy::open(&job).unwrap();
+    toy.put(b"a", b"1").unwrap();
+    assert_eq!(toy.get(b"a").unwrap().as_deref(), Some(&b"1"[..]));
+}
+
+fn program() -> Program {
+    let test = "compare::torment::tests::a_toy_does_its_job";
+    Program {
+        program: std::env::current_exe().unwrap(),
+        args: [test, "--exact", "--nocapture", "--quiet"]
+            .map(str::to_owned)
+            .to_vec(),
+        forks: false,
+    }
+}
+
+fn ground(name: &str, folder: &std::path::Path) -> Ground<'static> {
+    let subject = *TOYS.iter().find(|toy| toy.name == name).unwrap();
+    Ground::new(subject, EXTENT, &program(), folder, None).unwrap()
+}
+
+type Run = fn(&mut Ground<'_>) -> crate::Result<Verdict>;
+
+fn verdict(name: &str, run: Run, bound: Duration) -> Verdict {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ground = ground(name, dir.path());
+    ground.extent.bound = bound;
+    let begun = Instant::now();
+    let verdict = run(&mut ground).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(120), "{verdict:?}");
+    verdict
+}
+
+#[track_caller]
+fn comes_to(name: &str, run: Run, outcome: Outcome) {
+    let verdict = verdict(name, run, EXTENT.bound);
+    assert_eq!(verdict.outcome, outcome, "{name}: {verdict:?}");
+}
+
+#[test]
+fn a_sound_store_holds_in_all_trials() {
+    for run in [kill::run, counters::run, old_reader::run, limits::run] as [Run; 4] {
+        comes_to("sound", run, Outcome::Holds);
+    }
+}
+
+#[test]
+fn writes_that_are_lost_are_missed() {
+    comes_to("loses", kill::run, Outcome::Loses);
+}
+
+#[test]
+fn values_cut_short_are_seen() {
+    let verdict = verdict("tears", kill::run, EXTENT.bound);
+    assert_eq!(verdict.outcome, Outcome::Loses, "{verdict:?}");
+    assert!(verdict.detail.contains("cut short"), "{verdict:?}");
+    assert!(
+        verdict.detail.contains("% of"),
+        "a reader sees them, too: {verdict:?}"
+    );
+}
+
+#[test]
+fn who_waits_for_a_dead_process_is_noticed_in_time() {
+    let verdict = verdict("hangs", kill::run, Duration::from_secs(3));
+    assert_eq!(verdict.outcome, Outcome::Hangs, "{verdict:?}");
+}
+
+#[test]
+fn a_death_is_told() {
+    comes_to("dies", counters::run, Outcome::Holds);
+    let verdict = verdict("dies", old_reader::run, EXTENT.bound);
+    assert_eq!(verdict.outcome, Outcome::Dies, "{verdict:?}");
+    assert!(verdict.detail.contains("SIGABRT"), "{verdict:?}");
+}
+
+#[test]
+fn lost_increments_are_counted() {
+    comes_to("miscounts", counters::run, Outcome::Loses);
+}
+
+#[test]
+fn growth_beside_a_reader_is_measured() {
+    comes_to("grows", old_reader::run, Outcome::Grows);
+}
+
+#[test]
+fn a_value_that_comes_back_shorter_is_no_success() {
+    comes_to("shortens", limits::run, Outcome::Loses);
+}
+
+/// Needs the right to mount; says so and passes where there is none.
+#[test]
+fn a_full_disk_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ground = ground("sound", dir.path());
+    let own = program();
+    let verdict = full::run(&mut ground, &own, &own, dir.path()).unwrap();
+    if verdict.outcome == Outcome::NotApplicable {
+        assert!(verdict.detail.starts_with("not tried"), "{verdict:?}");
+        return;
+    }
+    assert_eq!(verdict.outcome, Outcome::Refuses, "{verdict:?}");
+    assert!(
+        verdict.detail.contains("worked after half was removed"),
+        "{verdict:?}"
+    );
+}
