@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::board::Board;
 use super::job::{Job, Role};
 use super::program::{Program, Starter};
-use super::subject::Subject;
+use super::subject::{Company, Subject};
 use crate::{Error, Result};
 
 /// Keys of each writer.
@@ -117,6 +117,7 @@ impl<'a> Ground<'a> {
             from: 1,
             ops: 0,
             millis: (self.extent.bound * SPARE).as_millis() as u64,
+            alone: u8::from(self.subject.company == Company::Alone),
             seed: self.rounds,
             out: PathBuf::new(),
         };

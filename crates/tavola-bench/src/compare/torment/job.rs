@@ -57,6 +57,8 @@ pub struct Job {
     pub ops: u64,
     /// After so long it ends by itself.
     pub millis: u64,
+    /// 1: one process at a time has the store open; then each increment opens it.
+    pub alone: u8,
     /// For what is chosen at random.
     pub seed: u64,
     /// Where a process that was forked writes its answer; others write to their output.

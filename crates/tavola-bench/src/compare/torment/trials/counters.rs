@@ -21,6 +21,11 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
         millis: bound.as_millis() as u64,
         ..job
     };
+    // Makes the store.
+    let ended = ground.starter.run(&Job { role: Role::Total, ..job.clone() }, bound)?;
+    if let Some(verdict) = Verdict::of_fault(ended.as_ref(), "making a counter") {
+        return Ok(verdict);
+    }
     let mut members = Vec::new();
     for slot in 1..=PROCESSES {
         members.push(ground.starter.start(&Job {
