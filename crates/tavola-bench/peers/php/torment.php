@@ -235,6 +235,9 @@ final class Host
     /** @var array<int, string> Files of answers, by the number of the process. */
     private array $files = [];
 
+    /** What was read of a line so far. */
+    private string $begun = '';
+
     public function run(): void
     {
         stream_set_blocking(STDIN, false);
@@ -242,8 +245,10 @@ final class Host
             $ready = [STDIN];
             $none = null;
             if (stream_select($ready, $none, $none, 0, 1000) > 0) {
-                while (($line = fgets(STDIN)) !== false) {
-                    if (!$this->does(rtrim($line, "\n"))) {
+                $lines = explode("\n", $this->begun . fread(STDIN, 8192));
+                $this->begun = array_pop($lines);
+                foreach ($lines as $line) {
+                    if (!$this->does($line)) {
                         break 2;
                     }
                 }

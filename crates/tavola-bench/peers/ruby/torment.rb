@@ -54,8 +54,6 @@ class Store
   def initialize(folder)
     FileUtils.mkdir_p(folder)
     @store = PStore.new(File.join(folder, "store.pstore"))
-    # Asked for by the documentation where the machine may go down.
-    @store.ultra_safe = true
     get("a0000000")
   end
 

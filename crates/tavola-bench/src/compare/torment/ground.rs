@@ -14,9 +14,8 @@ use super::subject::{Company, Subject};
 use crate::{Error, Result};
 
 /// Keys of each writer.
-pub(super) const KEYS: u64 = 64;
+pub(super) const KEYS: u64 = 16;
 /// Smallest value.
-pub(super) const VALUE_BYTES: u64 = 900;
 /// A process that takes longer than its trial's bound ends by itself some time after.
 const SPARE: u32 = 4;
 
@@ -112,7 +111,7 @@ impl<'a> Ground<'a> {
             slot: 1,
             prefixes: "a".to_owned(),
             keys: KEYS,
-            value_bytes: VALUE_BYTES,
+            value_bytes: self.subject.value_bytes,
             key_bytes: 0,
             from: 1,
             ops: 0,

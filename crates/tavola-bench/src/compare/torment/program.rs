@@ -131,8 +131,10 @@ impl Starter {
         };
         let text = serde_json::to_string(&job).expect("jobs have a JSON form");
         if let Some(host) = &mut self.host {
-            let told = writeln!(host.input, "start {text}");
-            told.map_err(Error::io("telling a process to fork"))?;
+            host.tell(&format!(
+                "start {text}
+"
+            ))?;
             let end = self.desk.join(format!("{name}.out.end"));
             return Ok(Member {
                 out,
@@ -173,8 +175,11 @@ impl Starter {
             }
             Life::Forked { .. } => {
                 if let Some(host) = &mut self.host {
-                    let told = writeln!(host.input, "kill {}", member.out.display());
-                    told.map_err(Error::io("telling a process to kill"))?;
+                    host.tell(&format!(
+                        "kill {}
+",
+                        member.out.display()
+                    ))?;
                 }
                 member.wait(Duration::from_secs(5))?;
             }
@@ -183,10 +188,17 @@ impl Starter {
     }
 }
 
+impl Host {
+    fn tell(&mut self, line: &str) -> Result<()> {
+        let told = self.input.write_all(line.as_bytes());
+        told.map_err(Error::io("telling a process to fork or to kill"))
+    }
+}
+
 impl Drop for Host {
     /// It kills whom it has forked when its input ends.
     fn drop(&mut self) {
-        let _ = writeln!(self.input, "end");
+        let _ = self.tell("end\n");
         let deadline = Instant::now() + Duration::from_secs(2);
         while Instant::now() < deadline {
             if let Ok(Some(_)) = self.child.try_wait() {

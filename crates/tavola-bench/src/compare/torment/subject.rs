@@ -34,6 +34,10 @@ pub(super) struct Subject {
     pub(super) cache: bool,
     /// It is kept by a server.
     pub(super) served: bool,
+    /// Smallest value; the longer, the longer a writer is at it.
+    pub(super) value_bytes: u64,
+    /// Each put writes all anew: of many puts only so manieth part is done.
+    pub(super) slowness: u64,
     /// The trials in which its documentation promises that it holds.
     pub(super) promises: &'static [Trial],
     /// Documented limits that are too dear to try.
@@ -46,6 +50,8 @@ const STORE: Subject = Subject {
     company: Company::Many,
     cache: false,
     served: false,
+    value_bytes: 16_000,
+    slowness: 1,
     promises: &[],
     limits: "",
 };
@@ -133,6 +139,8 @@ pub(super) const SUBJECTS: &[Subject] = &[
     Subject {
         name: "pstore",
         maker: Maker::Script,
+        value_bytes: 900,
+        slowness: 8,
         promises: &[Trial::Counters],
         ..STORE
     },

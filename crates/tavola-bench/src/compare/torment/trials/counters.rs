@@ -22,7 +22,13 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
         ..job
     };
     // Makes the store.
-    let ended = ground.starter.run(&Job { role: Role::Total, ..job.clone() }, bound)?;
+    let ended = ground.starter.run(
+        &Job {
+            role: Role::Total,
+            ..job.clone()
+        },
+        bound,
+    )?;
     if let Some(verdict) = Verdict::of_fault(ended.as_ref(), "making a counter") {
         return Ok(verdict);
     }

@@ -18,9 +18,9 @@ use crate::compare::torment::subject;
 use crate::{Error, Result};
 
 const ROOM_MIB: u64 = 16;
-const VALUE_BYTES: u64 = 4000;
+const VALUE_BYTES: u64 = 32_000;
 /// Four times what fits.
-const PUTS: u64 = 16 << 10;
+const PUTS: u64 = 2 << 10;
 /// More than there are puts: every put has its own key.
 const KEYS: u64 = 1 << 30;
 const PASSES: u32 = 4;
@@ -113,10 +113,11 @@ pub(in crate::compare::torment) fn inside(inside: &Inside) -> Result<()> {
 fn fill(ground: &mut Ground<'_>) -> Result<Verdict> {
     let (board, job) = ground.round()?;
     let bound = ground.extent.bound * PASSES;
+    let slowness = ground.subject.slowness;
     let job = Job {
         keys: KEYS,
-        value_bytes: VALUE_BYTES,
-        ops: PUTS,
+        value_bytes: VALUE_BYTES * slowness,
+        ops: PUTS / slowness,
         millis: bound.as_millis() as u64 * 2,
         ..job
     };

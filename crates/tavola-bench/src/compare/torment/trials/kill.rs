@@ -21,7 +21,7 @@ const VICTIM: u64 = 1;
 const READER: u64 = 2;
 const OTHER: u64 = 3;
 /// The victim lives so many milliseconds at most, after its first put.
-const LIFE_MS: u64 = 30;
+const LIFE_MS: u64 = 60;
 
 /// What happened so far.
 #[derive(Debug, Default)]

@@ -22,7 +22,7 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
     let (board, job) = ground.round()?;
     let bound = ground.extent.bound * 4;
     let churn = Job {
-        ops: ground.extent.churn,
+        ops: ground.extent.churn / ground.subject.slowness,
         millis: bound.as_millis() as u64,
         ..job.clone()
     };
