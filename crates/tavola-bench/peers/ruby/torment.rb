@@ -156,8 +156,16 @@ class Part
       count[state] += 1
     end
     @answer.merge!(count)
+    @answer["works"] = takes_a_put?
+  end
+
+  # A store that is read well may still refuse: that is no fault of what was read.
+  def takes_a_put?
     @store.put("zprobe00", "probe")
-    @answer["works"] = @store.get("zprobe00") == "probe"
+    @store.get("zprobe00") == "probe"
+  rescue SystemCallError, PStore::Error => error
+    @answer["means"] = error.message
+    false
   end
 
   def remove

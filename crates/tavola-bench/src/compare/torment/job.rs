@@ -85,7 +85,7 @@ pub struct Answer {
     pub works: bool,
     /// Of [`Role::Total`]: the counter.
     pub total: u64,
-    /// Of [`Role::Count`] and [`Role::Hold`]: by what means.
+    /// Of [`Role::Count`] and [`Role::Hold`]: by what means. Of others: why a put was refused.
     pub means: String,
     /// Of [`Role::Probe`]: `same`, `refused`, `missing` or `other`.
     pub seen: String,

@@ -202,12 +202,14 @@ fn try_store(
         {
             return Err(Error::io("removing a trial's folder")(error));
         }
+        // Where the store was is of no interest, and is gone.
+        let place = format!("{}/", folder.join("store").display());
         done(Row {
             peer: subject.name.to_owned(),
             trial,
             outcome,
             promised: subject.promises(trial),
-            detail,
+            detail: detail.replace(&place, ""),
             trials,
         })?;
     }

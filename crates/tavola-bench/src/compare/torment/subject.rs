@@ -32,6 +32,8 @@ pub(super) struct Subject {
     pub(super) company: Company,
     /// It may throw out what was written.
     pub(super) cache: bool,
+    /// It is made once from all its keys, and made anew to change any.
+    pub(super) built: bool,
     /// It is kept by a server.
     pub(super) served: bool,
     /// Smallest value; the longer, the longer a writer is at it.
@@ -49,6 +51,7 @@ const STORE: Subject = Subject {
     maker: Maker::C,
     company: Company::Many,
     cache: false,
+    built: false,
     served: false,
     value_bytes: 16_000,
     slowness: 1,
@@ -86,6 +89,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
     Subject {
         name: "tinycdb",
         company: Company::OneWriter,
+        built: true,
         promises: &[Trial::Kill, Trial::Full, Trial::OldReader],
         limits: "documented: 4 GiB a file",
         ..STORE

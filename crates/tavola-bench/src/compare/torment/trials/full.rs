@@ -19,11 +19,13 @@ use crate::{Error, Result};
 
 const ROOM_MIB: u64 = 16;
 const VALUE_BYTES: u64 = 32_000;
+/// Before the file system is filled: a store that is made anew has been made once.
+const FIRST: u64 = 64;
 /// Four times what fits.
 const PUTS: u64 = 2 << 10;
 /// More than there are puts: every put has its own key.
 const KEYS: u64 = 1 << 30;
-const PASSES: u32 = 4;
+const PASSES: u32 = 2;
 
 /// What the process in the namespace is told.
 #[derive(Serialize, Deserialize)]
@@ -114,25 +116,35 @@ fn fill(ground: &mut Ground<'_>) -> Result<Verdict> {
     let (board, job) = ground.round()?;
     let bound = ground.extent.bound * PASSES;
     let slowness = ground.subject.slowness;
-    let job = Job {
+    let first = Job {
         keys: KEYS,
         value_bytes: VALUE_BYTES * slowness,
-        ops: PUTS / slowness,
+        ops: FIRST / slowness,
         millis: bound.as_millis() as u64 * 2,
         ..job
     };
+    let begun = ground.starter.run(&first, bound)?;
+    if let Some(verdict) = Verdict::of_fault(begun.as_ref(), "the first puts") {
+        return Ok(verdict);
+    }
+    let job = Job {
+        from: first.ops + 1,
+        ops: PUTS / slowness,
+        slot: 2,
+        ..first.clone()
+    };
     let filled = ground.starter.run(&job, bound)?;
-    let acked = board.notes(1)?.acked;
+    let acked = board.notes(2)?.acked.max(first.ops);
     let after = Job { from: acked, ..job };
     let look = Job {
         role: Role::Verify,
-        slot: 2,
+        slot: 3,
         ..after.clone()
     };
     let looked = ground.starter.run(&look, bound)?;
     let remove = Job {
         role: Role::Remove,
-        slot: 3,
+        slot: 4,
         ..after
     };
     let removed = ground.starter.run(&remove, bound)?;

@@ -220,7 +220,7 @@ fn look(ground: &mut Ground<'_>, job: &Job, tally: &mut Tally, last: &[u64; 2]) 
                 tally.torn += answer.torn;
                 if !answer.works {
                     tally.unusable += 1;
-                    tally.because(|| "a put afterwards did not work".to_owned());
+                    tally.because(|| format!("a put afterwards did not work: {}", answer.means));
                     return Ok(());
                 }
             }

@@ -6,7 +6,19 @@ use crate::compare::torment::Outcome;
 use crate::compare::torment::ground::Ground;
 use crate::compare::torment::job::{Job, Role};
 
-const KEY_BYTES: [u64; 10] = [1, 0, 250, 251, 511, 512, 1 << 10, 65_535, 65_536, 1 << 20];
+const KEY_BYTES: [u64; 11] = [
+    1,
+    0,
+    100,
+    250,
+    251,
+    511,
+    512,
+    1 << 10,
+    65_535,
+    65_536,
+    1 << 20,
+];
 const VALUE_BYTES: [u64; 8] = [
     1,
     0,

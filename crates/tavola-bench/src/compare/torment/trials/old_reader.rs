@@ -65,14 +65,15 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
         let fault = Verdict::of_fault(rest.as_ref(), "a reader could not begin");
         return Ok(fault.unwrap_or(Verdict::new(Outcome::Hangs, "a reader could not begin", 1)));
     }
-    if let Some(verdict) = Verdict::of_fault(ended.as_ref(), "writing beside a reader") {
+    let means = rest.and_then(|rest| rest.answer).unwrap_or_default().means;
+    let doing = format!("writing beside {means}");
+    if let Some(verdict) = Verdict::of_fault(ended.as_ref(), &doing) {
         return Ok(verdict);
     }
     let done = ended
         .and_then(|ended| ended.answer)
         .unwrap_or_default()
         .done;
-    let means = rest.and_then(|rest| rest.answer).unwrap_or_default().means;
     Ok(judge(before, during, done, &means))
 }
 

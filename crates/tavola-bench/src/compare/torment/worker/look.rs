@@ -63,7 +63,8 @@ impl Part<'_> {
         }
         let probe = b"zprobe00";
         let put = store.put(probe, b"probe").and_then(|()| store.get(probe));
-        self.answer.works = matches!(put, Ok(Some(found)) if found == b"probe");
+        self.answer.works = matches!(&put, Ok(Some(found)) if found == b"probe");
+        self.answer.means = put.err().unwrap_or_default();
         Ok(store.close())
     }
 
