@@ -76,6 +76,30 @@ impl Workshop {
         succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
         Ok(program)
     }
+
+    /// The program of the torment over the same adapter, or why it cannot be made.
+    pub(super) fn torment(
+        &self,
+        adapter: &str,
+        libraries: &[&str],
+        package: &str,
+    ) -> Result<PathBuf, String> {
+        let folder = self.sources.join("c");
+        let name = format!("torment-{adapter}");
+        let compiler = in_path("cc").ok_or("there is no C compiler")?;
+        // What a store has beyond its adapter includes the adapter.
+        let more = format!("torment_{adapter}.c");
+        let source = match folder.join(&more).is_file() {
+            true => more,
+            false => format!("{adapter}.c"),
+        };
+        let mut make = Command::new(&compiler);
+        make.current_dir(&folder).args(["-O2", "-std=gnu11"]);
+        make.args(["torment.c", &source, "-o", &name]);
+        make.args(libraries).arg("-lm");
+        succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
+        Ok(folder.join(name))
+    }
 }
 
 /// The name that programs ask for libtavola by; its own build gives it.
@@ -100,7 +124,7 @@ fn library(folder: &Path) -> Result<Vec<String>, String> {
     Ok(vec![format!("-L{folder}"), format!("-Wl,-rpath,{folder}")])
 }
 
-fn server_is_there(server: Server) -> Result<(), String> {
+pub(super) fn server_is_there(server: Server) -> Result<(), String> {
     let program = match server {
         Server::Tavola => return Ok(()),
         Server::Memcached => "memcached",

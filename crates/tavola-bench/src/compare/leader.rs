@@ -11,7 +11,9 @@ use super::journal::{Begun, Entry, Journal, Run};
 use super::machine::{cpus, machine, utc_now};
 use super::noise::{Gauge, noise};
 use super::peers::{self, Found, Peer};
-use super::report::{LeftOut, PeerRow, Results, SCHEMA};
+use super::report::{LeftOut, PeerRow, Results, SCHEMA, TormentRow};
+use super::supply::Stock;
+use super::torment;
 use super::turn::Ground;
 use super::workloads::{Extent, LETTERS, Trial, plan};
 use super::{Config, Progress, behind, company, sources};
@@ -78,6 +80,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
         });
         leader.trial(trial, tell)?;
     }
+    leader.torment(&folders, tell)?;
     let results = leader.results(&trials, skipped);
     write(config, &results)?;
     Ok(results)
@@ -106,7 +109,10 @@ fn check(config: &Config) -> Result<()> {
             why: format!("there is no workload {letter}; letters are {LETTERS}"),
         });
     }
-    let known: Vec<&str> = peers::all().map(|peer| peer.name).collect();
+    let mut known: Vec<&str> = peers::all().map(|peer| peer.name).collect();
+    if config.torment.is_some() {
+        known.extend(torment::names().filter(|name| peers::all().all(|peer| peer.name != *name)));
+    }
     if let Some(name) = config
         .peers
         .iter()
@@ -153,6 +159,15 @@ impl Folders {
     }
 }
 
+impl Folders {
+    fn workshop(&self, config: &Config) -> Workshop {
+        Workshop {
+            sources: self.disk.join("peers"),
+            worker: config.worker.clone(),
+        }
+    }
+}
+
 impl Drop for Folders {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.memory);
@@ -166,12 +181,8 @@ fn find(
     folders: &Folders,
     tell: &mut dyn FnMut(&Progress),
 ) -> Result<(Vec<Found>, Vec<(Peer, String)>)> {
-    let sources = folders.disk.join("peers");
-    sources::unpack(&sources)?;
-    let workshop = Workshop {
-        sources,
-        worker: config.worker.clone(),
-    };
+    let workshop = folders.workshop(config);
+    sources::unpack(&workshop.sources)?;
     let wanted =
         |peer: &Peer| config.peers.is_empty() || config.peers.iter().any(|name| name == peer.name);
     let (mut found, mut skipped) = (Vec::new(), Vec::new());
@@ -240,6 +251,50 @@ impl Leader<'_> {
                 });
                 self.journal.add(Entry::Run(Box::new(run)))?;
             }
+        }
+        Ok(())
+    }
+
+    /// What a run has already is not done again.
+    fn torment(&mut self, folders: &Folders, tell: &mut dyn FnMut(&Progress)) -> Result<()> {
+        let Some(own) = &self.config.torment else {
+            return Ok(());
+        };
+        let plan = torment::Plan {
+            own: own.clone(),
+            folder: folders.memory.join("torment"),
+            quick: self.config.quick,
+            peers: self.config.peers.clone(),
+        };
+        let workshop = folders.workshop(self.config);
+        let mut stock = Stock {
+            workshop: &workshop,
+            folder: folders.memory.clone(),
+            cpu: self.ground.cpus[0],
+            tavola: self.config.program.clone(),
+        };
+        let before: Vec<TormentRow> = self.journal.torment().cloned().collect();
+        let wanted = |peer: &str, trial: torment::Trial| {
+            let name = trial.to_string();
+            !before
+                .iter()
+                .any(|row| row.peer == peer && row.trial == name)
+        };
+        let (config, journal) = (self.config, &mut self.journal);
+        let mut skipped = Vec::new();
+        let done = &mut |row: torment::Row| {
+            // A process of a trial that was told to end as well says nothing of its store.
+            if config.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let row = TormentRow::from(row);
+            tell(&Progress::Tormented(row.clone()));
+            journal.add(Entry::Torment(row))
+        };
+        let absent = &mut |peer: &str, why: String| skipped.push((peer.to_owned(), why));
+        torment::run(&plan, &mut stock, &wanted, done, absent)?;
+        for (peer, why) in skipped {
+            tell(&Progress::Skipped { peer, why });
         }
         Ok(())
     }

@@ -30,6 +30,7 @@ mod program;
 pub mod report;
 mod servers;
 mod sources;
+mod supply;
 pub mod torment;
 mod turn;
 mod workloads;
@@ -52,6 +53,8 @@ pub struct Config {
     pub full: bool,
     /// Letters of the workloads.
     pub only: String,
+    /// How this program becomes a process of the torment table; none: the table is not made.
+    pub torment: Option<torment::Program>,
     /// Names of the peers; all when none is given.
     pub peers: Vec<String>,
     /// How often each trial is done, for all of them.
@@ -95,6 +98,8 @@ pub enum Progress {
         /// How many there are.
         of: usize,
     },
+    /// A trial of the torment table is over.
+    Tormented(report::TormentRow),
     /// A peer's turn is over.
     Turn {
         /// Its short name.

@@ -34,10 +34,36 @@ const C: &[(&str, &str)] = peer_files![
     "c/tavola.c",
     "c/tinycdb.c",
     "c/tkrzw.c",
+    "c/torment.h",
+    "c/torment.c",
+    "c/torment_bdb.c",
+    "c/torment_files.c",
+    "c/torment_lmdb.c",
+    "c/torment_memcached.c",
+    "c/torment_redis.c",
+    "c/torment_sqlite.c",
 ];
 
 /// Those of scripts.
-const SCRIPTS: &[(&str, &str)] = peer_files![];
+const SCRIPTS: &[(&str, &str)] = peer_files![
+    "ruby/harness.rb",
+    "ruby/dalli.rb",
+    "ruby/files.rb",
+    "ruby/pstore.rb",
+    "ruby/pstore_files.rb",
+    "ruby/torment.rb",
+    "php/harness.php",
+    "php/apcu.php",
+    "php/array.php",
+    "php/files.php",
+    "php/memcached.php",
+    "php/postgres.php",
+    "php/torment.php",
+    "perl/Harness.pm",
+    "perl/cache_memcached_fast.pl",
+    "perl/qdbm.pl",
+    "perl/tinycdb.pl",
+];
 
 /// The headers of the library for C, for its adapter.
 const HEADERS: &[(&str, &str)] = &[

@@ -98,6 +98,10 @@ enum What {
     CompareWorker {
         job: String,
     },
+    #[command(hide = true)]
+    CompareTorment {
+        job: String,
+    },
 }
 
 /// A leader's number, CPUs, and a program with its arguments
@@ -340,6 +344,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         What::Host(args) => serves::host(&args.args)?,
         What::CompareWorker { job } => {
             tavola_bench::compare::inproc::work(&job).map_err(explain)?
+        }
+        What::CompareTorment { job } => {
+            tavola_bench::compare::torment::work(&job).map_err(explain)?
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -24,6 +24,7 @@ pub use self::program::Program;
 use self::subject::{Maker, Subject};
 use self::trials::{Verdict, counters, full, kill, limits, old_reader};
 pub use self::worker::work;
+use crate::compare::report::TormentRow;
 use crate::{Error, Result};
 
 mod board;
@@ -102,10 +103,13 @@ pub struct Plan {
     pub folder: PathBuf,
     /// Fewer kills and shorter waits.
     pub quick: bool,
-    /// Only these; empty: all.
-    pub trials: Vec<Trial>,
     /// Only these stores; empty: all.
     pub peers: Vec<String>,
+}
+
+/// The names of all stores of the table.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    subject::SUBJECTS.iter().map(|subject| subject.name)
 }
 
 /// Where programs and servers come from.
@@ -129,8 +133,8 @@ const QUICK: Extent = Extent {
     ..EXTENT
 };
 
-/// Does all trials and hands each line of the table to `done`; stores that are not here to `absent`,
-/// with the reason.
+/// Does the trials that are `wanted` and hands each line of the table to `done`; stores that are not
+/// here to `absent`, with the reason.
 ///
 /// # Errors
 ///
@@ -138,11 +142,17 @@ const QUICK: Extent = Extent {
 pub fn run(
     plan: &Plan,
     supply: &mut dyn Supply,
+    wanted: &dyn Fn(&str, Trial) -> bool,
     done: &mut dyn FnMut(Row) -> Result<()>,
     absent: &mut dyn FnMut(&str, String),
 ) -> Result<()> {
     for subject in subject::SUBJECTS {
         if !plan.peers.is_empty() && !plan.peers.iter().any(|peer| peer == subject.name) {
+            continue;
+        }
+        let left = |trial: &Trial| wanted(subject.name, *trial);
+        let trials: Vec<Trial> = Trial::ALL.into_iter().filter(left).collect();
+        if trials.is_empty() {
             continue;
         }
         let tools = match tools(plan, subject, supply) {
@@ -152,7 +162,7 @@ pub fn run(
                 continue;
             }
         };
-        try_store(plan, *subject, tools, done)?;
+        try_store(plan, *subject, tools, &trials, done)?;
     }
     Ok(())
 }
@@ -182,12 +192,10 @@ fn try_store(
     plan: &Plan,
     subject: Subject,
     mut tools: Tools,
+    trials: &[Trial],
     done: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {
-    for trial in Trial::ALL {
-        if !plan.trials.is_empty() && !plan.trials.contains(&trial) {
-            continue;
-        }
+    for &trial in trials {
         let folder = plan.folder.join(format!("{}-{trial}", subject.name));
         let server = tools.server.as_deref_mut();
         let verdict = try_once(plan, subject, &tools.program, server, &folder, trial);
@@ -237,6 +245,34 @@ fn try_once(
         Trial::Limits => limits::run(&mut ground),
         Trial::OldReader => old_reader::run(&mut ground),
         Trial::Counters => counters::run(&mut ground),
+    }
+}
+
+impl From<Row> for TormentRow {
+    fn from(row: Row) -> Self {
+        Self {
+            peer: row.peer,
+            trial: row.trial.to_string(),
+            outcome: row.outcome.to_string(),
+            promised: row.promised,
+            detail: row.detail,
+            trials: row.trials,
+        }
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Holds => "holds",
+            Self::Loses => "loses",
+            Self::Hangs => "hangs",
+            Self::Dies => "dies",
+            Self::Refuses => "refuses",
+            Self::Grows => "grows",
+            Self::Ruined => "ruined",
+            Self::NotApplicable => "not applicable",
+        })
     }
 }
 

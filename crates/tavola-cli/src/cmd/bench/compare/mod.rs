@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tavola_bench::compare::{self, Config, LETTERS, Progress, markdown};
+use tavola_bench::compare::{self, Config, LETTERS, Progress, markdown, torment};
 
 use super::{explain, json, show, worker};
 use crate::error::CliError;
@@ -28,6 +28,9 @@ Workloads:
   h  values of 16 bytes to 1 MB
   i  1, 2, ... processes
 
+--only torment has none of them, but kills writers, fills a small file system, goes beyond
+limits, has readers stay, and lets four processes count: what becomes of each store is told.
+
 Results go to --out: results.json, and rows.jsonl, in which a line is written as soon as a store
 had its turn, so that a run that was ended goes on with --resume. Stores in memory are below
 /dev/shm unless --dir says otherwise; all files of a run are gone at its end.
@@ -35,7 +38,11 @@ had its turn, so that a run that was ended goes on with --resume. Stores in memo
 Examples:
   tavola bench compare --quick                        three minutes
   tavola bench compare --only e --peers tavola,lmdb
+  tavola bench compare --only torment                 what kills and full disks do to stores
   tavola bench compare --out here --resume            go on where it was ended";
+
+/// The word that takes the place of letters.
+const TORMENT: &str = "torment";
 
 /// Tavola beside the other stores there are
 #[derive(clap::Args)]
@@ -47,9 +54,9 @@ pub struct Args {
     /// 100 million keys, too
     #[arg(long)]
     full: bool,
-    /// Letters of the workloads, such as 'eg' [default: all]
-    #[arg(long, value_name = "LETTERS", default_value = LETTERS, hide_default_value = true)]
-    only: String,
+    /// Letters of the workloads, such as 'eg', or 'torment' [default: all, without torment if quick]
+    #[arg(long, value_name = "LETTERS")]
+    only: Option<String>,
     /// Names of the stores, with commas between [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     peers: Vec<String>,
@@ -87,9 +94,15 @@ pub fn run(args: Args) -> Result<(), CliError> {
         worker: (program, worker_args),
         quick: args.quick,
         full: args.full,
-        only: match args.list {
-            true => String::new(),
-            false => args.only,
+        only: match (args.list, args.only.as_deref()) {
+            (true, _) | (_, Some(TORMENT)) => String::new(),
+            (_, Some(only)) => only.to_owned(),
+            (_, None) => LETTERS.to_owned(),
+        },
+        torment: match args.only.as_deref() {
+            Some(TORMENT) => Some(torment_process()?),
+            None if !args.quick => Some(torment_process()?),
+            _ => None,
         },
         peers: args.peers,
         repeat: args.repeat,
@@ -130,6 +143,16 @@ fn write_table(page: &Path, table: &str) -> Result<(), CliError> {
     })
 }
 
+/// How this program becomes a process of the torment table.
+fn torment_process() -> Result<torment::Program, CliError> {
+    let (program, _) = worker("compare-torment")?;
+    Ok(torment::Program {
+        program,
+        args: ["bench", "compare-torment"].map(str::to_owned).to_vec(),
+        forks: false,
+    })
+}
+
 /// What goes on is no result: it goes to standard error.
 fn tell(progress: &Progress) {
     match progress {
@@ -140,6 +163,10 @@ fn tell(progress: &Progress) {
             at,
             of,
         } => eprintln!("# {at}/{of}  {workload}  {title}"),
+        Progress::Tormented(row) => eprintln!(
+            "# torment  {}  {}: {}: {}",
+            row.peer, row.trial, row.outcome, row.detail
+        ),
         Progress::Turn { peer, failed } => {
             if let Some(why) = failed {
                 eprintln!("#   {peer}: {why}");

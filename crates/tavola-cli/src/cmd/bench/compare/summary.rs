@@ -20,6 +20,7 @@ pub(super) fn summary(results: &Results) -> String {
     for case in cases(&results.rows) {
         table(&mut text, results, &case);
     }
+    torment(&mut text, results);
     for left in &results.left_out {
         let phase = match left.phase.as_str() {
             "" => String::new(),
@@ -39,6 +40,22 @@ pub(super) fn summary(results: &Results) -> String {
     }
     let _ = write!(text, "{}", noise(results));
     text
+}
+
+/// A line a trial, the trials one after the other.
+fn torment(text: &mut String, results: &Results) {
+    let mut trials: Vec<&str> = Vec::new();
+    for row in &results.torment {
+        if !trials.contains(&row.trial.as_str()) {
+            trials.push(&row.trial);
+        }
+    }
+    for trial in trials {
+        let _ = writeln!(text, "\ntorment  {trial}");
+        for row in results.torment.iter().filter(|row| row.trial == trial) {
+            let _ = writeln!(text, "   {:<14}{:<16}{}", row.peer, row.outcome, row.detail);
+        }
+    }
 }
 
 fn noise(results: &Results) -> String {

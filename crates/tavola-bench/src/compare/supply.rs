@@ -1,0 +1,140 @@
+//! What the torment table takes from the comparison: programs made of the peers' adapters, servers.
+
+use std::path::{Path, PathBuf};
+
+use super::found::Workshop;
+use super::job::Transport;
+use super::peers::{self, Peer, Server, Start};
+use super::program::in_path;
+use super::servers::{self, Running};
+use super::torment::{Program, Served, Supply};
+use crate::{Error, Result};
+
+/// Enough for all that a trial keeps, and little enough for one to throw something out.
+const APCU_ROOM: &str = "apc.shm_size=16M";
+
+/// Programs of the workshop, and servers in a folder of their own.
+pub(super) struct Stock<'a> {
+    pub(super) workshop: &'a Workshop,
+    pub(super) folder: PathBuf,
+    pub(super) cpu: usize,
+    /// How this program is started as a server.
+    pub(super) tavola: PathBuf,
+}
+
+type Found<T> = std::result::Result<T, String>;
+
+impl Supply for Stock<'_> {
+    fn program(&mut self, peer: &str) -> Found<Program> {
+        let peer = named(peer)?;
+        match peer.start {
+            Start::C {
+                adapter,
+                libraries,
+                package,
+            } => {
+                let program = self.workshop.torment(adapter, libraries, package)?;
+                Ok(Program {
+                    program,
+                    args: Vec::new(),
+                    forks: false,
+                })
+            }
+            _ => self.script(peer),
+        }
+    }
+
+    fn server(&mut self, peer: &str) -> Found<Box<dyn Served>> {
+        let kind = named(peer)?.server.ok_or("it has no server")?;
+        super::found::server_is_there(kind)?;
+        Ok(Box::new(Anew {
+            kind,
+            cpu: self.cpu,
+            folder: self.folder.join("server"),
+            tavola: self.tavola.clone(),
+            running: None,
+        }))
+    }
+}
+
+impl Stock<'_> {
+    /// The torment's own script of the peer's language.
+    fn script(&self, peer: Peer) -> Found<Program> {
+        self.workshop.find(peer)?;
+        let (interpreter, options, file): (_, &[&str], _) = match peer.language {
+            "PHP" => {
+                let options = ["apc.enable_cli=1", APCU_ROOM, "memory_limit=1G"];
+                (
+                    "php",
+                    &options.map(|option| ["-d", option]).concat(),
+                    "php/torment.php",
+                )
+            }
+            _ => ("ruby", &[], "ruby/torment.rb"),
+        };
+        let program = in_path(interpreter).ok_or(format!("there is no {interpreter}"))?;
+        let mut args: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        args.push(text_of(&self.workshop.sources.join(file))?);
+        Ok(Program {
+            program,
+            args,
+            forks: peer.language == "PHP",
+        })
+    }
+}
+
+fn named(name: &str) -> Found<Peer> {
+    let peer = peers::all().find(|peer| peer.name == name);
+    peer.ok_or_else(|| format!("there is no peer {name}"))
+}
+
+fn text_of(path: &Path) -> Found<String> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| format!("{} is no text", path.display()))
+}
+
+/// A server that is stopped and started with nothing in it.
+struct Anew {
+    kind: Server,
+    cpu: usize,
+    folder: PathBuf,
+    tavola: PathBuf,
+    running: Option<Running>,
+}
+
+impl Served for Anew {
+    fn renew(&mut self) -> Result<String> {
+        self.stop()?;
+        let doing = "making a folder for a server";
+        std::fs::create_dir_all(&self.folder).map_err(Error::io(doing))?;
+        let started = servers::start(
+            self.kind,
+            Transport::Unix,
+            self.cpu,
+            &self.folder,
+            &self.tavola,
+        );
+        let running = started.map_err(|what| Error::Worker { what })?;
+        let address = running.address.clone();
+        self.running = Some(running);
+        Ok(address)
+    }
+}
+
+impl Anew {
+    fn stop(&mut self) -> Result<()> {
+        self.running = None;
+        match std::fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("removing a server's folder")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Anew {
+    fn drop(&mut self) {
+        let _ = self.stop();
+    }
+}
