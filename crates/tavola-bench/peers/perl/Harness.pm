@@ -137,12 +137,12 @@ sub records {
 
 sub company {
     my ($self, $phase) = @_;
-    $self->records;
     my ($one, $loops) = (undef, $self->{case}{loops});
     if ($phase eq 'write_all') { $one = \&write_all }
     elsif ($phase eq 'read_all') { $one = \&read_all }
     elsif ($phase =~ /\Aopen_read_(\d+)\z/) { ($one, $loops) = (\&read_one, $1) }
     else { die "it knows no phase $phase\n" }
+    $self->records;
     my $store = $self->{store};
     my $ops = 0;
     $self->begin;

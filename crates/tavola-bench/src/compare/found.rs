@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::job::Transport;
 use super::peers::{Found, Peer, Server, Start};
 use super::program::in_path;
 
@@ -12,13 +13,20 @@ pub(super) struct Workshop {
     pub(super) sources: PathBuf,
     /// This program, and how it becomes a worker.
     pub(super) worker: (PathBuf, Vec<std::ffi::OsString>),
+    /// A PostgreSQL is there already, and reached by its URL.
+    pub(super) postgres_is_given: bool,
 }
 
 impl Workshop {
     /// How to start a peer, or why it cannot be.
     pub(super) fn find(&self, peer: Peer) -> Result<Found, String> {
-        if let Some(server) = peer.server {
-            server_is_there(server)?;
+        match peer.server {
+            Some(Server::Postgres) if self.postgres_is_given => match peer.transport {
+                Some(Transport::Unix) => return Err("PostgreSQL is reached by its URL".to_owned()),
+                _ => {}
+            },
+            Some(server) => server_is_there(server)?,
+            None => {}
         }
         let (program, args) = match peer.start {
             Start::Rust => {
@@ -201,6 +209,7 @@ mod tests {
         let workshop = Workshop {
             sources: sources.clone(),
             worker: Default::default(),
+            postgres_is_given: false,
         };
         let extent = Extent {
             quick: true,
@@ -243,6 +252,7 @@ mod tests {
         let workshop = Workshop {
             sources: dir.path().to_owned(),
             worker: Default::default(),
+            postgres_is_given: false,
         };
         std::fs::write(dir.path().join("c/none.c"), "#include <no_such.h>\n").unwrap();
         let why = workshop.compile("none", &[], "libnone-dev").unwrap_err();

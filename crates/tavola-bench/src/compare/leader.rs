@@ -64,6 +64,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
             disk: folders.disk.clone(),
             cpus,
             program: config.program.clone(),
+            postgres: config.postgres.clone(),
             quick: config.quick,
         },
         journal,
@@ -164,6 +165,7 @@ impl Folders {
         Workshop {
             sources: self.disk.join("peers"),
             worker: config.worker.clone(),
+            postgres_is_given: config.postgres.is_some(),
         }
     }
 }

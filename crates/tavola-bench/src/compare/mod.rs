@@ -67,6 +67,8 @@ pub struct Config {
     pub company_file: Option<PathBuf>,
     /// Go on with the run that is in `out`.
     pub resume: bool,
+    /// Where a PostgreSQL is to be asked that is there already, as a URL.
+    pub postgres: Option<String>,
     /// Becomes true when the run is to end.
     pub interrupted: Arc<AtomicBool>,
 }

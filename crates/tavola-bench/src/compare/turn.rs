@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::job::{EndLine, Job, PhaseLine, Placement, Said, Transport};
 use super::journal::{PhaseOfAll, Run};
-use super::peers::{Found, Place, Together};
+use super::peers::{Found, Place, Server, Together};
 use super::program::Program;
 use super::servers::{Running, start};
 use super::workloads::Trial;
@@ -28,6 +28,8 @@ pub(super) struct Ground {
     pub(super) cpus: Vec<usize>,
     /// How this program is started as a server.
     pub(super) program: PathBuf,
+    /// A PostgreSQL that is there already.
+    pub(super) postgres: Option<String>,
     pub(super) quick: bool,
 }
 
@@ -73,7 +75,11 @@ impl Ground {
     ) -> std::result::Result<(Vec<PhaseOfAll>, EndLine), String> {
         let mut job = self.job(trial, found, repetition, dir);
         let server = self.server(found, &job, dir)?;
-        job.address = server.as_ref().map(|server| server.address.clone());
+        job.address = match &server {
+            Some(server) => Some(server.address.clone()),
+            None if found.peer.server == Some(Server::Postgres) => self.postgres.clone(),
+            None => None,
+        };
         let until = Instant::now() + self.patience(trial);
         let mut crew = Crew::start(self, found, &job, until)?;
         let (phases, mut end) = crew.work(until)?;
@@ -117,6 +123,9 @@ impl Ground {
         let Some(kind) = found.peer.server else {
             return Ok(None);
         };
+        if kind == Server::Postgres && self.postgres.is_some() {
+            return Ok(None);
+        }
         let at = match job.case.placement {
             Some(Placement::Two) => self.cpu(1),
             _ => self.cpu(0),
@@ -305,6 +314,7 @@ pub(super) mod tests {
             disk: dir.join("disk"),
             cpus: crate::compare::machine::cpus(),
             program: PathBuf::new(),
+            postgres: None,
             quick: true,
         }
     }

@@ -139,3 +139,43 @@ fn a_page_gets_its_table() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(fs::read_to_string(&page).unwrap(), "no marks");
 }
+
+/// Kills, full disks and the rest, on a table and on what it is compared with.
+#[test]
+fn the_torment_of_a_table_is_told_once() {
+    let desk = Desk::new();
+    let torment = |args: &[&str]| {
+        let path = |name: &str| desk.dir.path().join(name).into_os_string();
+        std::fs::create_dir_all(path("stores")).unwrap();
+        let mut command = desk.command(&["bench", "compare", "--quick", "--json"]);
+        command
+            .args(["--only", "torment", "--peers", "tavola"])
+            .args(args);
+        command.arg("--out").arg(path("out"));
+        results(&command.arg("--dir").arg(path("stores")).output().unwrap())
+    };
+    let first = torment(&[]);
+    let rows = first["torment"].as_array().unwrap();
+    let trials: Vec<_> = rows
+        .iter()
+        .map(|row| row["trial"].as_str().unwrap())
+        .collect();
+    assert_eq!(trials, ["kill", "full", "limits", "old-reader", "counters"]);
+    for row in rows {
+        // Where nothing can be mounted the second is not tried.
+        let fine = ["holds", "refuses", "not applicable"];
+        assert!(fine.contains(&row["outcome"].as_str().unwrap()), "{row}");
+        assert_eq!(
+            (&row["peer"], &row["promised"]),
+            (&"tavola".into(), &true.into())
+        );
+    }
+    assert_eq!(rows[0]["outcome"], "holds", "{}", rows[0]);
+    assert_eq!(rows[0]["trials"], 12);
+    assert_eq!(first["rows"].as_array().unwrap().len(), 0);
+    assert!(is_empty(&desk.dir.path().join("stores")), "stores are gone");
+    let before = entries(&desk);
+    let again = torment(&["--resume"]);
+    assert_eq!(again["torment"], first["torment"]);
+    assert_eq!(entries(&desk), before, "nothing was done again");
+}

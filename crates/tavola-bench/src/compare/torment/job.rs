@@ -15,6 +15,8 @@ pub enum Role {
     Read,
     /// Looks whether all is there that writers were told is written, and whether a put works.
     Verify,
+    /// The same without a put: the disk may be full.
+    Look,
     /// Removes the first half of the keys that were written, then puts a few.
     Remove,
     /// Puts and gets one value of `key_bytes` and `value_bytes`.

@@ -127,7 +127,7 @@ const EXTENT: Extent = Extent {
     increments: 10_000,
 };
 const QUICK: Extent = Extent {
-    kills: 6,
+    kills: 12,
     churn: 10_000,
     increments: 2_500,
     ..EXTENT

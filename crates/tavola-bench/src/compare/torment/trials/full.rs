@@ -137,7 +137,7 @@ fn fill(ground: &mut Ground<'_>) -> Result<Verdict> {
     let acked = board.notes(2)?.acked.max(first.ops);
     let after = Job { from: acked, ..job };
     let look = Job {
-        role: Role::Verify,
+        role: Role::Look,
         slot: 3,
         ..after.clone()
     };

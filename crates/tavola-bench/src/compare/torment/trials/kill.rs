@@ -13,7 +13,7 @@ use crate::compare::torment::board::{Board, Notes};
 use crate::compare::torment::ground::{Ground, KEYS};
 use crate::compare::torment::job::{Job, Role};
 use crate::compare::torment::program::{Member, signal_name, wait_until};
-use crate::compare::torment::subject::Company;
+use crate::compare::torment::subject::{Company, Subject};
 
 /// After so many stores that broke, the trial ends: more would say no more.
 const ENOUGH: u32 = 3;
@@ -66,7 +66,7 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
             last = [0, 0];
         }
     }
-    Ok(judge(&tally, ground.subject.company))
+    Ok(judge(&tally, &ground.subject))
 }
 
 /// One kill. A verdict: the store cannot be tried like this at all.
@@ -252,7 +252,7 @@ fn note_no_start(tally: &mut Tally, ended: Option<crate::compare::torment::progr
     }
 }
 
-fn judge(tally: &Tally, company: Company) -> Verdict {
+fn judge(tally: &Tally, subject: &Subject) -> Verdict {
     let outcome = match tally {
         Tally { hangs: 1.., .. } => Outcome::Hangs,
         Tally { unopened: 1.., .. } | Tally { unusable: 1.., .. } => Outcome::Ruined,
@@ -261,15 +261,13 @@ fn judge(tally: &Tally, company: Company) -> Verdict {
         Tally { wrong: 1.., .. } | Tally { vanished: 1.., .. } => Outcome::Loses,
         _ => Outcome::Holds,
     };
-    let beside = match company {
-        Company::Many => "a reader and another writer beside it",
-        Company::OneWriter => "a reader beside it",
-        Company::Alone => "nobody beside it, as one process has it for itself",
+    let beside = match subject.company {
+        _ if subject.served => "of a client, a reader and another writer beside it",
+        Company::Many => "with a reader and another writer beside it",
+        Company::OneWriter => "with a reader beside it",
+        Company::Alone => "with nobody beside it, as one process has it for itself",
     };
-    let mut said = vec![format!(
-        "{} with {beside}",
-        count(tally.kills.into(), "kill")
-    )];
+    let mut said = vec![format!("{} {beside}", count(tally.kills.into(), "kill"))];
     let mut say = |number: u64, text: &str| {
         if number > 0 {
             said.push(text.replace('#', &number.to_string()));

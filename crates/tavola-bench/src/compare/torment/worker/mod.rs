@@ -89,7 +89,8 @@ impl<'a> Part<'a> {
         let done = match self.job.role {
             Role::Write => self.write(&mut *store),
             Role::Read => self.read(&mut *store),
-            Role::Verify => self.verify(&mut *store),
+            Role::Verify => self.verify(&mut *store, true),
+            Role::Look => self.verify(&mut *store, false),
             Role::Remove => self.remove(&mut *store),
             Role::Probe => self.probe(&mut *store),
             Role::Hold => self.hold(&mut *store),

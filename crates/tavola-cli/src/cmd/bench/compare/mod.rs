@@ -73,6 +73,9 @@ pub struct Args {
     /// the value [default: one like it is made]
     #[arg(long, value_name = "PATH")]
     company_file: Option<PathBuf>,
+    /// Ask this PostgreSQL, postgres://USER:PASSWORD@HOST:PORT/DATABASE [default: one is made]
+    #[arg(long, value_name = "URL")]
+    postgres: Option<String>,
     /// Go on with the run in --out
     #[arg(long)]
     resume: bool,
@@ -109,6 +112,7 @@ pub fn run(args: Args) -> Result<(), CliError> {
         out: args.out,
         dir: args.dir,
         company_file: args.company_file,
+        postgres: args.postgres,
         resume: args.resume,
         interrupted: interrupt::heed()?,
     };
