@@ -126,7 +126,7 @@ const POSTGRES: Peer = Peer {
 };
 
 const FAST: Peer = Peer {
-    configuration: "not compressed; many keys a call for read all; sets without an answer by nowait",
+    configuration: "memcached; not compressed; many keys a call for read all; sets without an answer by nowait",
     start: perl("perl/cache_memcached_fast.pl", PROBE_FAST, NO_FAST),
     server: Some(Server::Memcached),
     protocols: true,
@@ -278,13 +278,13 @@ pub(super) const PEERS: &[Peer] = &[
     },
     Peer {
         name: "fast-tcp",
-        title: "memcached, Cache::Memcached::Fast, TCP",
+        title: "Cache::Memcached::Fast, TCP",
         transport: Some(Transport::Tcp),
         ..FAST
     },
     Peer {
         name: "fast-unix",
-        title: "memcached, Cache::Memcached::Fast, Unix",
+        title: "Cache::Memcached::Fast, Unix",
         transport: Some(Transport::Unix),
         ..FAST
     },

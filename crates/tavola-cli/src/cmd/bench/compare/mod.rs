@@ -186,7 +186,7 @@ fn list(config: &Config) -> Result<(), CliError> {
             None => peer.configuration.clone(),
             Some(why) => format!("not here: {why}"),
         };
-        show(format!("{:<16}{:<28}{here}", peer.name, peer.title))?;
+        show(format!("{:<20}{:<30}{here}", peer.name, peer.title))?;
     }
     Ok(())
 }
