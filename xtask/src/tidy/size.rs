@@ -11,6 +11,9 @@ const LIST: &str = "xtask/src/tidy/long_files.txt";
 /// Made from other files, which are measured.
 const MADE: [&str; 1] = ["crates/tavola-capi/include/tavola.h"];
 
+/// Folders of other people's files, kept as they were published.
+const OTHERS: &str = "/vendor/";
+
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let excused = excused(tree);
     let mut findings = stale_entries(tree, &excused);
@@ -30,10 +33,13 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn is_code(file: &File) -> bool {
-    if MADE.contains(&file.path.as_str()) {
+    if MADE.contains(&file.path.as_str()) || file.path.contains(OTHERS) {
         return false;
     }
-    file.is_script() || file.has_extension(&["rs", "c", "h", "hpp", "cpp", "py", "pl", "rb", "php"])
+    let code = [
+        "rs", "c", "h", "hpp", "cpp", "py", "pl", "rb", "php", "js", "css",
+    ];
+    file.is_script() || file.has_extension(&code)
 }
 
 fn wide_lines(file: &File) -> Vec<Finding> {
@@ -158,5 +164,7 @@ mod tests {
         let tree = Tree::of(&[("scripts/run", &script), ("data.txt", &of_lines(5000))]);
         assert_eq!(check(&tree).len(), 1);
         assert_eq!(check(&Tree::of(&[(MADE[0], &of_lines(5000))])), []);
+        assert_eq!(check(&Tree::of(&[("a/page.js", &of_lines(801))])).len(), 1);
+        assert_eq!(check(&Tree::of(&[("a/vendor/d3.js", &of_lines(801))])), []);
     }
 }
