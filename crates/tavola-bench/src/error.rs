@@ -43,6 +43,13 @@ pub enum Error {
     },
     /// The run was told to end; what was measured is kept.
     Interrupted,
+    /// A file holds no results of a comparison.
+    Results {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// An option outside its bounds.
     BadOption {
         /// The option.
@@ -83,7 +90,9 @@ impl fmt::Display for Error {
                 )
             }
             Self::Worker { what } => write!(f, "a worker process failed: {what}"),
-            Self::Trace { path, why } => write!(f, "{}: {why}", path.display()),
+            Self::Trace { path, why } | Self::Results { path, why } => {
+                write!(f, "{}: {why}", path.display())
+            }
             Self::Interrupted => {
                 f.write_str("ended before all was done; --resume goes on from here")
             }

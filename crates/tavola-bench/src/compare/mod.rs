@@ -25,6 +25,7 @@ mod leader;
 mod machine;
 pub mod markdown;
 mod noise;
+pub mod page;
 pub mod peers;
 mod program;
 pub mod report;

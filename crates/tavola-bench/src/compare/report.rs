@@ -13,6 +13,9 @@ pub const SCHEMA: u32 = 1;
 pub struct Results {
     /// [`SCHEMA`].
     pub schema: u32,
+    /// Made up by a test: nothing in it was measured.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sample: bool,
     /// This program's version.
     pub tavola: String,
     /// Where it ran.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tavola_bench::compare::{self, Config, LETTERS, Progress, markdown, torment};
+use tavola_bench::compare::{self, Config, LETTERS, Progress, markdown, page, torment};
 
 use super::{explain, json, show, worker};
 use crate::error::CliError;
@@ -31,15 +31,17 @@ Workloads:
 --only torment has none of them, but kills writers, fills a small file system, goes beyond
 limits, has readers stay, and lets four processes count: what becomes of each store is told.
 
-Results go to --out: results.json, and rows.jsonl, in which a line is written as soon as a store
-had its turn, so that a run that was ended goes on with --resume. Stores in memory are below
-/dev/shm unless --dir says otherwise; all files of a run are gone at its end.
+Results go to --out: results.json, report.html (a page with charts that needs no network), and
+rows.jsonl, in which a line is written as soon as a store had its turn, so that a run that was
+ended goes on with --resume. Stores in memory are below /dev/shm unless --dir says otherwise; all
+files of a run are gone at its end.
 
 Examples:
   tavola bench compare --quick                        three minutes
   tavola bench compare --only e --peers tavola,lmdb
   tavola bench compare --only torment                 what kills and full disks do to stores
-  tavola bench compare --out here --resume            go on where it was ended";
+  tavola bench compare --out here --resume            go on where it was ended
+  tavola bench compare --report-only compared/results.json";
 
 /// The word that takes the place of letters.
 const TORMENT: &str = "torment";
@@ -63,9 +65,9 @@ pub struct Args {
     /// Do everything so often, one after the other each time; the medians count
     #[arg(long, short, value_name = "R")]
     repeat: Option<u32>,
-    /// The folder for results
-    #[arg(long, short, value_name = "DIR", default_value = "compared")]
-    out: PathBuf,
+    /// The folder for results [default: compared]; the page's file with --report-only
+    #[arg(long, short, value_name = "PATH")]
+    out: Option<PathBuf>,
     /// The folder for stores in memory
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -79,6 +81,9 @@ pub struct Args {
     /// Go on with the run in --out
     #[arg(long)]
     resume: bool,
+    /// Measure nothing: make the page of a results.json there is, beside it or as --out
+    #[arg(long, value_name = "RESULTS", conflicts_with_all = ["resume", "list", "json"])]
+    report_only: Option<PathBuf>,
     /// Show the stores, and why some are left out, and end
     #[arg(long)]
     list: bool,
@@ -91,6 +96,10 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<(), CliError> {
+    if let Some(results) = &args.report_only {
+        let page = page::write(results, args.out.as_deref()).map_err(explain)?;
+        return show(page.display().to_string());
+    }
     let (program, worker_args) = worker("compare-worker")?;
     let config = Config {
         program: program.clone(),
@@ -109,7 +118,7 @@ pub fn run(args: Args) -> Result<(), CliError> {
         },
         peers: args.peers,
         repeat: args.repeat,
-        out: args.out,
+        out: args.out.unwrap_or_else(|| PathBuf::from("compared")),
         dir: args.dir,
         company_file: args.company_file,
         postgres: args.postgres,
@@ -123,6 +132,8 @@ pub fn run(args: Args) -> Result<(), CliError> {
     if let Some(page) = &args.page {
         write_table(page, &markdown::table(&results))?;
     }
+    let report = page::write(&config.out.join("results.json"), None).map_err(explain)?;
+    eprintln!("# charts and tables: {}", report.display());
     match args.json {
         true => show(json(&results)),
         false => show(summary::summary(&results)),

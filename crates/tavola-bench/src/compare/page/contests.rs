@@ -1,0 +1,335 @@
+//! Who did the same work in the same run: the rows that may be compared, and who was faster.
+
+use super::stores::{Store, Stores};
+use super::words::Unit;
+use super::workloads;
+use crate::compare::job::{Placement, Reply};
+use crate::compare::report::{Results, Row};
+
+/// What one store did in a contest.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) row: &'a Row,
+    pub(super) store: &'a Store<'a>,
+    /// The store's title, with the language where it would be there twice.
+    pub(super) label: String,
+    /// What is compared.
+    pub(super) figure: Figure,
+}
+
+/// The median of all runs, and how far they reach.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Figure {
+    pub(super) median: f64,
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+/// Two latencies closer than this are called level: they are of one run each.
+const CLOSE: f64 = 1.1;
+
+/// Rows of the same case, phase, unit, placement and replies.
+#[derive(Debug)]
+pub(super) struct Contest<'a> {
+    /// Of the page: `e-3`.
+    pub(super) id: String,
+    /// What was done, told by the first row.
+    pub(super) first: &'a Row,
+    /// Of all figures.
+    pub(super) unit: Unit<'a>,
+    /// Where each call is timed, looking at the clock is a part of all rates: what is compared is
+    /// the time within which 99 % of the calls were done.
+    pub(super) timed: bool,
+    /// With right answers, best first.
+    pub(super) entries: Vec<Entry<'a>>,
+    /// With wrong ones, whose figures do not count.
+    pub(super) wrong: Vec<Entry<'a>>,
+}
+
+/// Tavola beside the fastest other store.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing<'a> {
+    pub(super) ours: &'a Entry<'a>,
+    pub(super) other: &'a Entry<'a>,
+    /// How many times as fast Tavola is; below 1 where it is slower.
+    pub(super) ratio: f64,
+    /// Their runs overlap: neither is called faster.
+    pub(super) level: bool,
+}
+
+/// Who is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Ours,
+    Level,
+    Other,
+}
+
+impl Standing<'_> {
+    pub(super) fn outcome(&self) -> Outcome {
+        match self.level {
+            true => Outcome::Level,
+            false if self.ratio > 1.0 => Outcome::Ours,
+            false => Outcome::Other,
+        }
+    }
+}
+
+/// All contests of a run, in the order of the page.
+pub(super) fn contests<'a>(results: &'a Results, stores: &'a Stores<'a>) -> Vec<Contest<'a>> {
+    let mut rows: Vec<(Key<'a>, Vec<&'a Row>)> = Vec::new();
+    for row in results.rows.iter().filter(|row| row.median > 0.0) {
+        let key = key(row);
+        match rows.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, same)) => same.push(row),
+            None => rows.push((key, vec![row])),
+        }
+    }
+    rows.sort_by_key(|(_, rows)| workloads::place(&rows[0].workload));
+    let numbered = rows.into_iter().enumerate();
+    numbered
+        .map(|(number, (_, rows))| contest(number, rows, stores))
+        .collect()
+}
+
+type Key<'a> = (
+    [&'a str; 4],
+    Option<Placement>,
+    Option<Reply>,
+    [u64; 3],
+    Option<u32>,
+);
+
+fn key(row: &Row) -> Key<'_> {
+    let case = &row.case;
+    let sizes = [case.keys, case.value_bytes as u64, case.procs.into()];
+    let words = [&*row.workload, &row.title, &row.phase, &row.unit];
+    (words, row.placement, row.reply, sizes, case.batch)
+}
+
+fn contest<'a>(number: usize, rows: Vec<&'a Row>, stores: &'a Stores<'a>) -> Contest<'a> {
+    let first = rows[0];
+    let timed = first.case.timed && rows.iter().all(|row| row.latency.p99_ns.is_some());
+    let unit = Unit(if timed { "ns" } else { &first.unit });
+    let twice = |row: &Row| rows.iter().filter(|other| other.peer == row.peer).count() > 1;
+    let entry = |row: &'a Row| {
+        let store = stores.get(&*row.peer)?;
+        let label = match twice(row) && !row.language.is_empty() {
+            true => format!("{}, {}", store.title, row.language),
+            false => store.title.to_owned(),
+        };
+        Some(Entry {
+            row,
+            store,
+            label,
+            figure: figure(row, timed),
+        })
+    };
+    let entries = rows.iter().filter_map(|row| entry(row));
+    let (mut entries, wrong): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.row.verified);
+    entries.sort_by(|a, b| {
+        let order = a.figure.median.total_cmp(&b.figure.median);
+        if unit.higher_is_better() {
+            order.reverse()
+        } else {
+            order
+        }
+    });
+    Contest {
+        id: format!("{}-{}", slug(&first.workload), number + 1),
+        first,
+        unit,
+        timed,
+        entries,
+        wrong,
+    }
+}
+
+fn figure(row: &Row, timed: bool) -> Figure {
+    match row.latency.p99_ns.filter(|_| timed) {
+        Some(ns) => Figure {
+            median: ns as f64,
+            least: ns as f64,
+            most: ns as f64,
+        },
+        None => Figure {
+            median: row.median,
+            least: row.least,
+            most: row.most,
+        },
+    }
+}
+
+/// A word that may stand in an id.
+fn slug(word: &str) -> String {
+    let plain = word.chars().filter(char::is_ascii_alphanumeric).collect();
+    if plain == *"" { "x".to_owned() } else { plain }
+}
+
+impl Contest<'_> {
+    /// Phase and conditions, in a few words.
+    pub(super) fn conditions(&self) -> Vec<&'static str> {
+        let placement = self.first.placement.map(|placement| match placement {
+            Placement::One => "client and server on one CPU",
+            Placement::Two => "client and server on two CPUs",
+        });
+        let reply = self.first.reply.map(|reply| match reply {
+            Reply::Waits => "sets wait for their answers",
+            Reply::Noreply => "sets do not wait",
+        });
+        placement.into_iter().chain(reply).collect()
+    }
+
+    /// How many times as fast `a` is as `b`.
+    pub(super) fn ratio(&self, a: &Entry, b: &Entry) -> f64 {
+        match self.unit.higher_is_better() {
+            true => a.figure.median / b.figure.median,
+            false => b.figure.median / a.figure.median,
+        }
+    }
+
+    /// Tavola beside the fastest of the others; of those with the same guarantees only, if
+    /// `same`. Nothing when either took no part.
+    pub(super) fn standing(&self, same: bool) -> Option<Standing<'_>> {
+        let ours = self.entries.iter().find(|entry| entry.store.ours)?;
+        let mut others = self.entries.iter().filter(|entry| !entry.store.ours);
+        let other = others.find(|entry| entry.store.same || !same)?;
+        let (a, b) = (ours.figure, other.figure);
+        let ratio = self.ratio(ours, other);
+        let level = match self.timed {
+            true => ratio < CLOSE && ratio > 1.0 / CLOSE,
+            false => a.least <= b.most && b.least <= a.most,
+        };
+        Some(Standing {
+            ours,
+            other,
+            ratio,
+            level,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stores::stores;
+    use super::*;
+
+    fn row(peer: &str, median: f64, spread: f64) -> Row {
+        Row {
+            workload: "e".to_owned(),
+            title: "1 M keys".to_owned(),
+            peer: peer.to_owned(),
+            phase: "get".to_owned(),
+            unit: "ops/s".to_owned(),
+            median,
+            least: median - spread,
+            most: median + spread,
+            verified: true,
+            ..Row::default()
+        }
+    }
+
+    fn of(rows: &[Row]) -> Results {
+        Results {
+            rows: rows.to_vec(),
+            ..Results::default()
+        }
+    }
+
+    #[test]
+    fn the_winner_is_named_whoever_it_is() {
+        let run = of(&[
+            row("lmdb", 2e6, 1e5),
+            row("tinycdb", 9e6, 1e5),
+            row("tavola", 6e6, 1e5),
+        ]);
+        let stores = stores(&run);
+        let all = contests(&run, &stores);
+        let any = all[0].standing(false).expect("two took part");
+        assert_eq!(
+            (any.other.label.as_str(), any.outcome()),
+            ("tinycdb", Outcome::Other)
+        );
+        let same = all[0].standing(true).expect("LMDB promises the same");
+        assert_eq!(
+            (same.other.label.as_str(), same.outcome()),
+            ("lmdb", Outcome::Ours)
+        );
+        assert!((same.ratio - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn less_is_better_for_times() {
+        let mut rows = [row("lmdb", 2.0, 0.1), row("tavola", 8.0, 0.1)];
+        rows.iter_mut()
+            .for_each(|row| row.unit = "us/op".to_owned());
+        let run = of(&rows);
+        let stores = stores(&run);
+        let all = contests(&run, &stores);
+        assert_eq!(all[0].entries[0].label, "lmdb");
+        let standing = all[0].standing(true).expect("two took part");
+        assert_eq!(standing.outcome(), Outcome::Other);
+        assert!((standing.ratio - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn overlapping_runs_are_level_and_wrong_answers_do_not_count() {
+        let mut wrong = row("sqlite", 9e9, 1.0);
+        wrong.verified = false;
+        let run = of(&[row("tavola", 2.0e6, 2e5), row("lmdb", 2.2e6, 1e5), wrong]);
+        let stores = stores(&run);
+        let all = contests(&run, &stores);
+        assert_eq!((all[0].entries.len(), all[0].wrong.len()), (2, 1));
+        let standing = all[0].standing(true).expect("two took part");
+        assert_eq!(
+            (standing.other.label.as_str(), standing.outcome()),
+            ("lmdb", Outcome::Level)
+        );
+    }
+
+    #[test]
+    fn timed_calls_are_compared_by_their_latencies() {
+        let mut rows = [row("tavola", 2e6, 0.0), row("lmdb", 3e6, 0.0)];
+        for (row, p99) in rows.iter_mut().zip([500, 1500]) {
+            row.case.timed = true;
+            row.latency.p99_ns = Some(p99);
+        }
+        let run = of(&rows);
+        let stores = stores(&run);
+        let all = contests(&run, &stores);
+        let standing = all[0].standing(true).expect("two took part");
+        assert_eq!(standing.outcome(), Outcome::Ours);
+        assert!((standing.ratio - 3.0).abs() < 1e-9);
+        assert_eq!(all[0].unit, Unit("ns"));
+    }
+
+    #[test]
+    fn what_differs_in_placement_or_size_is_another_contest() {
+        let mut two = row("memcached", 1.0, 0.0);
+        two.placement = Some(Placement::Two);
+        let mut large = row("lmdb", 1.0, 0.0);
+        large.case.keys = 10;
+        let run = of(&[row("tavola", 1.0, 0.0), two, large]);
+        let stores = stores(&run);
+        let all = contests(&run, &stores);
+        assert_eq!(all.len(), 3);
+        assert!(all.iter().all(|contest| contest.standing(false).is_none()));
+    }
+
+    #[test]
+    fn a_language_tells_two_programs_of_one_peer_apart() {
+        let mut rows = [
+            row("tavola", 1.0, 0.0),
+            row("tavola", 2.0, 0.0),
+            row("lmdb", 3.0, 0.0),
+        ];
+        for (row, language) in rows.iter_mut().zip(["C", "Rust", "C"]) {
+            row.language = language.to_owned();
+        }
+        let run = of(&rows);
+        let stores = stores(&run);
+        let all = contests(&run, &stores);
+        let labels: Vec<_> = all[0].entries.iter().map(|entry| &*entry.label).collect();
+        assert_eq!(labels, ["lmdb", "tavola, Rust", "tavola, C"]);
+    }
+}
