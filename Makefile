@@ -10,8 +10,9 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-clients check check-peers torture torture-short shuttle miri \
-	tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m bench-c install uninstall clean
+.PHONY: help run build test test-clients test-report check check-peers torture torture-short \
+	shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m bench-c install \
+	uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -79,6 +80,10 @@ fuzz: ## new inputs for each fuzz target, where cargo-fuzz is installed: SECONDS
 fuzz-short: ## the inputs kept, once each
 	@scripts/setup fuzz
 	scripts/fuzz replay
+
+test-report: ## the report of `tavola bench compare` in a headless Chromium, where there is one
+	@scripts/setup report
+	scripts/test --package tavola-bench --test report
 
 bench: ## the standard measurements, and Tavola beside other stores: COMPARE=--quick; an hour and more
 	@scripts/setup build compare

@@ -17,7 +17,7 @@ pub(super) struct Chart {
     pub(super) label: String,
     pub(super) higher: bool,
     pub(super) unit: String,
-    /// Below the axis.
+    /// Below the axis; where it is empty the unit says enough.
     pub(super) x_label: &'static str,
     pub(super) marks: Vec<Mark>,
 }
@@ -62,13 +62,12 @@ pub(super) fn bars(contest: &Contest) -> Chart {
     let marks = marks.map(|entry| mark(entry, vec![point(entry)])).collect();
     let first = contest.first;
     let direction = contest.unit.direction();
-    let what = if contest.timed {
-        "99 % of the calls take no longer than this"
-    } else {
-        direction
-    };
-    chart(contest, Kind::Bars, &contest.id, marks)
-        .named(format!("{}, {}: {what}", first.title, first.phase))
+    let timed = "99 % of the calls take no longer";
+    let what = if contest.timed { timed } else { direction };
+    let mut chart = chart(contest, Kind::Bars, &contest.id, marks)
+        .named(format!("{}, {}: {what}", first.title, first.phase));
+    chart.x_label = if contest.timed { timed } else { "" };
+    chart
 }
 
 /// Latencies of a contest, where they were sampled.

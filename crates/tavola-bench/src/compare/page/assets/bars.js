@@ -44,7 +44,8 @@ function axisText(unit, value) {
 }
 
 function axisLabel(chart) {
-  const what = { "ops/s": "operations a second", "us/op": "an operation" }[chart.unit];
+  const usual = { "ops/s": "operations a second", "us/op": "an operation" }[chart.unit];
+  const what = chart.kind === "bars" && chart.x_label ? chart.x_label : usual;
   const direction = chart.higher ? "more is better →" : "← less is better";
   return what ? `${what}: ${direction}` : direction;
 }
@@ -133,8 +134,8 @@ function barTexts(rows, far, narrow, left) {
       : { dx: -left, lineWidth: (left - 8) / 12, textOverflow: "ellipsis" };
     return [
       Plot.text(part, { ...style, ...name, frameAnchor: "left", text: "name" }),
-      Plot.text(part, { ...style, x: (row) => Math.max(row.most, row.y), text: "text", dx: 8,
-        dy: middle, fontVariant: "tabular-nums" }),
+      Plot.text(part, { ...style, x: (row) => Math.max(row.most, row.y), text: "text",
+        dx: far ? 12 : 8, dy: middle, fontVariant: "tabular-nums" }),
     ];
   });
 }
@@ -144,7 +145,7 @@ function drawBars(chart, marks, width) {
   const rows = barRows(marks);
   const far = !chart.higher && isFar(rows);
   const left = narrow ? 2 : longest(marks, narrow, 190) + 30;
-  const right = Math.max(...rows.map((row) => textWidth(row.text, narrow))) + 14;
+  const right = Math.max(...rows.map((row) => textWidth(row.text, narrow))) + 18;
   const domain = far ? logDomain(rows) : [0, Math.max(...rows.map((row) => Math.max(row.most, row.y)))];
   const ticks = far ? logTicks(domain) : undefined;
   const marksDrawn = [
@@ -162,7 +163,7 @@ function drawBars(chart, marks, width) {
     style: chartStyle(narrow),
     x: { type: far ? "log" : "linear", domain, ticks: ticks || (narrow ? 3 : 5), grid: true,
       tickFormat: (value) => axisText(chart.unit, value),
-      label: axisLabel(chart),
+      label: narrow && chart.x_label ? chart.x_label : axisLabel(chart),
       labelAnchor: "center", labelArrow: "none", labelOffset: 42 },
     y: { domain: rows.map((row) => row.key), axis: null, padding: 0 },
     marks: marksDrawn,

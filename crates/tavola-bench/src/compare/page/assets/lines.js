@@ -139,7 +139,9 @@ function drawLatency(chart, marks, width) {
   const points = linePoints(marks);
   const domain = logDomain(points);
   const last = Math.max(...points.map((point) => nines(point.x)));
-  const shares = SHARES.filter(([share]) => nines(share) <= last + 0.01);
+  // On a phone there is room for every second one.
+  const shares = SHARES.filter(([share], index) => nines(share) <= last + 0.01
+    && (!narrow || index % 2 === 0));
   const named = new Map(shares.map(([share, text]) => [nines(share), text]));
   const x = (point) => nines(point.x);
   const options = {

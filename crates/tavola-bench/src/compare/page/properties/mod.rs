@@ -159,6 +159,13 @@ mod tests {
     }
 
     #[test]
+    fn every_peer_of_the_comparison_is_known() {
+        for peer in crate::compare::peers::all() {
+            assert!(profile(peer.name).is_some(), "{}", peer.name);
+        }
+    }
+
+    #[test]
     fn names_are_given_once() {
         let mut names: Vec<_> = stores::ALL.iter().flat_map(|s| s.begins).collect();
         let count = names.len();

@@ -223,7 +223,7 @@ pub(super) const ALL: &[Profile] = &[
         choose: "the data is asked in more ways than by its key, and lives in one file.",
     },
     Profile {
-        begins: &["memcached"],
+        begins: &["memcached", "dalli", "fast"],
         properties: Properties {
             durable: NO,
             shared: YES,
@@ -327,7 +327,7 @@ pub(super) const ALL: &[Profile] = &[
         choose: "one PHP server caches small things, and nobody kills its workers.",
     },
     Profile {
-        begins: &["files", "file", "plain-files", "plain-file"],
+        begins: &["files"],
         properties: Properties {
             durable: is(No, Yes, "fsync of file and folder, on a disk"),
             shared: is(
@@ -349,12 +349,7 @@ pub(super) const ALL: &[Profile] = &[
         choose: "values are large, keys are few, and any program should read them.",
     },
     Profile {
-        begins: &[
-            "files-disk",
-            "file-disk",
-            "plain-file-disk",
-            "plain-files-disk",
-        ],
+        begins: &["files-disk", "files-php-disk"],
         properties: Properties {
             durable: is(No, Yes, "fsync of file and folder"),
             shared: is(
