@@ -54,10 +54,10 @@ impl Link {
         })
     }
 
-    /// Has room for the longest answer of a script, and a byte that must not come.
+    /// Has room for the longest answer of a script, and bytes that must not come.
     fn prepare(&mut self, script: &Script) {
         self.received.clear();
-        self.received.resize(script.longest() + 1, 0);
+        self.received.resize(script.longest() + SHOWN_BYTES, 0);
         self.len = 0;
     }
 
