@@ -53,10 +53,10 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
             emit(&Line::Local(local(&config, &places)?))?;
         }
     }
-    if config.has(Part::Memory) {
-        if let Some(places) = Places::of(Cpus::One)? {
-            emit(&Line::Memory(memory::measure(&config, &sides, &places)?))?;
-        }
+    if config.has(Part::Memory)
+        && let Some(places) = Places::of(Cpus::One)?
+    {
+        emit(&Line::Memory(memory::measure(&config, &sides, &places)?))?;
     }
     Ok(())
 }

@@ -108,7 +108,8 @@ fn a_server_that_is_not_there_is_left_out() {
 fn short_server(dir: &Path) -> String {
     let (alias, script) = (dir.join("tavola-memcached"), dir.join("short"));
     symlink(env!("CARGO_BIN_EXE_tavola"), &alias).expect("linked");
-    let text = format!("#!/bin/sh\nexec '{}' \"$@\" -I 1k\n", alias.display());
+    let (alias, dir) = (alias.display(), dir.display());
+    let text = format!("#!/bin/sh\nTAVOLA_DIR='{dir}' exec '{alias}' \"$@\" -I 1k\n");
     fs::write(&script, text).expect("written");
     fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).expect("made a program");
     script.to_str().expect("a name in ASCII").to_owned()
