@@ -24,8 +24,8 @@ const AWAY: Duration = Duration::from_micros(2);
 /// would have given it to them as well, with fewer calls. What was there already counts neither
 /// way. A sleep is short that was over sooner than a spin and a wake-up take. The patience is one
 /// sleep at first; it doubles with each time that the thread became busy and spun for nothing, and
-/// is one again after an event that came while it spun. So a client that asks too rarely for a spin to
-/// catch, and too often for sleeps to be long, costs hardly any spins.
+/// is one again after an event that came while it spun. So a client that asks too rarely for a
+/// spin to catch, and too often for sleeps to be long, costs hardly any spins.
 #[derive(Debug)]
 pub(super) struct Spin {
     time: Duration,
