@@ -20,6 +20,9 @@ const LOCKS: Together =
 
 const ALONE: Option<&str> = Some("which one process at a time has to itself");
 
+const SIZED: Option<&str> =
+    Some("which one process at a time has to itself, with all its buckets made beforehand");
+
 const KEPT: Properties = Properties {
     survives_reboot: true,
     ..NOTHING
@@ -115,7 +118,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "as many buckets as keys, DP_OSPARSE",
         start: c("qdbm_depot", &["-lqdbm"], "libqdbm-dev"),
         together: LOCKS,
-        spared: ALONE,
+        spared: SIZED,
         properties: KEPT,
         ..STORE
     },
@@ -140,7 +143,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "HashDBM in place, as many buckets as keys, MemoryMapParallelFile",
         start: c("tkrzw", &["-ltkrzw"], "libtkrzw-dev"),
         together: LOCKS,
-        spared: ALONE,
+        spared: SIZED,
         properties: KEPT,
         ..STORE
     },
@@ -150,7 +153,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "HashDB, two buckets a key, a map as large as the records, linear",
         start: c("kyoto", &["-lkyotocabinet"], "libkyotocabinet-dev"),
         together: LOCKS,
-        spared: ALONE,
+        spared: SIZED,
         properties: Properties {
             transactions: true,
             ..KEPT
