@@ -1,5 +1,5 @@
-//! The harnesses in Ruby, PHP and Perl: what a store gives back is compared with what was put, and a
-//! store that lies once has no figure. An interpreter that is not here is said to be missing.
+//! The harnesses in Ruby, PHP and Perl: what a store gives back is compared with what was put, and
+//! a store that lies once has no figure. An interpreter that is not here is said to be missing.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -21,10 +21,7 @@ impl Workshop {
     /// How to start a peer, or why it cannot be.
     pub(super) fn find(&self, peer: Peer) -> Result<Found, String> {
         match peer.server {
-            Some(Server::Postgres) if self.postgres_is_given => match peer.transport {
-                Some(Transport::Unix) => return Err("PostgreSQL is reached by its URL".to_owned()),
-                _ => {}
-            },
+            Some(Server::Postgres) if self.postgres_is_given => by_url(peer.transport)?,
             Some(server) => server_is_there(server)?,
             None => {}
         }
@@ -130,6 +127,14 @@ fn library(folder: &Path) -> Result<Vec<String>, String> {
     }
     let folder = folder.display();
     Ok(vec![format!("-L{folder}"), format!("-Wl,-rpath,{folder}")])
+}
+
+/// A server that is given has one address.
+fn by_url(transport: Option<Transport>) -> Result<(), String> {
+    match transport {
+        Some(Transport::Unix) => Err("PostgreSQL is reached by its URL".to_owned()),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn server_is_there(server: Server) -> Result<(), String> {

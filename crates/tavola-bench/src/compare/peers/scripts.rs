@@ -1,5 +1,5 @@
-//! Peers whose programs are scripts. Tavola has no binding in these languages: its rows are those of
-//! its library for C.
+//! Peers whose programs are scripts. Tavola has no binding in these languages: its rows are those
+//! of its library for C.
 
 use super::{NOTHING, Peer, Place, STORE, Server, Start, Together};
 use crate::compare::job::Transport;
@@ -126,7 +126,8 @@ const POSTGRES: Peer = Peer {
 };
 
 const FAST: Peer = Peer {
-    configuration: "memcached; not compressed; many keys a call for read all; sets without an answer by nowait",
+    configuration: "memcached; not compressed; many keys a call for read all; sets without an \
+                    answer by nowait",
     start: perl("perl/cache_memcached_fast.pl", PROBE_FAST, NO_FAST),
     server: Some(Server::Memcached),
     protocols: true,

@@ -133,8 +133,8 @@ const QUICK: Extent = Extent {
     ..EXTENT
 };
 
-/// Does the trials that are `wanted` and hands each line of the table to `done`; stores that are not
-/// here to `absent`, with the reason.
+/// Does the trials that are `wanted` and hands each line of the table to `done`; stores that are
+/// not here to `absent`, with the reason.
 ///
 /// # Errors
 ///

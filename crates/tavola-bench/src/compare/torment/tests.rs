@@ -83,11 +83,11 @@ impl Store for Toy {
         while self.has("hangs") && fs::File::create_new(self.lock()).is_err() {
             std::thread::sleep(Duration::from_micros(100));
         }
-        let value = match self.has("tears") && self.puts % 3 == 0 {
+        let value = match self.has("tears") && self.puts.is_multiple_of(3) {
             true => &value[..value.len() / 2],
             false => value,
         };
-        if !(self.has("loses") && self.puts % 3 == 0) {
+        if !(self.has("loses") && self.puts.is_multiple_of(3)) {
             self.replace(key, value)?;
         }
         if self.has("grows") {

@@ -1,7 +1,7 @@
 //! A file system of 16 MiB is filled by puts: an error, a death, or ruin?
 //!
-//! The file system is a tmpfs in a mount namespace of its own, which is gone with the process in it.
-//! That process is this program again, and does the trial in there.
+//! The file system is a tmpfs in a mount namespace of its own, which is gone with the process in
+//! it. That process is this program again, and does the trial in there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -224,7 +224,7 @@ fn afterwards(looked: Option<&Ended>, cache: bool) -> (Outcome, String) {
     };
     let (good, lost, torn) = (answer.good, answer.lost, answer.torn);
     match (torn, lost) {
-        (0, 0) => (Outcome::Holds, format!("all {good} are there")),
+        (0, 0) => (Outcome::Holds, "all are there".to_owned()),
         (0, lost) if cache => (
             Outcome::Holds,
             format!("{lost} were evicted, {good} are there"),

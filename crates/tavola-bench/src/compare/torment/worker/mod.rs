@@ -109,7 +109,7 @@ impl<'a> Part<'a> {
         if self.job.ops > 0 && self.notes.ops >= self.job.ops {
             return Ok(false);
         }
-        let looks = self.notes.ops % STRIDE == 0;
+        let looks = self.notes.ops.is_multiple_of(STRIDE);
         Ok(!(looks && (Instant::now() >= self.deadline || self.board.is_to_stop()?)))
     }
 

@@ -56,7 +56,7 @@ pub struct Args {
     /// 100 million keys, too
     #[arg(long)]
     full: bool,
-    /// Letters of the workloads, such as 'eg', or 'torment' [default: all, without torment if quick]
+    /// Letters of the workloads, such as 'eg', or 'torment' [default: all; no torment if quick]
     #[arg(long, value_name = "LETTERS")]
     only: Option<String>,
     /// Names of the stores, with commas between [default: all]
