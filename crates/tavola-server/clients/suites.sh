@@ -28,6 +28,7 @@ choose() {
   local protocol=${1##*-}
   case $1 in
     pymemcache | pylibmc-* | python-memcached) choose_python "$1" "$protocol" ;;
+    meta-memcache) choose_meta_memcache ;;
     capable-*)
       want memccapable
       suite=("$clients/libmemcached/capable.sh" PLACE "$protocol")
@@ -74,6 +75,15 @@ choose_python() {
   suite=("$python" -B "$clients/python/${module}_suite.py" PLACE)
   knows=unix
   [ "$module" != pylibmc ] || { suite+=("$2") && knows="unix login"; }
+}
+
+choose_meta_memcache() {
+  want python3
+  python3 -m pip install --quiet --no-cache-dir --disable-pip-version-check --only-binary :all: \
+    --target "$build/site" --requirement "$clients/python/requirements.txt" >&2 \
+    || skip "pip could not fetch meta-memcache"
+  suite=(env "PYTHONPATH=$build/site" python3 -B "$clients/python/meta_memcache_suite.py" PLACE)
+  knows=
 }
 
 choose_perl() {
