@@ -93,7 +93,7 @@ enum What {
     #[command(hide = true)]
     Client,
     #[command(hide = true)]
-    Host(HostArgs),
+    Host(serves::HostArgs),
     #[command(hide = true)]
     CompareWorker {
         job: String,
@@ -102,13 +102,6 @@ enum What {
     CompareTorment {
         job: String,
     },
-}
-
-/// A leader's number, CPUs, and a program with its arguments
-#[derive(clap::Args)]
-struct HostArgs {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    args: Vec<OsString>,
 }
 
 /// Put, overwrite, mixed load, get and miss over many keys by many processes
@@ -341,7 +334,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         What::Player => queue::work().map_err(explain)?,
         What::Logger => log::work().map_err(explain)?,
         What::Client => tavola_bench::serve::work().map_err(explain)?,
-        What::Host(args) => serves::host(&args.args)?,
+        What::Host(args) => serves::host(&args)?,
         What::CompareWorker { job } => {
             tavola_bench::compare::inproc::work(&job).map_err(explain)?
         }

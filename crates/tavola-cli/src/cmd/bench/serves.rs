@@ -121,9 +121,16 @@ pub fn run(args: Args) -> Result<(), CliError> {
     )
 }
 
+/// A leader's number, CPUs, and a program with its arguments
+#[derive(clap::Args)]
+pub struct HostArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
 /// Becomes a server; see [`serve::host`].
-pub fn host(args: &[OsString]) -> Result<(), CliError> {
-    serve::host(args).map_err(super::explain)
+pub fn host(args: &HostArgs) -> Result<(), CliError> {
+    serve::host(&args.args).map_err(super::explain)
 }
 
 impl Args {
