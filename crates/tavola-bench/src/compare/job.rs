@@ -105,7 +105,7 @@ pub enum Placement {
 #[derive(Clone, Debug)]
 pub enum Said {
     /// A phase is over.
-    Phase(PhaseLine),
+    Phase(Box<PhaseLine>),
     /// Everything is.
     End(EndLine),
     /// It waits for a line `{"start_at_ns":N}` on its input before it begins this phase: said by

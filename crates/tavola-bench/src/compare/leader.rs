@@ -177,12 +177,15 @@ impl Drop for Folders {
     }
 }
 
+/// Who is not here, and why.
+type Skipped = (Peer, String);
+
 /// Who is here, and who is not.
 fn find(
     config: &Config,
     folders: &Folders,
     tell: &mut dyn FnMut(&Progress),
-) -> Result<(Vec<Found>, Vec<(Peer, String)>)> {
+) -> Result<(Vec<Found>, Vec<Skipped>)> {
     let workshop = folders.workshop(config);
     sources::unpack(&workshop.sources)?;
     let wanted =
@@ -317,7 +320,7 @@ impl Leader<'_> {
         self.journal.runs().filter(mine).collect()
     }
 
-    fn results(&self, trials: &[Trial], skipped: Vec<(Peer, String)>) -> Results {
+    fn results(&self, trials: &[Trial], skipped: Vec<Skipped>) -> Results {
         let begun = self.journal.begun().cloned();
         let mut results = Results {
             schema: SCHEMA,
@@ -376,7 +379,7 @@ fn left_out(trial: &Trial, peer: &Peer, why: String) -> LeftOut {
 
 fn peer_rows(
     found: &[Found],
-    skipped: Vec<(Peer, String)>,
+    skipped: Vec<Skipped>,
     versions: &BTreeMap<String, String>,
 ) -> Vec<PeerRow> {
     let here = found.iter().map(|found| (found.peer, None));

@@ -117,7 +117,7 @@ mod tests {
         uneven[..6].fill(1.3);
         let noise = verdict(&uneven, &even);
         assert!(!noise.trusted && noise.why.unwrap().contains("30 %"));
-        assert!(!verdict(&even, &vec![1.0, 2.0, 1.0, 2.0, 1.0, 2.0]).trusted);
+        assert!(!verdict(&even, &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0]).trusted);
         // One of thirty is an accident.
         uneven.fill(1.0);
         uneven[3] = 9.0;

@@ -199,7 +199,7 @@ impl Crew {
             let mut ends = Vec::new();
             for program in &mut self.0 {
                 match program.hear(until)? {
-                    Said::Phase(line) => lines.push(line),
+                    Said::Phase(line) => lines.push(*line),
                     Said::End(end) => ends.push(end),
                     _ => return Err("it spoke out of turn".to_owned()),
                 }

@@ -351,8 +351,8 @@ fn processes(count: u32) -> String {
 
 fn keys_of(count: u64) -> String {
     match count {
-        1_000_000.. if count % 1_000_000 == 0 => format!("{} M keys", count / 1_000_000),
-        10_000.. if count % 1_000 == 0 => format!("{} K keys", count / 1_000),
+        1_000_000.. if count.is_multiple_of(1_000_000) => format!("{} M keys", count / 1_000_000),
+        10_000.. if count.is_multiple_of(1_000) => format!("{} K keys", count / 1_000),
         count => format!("{} keys", number(count)),
     }
 }

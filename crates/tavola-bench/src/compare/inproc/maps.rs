@@ -18,7 +18,7 @@ pub(super) struct Alone(Mutex<Map>);
 
 const WHOLE: &str = "no thread panics within the lock";
 
-fn copy(found: Option<&Box<[u8]>>, value: &mut Vec<u8>) -> bool {
+fn copy(found: Option<&[u8]>, value: &mut Vec<u8>) -> bool {
     let Some(found) = found else { return false };
     value.clear();
     value.extend_from_slice(found);
@@ -32,7 +32,10 @@ impl Store for Read {
     }
 
     fn get(&self, key: &[u8; 8], value: &mut Vec<u8>) -> Result<bool> {
-        Ok(copy(self.0.read().expect(WHOLE).get(key), value))
+        Ok(copy(
+            self.0.read().expect(WHOLE).get(key).map(AsRef::as_ref),
+            value,
+        ))
     }
 
     fn remove(&self, key: &[u8; 8]) -> Result<bool> {
@@ -55,7 +58,10 @@ impl Store for Alone {
     }
 
     fn get(&self, key: &[u8; 8], value: &mut Vec<u8>) -> Result<bool> {
-        Ok(copy(self.0.lock().expect(WHOLE).get(key), value))
+        Ok(copy(
+            self.0.lock().expect(WHOLE).get(key).map(AsRef::as_ref),
+            value,
+        ))
     }
 
     fn remove(&self, key: &[u8; 8]) -> Result<bool> {
