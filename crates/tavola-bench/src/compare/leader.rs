@@ -177,15 +177,13 @@ impl Drop for Folders {
     }
 }
 
-/// Who is not here, and why.
-type Skipped = (Peer, String);
-
 /// Who is here, and who is not.
+#[expect(clippy::type_complexity, reason = "a pair of lists is what it is")]
 fn find(
     config: &Config,
     folders: &Folders,
     tell: &mut dyn FnMut(&Progress),
-) -> Result<(Vec<Found>, Vec<Skipped>)> {
+) -> Result<(Vec<Found>, Vec<(Peer, String)>)> {
     let workshop = folders.workshop(config);
     sources::unpack(&workshop.sources)?;
     let wanted =
@@ -320,7 +318,7 @@ impl Leader<'_> {
         self.journal.runs().filter(mine).collect()
     }
 
-    fn results(&self, trials: &[Trial], skipped: Vec<Skipped>) -> Results {
+    fn results(&self, trials: &[Trial], skipped: Vec<(Peer, String)>) -> Results {
         let begun = self.journal.begun().cloned();
         let mut results = Results {
             schema: SCHEMA,
@@ -379,7 +377,7 @@ fn left_out(trial: &Trial, peer: &Peer, why: String) -> LeftOut {
 
 fn peer_rows(
     found: &[Found],
-    skipped: Vec<Skipped>,
+    skipped: Vec<(Peer, String)>,
     versions: &BTreeMap<String, String>,
 ) -> Vec<PeerRow> {
     let here = found.iter().map(|found| (found.peer, None));
