@@ -84,6 +84,9 @@ fn foot(results: &Results) -> String {
         Some(why) => format!("The machine was not steady, so take these as rough: {why}."),
         None => "The machine was steady.".to_owned(),
     };
+    if results.rows.iter().any(is_cut) {
+        text.push_str(" *: fewer keys, as its time was over.");
+    }
     let absent: Vec<&str> = results
         .peers
         .iter()
@@ -96,9 +99,15 @@ fn foot(results: &Results) -> String {
     text
 }
 
+/// Whether the store was not done with all keys within its time.
+fn is_cut(row: &Row) -> bool {
+    let note = row.note.as_deref();
+    note.is_some_and(|note| note.starts_with("only "))
+}
+
 fn figure(row: &Row) -> String {
     let millions = row.median / 1e6;
-    let cut = if row.note.is_some() { "*" } else { "" };
+    let cut = if is_cut(row) { "*" } else { "" };
     match millions {
         10.0.. => format!("{millions:.1}{cut}"),
         0.1.. => format!("{millions:.2}{cut}"),
@@ -154,5 +163,12 @@ mod tests {
         assert!(text.contains("| FAST  | 0.050 | – | 12.3 |"), "{text}");
         assert!(text.find("FAST").unwrap() < text.find("SLOW").unwrap());
         assert!(!text.contains("ABSENT"));
+        assert!(!text.contains('*'), "{text}");
+        let mut results = results;
+        results.rows[2].note = Some("only 7 of 9 within its time".to_owned());
+        results.rows[1].note = Some("behind another".to_owned());
+        let text = table(&results);
+        assert!(text.contains("0.050*") && !text.contains("12.3*"), "{text}");
+        assert!(text.contains("its time was over"), "{text}");
     }
 }
