@@ -2,9 +2,8 @@
 //!
 //! The put number `s` of a writer goes to key `s % keys`. Its value is `KEY:s:` again and again,
 //! `s` in 16 hexadecimal digits, cut to a length that follows from `s`: so a value that is cut
-//! short,
-//! mixed of two, or of another key is known. From the number of the last put that returned follows
-//! what each key must have. The programs in other languages make the same.
+//! short, mixed of two, or of another key is known. From the number of the last put that returned
+//! follows what each key must have. The programs in other languages make the same.
 
 const UNIT_TAIL: usize = 18;
 
