@@ -76,7 +76,7 @@ impl Extent {
 
     /// The limit of a phase.
     fn limit_ms(self) -> u64 {
-        self.either(250, 20_000)
+        self.either(180, 20_000)
     }
 
     fn base(self, phases: &[&str]) -> Case {
