@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// How to start a process that takes a [`Job`] as its last argument.
+/// How to start a process that takes a job as its last argument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
     /// The program.
