@@ -10,9 +10,9 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-clients test-report check check-peers torture torture-short \
-	shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m bench-c install \
-	uninstall clean
+.PHONY: help run build test test-clients test-report gates check check-peers torture \
+	torture-short shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
+	bench-c install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -35,6 +35,10 @@ test: ## all tests but the long ones
 test-clients: ## clients of memcached, in eight languages, with the server
 	@scripts/setup clients
 	scripts/test-clients
+
+gates: ## counts instructions of reads and writes, and fails where they have become more
+	@scripts/setup gates
+	scripts/gates
 
 check: ## format, lints, tidy, docs, layout tables, the header for C, other C libraries and processors
 	@scripts/setup check
