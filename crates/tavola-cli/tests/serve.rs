@@ -16,6 +16,8 @@ mod tls;
 #[path = "../../tavola-server/tests/tls_peer/mod.rs"]
 mod tls_peer;
 
+use std::fs::{self, File};
+
 use rustix::process::Signal;
 use seat::{Seat, ask, closed, connect, exists};
 use shell::{Shell, wait_until};
@@ -172,4 +174,42 @@ fn an_address_that_is_taken_is_told() {
     assert!(refused.contains(&address), "{refused}");
     let refused = shell.run(["serve", "t", "--listen", "nonsense:x"]).error();
     assert!(refused.contains("nonsense:x"), "{refused}");
+}
+
+#[test]
+fn a_size_that_has_no_effect_is_told() {
+    let shell = Shell::new();
+    shell.run(["create", "t", "--capacity", "8M"]).ok();
+    for (table, flag, size, is_told) in [
+        ("t", "--capacity", "8M", false),
+        ("t", "--capacity", "9M", true),
+        ("t", "--max-size", "32M", true),
+        ("new", "--max-size", "32M", false),
+        ("newer", "--capacity", "9M", false),
+    ] {
+        let mut command = shell.command(["serve", table, "--listen", "127.0.0.1:0", flag, size]);
+        let said = shell.path().join(".said");
+        command.stderr(File::create(&said).expect("a file"));
+        let pid_file = shell.path().join(".pid");
+        command.arg("--pid-file").arg(&pid_file);
+        let mut seat = Seat::start(command, pid_file);
+        ask(&mut *connect(&seat.address()), "get a\r\n", "END\r\n");
+        let said = fs::read_to_string(&said).expect("text");
+        let is = said.contains("is a cache of 8 MiB; the size that was asked for has no effect");
+        assert_eq!(is, is_told, "{flag} {size}: {said}");
+        assert_eq!(said.lines().count(), usize::from(is_told), "{said}");
+    }
+}
+
+#[test]
+fn threads_may_not_look_for_more_for_long() {
+    let shell = Shell::new();
+    for long in ["50", "11ms"] {
+        let refused = shell.run(["serve", "t", "--spin", long]);
+        assert_eq!(refused.code, 2, "{long}: {refused:?}");
+        let is_told = refused.err.contains("more than 10ms");
+        assert!(is_told, "{long}: {refused:?}");
+    }
+    let mut most = Seat::serve(&shell, &["t", "--spin", "10ms"]);
+    ask(&mut *connect(&most.address()), "get a\r\n", "END\r\n");
 }

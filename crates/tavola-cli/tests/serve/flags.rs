@@ -63,10 +63,7 @@ fn it_serves_a_cache_of_as_many_mebibytes() {
 #[test]
 fn what_clients_may_do_is_as_the_flags_say() {
     let shell = Shell::new();
-    let (mut seat, address) = seat(
-        &shell,
-        &["-F", "-A", "-I", "2k", "-c", "1", "-X", "-W", "-D", "_"],
-    );
+    let (mut seat, address) = seat(&shell, &["-F", "-A", "-I", "2k", "-c", "1", "-X", "-W"]);
     let mut line = connect(&address);
     let off = "CLIENT_ERROR flush_all not allowed\r\n";
     ask(
@@ -80,7 +77,6 @@ fn what_clients_may_do_is_as_the_flags_say() {
         large,
         "SERVER_ERROR object too large for cache\r\n",
     );
-    ask(&mut *line, "get b_c\r\n", "END\r\n");
     let mut other = connect(&address);
     ask(&mut *other, "", "ERROR Too many open connections\r\n");
     closed(other);
@@ -100,7 +96,7 @@ fn what_clients_may_do_is_as_the_flags_say() {
         ),
         (
             "stats detail dump\r\n",
-            "PREFIX b get 1 hit 0 set 0 del 0\r\nEND\r\n",
+            "CLIENT_ERROR stats detail not allowed\r\n",
         ),
     ] {
         ask(&mut *line, request, answer);
@@ -113,6 +109,34 @@ fn what_clients_may_do_is_as_the_flags_say() {
     ask(&mut *line, "shutdown\r\n", "");
     closed(line);
     assert_eq!(seat.ended(), Some(0));
+}
+
+#[test]
+fn prefixes_are_not_told_by_the_binary_protocol_either() {
+    for (flags, status) in [(&["-D", "_", "-X"][..], 1), (&["-D", "_"], 0)] {
+        let shell = Shell::new();
+        let (_seat, address) = seat(&shell, flags);
+        let mut line = connect(&address);
+        let topic = b"detail dump";
+        let mut request = vec![0; 24];
+        (request[0], request[1], request[3]) = (0x80, 0x10, topic.len() as u8);
+        request[11] = topic.len() as u8;
+        request.extend_from_slice(topic);
+        line.write_all(&request).expect("sent");
+        let mut header = [0; 24];
+        line.read_exact(&mut header).expect("an answer");
+        assert_eq!(header[7], status, "{flags:?}: {header:?}");
+    }
+}
+
+#[test]
+fn prefixes_end_where_the_flag_says() {
+    let shell = Shell::new();
+    let (_seat, address) = seat(&shell, &["-D", "_"]);
+    let mut line = connect(&address);
+    ask(&mut *line, "get b_c\r\n", "END\r\n");
+    let told = "PREFIX b get 1 hit 0 set 0 del 0\r\nEND\r\n";
+    ask(&mut *line, "stats detail dump\r\n", told);
 }
 
 #[test]
@@ -160,6 +184,7 @@ fn what_cannot_be_had_is_refused() {
     for (flags, word) in [
         (&["-U", "11211"][..], "UDP"),
         (&["-l", "0.0.0.0"], "--insecure"),
+        (&["-l", "proto[ascii]:127.0.0.1:11211"], "proto["),
         (&["-o", "bogus"], "bogus"),
         (&["-o", "ext_path=/x:1G"], "external storage"),
         (&["-S"], "-Y"),

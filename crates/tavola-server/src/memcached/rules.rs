@@ -12,6 +12,7 @@ use crate::net::Output;
 
 const WATCH_OFF: &[u8] = b"CLIENT_ERROR watch commands not allowed\r\n";
 const CACHEDUMP_OFF: &[u8] = b"CLIENT_ERROR stats cachedump not allowed\r\n";
+const DETAIL_OFF: &[u8] = b"CLIENT_ERROR stats detail not allowed\r\n";
 const METADUMP_OFF: &[u8] = b"ERROR metadump not allowed\r\n";
 const MGDUMP_OFF: &[u8] = b"ERROR key dump not allowed\r\n";
 
@@ -113,6 +114,7 @@ impl Rules {
         match request {
             Request::Watch(_) if !self.watch => Some(WATCH_OFF),
             Request::Stats(Stats::Cachedump { .. }) if !self.dumps => Some(CACHEDUMP_OFF),
+            Request::Stats(Stats::Detail(_)) if !self.dumps => Some(DETAIL_OFF),
             Request::LruCrawler { command, .. } if !self.dumps => match command {
                 LruCrawler::Metadump(_) => Some(METADUMP_OFF),
                 LruCrawler::Mgdump(_) => Some(MGDUMP_OFF),

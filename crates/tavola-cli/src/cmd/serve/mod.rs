@@ -35,6 +35,8 @@ use crate::units;
 use place::Place;
 use plan::{Plan, TablePlan, Voice};
 
+const LONGEST_SPIN: Duration = Duration::from_millis(10);
+
 const EXAMPLES: &str = "\
 Examples:
   tavola serve sessions                           on 127.0.0.1:11211
@@ -106,14 +108,16 @@ pub struct Args {
     /// Clients may not remove all keys at once (flush_all)
     #[arg(long)]
     no_flush: bool,
-    /// Clients may not list keys (lru_crawler metadump, mgdump; stats cachedump)
+    /// Clients may not list keys or their prefixes (lru_crawler metadump, mgdump; stats cachedump,
+    /// detail)
     #[arg(long)]
     no_dumps: bool,
     /// Clients may not watch what others do (watch)
     #[arg(long)]
     no_watch: bool,
-    /// How long a thread that was busy looks for more to do before it sleeps; 0: not at all
-    #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "50us")]
+    /// How long a thread that was busy looks for more to do before it sleeps: 20us, up to 10ms;
+    /// seconds without a unit; 0: not at all
+    #[arg(long, value_name = "TIME", value_parser = parse_spin, default_value = "50us")]
     spin: Duration,
     /// Writes the number of the process to a file, which goes when it ends
     #[arg(long, value_name = "FILE")]
@@ -201,6 +205,16 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err(format!("'{text}' is not a number from 1 on")),
         Ok(count) => Ok(count),
+    }
+}
+
+/// A look for more takes a CPU: a number that was meant in another unit must not take it for long.
+fn parse_spin(text: &str) -> Result<Duration, String> {
+    match units::parse_time(text)? {
+        time if time <= LONGEST_SPIN => Ok(time),
+        _ => Err(format!(
+            "'{text}' is more than 10ms; write 0, 20us or 1ms (without a unit it is seconds)"
+        )),
     }
 }
 

@@ -9,6 +9,9 @@ use crate::error::CliError;
 /// The port of memcached.
 pub const PORT: u16 = 11211;
 
+/// What memcached takes before an address and Tavola does not.
+const PREFIXES: [&str; 4] = ["proto[", "tag[", "btls:", "mtls:"];
+
 /// One address or path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -34,6 +37,12 @@ pub fn is_of_this_machine(address: &SocketAddr) -> bool {
 /// begins with a slash. A name may stand for several addresses. Before them may be `notls:`, which
 /// says what goes without saying for paths.
 pub fn read(text: &str, port: u16) -> Result<Vec<Place>, CliError> {
+    if let Some(prefix) = PREFIXES.iter().find(|prefix| text.starts_with(**prefix)) {
+        return Err(CliError::Sentence(format!(
+            "'{text}' begins with {prefix}, which is not to be had here: \
+             all addresses speak the same, but for TLS (notls:)"
+        )));
+    }
     let (text, place): (_, fn(SocketAddr) -> Place) = match text.strip_prefix("notls:") {
         Some(text) => (text, Place::Plain),
         None => (text, Place::Tcp),
@@ -123,6 +132,7 @@ mod tests {
             "",
             "notls:",
             "tls:127.0.0.1",
+            "proto[ascii]:127.0.0.1",
             "127.0.0.1:many",
             "127.0.0.1:70000",
             "1.2.3.4.5",

@@ -10,6 +10,7 @@ use tavola_server::memcached::Protocol;
 
 use super::place::Place;
 use crate::error::CliError;
+use crate::units;
 
 /// How long a thread that was busy looks for more to do, unless told otherwise.
 pub const SPIN: Duration = Duration::from_micros(50);
@@ -123,6 +124,27 @@ impl TablePlan {
             self.insist(&table)?;
         }
         Ok(table)
+    }
+
+    /// What was asked for of a table that is there already, and is otherwise.
+    pub fn without_effect(&self, table: &Table) -> Result<Option<String>, CliError> {
+        let stats = table.stats()?;
+        let is_capacity = self
+            .capacity
+            .is_none_or(|bytes| stats.capacity == Some(bytes));
+        // A table is made in whole pages; less than a MiB is no matter.
+        let is_size = |bytes: u64| stats.max_size.abs_diff(bytes) < 1 << 20;
+        if is_capacity && self.max_size.is_none_or(is_size) {
+            return Ok(None);
+        }
+        let is = match stats.capacity {
+            Some(bytes) => format!("a cache of {}", units::size(bytes)),
+            None => format!("no cache, and may grow to {}", units::size(stats.max_size)),
+        };
+        Ok(Some(format!(
+            "the table {} is there already: it is {is}; the size that was asked for has no effect",
+            table.path().display()
+        )))
     }
 
     fn insist(&self, table: &Table) -> Result<(), CliError> {

@@ -30,6 +30,10 @@ pub(super) fn carry_out(work: &Work, header: &Header, topic: &[u8], output: &mut
             stats::reset(work);
             Ok(())
         }
+        // Prefixes are of keys: who may list none is told none.
+        topic if topic.starts_with(b"detail") && !work.shared.rules.dumps => {
+            return refuse(output, header, Status::NotFound);
+        }
         b"detail dump" => {
             let mut all = Vec::new();
             prefixes.dump(&mut all);

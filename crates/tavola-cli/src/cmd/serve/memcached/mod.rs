@@ -73,7 +73,7 @@ struct Flags {
     /// Disable flush_all
     #[arg(short = 'F', long)]
     disable_flush_all: bool,
-    /// Disable lists of keys: stats cachedump, lru_crawler metadump and mgdump
+    /// Disable lists of keys: stats cachedump and detail, lru_crawler metadump and mgdump
     #[arg(short = 'X', long)]
     disable_dumping: bool,
     /// Disable watch
