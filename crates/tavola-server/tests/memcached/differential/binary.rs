@@ -2,6 +2,7 @@
 
 use super::Style;
 use super::random::Random;
+use super::text::has_largest;
 
 const KEYS: [&str; 4] = ["a", "b", "key", "n"];
 const TIMES: [u32; 5] = [0, 100, 2_592_000, 2_592_001, 4_102_444_800];
@@ -24,6 +25,13 @@ struct Parts {
     cas: u64,
 }
 
+impl Parts {
+    fn has_largest(&self) -> bool {
+        let (numbers, _) = self.extras.as_chunks::<8>();
+        has_largest(&self.value) || numbers.contains(&[0xff; 8])
+    }
+}
+
 /// With touch, which holds on to an item as well.
 const GETS: [u8; 9] = [0x00, 0x09, 0x0c, 0x0d, 0x1c, 0x1d, 0x1e, 0x23, 0x24];
 const COUNTS: [u8; 4] = [0x05, 0x06, 0x15, 0x16];
@@ -32,7 +40,7 @@ const COUNTS: [u8; 4] = [0x05, 0x06, 0x15, 0x16];
 pub fn request(random: &mut Random, style: Style) -> Vec<u8> {
     let others: &[u8] = if style.counts { &GETS } else { &COUNTS };
     let mut parts = right(random);
-    while others.contains(&parts.opcode) {
+    while others.contains(&parts.opcode) || !style.is_newest && parts.has_largest() {
         parts = right(random);
     }
     if style.is_newest && random.once_in(12) {

@@ -51,8 +51,18 @@ pub fn read() -> Vec<u8> {
     format!("gets {}\r\n", KEYS.join(" ")).into_bytes()
 }
 
+/// Whether it has the largest number. Older ones look for a sign in numbers from 2^63 on, and
+/// beyond the end of what is stored, so that it is chance what they answer.
+pub fn has_largest(request: &[u8]) -> bool {
+    let largest = b"18446744073709551615";
+    request.windows(largest.len()).any(|bytes| bytes == largest)
+}
+
 /// Whether a request is of this style, and of a kind that is answered alike.
 fn fits(request: &[u8], style: Style) -> bool {
+    if !style.is_newest && has_largest(request) {
+        return false;
+    }
     let line = request
         .split(|byte| *byte == b'\n')
         .next()
