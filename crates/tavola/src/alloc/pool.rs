@@ -225,6 +225,7 @@ pub(crate) fn provision(region: &Region, me: u32, want: u32) -> Result<()> {
             (first..first + count).for_each(|page| push_hole(&lock, page));
             return Err(Error::Full { reason: FULL_FILES });
         }
+        region.populate(offset, u64::from(count) * PAGE);
         let lock = lock(region, me)?;
         (first..first + count)
             .rev()

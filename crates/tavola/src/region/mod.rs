@@ -10,13 +10,13 @@
 
 #![allow(unsafe_code)]
 
+mod advice;
 mod ahead;
 mod clock;
 mod create;
 mod dirs;
 mod evicted;
 mod extents;
-mod huge;
 mod leases;
 mod name;
 mod samples;

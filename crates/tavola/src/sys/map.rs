@@ -3,18 +3,22 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// Bytes in a huge page of x86-64, and of aarch64 with 4 KiB base pages.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 // The same numbers on every supported architecture; libc lacks them for some targets.
+const MADV_POPULATE_WRITE: libc::c_int = 23;
 const MADV_COLLAPSE: libc::c_int = 25;
 
 /// Where the last mapping of this process was before it was unmapped, or 0. A table that is
 /// opened again goes there with one call, where reserving and trimming takes four. Process memory
 /// only, and a mere hint: any value is right.
 static VACATED: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the kernel said that it knows no `MADV_POPULATE_WRITE`.
+static NO_POPULATE: AtomicBool = AtomicBool::new(false);
 
 /// A file mapped from its start, shared with every process that maps it; dropped, it is unmapped.
 ///
@@ -80,6 +84,17 @@ impl Drop for Mapping {
 /// `ENOMEM` that no huge page was to be had.
 pub(crate) fn collapse(addr: *mut u8, len: usize) -> io::Result<()> {
     advise(addr, len, MADV_COLLAPSE)
+}
+
+/// Maps the pages of a range of the file for writing, where the kernel can (Linux 5.14 and later);
+/// otherwise the first write to each does. The range should be backed by memory.
+pub(crate) fn populate(addr: *mut u8, len: usize) {
+    if !NO_POPULATE.load(Relaxed)
+        && advise(addr, len, MADV_POPULATE_WRITE)
+            .is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
+    {
+        NO_POPULATE.store(true, Relaxed);
+    }
 }
 
 fn is_aligned(base: *mut u8) -> bool {
@@ -149,7 +164,7 @@ fn unmap(addr: *mut u8, len: usize) {
 }
 
 fn advise(addr: *mut u8, len: usize, advice: libc::c_int) -> io::Result<()> {
-    // SAFETY: the three pieces of advice used here change no contents and drop no page; the
+    // SAFETY: the pieces of advice used here change no contents and drop no page; the
     // kernel checks the range.
     super::retry(|| unsafe { libc::madvise(addr.cast(), len, advice) }).map(drop)
 }
@@ -268,6 +283,39 @@ mod tests {
         let read_only = file::open(&dir.path("table"), false).unwrap();
         assert!(Mapping::shared(read_only.as_fd(), 8 << 20, true).is_err());
         assert!(Mapping::shared(read_only.as_fd(), 8 << 20, false).is_ok());
+    }
+
+    /// Pages that this thread had to have mapped by touching them.
+    fn faults() -> i64 {
+        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: a valid place for the answer, which any bytes are a value of.
+        unsafe {
+            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+            usage.assume_init().ru_minflt
+        }
+    }
+
+    #[test]
+    fn populated_pages_are_written_without_a_fault() {
+        let len = 4 << 20;
+        let (_dir, fd) = file_of(len as u64);
+        let mapping = Mapping::shared(fd.as_fd(), len, true).unwrap();
+        file::allocate(fd.as_fd(), 0, len as u64).unwrap();
+        populate(mapping.base(), len);
+        let before = faults();
+        for at in (0..len).step_by(4096) {
+            // SAFETY: within the mapping, which nobody else writes.
+            unsafe { mapping.base().add(at).write_volatile(1) };
+        }
+        if NO_POPULATE.load(Relaxed) {
+            eprintln!("not tested: this kernel maps pages by their first write only");
+        } else {
+            // A few of the thread's own; there would be a thousand.
+            assert!(faults() - before < 100, "{} faults", faults() - before);
+        }
+        populate(mapping.base().wrapping_add(1), 4096);
+        assert!(NO_POPULATE.load(Relaxed), "an address that is no page's");
+        NO_POPULATE.store(false, Relaxed);
     }
 
     #[test]
