@@ -1,20 +1,20 @@
 //! Where another store is ahead of Tavola, the row says whose it is and what that store is spared.
 
-use super::peers::{self, Peer};
+use super::figure::{figure, is_level, is_timed, ratio};
+use super::peers;
+use super::properties::profile;
 use super::report::Row;
 
 /// Adds a note to each row of Tavola's that a row of the same case, phase and language is ahead of.
+/// Who is level is not ahead.
 pub(super) fn explain(rows: &mut [Row]) {
-    let peers: Vec<Peer> = peers::all().collect();
-    let peer = |name: &str| peers.iter().find(|peer| peer.name == name);
     let notes: Vec<Option<String>> = rows
         .iter()
         .map(|row| {
             let own = row.peer.starts_with("tavola");
-            let ahead = rows.iter().filter(|other| own && is_ahead(other, row));
+            let ahead = rows.iter().filter(|other| own && is_same(other, row));
             let told: Vec<String> = ahead
-                .filter_map(|other| Some((other, peer(&other.peer)?)))
-                .map(|(other, peer)| sentence(other, row, peer))
+                .filter_map(|other| Some(sentence(&other.peer, times_ahead(other, row)?)))
                 .collect();
             (!told.is_empty()).then(|| format!("behind {}", told.join("; ")))
         })
@@ -27,29 +27,28 @@ pub(super) fn explain(rows: &mut [Row]) {
     }
 }
 
-fn is_ahead(other: &Row, row: &Row) -> bool {
-    let same = other.workload == row.workload
+fn is_same(other: &Row, row: &Row) -> bool {
+    other.workload == row.workload
         && other.title == row.title
         && other.phase == row.phase
         && other.language == row.language
-        && !other.peer.starts_with("tavola");
-    same && ratio(other, row) > 1.0
+        && !other.peer.starts_with("tavola")
 }
 
-/// How many times faster the other is.
-fn ratio(other: &Row, row: &Row) -> f64 {
-    match (other.latency.p50_ns, row.latency.p50_ns) {
-        (Some(theirs), Some(ours)) => ours as f64 / theirs.max(1) as f64,
-        _ if row.is_rate() => other.median / row.median.max(1e-12),
-        _ => row.median / other.median.max(1e-12),
-    }
+/// How many times faster the other is, where it is.
+fn times_ahead(other: &Row, row: &Row) -> Option<f64> {
+    let timed = is_timed(other) && is_timed(row);
+    let (theirs, ours) = (figure(other, timed), figure(row, timed));
+    let times = ratio(theirs, ours, row.is_rate() && !timed);
+    (times > 1.0 && !is_level(theirs, ours, timed)).then_some(times)
 }
 
-fn sentence(other: &Row, row: &Row, peer: &Peer) -> String {
-    let times = ratio(other, row);
-    match peer.spared {
-        Some(spared) => format!("{} ({times:.2} ×), {spared}", peer.title),
-        None => format!("{} ({times:.2} ×)", peer.title),
+fn sentence(name: &str, times: f64) -> String {
+    let peer = peers::all().find(|peer| peer.name == name);
+    let title = peer.map_or(name, |peer| peer.title);
+    match profile(name).map_or("", |profile| profile.spared) {
+        "" => format!("{title} ({times:.2} ×)"),
+        spared => format!("{title} ({times:.2} ×), {spared}"),
     }
 }
 
@@ -64,6 +63,8 @@ mod tests {
             unit: unit.to_owned(),
             language: "C".to_owned(),
             median,
+            least: 0.95 * median,
+            most: 1.05 * median,
             ..Row::default()
         }
     }
@@ -83,6 +84,25 @@ mod tests {
         );
         assert!(!note.contains("LMDB"));
         assert_eq!((&rows[1].note, &rows[2].note), (&None, &None));
+    }
+
+    #[test]
+    fn who_is_level_is_not_ahead() {
+        let mut rows = [row("tavola", "ops/s", 2e6), row("lmdb", "ops/s", 2.1e6)];
+        explain(&mut rows);
+        assert_eq!(rows[0].note, None);
+    }
+
+    #[test]
+    fn timed_calls_are_compared_as_on_the_page() {
+        let mut rows = [row("tavola", "ops/s", 9e6), row("lmdb", "ops/s", 1e6)];
+        for (row, p99) in rows.iter_mut().zip([3000, 1000]) {
+            row.case.timed = true;
+            row.latency.p99_ns = Some(p99);
+        }
+        explain(&mut rows);
+        let note = rows[0].note.as_deref().unwrap();
+        assert!(note.contains("LMDB (3.00 ×), which lends"), "{note}");
     }
 
     #[test]

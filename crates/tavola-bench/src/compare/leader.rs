@@ -10,13 +10,13 @@ use super::gather;
 use super::journal::{Begun, Entry, Journal, Run};
 use super::machine::{cpus, machine, utc_now};
 use super::noise::{Gauge, noise};
-use super::peers::{self, Found, Peer};
+use super::peers::{self, Found, Peer, Server};
 use super::report::{LeftOut, PeerRow, Results, SCHEMA, TormentRow};
 use super::supply::Stock;
 use super::torment;
 use super::turn::Ground;
 use super::workloads::{Extent, LETTERS, Trial, plan};
-use super::{Config, Progress, behind, company, sources};
+use super::{Config, Progress, behind, company, properties, sources};
 use crate::{Error, Result};
 
 /// What a quick run may take for its trials: with what is before and after them it is done in three
@@ -96,7 +96,7 @@ pub fn list(config: &Config) -> Result<Vec<PeerRow>> {
     check(config)?;
     let folders = Folders::make(config)?;
     let (found, skipped) = find(config, &folders, &mut |_| ())?;
-    Ok(peer_rows(&found, skipped, &BTreeMap::new()))
+    Ok(peer_rows(config, &found, skipped, &BTreeMap::new()))
 }
 
 fn check(config: &Config) -> Result<()> {
@@ -351,7 +351,7 @@ impl Leader<'_> {
         }
         behind::explain(&mut results.rows);
         results.seconds = self.journal.runs().map(|run| run.seconds).sum();
-        results.peers = peer_rows(&self.found, skipped, &self.versions());
+        results.peers = peer_rows(self.config, &self.found, skipped, &self.versions());
         results
     }
 
@@ -376,6 +376,7 @@ fn left_out(trial: &Trial, peer: &Peer, why: String) -> LeftOut {
 }
 
 fn peer_rows(
+    config: &Config,
     found: &[Found],
     skipped: Vec<(Peer, String)>,
     versions: &BTreeMap<String, String>,
@@ -383,19 +384,27 @@ fn peer_rows(
     let here = found.iter().map(|found| (found.peer, None));
     let absent = skipped.into_iter().map(|(peer, why)| (peer, Some(why)));
     here.chain(absent)
-        .map(|(peer, why)| peer_row(&peer, why, versions))
+        .map(|(peer, why)| PeerRow {
+            version: versions.get(peer.name).cloned().unwrap_or_default(),
+            skipped: why,
+            ..peer_row(&peer, config.postgres.is_some())
+        })
         .collect()
 }
 
-fn peer_row(peer: &Peer, skipped: Option<String>, versions: &BTreeMap<String, String>) -> PeerRow {
+fn peer_row(peer: &Peer, postgres_is_given: bool) -> PeerRow {
+    let server = match (peer.server, postgres_is_given) {
+        (Some(Server::Postgres), true) => "; the server of the address that was given",
+        (Some(Server::Postgres), false) => "; the server's files in memory",
+        _ => "",
+    };
     PeerRow {
         name: peer.name.to_owned(),
         title: peer.title.to_owned(),
-        version: versions.get(peer.name).cloned().unwrap_or_default(),
-        configuration: peer.configuration.to_owned(),
+        configuration: format!("{}{server}", peer.configuration),
         language: peer.language.to_owned(),
-        skipped,
-        properties: Some(peer.properties),
+        properties: properties::of(peer, postgres_is_given),
+        ..PeerRow::default()
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 mod behind;
 mod company;
+mod figure;
 mod found;
 mod gather;
 pub mod inproc;
@@ -28,6 +29,7 @@ mod noise;
 pub mod page;
 pub mod peers;
 mod program;
+mod properties;
 pub mod report;
 mod servers;
 mod sources;

@@ -1,11 +1,13 @@
-//! What a run came to: `results.json`, schema 1.
+//! What a run came to: `results.json`, schema 2.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::job::{Case, Latency, Placement, Reply};
 
 /// The schema that this program writes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// All that a run found out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -104,30 +106,63 @@ pub struct PeerRow {
     pub language: String,
     /// Why it took no part.
     pub skipped: Option<String>,
-    /// What it is, and is not.
+    /// What it promises, and does not.
+    #[serde(deserialize_with = "of_this_schema")]
     pub properties: Option<Properties>,
 }
 
-/// What a store is, beside fast or slow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// An answer that is not always yes or no.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Answer {
+    /// Not at all.
+    #[default]
+    No,
+    /// With what the note says.
+    Partly,
+    /// Without conditions.
+    Yes,
+}
+
+/// One property of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Property {
+    /// As it is run here.
+    pub run: Answer,
+    /// With the options or the place that favour it.
+    pub can: Answer,
+    /// What it takes, or what is left out; empty where there is nothing to say.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub note: Cow<'static, str>,
+}
+
+/// What people choose a store by, beside fast or slow.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Properties {
-    /// What was written is on a disk when a write returns.
-    pub durable: bool,
-    /// Several processes read and write it at once.
-    pub shared: bool,
-    /// It goes on after a writer was killed.
-    pub survives_kill: bool,
-    /// It is there after the machine was started anew.
-    pub survives_reboot: bool,
-    /// It makes room by itself.
-    pub evicts: bool,
-    /// Keys come in an order.
-    pub ordered: bool,
-    /// Several changes are made at once, or none.
-    pub transactions: bool,
-    /// It is reached from other machines.
-    pub network: bool,
+    /// A write that has returned survives a power failure.
+    pub durable: Property,
+    /// Processes that know nothing of each other read and write at the same time.
+    pub shared: Property,
+    /// `kill -9` of a process that uses it leaves the others working, and the data whole.
+    pub survives_kill: Property,
+    /// The data is there after an orderly restart of the machine.
+    pub survives_reboot: Property,
+    /// Makes room by itself when it is full.
+    pub evicts: Property,
+    /// Walks in the order of the keys.
+    pub ordered: Property,
+    /// Several keys change together or not at all.
+    pub transactions: Property,
+    /// Other machines can use it.
+    pub network: Property,
+}
+
+/// Results of schema 1 had yes or no: they say nothing.
+fn of_this_schema<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Properties>, D::Error> {
+    let value = Option::<serde_json::Value>::deserialize(from)?;
+    Ok(value.and_then(|value| serde_json::from_value(value).ok()))
 }
 
 /// One figure of one peer.

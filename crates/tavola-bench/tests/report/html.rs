@@ -11,7 +11,7 @@ use crate::sample;
 
 pub fn page_of(results: &Value) -> String {
     let text = results.to_string();
-    let results: Results = serde_json::from_str(&text).expect("the sample is of schema 1");
+    let results: Results = serde_json::from_str(&text).expect("the sample is of schema 2");
     page::page(&results)
 }
 

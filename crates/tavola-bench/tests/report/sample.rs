@@ -44,7 +44,7 @@ impl Chance {
     }
 }
 
-/// A whole run of schema 1.
+/// A whole run of schema 2.
 pub fn results() -> Value {
     let mut chance = Chance(7);
     let mut rows = Vec::new();
@@ -68,7 +68,7 @@ pub fn results() -> Value {
     scripts(&mut rows, &mut chance);
     latencies(&mut rows, &mut chance);
     json!({
-        "schema": 1, "sample": true, "tavola": "0.1.0", "quick": true,
+        "schema": 2, "sample": true, "tavola": "0.1.0", "quick": true,
         "started": "2026-11-24T06:00:00Z", "seconds": 171.5,
         "machine": {"cpu": "Sample processor", "cpus": 2, "memory_bytes": 25769803776u64,
             "kernel": "6.18.0", "os": "Debian GNU/Linux 12", "virtual": true, "clock": "tsc"},

@@ -52,7 +52,7 @@ fn two_stores_are_compared_and_nothing_is_left_behind() {
     let results = results(&output);
     let file = fs::read(desk.dir.path().join("out/results.json")).unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&file).unwrap(), results);
-    assert_eq!(results["schema"], 1);
+    assert_eq!(results["schema"], 2);
     assert!(results["machine"]["cpus"].as_u64().unwrap() >= 1);
     let rows = results["rows"].as_array().unwrap();
     for peer in ["std-mutex", "tavola-rust"] {

@@ -3,6 +3,7 @@
 use super::stores::{Store, Stores};
 use super::words::Unit;
 use super::workloads;
+use crate::compare::figure::{self, Figure};
 use crate::compare::job::{Placement, Reply};
 use crate::compare::report::{Results, Row};
 
@@ -17,17 +18,6 @@ pub(super) struct Entry<'a> {
     pub(super) figure: Figure,
 }
 
-/// The median of all runs, and how far they reach.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Figure {
-    pub(super) median: f64,
-    pub(super) least: f64,
-    pub(super) most: f64,
-}
-
-/// Two latencies closer than this are called level: they are of one run each.
-const CLOSE: f64 = 1.1;
-
 /// Rows of the same case, phase, unit, placement and replies.
 #[derive(Debug)]
 pub(super) struct Contest<'a> {
@@ -37,8 +27,7 @@ pub(super) struct Contest<'a> {
     pub(super) first: &'a Row,
     /// Of all figures.
     pub(super) unit: Unit<'a>,
-    /// Where each call is timed, looking at the clock is a part of all rates: what is compared is
-    /// the time within which 99 % of the calls were done.
+    /// The time within which 99 % of the calls were done is compared, not the rate.
     pub(super) timed: bool,
     /// With right answers, best first.
     pub(super) entries: Vec<Entry<'a>>,
@@ -109,7 +98,7 @@ fn key(row: &Row) -> Key<'_> {
 
 fn contest<'a>(number: usize, rows: Vec<&'a Row>, stores: &'a Stores<'a>) -> Contest<'a> {
     let first = rows[0];
-    let timed = first.case.timed && rows.iter().all(|row| row.latency.p99_ns.is_some());
+    let timed = rows.iter().all(|row| figure::is_timed(row));
     let unit = Unit(if timed { "ns" } else { &first.unit });
     let twice = |row: &Row| rows.iter().filter(|other| other.peer == row.peer).count() > 1;
     let entry = |row: &'a Row| {
@@ -122,7 +111,7 @@ fn contest<'a>(number: usize, rows: Vec<&'a Row>, stores: &'a Stores<'a>) -> Con
             row,
             store,
             label,
-            figure: figure(row, timed),
+            figure: figure::figure(row, timed),
         })
     };
     let entries = rows.iter().filter_map(|row| entry(row));
@@ -142,21 +131,6 @@ fn contest<'a>(number: usize, rows: Vec<&'a Row>, stores: &'a Stores<'a>) -> Con
         timed,
         entries,
         wrong,
-    }
-}
-
-fn figure(row: &Row, timed: bool) -> Figure {
-    match row.latency.p99_ns.filter(|_| timed) {
-        Some(ns) => Figure {
-            median: ns as f64,
-            least: ns as f64,
-            most: ns as f64,
-        },
-        None => Figure {
-            median: row.median,
-            least: row.least,
-            most: row.most,
-        },
     }
 }
 
@@ -182,10 +156,7 @@ impl Contest<'_> {
 
     /// How many times as fast `a` is as `b`.
     pub(super) fn ratio(&self, a: &Entry, b: &Entry) -> f64 {
-        match self.unit.higher_is_better() {
-            true => a.figure.median / b.figure.median,
-            false => b.figure.median / a.figure.median,
-        }
+        figure::ratio(a.figure, b.figure, self.unit.higher_is_better())
     }
 
     /// Tavola beside the fastest of the others; of those with the same guarantees only, if
@@ -194,17 +165,11 @@ impl Contest<'_> {
         let ours = self.entries.iter().find(|entry| entry.store.ours)?;
         let mut others = self.entries.iter().filter(|entry| !entry.store.ours);
         let other = others.find(|entry| entry.store.same || !same)?;
-        let (a, b) = (ours.figure, other.figure);
-        let ratio = self.ratio(ours, other);
-        let level = match self.timed {
-            true => ratio < CLOSE && ratio > 1.0 / CLOSE,
-            false => a.least <= b.most && b.least <= a.most,
-        };
         Some(Standing {
             ours,
             other,
-            ratio,
-            level,
+            ratio: self.ratio(ours, other),
+            level: figure::is_level(ours.figure, other.figure, self.timed),
         })
     }
 }

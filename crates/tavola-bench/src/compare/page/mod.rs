@@ -13,7 +13,6 @@ use crate::{Error, Result};
 
 mod charts;
 mod contests;
-mod properties;
 mod sections;
 mod stores;
 mod words;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::properties::{Answer, Profile, Properties, profile};
-use crate::compare::report::{self, PeerRow, Results};
+use crate::compare::properties::{Profile, profile};
+use crate::compare::report::{Answer, PeerRow, Properties, Property, Results};
 
 /// A peer of the run, with what is known about its store.
 #[derive(Debug)]
@@ -13,7 +13,8 @@ pub(super) struct Store<'a> {
     /// How the run describes it; a row may name a peer that no entry describes.
     pub(super) peer: Option<&'a PeerRow>,
     pub(super) profile: Option<&'static Profile>,
-    pub(super) properties: Option<Properties>,
+    /// As the run tells them, else as they are known.
+    pub(super) properties: Option<&'a Properties>,
     /// One of Tavola's own.
     pub(super) ours: bool,
     /// Processes share it, and may be killed at it.
@@ -46,13 +47,8 @@ pub(super) fn stores(results: &Results) -> Stores<'_> {
 
 fn store<'a>(name: &'a str, peer: Option<&'a PeerRow>, colour: usize) -> Store<'a> {
     let profile = profile(name);
-    let told = peer.and_then(|peer| peer.properties);
-    let known = profile.map(|profile| profile.properties);
-    let properties = match (known, told) {
-        (Some(known), Some(told)) => Some(as_run(known, told)),
-        (None, Some(told)) => Some(plain(told)),
-        (known, None) => known,
-    };
+    let told = peer.and_then(|peer| peer.properties.as_ref());
+    let properties = told.or(profile.map(|profile| &profile.properties));
     let title = peer.map_or("", |peer| &peer.title);
     Store {
         name,
@@ -60,63 +56,24 @@ fn store<'a>(name: &'a str, peer: Option<&'a PeerRow>, colour: usize) -> Store<'
         peer,
         profile,
         ours: name == "tavola" || name.starts_with("tavola-") || name.ends_with("-tavola"),
-        same: properties
-            .as_ref()
-            .is_some_and(Properties::shared_and_kill_safe),
+        same: properties.is_some_and(Properties::shared_and_kill_safe),
         properties,
         colour,
     }
 }
 
-/// Whether processes share a store and may be killed at it depends on how a program uses it, which
-/// the run knows better. All else is told of the store, as it can be: there the table knows more.
-fn as_run(mut known: Properties, told: report::Properties) -> Properties {
-    let depends = [
-        (&mut known.shared, told.shared),
-        (&mut known.survives_kill, told.survives_kill),
-    ];
-    for (property, told) in depends {
-        property.run = match (told, property.run) {
-            (true, Answer::No) => Answer::Yes,
-            (true, run) => run.max(property.can),
-            (false, run) => run.min(Answer::Partly),
-        };
-        property.can = property.can.max(property.run);
-    }
-    known
-}
-
-fn plain(told: report::Properties) -> Properties {
-    let mut properties = super::properties::UNKNOWN;
-    for (property, told) in properties.each_mut().into_iter().zip(told.in_order()) {
-        property.run = if told { Answer::Yes } else { Answer::No };
-        property.can = property.run;
-    }
-    properties
-}
-
-impl report::Properties {
-    /// In the order of [`Properties::columns`].
-    fn in_order(self) -> [bool; 8] {
-        [
-            self.durable,
-            self.shared,
-            self.survives_kill,
-            self.survives_reboot,
-            self.evicts,
-            self.ordered,
-            self.transactions,
-            self.network,
-        ]
-    }
-}
-
 impl Store<'_> {
+    /// What it does not have to do that Tavola does, as the end of a sentence.
+    pub(super) fn spared(&self) -> Option<&'static str> {
+        let spared = self.profile?.spared;
+        (!spared.is_empty()).then_some(spared)
+    }
+
     /// Why it promises less than Tavola does, in a few words.
     pub(super) fn lacks(&self) -> Option<String> {
-        let properties = self.properties.as_ref()?;
-        let lacking = |property: &super::properties::Property, plain: &str| {
-            (property.run != Answer::Yes).then(|| match property.note {
+        let properties = self.properties?;
+        let lacking = |property: &Property, plain: &str| {
+            (property.run != Answer::Yes).then(|| match &*property.note {
                 "" => plain.to_owned(),
                 note => note.to_owned(),
             })
@@ -131,7 +88,7 @@ mod tests {
     use super::*;
     use crate::compare::report::{Row, TormentRow};
 
-    fn named(name: &str, properties: Option<report::Properties>) -> Results {
+    fn named(name: &str, properties: Option<Properties>) -> Results {
         Results {
             peers: vec![PeerRow {
                 name: name.to_owned(),
@@ -143,22 +100,36 @@ mod tests {
     }
 
     #[test]
-    fn a_run_knows_better_how_a_store_was_run() {
-        let alone = report::Properties::default();
-        let results = named("lmdb", Some(alone));
-        assert!(!stores(&results)["lmdb"].same);
+    fn what_a_run_tells_of_a_store_counts_and_else_what_is_known() {
+        let alone = Properties::default();
+        assert!(!stores(&named("lmdb", Some(alone.clone())))["lmdb"].same);
         assert!(stores(&named("lmdb", None))["lmdb"].same);
-        let both = report::Properties {
-            shared: true,
-            survives_kill: true,
+        let yes = Property {
+            run: Answer::Yes,
+            can: Answer::Yes,
+            ..Property::default()
+        };
+        let both = Properties {
+            shared: yes.clone(),
+            survives_kill: yes,
             ..alone
         };
         assert!(stores(&named("novelty", Some(both)))["novelty"].same);
-        // Known to be built by one and then only read, whatever a run says.
-        assert!(!stores(&named("tinycdb", Some(both)))["tinycdb"].same);
         // Files are torn unless they are written beside and renamed.
-        assert!(stores(&named("files-shm", Some(both)))["files-shm"].same);
-        assert!(!stores(&named("files-shm", Some(alone)))["files-shm"].same);
+        assert!(stores(&named("files-shm", None))["files-shm"].same);
+        assert!(!stores(&named("files-php-shm", None))["files-php-shm"].same);
+    }
+
+    #[test]
+    fn results_of_the_first_schema_tell_nothing_of_properties() {
+        let text = r#"{"schema": 1, "peers": [{"name": "sqlite", "properties":
+            {"durable": false, "shared": false, "survives_reboot": true}}]}"#;
+        let results: Results = serde_json::from_str(text).expect("it is read");
+        assert_eq!(results.peers[0].properties, None);
+        assert!(stores(&results)["sqlite"].same);
+        let text = serde_json::to_string(&named("x", Some(Properties::default())));
+        let again: Results = serde_json::from_str(&text.expect("JSON")).expect("it is read");
+        assert_eq!(again.peers[0].properties, Some(Properties::default()));
     }
 
     #[test]

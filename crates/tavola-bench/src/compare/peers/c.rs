@@ -1,7 +1,6 @@
 //! Peers whose programs are in C: stores with a library, and servers through their clients.
 
-use super::{NOTHING, Peer, Place, STORE, Server, Start, Together};
-use crate::compare::report::Properties;
+use super::{Peer, Place, STORE, Server, Start, Together};
 
 const fn c(
     adapter: &'static str,
@@ -18,30 +17,12 @@ const fn c(
 const LOCKS: Together =
     Together::Alone("whoever opens it to write keeps all others out until it is closed");
 
-const ALONE: Option<&str> = Some("which one process at a time has to itself");
-
-const SIZED: Option<&str> =
-    Some("which one process at a time has to itself, with all its buckets made beforehand");
-
-const KEPT: Properties = Properties {
-    survives_reboot: true,
-    ..NOTHING
-};
-
 /// One that is asked over a socket.
 const CLIENT: Peer = Peer {
     workloads: "abcd",
     batches: true,
     most_value_bytes: 1_000_000,
     ..STORE
-};
-
-const SERVED: Properties = Properties {
-    shared: true,
-    network: true,
-    survives_kill: true,
-    evicts: true,
-    ..NOTHING
 };
 
 pub(super) const PEERS: &[Peer] = &[
@@ -55,12 +36,6 @@ pub(super) const PEERS: &[Peer] = &[
             "the library that `make build` makes",
         ),
         batches: true,
-        properties: Properties {
-            shared: true,
-            survives_kill: true,
-            evicts: true,
-            ..NOTHING
-        },
         ..STORE
     },
     Peer {
@@ -74,12 +49,6 @@ pub(super) const PEERS: &[Peer] = &[
         ),
         workloads: "efgi",
         batches: true,
-        properties: Properties {
-            shared: true,
-            survives_kill: true,
-            evicts: true,
-            ..NOTHING
-        },
         ..STORE
     },
     Peer {
@@ -89,14 +58,6 @@ pub(super) const PEERS: &[Peer] = &[
                         transactions renewed; many puts of a batch in one",
         start: c("lmdb", &["-llmdb"], "liblmdb-dev"),
         batches: true,
-        properties: Properties {
-            shared: true,
-            survives_kill: true,
-            survives_reboot: true,
-            ordered: true,
-            transactions: true,
-            ..NOTHING
-        },
         ..STORE
     },
     Peer {
@@ -105,11 +66,6 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "made once by all puts, then read through a map; no change afterwards",
         start: c("tinycdb", &["-lcdb"], "libcdb-dev"),
         together: Together::Alone("a file is made by one process"),
-        spared: Some("whose file is made once and never changes"),
-        properties: Properties {
-            survives_kill: true,
-            ..KEPT
-        },
         ..STORE
     },
     Peer {
@@ -118,8 +74,6 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "as many buckets as keys, DP_OSPARSE",
         start: c("qdbm_depot", &["-lqdbm"], "libqdbm-dev"),
         together: LOCKS,
-        spared: SIZED,
-        properties: KEPT,
         ..STORE
     },
     Peer {
@@ -128,13 +82,7 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "a B+ tree with VL_CMPLEX and its own caches",
         start: c("qdbm_villa", &["-lqdbm"], "libqdbm-dev"),
         together: LOCKS,
-        spared: ALONE,
         most_keys: 1_000_000,
-        properties: Properties {
-            ordered: true,
-            transactions: true,
-            ..KEPT
-        },
         ..STORE
     },
     Peer {
@@ -143,8 +91,6 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "HashDBM in place, as many buckets as keys, MemoryMapParallelFile",
         start: c("tkrzw", &["-ltkrzw"], "libtkrzw-dev"),
         together: LOCKS,
-        spared: SIZED,
-        properties: KEPT,
         ..STORE
     },
     Peer {
@@ -153,11 +99,6 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "HashDB, two buckets a key, a map as large as the records, linear",
         start: c("kyoto", &["-lkyotocabinet"], "libkyotocabinet-dev"),
         together: LOCKS,
-        spared: SIZED,
-        properties: Properties {
-            transactions: true,
-            ..KEPT
-        },
         ..STORE
     },
     Peer {
@@ -166,12 +107,6 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "hash, a cache as large as the records; several processes: Concurrent \
                         Data Store; no log",
         start: c("bdb", &["-ldb-5.3"], "libdb5.3-dev"),
-        spared: Some("which keeps no log here, so that a killed writer may leave it broken"),
-        properties: Properties {
-            shared: true,
-            transactions: true,
-            ..KEPT
-        },
         ..STORE
     },
     Peer {
@@ -180,8 +115,6 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "mapped, no sync, blocks of 4 KiB",
         start: c("gdbm", &["-lgdbm"], "libgdbm-dev"),
         together: LOCKS,
-        spared: ALONE,
-        properties: KEPT,
         ..STORE
     },
     Peer {
@@ -191,14 +124,6 @@ pub(super) const PEERS: &[Peer] = &[
                         statements; a transaction an operation, many puts of a batch in one",
         start: c("sqlite", &["-lsqlite3"], "libsqlite3-dev"),
         batches: true,
-        properties: Properties {
-            shared: true,
-            survives_kill: true,
-            survives_reboot: true,
-            ordered: true,
-            transactions: true,
-            ..NOTHING
-        },
         ..STORE
     },
     Peer {
@@ -207,11 +132,6 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "a file a key in 256 folders, written beside and renamed, on /dev/shm",
         start: c("files", &[], "gcc"),
         most_keys: 100_000,
-        properties: Properties {
-            shared: true,
-            survives_kill: true,
-            ..NOTHING
-        },
         ..STORE
     },
     Peer {
@@ -222,12 +142,6 @@ pub(super) const PEERS: &[Peer] = &[
         start: c("files", &[], "gcc"),
         place: Place::Disk,
         most_keys: 100_000,
-        properties: Properties {
-            shared: true,
-            survives_kill: true,
-            survives_reboot: true,
-            ..NOTHING
-        },
         ..STORE
     },
     Peer {
@@ -237,7 +151,6 @@ pub(super) const PEERS: &[Peer] = &[
         start: c("memcached", &["-lmemcached"], "libmemcached-dev"),
         server: Some(Server::Memcached),
         protocols: true,
-        properties: SERVED,
         ..CLIENT
     },
     Peer {
@@ -247,7 +160,6 @@ pub(super) const PEERS: &[Peer] = &[
         start: c("memcached", &["-lmemcached"], "libmemcached-dev"),
         server: Some(Server::Tavola),
         protocols: true,
-        properties: SERVED,
         ..CLIENT
     },
     Peer {
@@ -256,10 +168,6 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "no save, no append-only file; the client waits for every answer",
         start: c("redis", &["-lhiredis"], "libhiredis-dev"),
         server: Some(Server::Redis),
-        properties: Properties {
-            transactions: true,
-            ..SERVED
-        },
         ..CLIENT
     },
 ];

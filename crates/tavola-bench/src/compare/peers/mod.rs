@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::job::Transport;
-use super::report::Properties;
 
 mod c;
 mod rust;
@@ -41,10 +40,6 @@ pub struct Peer {
     pub most_value_bytes: usize,
     /// Whether it has calls that take many keys.
     pub batches: bool,
-    /// What it does not have to do that Tavola does, as the end of a sentence.
-    pub spared: Option<&'static str>,
-    /// What it is, beside fast or slow.
-    pub properties: Properties,
 }
 
 /// How a peer's program is started. In each case a job follows as the last argument.
@@ -129,17 +124,6 @@ pub fn all() -> impl Iterator<Item = Peer> {
         .copied()
 }
 
-const NOTHING: Properties = Properties {
-    durable: false,
-    shared: false,
-    survives_kill: false,
-    survives_reboot: false,
-    evicts: false,
-    ordered: false,
-    transactions: false,
-    network: false,
-};
-
 /// What most have in common.
 const STORE: Peer = Peer {
     name: "",
@@ -156,8 +140,6 @@ const STORE: Peer = Peer {
     most_keys: u64::MAX,
     most_value_bytes: 1 << 20,
     batches: false,
-    spared: None,
-    properties: NOTHING,
 };
 
 #[cfg(test)]

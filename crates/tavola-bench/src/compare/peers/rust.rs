@@ -1,7 +1,6 @@
 //! Peers whose programs are this program: Tavola's crate, and maps of one process.
 
-use super::{NOTHING, Peer, Place, STORE, Start, Together};
-use crate::compare::report::Properties;
+use super::{Peer, Place, STORE, Start, Together};
 
 const IN_PROCESS: Peer = Peer {
     language: "Rust",
@@ -9,8 +8,6 @@ const IN_PROCESS: Peer = Peer {
     workloads: "efghi",
     place: Place::Memory,
     together: Together::Threads,
-    spared: Some("which is memory of one process, and gone with it"),
-    properties: NOTHING,
     ..STORE
 };
 
@@ -20,14 +17,7 @@ pub(super) const PEERS: &[Peer] = &[
         title: "Tavola (crate)",
         configuration: "defaults; through the crate",
         together: Together::Processes,
-        spared: None,
         batches: true,
-        properties: Properties {
-            shared: true,
-            survives_kill: true,
-            evicts: true,
-            ..NOTHING
-        },
         ..IN_PROCESS
     },
     Peer {
@@ -40,10 +30,6 @@ pub(super) const PEERS: &[Peer] = &[
         name: "moka",
         title: "moka",
         configuration: "sync::Cache without limits of size or time; threads of one process",
-        properties: Properties {
-            evicts: true,
-            ..NOTHING
-        },
         ..IN_PROCESS
     },
     Peer {

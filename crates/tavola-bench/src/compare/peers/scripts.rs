@@ -1,9 +1,8 @@
 //! Peers whose programs are scripts. Tavola has no binding in these languages: its rows are those
 //! of its library for C.
 
-use super::{NOTHING, Peer, Place, STORE, Server, Start, Together};
+use super::{Peer, Place, STORE, Server, Start, Together};
 use crate::compare::job::Transport;
-use crate::compare::report::Properties;
 
 const fn ruby(file: &'static str, probe: &'static [&'static str], absent: &'static str) -> Start {
     Start::Script {
@@ -79,24 +78,10 @@ const PERL: Peer = Peer {
     ..STORE
 };
 
-const FILES: Properties = Properties {
-    shared: true,
-    ..NOTHING
-};
-
-const CACHED: Properties = Properties {
-    shared: true,
-    network: true,
-    survives_kill: true,
-    evicts: true,
-    ..NOTHING
-};
-
 const DALLI: Peer = Peer {
     configuration: "strings as they are, not compressed",
     start: ruby("ruby/dalli.rb", PROBE_DALLI, NO_DALLI),
     server: Some(Server::Memcached),
-    properties: CACHED,
     ..RUBY
 };
 
@@ -104,24 +89,13 @@ const PHP_MEMCACHED: Peer = Peer {
     configuration: "strings as they are, not compressed, TCP_NODELAY",
     start: php("php/memcached.php", PROBE_MEMCACHED, NO_MEMCACHED),
     server: Some(Server::Memcached),
-    properties: CACHED,
     ..PHP
 };
 
 const POSTGRES: Peer = Peer {
-    configuration: "MERGE and SELECT, prepared, a commit each; the server's files in memory",
+    configuration: "MERGE and SELECT, prepared, a commit each",
     start: php("php/postgres.php", PROBE_POSTGRES, NO_POSTGRES),
     server: Some(Server::Postgres),
-    properties: Properties {
-        durable: true,
-        shared: true,
-        survives_kill: true,
-        survives_reboot: true,
-        evicts: false,
-        ordered: true,
-        transactions: true,
-        network: true,
-    },
     ..PHP
 };
 
@@ -132,7 +106,6 @@ const FAST: Peer = Peer {
     server: Some(Server::Memcached),
     protocols: true,
     workloads: "ad",
-    properties: CACHED,
     ..PERL
 };
 
@@ -142,10 +115,6 @@ pub(super) const PEERS: &[Peer] = &[
         title: "PStore, one file",
         configuration: "a transaction an operation",
         start: ruby("ruby/pstore.rb", PROBE_PSTORE, "Ruby has no PStore"),
-        properties: Properties {
-            transactions: true,
-            ..FILES
-        },
         ..RUBY
     },
     Peer {
@@ -153,7 +122,6 @@ pub(super) const PEERS: &[Peer] = &[
         title: "PStore, a file a key",
         configuration: "a transaction an operation",
         start: ruby("ruby/pstore_files.rb", PROBE_PSTORE, "Ruby has no PStore"),
-        properties: FILES,
         ..RUBY
     },
     Peer {
@@ -161,7 +129,6 @@ pub(super) const PEERS: &[Peer] = &[
         title: "Files, a key each",
         configuration: "written over in place, on /dev/shm",
         start: ruby("ruby/files.rb", PROBE_RUBY, "Ruby does not run"),
-        properties: FILES,
         ..RUBY
     },
     Peer {
@@ -193,11 +160,6 @@ pub(super) const PEERS: &[Peer] = &[
             PROBE_APCU,
             "PHP has no APCu; it needs php-apcu",
         ),
-        properties: Properties {
-            shared: true,
-            evicts: true,
-            ..NOTHING
-        },
         ..PHP
     },
     Peer {
@@ -205,7 +167,6 @@ pub(super) const PEERS: &[Peer] = &[
         title: "Files in memory",
         configuration: "a file a key, written over in place, on /dev/shm",
         start: php("php/files.php", PROBE_PHP, "PHP does not run"),
-        properties: FILES,
         ..PHP
     },
     Peer {
@@ -214,10 +175,6 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "a file a key, written over in place, on a disk, without fsync",
         start: php("php/files.php", PROBE_PHP, "PHP does not run"),
         place: Place::Disk,
-        properties: Properties {
-            survives_reboot: true,
-            ..FILES
-        },
         ..PHP
     },
     Peer {
@@ -254,11 +211,6 @@ pub(super) const PEERS: &[Peer] = &[
             "Perl has no CDB_File; it needs libcdb-file-perl",
         ),
         together: Together::Alone("a file is made by one process"),
-        properties: Properties {
-            survives_kill: true,
-            survives_reboot: true,
-            ..NOTHING
-        },
         ..PERL
     },
     Peer {
@@ -271,10 +223,6 @@ pub(super) const PEERS: &[Peer] = &[
             "Perl has no Depot; it needs libqdbm-perl",
         ),
         together: Together::Alone("whoever opens it to write keeps all others out"),
-        properties: Properties {
-            survives_reboot: true,
-            ..NOTHING
-        },
         ..PERL
     },
     Peer {

@@ -2,15 +2,15 @@
 
 use maud::{Markup, html};
 
-use super::super::properties::{Answer, Properties, Property};
 use super::super::stores::Store;
 use super::{Run, promise};
+use crate::compare::report::{Answer, Properties, Property};
 
 pub(super) fn section(run: &Run) -> Markup {
     let stores = run.took_part();
     let known: Vec<(&Store, &Properties)> = stores
         .iter()
-        .filter_map(|store| Some((*store, store.properties.as_ref()?)))
+        .filter_map(|store| Some((*store, store.properties?)))
         .collect();
     let Some((_, first)) = known.first() else {
         return html! {};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::super::contests::{Contest, Outcome, Standing};
+use super::super::stores::Store;
 use super::super::words;
 use super::{Run, counted, promise, title_of};
 
@@ -103,11 +104,13 @@ fn lost_to(title: &str, cases: &[Lost]) -> Markup {
     let ratios = cases.iter().map(|(_, standing)| 1.0 / standing.ratio);
     let least = ratios.clone().fold(f64::INFINITY, f64::min);
     let most = ratios.fold(0.0, f64::max);
-    let lacks = cases
-        .iter()
-        .find_map(|(_, standing)| standing.other.store.lacks());
+    let store = cases.first().map(|(_, standing)| standing.other.store);
+    let lacks = store.and_then(Store::lacks);
+    let spared = store.and_then(Store::spared).filter(|_| lacks.is_none());
     html! {
-        strong { (title) } " in " (words::plural(cases.len(), "case", "cases")) ", "
+        strong { (title) }
+        @if let Some(spared) = spared { ", " (spared) "," }
+        " in " (words::plural(cases.len(), "case", "cases")) ", "
         @if cases.len() > 1 { (words::ratio(least)) " to " }
         (words::ratio(most)) " as fast as Tavola"
         @if let Some(lacks) = lacks { ". It promises less: " (lacks) }
