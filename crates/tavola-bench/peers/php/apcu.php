@@ -23,6 +23,11 @@ Harness::run(fn (array $job) => new class () implements Store {
         return apcu_fetch($key);
     }
 
+    public function bytes(): int
+    {
+        return (int) apcu_cache_info(true)['mem_size'];
+    }
+
     public function version(): string
     {
         return 'APCu ' . phpversion('apcu') . ', PHP ' . PHP_VERSION;

@@ -74,6 +74,11 @@ fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
         most: figures[figures.len() - 1],
         runs,
         cpu_us_per_op: (sum.ops > 0).then(|| sum.cpu_seconds * 1e6 / sum.ops as f64),
+        server_cpu_us_per_op: phase
+            .server_cpu_seconds
+            .filter(|_| sum.ops > 0)
+            .map(|seconds| seconds * 1e6 / sum.ops as f64),
+        server_bytes: run.server_bytes,
         bytes_per_key: some(run.end.bytes)
             .filter(|_| run.end.keys > 0)
             .map(|bytes| bytes as f64 / run.end.keys as f64),
@@ -150,6 +155,19 @@ mod tests {
         let row = &rows[0];
         assert_eq!((row.least, row.median, row.most), (25.0, 50.0, 100.0));
         assert_eq!(row.runs, [100.0, 25.0, 50.0]);
+    }
+
+    #[test]
+    fn what_a_server_uses_stands_beside_what_its_client_does() {
+        let peer = peers::all().next().unwrap();
+        let mut run = run(1.0, true);
+        run.phases[0].sum.cpu_seconds = 0.3;
+        run.phases[0].server_cpu_seconds = Some(0.5);
+        run.server_bytes = Some(7);
+        let (rows, _) = rows(&trial(), &peer, &[&run]);
+        assert_eq!(rows[0].cpu_us_per_op, Some(3_000.0));
+        assert_eq!(rows[0].server_cpu_us_per_op, Some(5_000.0));
+        assert_eq!(rows[0].server_bytes, Some(7));
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub(super) struct Run {
     pub(super) noise: Sample,
     pub(super) phases: Vec<PhaseOfAll>,
     pub(super) end: EndLine,
+    /// What its server, and the files of that, had in memory at the end.
+    #[serde(default)]
+    pub(super) server_bytes: Option<u64>,
     /// Why there is nothing.
     pub(super) failed: Option<String>,
 }
@@ -58,6 +61,9 @@ pub(super) struct PhaseOfAll {
     /// Summed up, from the common start to the end of the last.
     #[serde(flatten)]
     pub(super) sum: PhaseLine,
+    /// CPU time of its server meanwhile.
+    #[serde(default)]
+    pub(super) server_cpu_seconds: Option<f64>,
     /// Each process's part of the operations.
     #[serde(default)]
     pub(super) shares: Vec<f64>,

@@ -36,6 +36,7 @@ mod sources;
 mod supply;
 pub mod torment;
 mod turn;
+mod usage;
 mod workloads;
 
 pub use job::Job;

@@ -193,12 +193,19 @@ pub struct Row {
     pub most: f64,
     /// All of them.
     pub runs: Vec<f64>,
-    /// CPU time an operation, of the program that was timed (a server's is not in it).
+    /// CPU time an operation, of the program that was timed: the client, where there is a server.
     pub cpu_us_per_op: Option<f64>,
-    /// What the store takes, by its keys.
+    /// The same of all processes of its server, where the run started one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_cpu_us_per_op: Option<f64>,
+    /// What the store takes, by its keys: its files, in memory or on a disk; of a server, what its
+    /// processes and files have grown by.
     pub bytes_per_key: Option<f64>,
-    /// The most memory that a program had.
+    /// The most memory that a program had: that of the client, where there is a server.
     pub peak_rss_bytes: Option<u64>,
+    /// What all processes of its server, and their files in memory, had at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_bytes: Option<u64>,
     /// The longest time that 64 operations took in the run of median rate.
     pub pause_ns: Option<u64>,
     /// Each process's part of the operations, in the run of median rate.

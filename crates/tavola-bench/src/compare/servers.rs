@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use super::job::Transport;
 use super::peers::Server;
 use super::program::{in_path, on_cpu};
+use super::usage;
 
 mod postgres;
 
@@ -198,6 +199,16 @@ fn version(kind: Server, program: &Path) -> String {
 }
 
 impl Running {
+    /// CPU time of all its processes since it was started.
+    pub(super) fn cpu_seconds(&self) -> Option<f64> {
+        usage::cpu_seconds(self.child.id())
+    }
+
+    /// What its processes have in memory, but for mapped files below the folder.
+    pub(super) fn memory_bytes(&self, folder: &Path) -> Option<u64> {
+        usage::memory_bytes(self.child.id(), folder)
+    }
+
     fn wait_for(&mut self, place: &Listening) -> Result<(), String> {
         let until = Instant::now() + START;
         while Instant::now() < until {

@@ -54,9 +54,10 @@ impl Ground {
             ..Run::default()
         };
         Ok(match done {
-            Ok((phases, end)) => Run {
-                phases,
-                end,
+            Ok(done) => Run {
+                phases: done.phases,
+                end: done.end,
+                server_bytes: done.server_bytes,
                 ..blank
             },
             Err(why) => Run {
@@ -72,7 +73,7 @@ impl Ground {
         found: &Found,
         repetition: u32,
         dir: &Path,
-    ) -> std::result::Result<(Vec<PhaseOfAll>, EndLine), String> {
+    ) -> std::result::Result<Done, String> {
         let mut job = self.job(trial, found, repetition, dir);
         let server = self.server(found, &job, dir)?;
         job.address = match &server {
@@ -81,18 +82,27 @@ impl Ground {
             None => None,
         };
         let until = Instant::now() + self.patience(trial);
+        let bytes_before = server.as_ref().and_then(|server| bytes_with(server, dir));
         let mut crew = Crew::start(self, found, &job, until)?;
-        let (phases, mut end) = crew.work(until)?;
+        let (phases, mut end) = crew.work(until, server.as_ref())?;
+        let server_bytes = server.as_ref().and_then(|server| bytes_with(server, dir));
         crew.0.into_iter().for_each(Program::end);
         if let Some(server) = &server {
             end.version = format!("{} {}", server.version, end.version)
                 .trim()
                 .to_owned();
         }
-        if end.bytes == 0 && server.is_none() {
-            end.bytes = bytes_of(dir);
+        if end.bytes == 0 {
+            end.bytes = match (server_bytes, bytes_before) {
+                (Some(now), Some(before)) => now.saturating_sub(before),
+                _ => bytes_of(dir),
+            };
         }
-        Ok((phases, end))
+        Ok(Done {
+            phases,
+            end,
+            server_bytes,
+        })
     }
 
     fn job(&self, trial: &Trial, found: &Found, repetition: u32, dir: &Path) -> Job {
@@ -150,6 +160,13 @@ impl Ground {
     }
 }
 
+/// What came of a turn.
+struct Done {
+    phases: Vec<PhaseOfAll>,
+    end: EndLine,
+    server_bytes: Option<u64>,
+}
+
 /// The processes of a turn.
 struct Crew(Vec<Program>);
 
@@ -190,9 +207,15 @@ impl Crew {
         }
     }
 
-    /// All phases, to the last word of each.
-    fn work(&mut self, until: Instant) -> std::result::Result<(Vec<PhaseOfAll>, EndLine), String> {
+    /// All phases, to the last word of each, and what the server did in each. Between them clients
+    /// ask for nothing; that they connect is in the first.
+    fn work(
+        &mut self,
+        until: Instant,
+        server: Option<&Running>,
+    ) -> std::result::Result<(Vec<PhaseOfAll>, EndLine), String> {
         let mut phases = Vec::new();
+        let mut cpu_before = server.and_then(Running::cpu_seconds);
         loop {
             let start_ns = self.begin()?;
             let mut lines = Vec::new();
@@ -206,7 +229,15 @@ impl Crew {
             }
             match (lines.len(), ends.len()) {
                 (0, _) => return Ok((phases, sum_of_ends(&ends))),
-                (_, 0) => phases.push(together(lines, start_ns)),
+                (_, 0) => {
+                    let cpu_now = server.and_then(Running::cpu_seconds);
+                    let both = cpu_now.zip(cpu_before);
+                    phases.push(PhaseOfAll {
+                        server_cpu_seconds: both.map(|(now, before)| (now - before).max(0.0)),
+                        ..together(lines, start_ns)
+                    });
+                    cpu_before = cpu_now;
+                }
                 _ => return Err("its processes are not in the same phase".to_owned()),
             }
             if self.0.len() > 1 {
@@ -264,7 +295,13 @@ fn together(lines: Vec<PhaseLine>, start_ns: Option<u64>) -> PhaseOfAll {
             latency: lines[0].latency.clone(),
             ..PhaseLine::default()
         },
+        ..PhaseOfAll::default()
     }
+}
+
+/// What a server's processes have in memory, and its files.
+fn bytes_with(server: &Running, dir: &Path) -> Option<u64> {
+    Some(server.memory_bytes(dir)? + bytes_of(dir))
 }
 
 /// What the files below a folder take.

@@ -140,14 +140,29 @@ struct Column {
     show: fn(&Entry) -> Option<String>,
 }
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 11] = [
     Column {
         heading: "CPU an operation",
-        show: |entry| Some(words::time(entry.row.cpu_us_per_op? * 1e3)),
+        show: |entry| {
+            let server = entry.row.server_cpu_us_per_op.unwrap_or(0.0);
+            Some(words::time((entry.row.cpu_us_per_op? + server) * 1e3))
+        },
+    },
+    Column {
+        heading: "of it the server",
+        show: |entry| Some(words::time(entry.row.server_cpu_us_per_op? * 1e3)),
     },
     Column {
         heading: "Bytes a key",
         show: |entry| Some(words::digits(entry.row.bytes_per_key?)),
+    },
+    Column {
+        heading: "Memory of the program",
+        show: |entry| Some(words::bytes(entry.row.peak_rss_bytes? as f64)),
+    },
+    Column {
+        heading: "of the server",
+        show: |entry| Some(words::bytes(entry.row.server_bytes? as f64)),
     },
     Column {
         heading: "Half of the calls",
@@ -215,6 +230,9 @@ fn table(contest: &Contest) -> Markup {
         p.unit {
             @if !contest.timed { "Median of " (repetitions(contest)) "; " }
             (unit.direction()) "."
+            @if contest.entries.iter().any(|entry| entry.row.server_cpu_us_per_op.is_some()) {
+                " CPU time is that of client + server."
+            }
         }
     }
 }

@@ -98,6 +98,12 @@ fn method() -> Markup {
                   the most." }
             li { "Programs are pinned to CPUs. Where a client and a server run, and whether a set
                   waits for its answer, is a part of the case." }
+            li { "CPU time and memory are those of the program that was timed. Where it asks a
+                  server that the run started, the CPU time of all processes of the server is added,
+                  and shown by itself; their memory (PSS, with their files in memory) stands beside
+                  the client's." }
+            li { "Bytes a key are those of the store's files, in memory or on a disk, and of a
+                  server what its processes and files have grown by." }
             li { "Every answer is looked at. A peer that gave a wrong one has no figure, and is
                   named." }
             li { "Two stores whose runs overlap are called level. Otherwise the faster one is named,

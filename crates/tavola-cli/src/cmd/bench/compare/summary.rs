@@ -122,6 +122,7 @@ fn figures(row: &Row) -> String {
     if let Some(bytes) = row.bytes_per_key {
         let _ = write!(text, "  {bytes:.0} B a key");
     }
+    let _ = write!(text, "{}", cpu(row));
     if row.shares.len() > 1 {
         let percent = |share: &f64| format!("{:.0}", share * 100.0);
         let parts: Vec<String> = row.shares.iter().map(percent).collect();
@@ -132,6 +133,22 @@ fn figures(row: &Row) -> String {
     }
     if let Some(note) = &row.note {
         let _ = write!(text, "  {note}");
+    }
+    text
+}
+
+/// CPU time an operation; with a server its memory as well.
+fn cpu(row: &Row) -> String {
+    let Some(own) = row.cpu_us_per_op else {
+        return String::new();
+    };
+    let mut text = match row.server_cpu_us_per_op {
+        Some(server) => format!("  CPU {own:.2} + {server:.2} µs (client + server)"),
+        None => format!("  CPU {own:.2} µs"),
+    };
+    if let (Some(client), Some(server)) = (row.peak_rss_bytes, row.server_bytes) {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        let _ = write!(text, "  memory {:.1} + {:.1} MiB", mib(client), mib(server));
     }
     text
 }
@@ -206,6 +223,23 @@ mod tests {
             text.contains("1.000 M/s  parts 25 + 75 %  pause 1.5 ms"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_server_is_counted_beside_its_client() {
+        let mut row = Row {
+            unit: "us/op".to_owned(),
+            median: 20.0,
+            cpu_us_per_op: Some(12.5),
+            peak_rss_bytes: Some(3 << 20),
+            ..Row::default()
+        };
+        assert!(figures(&row).ends_with("20.000 µs  CPU 12.50 µs"));
+        row.server_cpu_us_per_op = Some(7.25);
+        row.server_bytes = Some(9 << 20);
+        let text = figures(&row);
+        let told = "CPU 12.50 + 7.25 µs (client + server)  memory 3.0 + 9.0 MiB";
+        assert!(text.ends_with(told), "{text}");
     }
 
     #[test]

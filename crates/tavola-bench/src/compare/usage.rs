@@ -1,0 +1,189 @@
+//! What a server uses meanwhile: the CPU time and the memory of all its processes.
+//!
+//! CPU time is that of the living by the scheduler's own count, to the nanosecond where the kernel
+//! keeps it, and of those who have ended by what their parents were told. Memory is each process's
+//! proportional share of what is mapped (PSS), so that nothing shared counts twice.
+
+use std::fs;
+use std::path::Path;
+
+/// How often the processes are looked at again when one came or went meanwhile.
+const LOOKS: usize = 8;
+
+/// CPU time of a process and all who descend from it, in seconds; none where the system does not
+/// tell.
+pub(super) fn cpu_seconds(pid: u32) -> Option<f64> {
+    let mut before = family(pid)?;
+    for _ in 0..LOOKS {
+        let sum = before.iter().filter_map(|&pid| cpu_seconds_of(pid)).sum();
+        let now = family(pid)?;
+        if now == before {
+            return Some(sum);
+        }
+        before = now;
+    }
+    None
+}
+
+/// What a process and all who descend from it have in memory, but for mapped files below `folder`.
+pub(super) fn memory_bytes(pid: u32, folder: &Path) -> Option<u64> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let of = |pid| fs::read_to_string(format!("/proc/{pid}/smaps"));
+    let first = of(pid).ok()?;
+    let others = family(pid)?.into_iter().filter(|&other| other != pid);
+    let others: u64 = others
+        .filter_map(|pid| Some(mapped_bytes(&of(pid).ok()?, &folder)))
+        .sum();
+    Some(mapped_bytes(&first, &folder) + others)
+}
+
+/// Itself, then its children and theirs.
+fn family(pid: u32) -> Option<Vec<u32>> {
+    let mut all = vec![pid];
+    let mut at = 0;
+    while at < all.len() {
+        let tasks = fs::read_dir(format!("/proc/{}/task", all[at]));
+        match tasks {
+            Ok(tasks) => {
+                for task in tasks.flatten() {
+                    let Ok(children) = fs::read_to_string(task.path().join("children")) else {
+                        continue;
+                    };
+                    all.extend(children.split_whitespace().filter_map(parsed::<u32>));
+                }
+            }
+            // A child may be gone by now.
+            Err(_) if at > 0 => {}
+            Err(_) => return None,
+        }
+        at += 1;
+    }
+    // A kernel without this file would hide children.
+    fs::metadata(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    Some(all)
+}
+
+fn parsed<T: std::str::FromStr>(word: &str) -> Option<T> {
+    word.parse().ok()
+}
+
+/// Of one process, and of those of its children that have ended.
+fn cpu_seconds_of(pid: u32) -> Option<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let [user, system, user_of_ended, system_of_ended] = ticks(&stat)?;
+    let second = rustix::param::clock_ticks_per_second() as f64;
+    let told = (user + system) as f64 / second;
+    let ended = (user_of_ended + system_of_ended) as f64 / second;
+    // What the scheduler counts is finer, but does not have threads that have ended.
+    Some(told.max(scheduled_seconds(pid)) + ended)
+}
+
+/// CPU time of all threads, by the scheduler; 0 where it does not count.
+fn scheduled_seconds(pid: u32) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"));
+    let nanoseconds: u64 = tasks
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|task| {
+            let line = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            parsed::<u64>(line.split_whitespace().next()?)
+        })
+        .sum();
+    nanoseconds as f64 / 1e9
+}
+
+/// Times of a line of `/proc/PID/stat`: user and system, then the same of children that have ended.
+fn ticks(stat: &str) -> Option<[u64; 4]> {
+    // The name before it may hold anything.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let fields: Vec<&str> = fields.split_whitespace().skip(11).take(4).collect();
+    let times: Vec<u64> = fields.into_iter().filter_map(parsed).collect();
+    times.try_into().ok()
+}
+
+/// The sum of PSS over mappings, but for those of files below the folder.
+fn mapped_bytes(smaps: &str, folder: &Path) -> u64 {
+    let (mut counts, mut kib) = (true, 0);
+    for line in smaps.lines() {
+        let mut words = line.split_whitespace();
+        let Some(first) = words.next() else { continue };
+        if let Some(size) = line.strip_prefix("Pss:").filter(|_| counts) {
+            kib += size
+                .split_whitespace()
+                .next()
+                .map_or(0, |size| size.parse().unwrap_or(0));
+        } else if !first.ends_with(':') {
+            // ADDRESSES RIGHTS OFFSET DEVICE INODE PATH
+            counts = !words
+                .nth(4)
+                .is_some_and(|path| Path::new(path).starts_with(folder));
+        }
+    }
+    kib * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_name_with_brackets_does_not_shift_the_times() {
+        let stat = "7 (a) b)) S 1 7 7 0 -1 4194560 1 2 3 4 15 25 35 45 20 0 1 0 1 2";
+        assert_eq!(ticks(stat), Some([15, 25, 35, 45]));
+        assert_eq!(ticks("7 (a) S 1"), None);
+    }
+
+    #[test]
+    fn files_of_the_folder_are_counted_as_files_only() {
+        let smaps = "7f00-7f10 rw-s 00000000 00:1b 77  /dev/shm/x/store/table\n\
+                     Rss: 500 kB\nPss: 400 kB\n\
+                     7f20-7f30 rw-p 00000000 00:00 0\nPss: 30 kB\nSwapPss: 9 kB\n\
+                     7f40-7f50 r-xp 00000000 08:01 9  /usr/bin/server\nPss: 7 kB\n";
+        assert_eq!(mapped_bytes(smaps, Path::new("/dev/shm/x/store")), 37 << 10);
+        assert_eq!(mapped_bytes(smaps, Path::new("/elsewhere")), 437 << 10);
+    }
+
+    /// Ended however the test does.
+    struct Ended(Child);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn the_work_of_children_counts_and_so_does_that_of_the_ended() {
+        let mut shell = Command::new("/bin/sh");
+        // One child ends; another, of which a line tells, waits for its end.
+        let busy = "i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done";
+        let script = format!("({busy}); ({busy}; echo done; read line) & wait");
+        shell
+            .args(["-c", &script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = shell.spawn().unwrap();
+        let output = child.stdout.take().unwrap();
+        let child = Ended(child);
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        let seconds = cpu_seconds(child.0.id()).unwrap();
+        let own = cpu_seconds_of(child.0.id()).unwrap();
+        assert!(
+            seconds > own && own > 0.0,
+            "{seconds} of all, {own} of the shell"
+        );
+        assert!(memory_bytes(child.0.id(), Path::new("/tmp")).unwrap() > 10 << 10);
+    }
+
+    #[test]
+    fn nothing_is_told_of_who_is_not_there() {
+        assert_eq!(cpu_seconds(u32::MAX), None);
+        assert_eq!(memory_bytes(u32::MAX, Path::new("/tmp")), None);
+    }
+}
