@@ -27,8 +27,8 @@
 #define PUT_TIMES 8
 // Each so-manieth operation of the mix is a remove and a put.
 #define EVERY 50
-// More seconds are not told one by one.
-#define SECONDS 4096
+// More slices are not told one by one.
+#define SLICES 4096
 
 static struct job job;
 static void *store;

@@ -42,6 +42,10 @@ struct job {
   uint64_t loops;
   unsigned batch;
   uint64_t limit_ns;
+  // How long the mix goes on; 0: once over the keys.
+  uint64_t mix_ns;
+  // Operations are counted by such parts of a phase.
+  uint64_t slice_ns;
   uint64_t seed;
   char phases[8][24];
   int phase_count;

@@ -85,7 +85,7 @@ fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
         peak_rss_bytes: some(run.end.peak_rss_bytes),
         pause_ns: sum.pause_ns,
         shares: phase.shares.clone(),
-        per_second: phase.seconds_of_each.clone(),
+        per_second: phase.per_second.clone(),
         latency: sum.latency.clone(),
         verified: true,
         language: peer.language.to_owned(),

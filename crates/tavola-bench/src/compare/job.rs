@@ -51,6 +51,12 @@ pub struct Case {
     /// A phase ends after so long, though calls may be left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
+    /// A mix goes on for so long, over and over the keys; without it, once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mix_ms: Option<u64>,
+    /// Operations are counted by such parts of a phase; a second, where it is not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice_ms: Option<u64>,
     /// The phases to be run, in this order.
     pub phases: Vec<String>,
     /// The file of workload a.
@@ -68,6 +74,13 @@ pub struct Case {
     /// Where client and server are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+}
+
+impl Case {
+    /// The length of a slice.
+    pub fn slice_ns(&self) -> u64 {
+        1_000_000 * self.slice_ms.unwrap_or(1_000)
+    }
 }
 
 /// How a server is reached.
@@ -144,9 +157,12 @@ pub struct PhaseLine {
     /// See `begin_ns`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<u64>,
-    /// Operations in each second of it.
+    /// Operations in each slice of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub per_second: Vec<u64>,
+    pub slices: Vec<u64>,
+    /// The same of each thread, where the program has several at work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub of_threads: Vec<Vec<u64>>,
     /// The longest time that 64 operations took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause_ns: Option<u64>,

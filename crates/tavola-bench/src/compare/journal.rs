@@ -67,9 +67,9 @@ pub(super) struct PhaseOfAll {
     /// Each process's part of the operations.
     #[serde(default)]
     pub(super) shares: Vec<f64>,
-    /// Operations in each second by each process.
+    /// Operations a second in each slice, by each process or thread.
     #[serde(default)]
-    pub(super) seconds_of_each: Vec<Vec<u64>>,
+    pub(super) per_second: Vec<Vec<u64>>,
 }
 
 /// The file and what it has.

@@ -208,9 +208,11 @@ pub struct Row {
     pub server_bytes: Option<u64>,
     /// The longest time that 64 operations took in the run of median rate.
     pub pause_ns: Option<u64>,
-    /// Each process's part of the operations, in the run of median rate.
+    /// Each process's part of the operations (of one process: each thread's), in the run of median
+    /// rate.
     pub shares: Vec<f64>,
-    /// Operations in each second by each process, in the run of median rate.
+    /// Operations a second by each process in each slice of the case's `slice_ms` (a second where
+    /// it has none), in the run of median rate.
     pub per_second: Vec<Vec<u64>>,
     /// Latencies, from a run of their own.
     #[serde(flatten)]

@@ -84,7 +84,7 @@ impl Ground {
         let until = Instant::now() + self.patience(trial);
         let bytes_before = server.as_ref().and_then(|server| bytes_with(server, dir));
         let mut crew = Crew::start(self, found, &job, until)?;
-        let (phases, mut end) = crew.work(until, server.as_ref())?;
+        let (phases, mut end) = crew.work(until, server.as_ref(), job.case.slice_ns())?;
         let server_bytes = server.as_ref().and_then(|server| bytes_with(server, dir));
         crew.0.into_iter().for_each(Program::end);
         if let Some(server) = &server {
@@ -213,6 +213,7 @@ impl Crew {
         &mut self,
         until: Instant,
         server: Option<&Running>,
+        slice_ns: u64,
     ) -> std::result::Result<(Vec<PhaseOfAll>, EndLine), String> {
         let mut phases = Vec::new();
         let mut cpu_before = server.and_then(Running::cpu_seconds);
@@ -234,7 +235,7 @@ impl Crew {
                     let both = cpu_now.zip(cpu_before);
                     phases.push(PhaseOfAll {
                         server_cpu_seconds: both.map(|(now, before)| (now - before).max(0.0)),
-                        ..together(lines, start_ns)
+                        ..together(lines, start_ns, slice_ns)
                     });
                     cpu_before = cpu_now;
                 }
@@ -270,9 +271,18 @@ fn sum_of_ends(ends: &[EndLine]) -> EndLine {
 }
 
 /// One line of the lines of all processes.
-fn together(lines: Vec<PhaseLine>, start_ns: Option<u64>) -> PhaseOfAll {
+fn together(lines: Vec<PhaseLine>, start_ns: Option<u64>, slice_ns: u64) -> PhaseOfAll {
     let ops: u64 = lines.iter().map(|line| line.ops).sum();
     let share = |part: u64| part as f64 / ops.max(1) as f64;
+    // A program whose threads take the place of processes is the only one.
+    let parts = match &lines[..] {
+        [line] if !line.of_threads.is_empty() => line.of_threads.clone(),
+        lines => lines.iter().map(|line| line.slices.clone()).collect(),
+    };
+    let shares = match parts.len() == lines.len() {
+        true => lines.iter().map(|line| share(line.ops)).collect(),
+        false => parts.iter().map(|part| share(part.iter().sum())).collect(),
+    };
     let last = lines.iter().filter_map(|line| line.end_ns).max();
     let slowest = lines.iter().map(|line| line.seconds).fold(0.0, f64::max);
     let seconds = match (start_ns, last) {
@@ -281,8 +291,12 @@ fn together(lines: Vec<PhaseLine>, start_ns: Option<u64>) -> PhaseOfAll {
     };
     let found = |pick: fn(&PhaseLine) -> Option<String>| lines.iter().find_map(pick);
     PhaseOfAll {
-        shares: lines.iter().map(|line| share(line.ops)).collect(),
-        seconds_of_each: lines.iter().map(|line| line.per_second.clone()).collect(),
+        shares,
+        per_second: parts
+            .iter()
+            .zip(lines.iter().cycle())
+            .map(|(slices, line)| per_second(slices, line, slice_ns))
+            .collect(),
         sum: PhaseLine {
             phase: lines[0].phase.clone(),
             ops,
@@ -297,6 +311,27 @@ fn together(lines: Vec<PhaseLine>, start_ns: Option<u64>) -> PhaseOfAll {
         },
         ..PhaseOfAll::default()
     }
+}
+
+/// Rates of the slices. The last is shorter than the others: it counts where half of it was.
+fn per_second(slices: &[u64], line: &PhaseLine, slice_ns: u64) -> Vec<u64> {
+    let whole = slices.len().saturating_sub(1) as u64 * slice_ns;
+    let took = match (line.begin_ns, line.end_ns) {
+        (Some(begin), Some(end)) => end.saturating_sub(begin),
+        _ => whole + slice_ns,
+    };
+    let rest = took.saturating_sub(whole).clamp(1, slice_ns);
+    let count = match rest < slice_ns / 2 && slices.len() > 1 {
+        true => slices.len() - 1,
+        false => slices.len(),
+    };
+    let rate = |ops: u64, ns: u64| (ops as f64 * 1e9 / ns as f64) as u64;
+    let each = slices.iter().enumerate().take(count);
+    each.map(|(at, &ops)| match at + 1 == slices.len() {
+        true => rate(ops, rest),
+        false => rate(ops, slice_ns),
+    })
+    .collect()
 }
 
 /// What a server's processes have in memory, and its files.
@@ -337,12 +372,34 @@ pub(super) mod tests {
             ..PhaseLine::default()
         };
         let both = vec![line(30, 3_000_000_000, true), line(10, 2_000_000_000, true)];
-        let sum = together(both, Some(1_000_000_000));
+        let sum = together(both, Some(1_000_000_000), 1_000_000_000);
         assert_eq!((sum.sum.ops, sum.sum.seconds), (40, 2.0));
         assert_eq!(sum.shares, [0.75, 0.25]);
         assert!(sum.sum.verified);
         let one_lies = vec![line(1, 1, true), line(1, 1, false)];
-        assert!(!together(one_lies, None).sum.verified);
+        assert!(!together(one_lies, None, 1_000_000_000).sum.verified);
+    }
+
+    #[test]
+    fn slices_become_rates_and_a_short_last_one_is_left_out() {
+        let line = |end_ns| PhaseLine {
+            begin_ns: Some(0),
+            end_ns: Some(end_ns),
+            slices: vec![40, 60, 10],
+            ..PhaseLine::default()
+        };
+        let rates = |end_ns| together(vec![line(end_ns)], None, 200_000_000).per_second;
+        assert_eq!(rates(500_000_000), [[200, 300, 100]]);
+        assert_eq!(rates(490_000_000), [vec![200, 300]]);
+        let threads = PhaseLine {
+            ops: 110,
+            of_threads: vec![vec![30, 60, 10], vec![10]],
+            ..line(600_000_000)
+        };
+        let both = together(vec![threads], None, 200_000_000);
+        assert_eq!(both.per_second[0], [150, 300, 50]);
+        assert_eq!(both.per_second.len(), 2);
+        assert!((both.shares[0] - 10.0 / 11.0).abs() < 1e-9);
     }
 
     pub(in crate::compare) fn ground(dir: &Path) -> Ground {

@@ -239,13 +239,18 @@ fn many_keys(extent: Extent) -> Vec<Trial> {
             repeat,
         };
         let phases = ["put", "mix", "get", "miss"];
+        let mixes = |case: Case| Case {
+            mix_ms: Some(extent.either(180, 3_000)),
+            slice_ms: Some(extent.either(20, 200)),
+            ..case
+        };
         let mut counts = extent.either(vec![1], vec![1, extent.cpus as u32]);
         if keys == 1_000_000 && !extent.quick {
             counts.push(4 * extent.cpus as u32);
         }
         counts.dedup();
         for procs in counts {
-            let case = extent.base(&phases);
+            let case = mixes(extent.base(&phases));
             all.push(trial(Case { procs, ..case }, ""));
         }
         let case = Case {
@@ -334,6 +339,8 @@ fn more_processes(extent: Extent) -> Vec<Trial> {
         case: Case {
             keys,
             procs,
+            mix_ms: Some(extent.either(180, 1_000)),
+            slice_ms: Some(extent.either(20, 100)),
             ..extent.base(&["put", "mix", "get"])
         },
         unit: "ops/s",

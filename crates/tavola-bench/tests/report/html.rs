@@ -169,6 +169,66 @@ fn winners_are_named_whoever_they_are() {
 }
 
 #[test]
+fn servers_are_counted_beside_their_clients() {
+    let html = Html::parse_document(&page_of(&sample::results()));
+    let headings = texts(&html, "#w-d table.figures th");
+    for heading in ["CPU an operation", "of it the server", "of the server"] {
+        assert!(headings.contains(&heading.to_owned()), "{headings:?}");
+    }
+    let cells = texts(&html, "#w-d table.figures tr[data-peer=memcached-unix] td");
+    for cell in ["16.8 µs", "7.25 µs", "5.00 MiB", "64.0 MiB"] {
+        let there = |text: &String| text.replace('\u{a0}', " ") == cell;
+        assert!(cells.iter().any(there), "{cell} in {cells:?}");
+    }
+    let units = texts(&html, "#w-d .unit");
+    assert!(
+        units.iter().all(|unit| unit.contains("client + server")),
+        "{units:?}"
+    );
+    assert!(!texts(&html, "#w-e .unit")[0].contains("server"));
+}
+
+#[test]
+fn what_was_done_over_time_is_there_for_each_mix() {
+    let html = Html::parse_document(&page_of(&sample::results()));
+    let charts: Value = serde_json::from_str(&texts(&html, "script#charts")[0]).expect("JSON");
+    let charts = charts.as_array().expect("a list").iter();
+    let charts: Vec<_> = charts.filter(|chart| chart["kind"] == "seconds").collect();
+    assert_eq!(
+        charts.len(),
+        2 + 1 + 4,
+        "of e one by one, of e by eight, of i"
+    );
+    for chart in &charts {
+        let selector = format!(
+            "article figure[data-chart={}]",
+            chart["id"].as_str().expect("id")
+        );
+        assert_eq!(select(&html, &selector).len(), 1);
+    }
+    let eight = charts.iter().find(|chart| {
+        chart["label"]
+            .as_str()
+            .is_some_and(|label| label.contains("8 processes"))
+    });
+    let mark = &eight.expect("eight processes")["marks"][0];
+    let point = &mark["points"][3];
+    let parts: f64 = point["parts"]
+        .as_array()
+        .expect("parts")
+        .iter()
+        .filter_map(Value::as_f64)
+        .sum();
+    assert_eq!(point["parts"].as_array().map(Vec::len), Some(8));
+    assert_eq!(
+        (point["x"].as_f64(), point["y"].as_f64()),
+        (Some(0.7), Some(parts))
+    );
+    let told = mark["text"].as_str().expect("text").replace('\u{a0}', " ");
+    assert!(told.ends_with("12 – 15 %"), "{told}");
+}
+
+#[test]
 fn wrong_answers_and_absent_peers_are_told() {
     let html = Html::parse_document(&page_of(&sample::results()));
     let wrong = texts(&html, "table.figures td.bad");

@@ -148,6 +148,57 @@ fn filters_work_from_the_keyboard() {
     look.no_complaints();
 }
 
+#[test]
+fn what_stores_did_over_time_is_drawn_and_filtered() {
+    let Some(mut look) = look(&sample::results()) else {
+        return;
+    };
+    // The case of eight processes: a row a store, a band a process.
+    let chart = "const chart = JSON.parse(document.getElementById('charts').textContent)
+            .find(c => c.kind === 'seconds' && c.label.includes('8 processes'));
+        const figure = document.getElementById('figure-' + chart.id);
+        const svg = figure.querySelector('svg');
+        const bands = [...svg.querySelectorAll('g[aria-label=area] path')];
+        const texts = [...svg.querySelectorAll('text')].map(t => t.textContent);";
+    let told = format!(
+        "(() => {{ {chart} return {{stores: chart.marks.length, bands: bands.length,
+            drawn: bands.filter(b => b.getBoundingClientRect().width > 200).length,
+            lmdb: texts.filter(t => t.includes('LMDB')).length,
+            fewer: texts.filter(t => t.includes('○')).length,
+            shares: texts.filter(t => t.endsWith(' – 15\u{a0}%')).length,
+            seconds: texts.includes('seconds')}} }})()"
+    );
+    let all = look.ask(&told);
+    let stores = all["stores"].as_u64().expect("a count");
+    assert_eq!(all["bands"], 8 * stores);
+    assert_eq!(
+        (&all["drawn"], &all["shares"]),
+        (&json!(8 * stores), &json!(stores))
+    );
+    assert_eq!((&all["lmdb"], &all["seconds"]), (&json!(1), &json!(true)));
+    assert_ne!(all["fewer"], 0);
+    look.ask("document.querySelector('input[value=lmdb]').click()");
+    look.browser.settle();
+    let without = look.ask(&told);
+    assert_eq!(
+        (&without["lmdb"], &without["bands"]),
+        (&json!(0), &json!(8 * (stores - 1)))
+    );
+    look.ask("document.querySelector('input[name=same]').click()");
+    look.browser.settle();
+    let same = look.ask(&told);
+    assert_eq!(same["fewer"], 0);
+    assert!(
+        same["bands"]
+            .as_u64()
+            .is_some_and(|bands| bands > 0 && bands < 8 * (stores - 1))
+    );
+    look.browser.size(360, 780);
+    look.open();
+    assert_eq!(look.ask(&told)["bands"], 8 * stores, "on a phone, too");
+    look.no_complaints();
+}
+
 /// Presses Tab until an input of that name has the focus.
 fn tab_to(look: &mut Look, name: &str) {
     look.ask("document.activeElement.blur()");

@@ -60,10 +60,13 @@ pub fn results() -> Value {
                 title,
                 phase,
                 ease,
-                json!({"keys": keys, "procs": 1}),
+                json!({"keys": keys, "procs": 1, "slice_ms": 200}),
             );
         }
     }
+    let case = json!({"keys": 1_000_000, "procs": 8, "slice_ms": 200});
+    let title = "1 M keys, 8 processes";
+    add(&mut rows, &mut chance, "e", title, "mix", 0.9, case);
     grown(&mut rows, &mut chance);
     scripts(&mut rows, &mut chance);
     latencies(&mut rows, &mut chance);
@@ -123,17 +126,33 @@ fn grown(rows: &mut Vec<Value>, chance: &mut Chance) {
     }
     for procs in [1u32, 2, 3, 4] {
         let ease = f64::from(procs.min(2));
-        let case = json!({"keys": 1_000_000, "procs": procs});
-        add(
-            rows,
-            chance,
-            "i",
-            &format!("{procs} processes"),
-            "get",
-            ease,
-            case,
-        );
+        for phase in ["get", "mix"] {
+            let case = json!({"keys": 1_000_000, "procs": procs, "slice_ms": 200});
+            let title = format!("{procs} processes");
+            add(rows, chance, "i", &title, phase, ease, case);
+        }
     }
+}
+
+/// As many as there are processes, the first of them with a little more.
+fn shares(case: &Value) -> Vec<f64> {
+    let procs = case["procs"].as_u64().unwrap_or(1);
+    let each = |proc| if proc == 0 { 1.0 + 0.2 } else { 1.0 };
+    let all: f64 = (0..procs).map(each).sum();
+    (0..procs).map(|proc| each(proc) / all).collect()
+}
+
+/// Rates of slices of 200 ms, in which some stores rest.
+fn per_second(phase: &str, case: &Value, median: f64, chance: &mut Chance) -> Vec<Vec<u64>> {
+    if phase != "mix" {
+        return Vec::new();
+    }
+    let shares = shares(case);
+    let slices: Vec<f64> = (0..15)
+        .map(|at| median * (0.9 + 0.2 * chance.next()) * if at % 7 == 6 { 0.5 } else { 1.0 })
+        .collect();
+    let of = |share: &f64| slices.iter().map(|all| (all * share) as u64).collect();
+    shares.iter().map(of).collect()
 }
 
 /// One row a peer of those that C and Rust programs use.
@@ -159,6 +178,7 @@ fn add(
             "runs": [median * (1.0 - spread), median, median * (1.0 + spread)],
             "cpu_us_per_op": 1e6 / median, "bytes_per_key": 30.0 + 3.0 * place as f64,
             "verified": *peer != "gdbm" || phase != "miss",
+            "shares": shares(&case), "per_second": per_second(phase, &case, median, chance),
             "note": (*peer == "tavola" && phase == "mix")
                 .then_some("behind papaya, as a sample is"),
         }));
@@ -187,6 +207,9 @@ fn scripts(rows: &mut Vec<Value>, chance: &mut Chance) {
                 "unit": "s", "case": {"procs": 1}, "placement": placement, "reply": "waits",
                 "peer": peer, "language": language, "median": median,
                 "least": median * 0.9, "most": median * 1.3, "runs": [median], "verified": true,
+                "cpu_us_per_op": 9.5, "peak_rss_bytes": 5 << 20,
+                "server_cpu_us_per_op": (peer != "tavola").then_some(7.25),
+                "server_bytes": (peer != "tavola").then_some(64 << 20),
             }));
         }
     }

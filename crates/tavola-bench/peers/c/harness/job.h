@@ -44,6 +44,9 @@ static void read_job(const char *text) {
   job.batch = number(text, "batch", 0);
   uint64_t limit_ms = number(text, "limit_ms", 0);
   job.limit_ns = limit_ms ? limit_ms * 1000000 : UINT64_MAX;
+  job.mix_ns = number(text, "mix_ms", 0) * 1000000;
+  job.slice_ns = number(text, "slice_ms", 1000) * 1000000;
+  if (!job.slice_ns) fail("the job's slices have no length");
   job.seed = number(text, "seed", 7);
   const char *phases = field(text, "phases");
   if (!phases || *phases != '[') fail("the job has no phases");

@@ -93,6 +93,9 @@ static void go(const char *name, bool puts, unsigned stride,
   uint64_t *keys = calloc(stride, sizeof *keys);
   if (!keys) fail("no memory for keys");
   begin(name, puts, start_ns);
+  // All processes end a mix at the same time, so that each has its share of all of it.
+  bool until_end = some == mix_keys && job.mix_ns;
+  if (until_end) phase.limit = job.mix_ns;
   bool over = false;
   for (uint64_t pass = 0; !over; pass++) {
     struct order order = order_of(first, count, !puts, job.seed + pass);
@@ -106,7 +109,7 @@ static void go(const char *name, bool puts, unsigned stride,
       there = phase.ops;
       if (adapter.finish) adapter.finish(store);
     }
-    if (puts || !count || phase.last - phase.begin > LEAST_NS) break;
+    if (puts || !count || (!until_end && phase.last - phase.begin > LEAST_NS)) break;
   }
   free(keys);
   end(puts ? count : 0);

@@ -29,7 +29,7 @@ static uint64_t edge_of(unsigned bucket) {
 static struct {
   const char *name;
   uint64_t begin, last, end, cpu, ops, pause, slowest, limit;
-  uint64_t per_second[SECONDS];
+  uint64_t slices[SLICES];
 } phase;
 
 static void begin(const char *name, bool puts, uint64_t start_ns) {
@@ -53,8 +53,8 @@ static bool note(uint64_t ops) {
   } else if (took > phase.pause) {
     phase.pause = took;
   }
-  uint64_t second = (now - phase.begin) / 1000000000u;
-  if (second < SECONDS) phase.per_second[second] += ops;
+  uint64_t slice = (now - phase.begin) / job.slice_ns;
+  if (slice < SLICES) phase.slices[slice] += ops;
   return now - phase.begin > phase.limit;
 }
 
@@ -67,10 +67,10 @@ static void end(uint64_t wanted) {
          wrong ? "false" : "true", phase.begin, phase.end);
   if (phase.ops < wanted)
     printf(",\"note\":\"only %lu of %lu within its time\"", phase.ops, wanted);
-  uint64_t seconds = (phase.last - phase.begin) / 1000000000u + 1;
-  printf(",\"per_second\":[");
-  for (uint64_t at = 0; at < seconds && at < SECONDS; at++)
-    printf("%s%lu", at ? "," : "", phase.per_second[at]);
+  uint64_t slices = (phase.last - phase.begin) / job.slice_ns + 1;
+  printf(",\"slices\":[");
+  for (uint64_t at = 0; at < slices && at < SLICES; at++)
+    printf("%s%lu", at ? "," : "", phase.slices[at]);
   printf("]");
   if (phase.pause) printf(",\"pause_ns\":%lu", phase.pause);
   if (job.timed) {

@@ -130,7 +130,7 @@ struct Part {
     wrong: bool,
     end_ns: u64,
     pause_ns: u64,
-    per_second: Vec<u64>,
+    slices: Vec<u64>,
     histogram: Option<Histogram<u64>>,
 }
 
@@ -151,7 +151,11 @@ fn line(phase: &str, parts: &[Part], start_ns: u64, cpu_ns: u64, case: &Case) ->
         verified: parts.iter().all(|part| !part.wrong),
         begin_ns: Some(start_ns),
         end_ns: Some(end_ns),
-        per_second: parts[0].per_second.clone(),
+        slices: parts[0].slices.clone(),
+        of_threads: match parts {
+            [_] => Vec::new(),
+            parts => parts.iter().map(|part| part.slices.clone()).collect(),
+        },
         pause_ns: (!case.timed)
             .then(|| parts.iter().map(|part| part.pause_ns).max())
             .flatten(),
@@ -245,26 +249,31 @@ impl<'a, S: Store> Work<'a, S> {
 
     fn phase(mut self, phase: &str) -> Result<Part> {
         match phase {
-            "put" => self.go(false, |work, keys| work.each(keys, Self::put)),
-            "get" => self.go(true, |work, keys| work.each(keys, Self::get)),
-            "mix" => self.go(true, |work, keys| work.each(keys, Self::mix)),
+            "put" => self.go(false, None, |work, keys| work.each(keys, Self::put)),
+            "get" => self.go(true, None, |work, keys| work.each(keys, Self::get)),
+            "mix" => {
+                let end_ms = self.case.mix_ms;
+                self.go(true, end_ms, |work, keys| work.each(keys, Self::mix))
+            }
             "miss" => {
                 let keys = self.case.keys;
                 self.share = self.share.start + keys..self.share.end + keys;
-                self.go(true, |work, keys| work.each(keys, Self::miss))
+                self.go(true, None, |work, keys| work.each(keys, Self::miss))
             }
-            "put_batch" => self.go(false, Self::put_many),
-            "get_batch" => self.go(true, Self::get_many),
+            "put_batch" => self.go(false, None, Self::put_many),
+            "get_batch" => self.go(true, None, Self::get_many),
             other => Err(Error::Worker {
                 what: format!("it knows no phase {other}"),
             }),
         }
     }
 
-    /// Passes over the keys, in strides between two looks at the clock.
+    /// Passes over the keys, in strides between two looks at the clock; until `end_ms` where it is
+    /// given, so that all processes end together.
     fn go(
         mut self,
         shuffled: bool,
+        end_ms: Option<u64>,
         mut stride: impl FnMut(&mut Self, &[u64]) -> Result<()>,
     ) -> Result<Part> {
         let timed = self.case.timed;
@@ -279,14 +288,13 @@ impl<'a, S: Store> Work<'a, S> {
             wrong: false,
             end_ns: 0,
             pause_ns: 0,
-            per_second: Vec::new(),
+            slices: Vec::new(),
             histogram: timed.then(|| Histogram::new(3).expect("three digits are allowed")),
         };
         let times = if shuffled { 1 } else { PUT_TIMES };
-        let limit_ns = self
-            .case
-            .limit_ms
-            .map_or(u64::MAX, |ms| times * ms * 1_000_000);
+        let limit_ms = end_ms.or(self.case.limit_ms.map(|ms| times * ms));
+        let limit_ns = limit_ms.map_or(u64::MAX, |ms| ms * 1_000_000);
+        let slice_ns = self.case.slice_ns();
         let start = Instant::now();
         let (mut last_ns, mut chunk, mut pass) = (0, vec![0; length], 0);
         'all: loop {
@@ -307,13 +315,14 @@ impl<'a, S: Store> Work<'a, S> {
                 };
                 stride(&mut self, &chunk[..len])?;
                 last_ns = start.elapsed().as_nanos() as u64;
-                part.note(len as u64, last_ns - before, last_ns);
+                part.note(len as u64, last_ns - before, last_ns, slice_ns);
                 if last_ns > limit_ns {
                     break 'all;
                 }
             }
             pass += 1;
-            if !shuffled || last_ns > LEAST_NS || part.wanted == 0 {
+            let is_enough = end_ms.is_none() && last_ns > LEAST_NS;
+            if !shuffled || is_enough || part.wanted == 0 {
                 break;
             }
         }
@@ -375,17 +384,17 @@ impl<'a, S: Store> Work<'a, S> {
 }
 
 impl Part {
-    fn note(&mut self, ops: u64, took_ns: u64, now_ns: u64) {
+    fn note(&mut self, ops: u64, took_ns: u64, now_ns: u64, slice_ns: u64) {
         self.ops += ops;
         match &mut self.histogram {
             Some(histogram) => histogram.saturating_record(took_ns),
             None => self.pause_ns = self.pause_ns.max(took_ns),
         }
-        let second = (now_ns / SECOND_NS) as usize;
-        if self.per_second.len() <= second {
-            self.per_second.resize(second + 1, 0);
+        let slice = (now_ns / slice_ns) as usize;
+        if self.slices.len() <= slice {
+            self.slices.resize(slice + 1, 0);
         }
-        self.per_second[second] += ops;
+        self.slices[slice] += ops;
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) enum Kind {
     Curve,
     /// A line a store over the share of its calls.
     Latency,
+    /// A row a store: what it did over time, with each process's part.
+    Seconds,
 }
 
 /// What one store has in a chart.
@@ -42,6 +44,9 @@ pub(super) struct Mark {
     pub(super) ours: bool,
     pub(super) same: bool,
     pub(super) colour: usize,
+    /// Stands at the end of a row.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) text: String,
     /// One of a bar, several of a line.
     pub(super) points: Vec<Point>,
 }
@@ -53,6 +58,9 @@ pub(super) struct Point {
     pub(super) least: f64,
     pub(super) most: f64,
     pub(super) text: String,
+    /// What each process has of `y`, one upon the other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) parts: Vec<f64>,
 }
 
 /// Bars of a contest.
@@ -99,8 +107,66 @@ fn latency_points(entry: &Entry) -> Vec<Point> {
             least: ns as f64,
             most: ns as f64,
             text: words::time(ns as f64),
+            parts: Vec::new(),
         })
         .collect()
+}
+
+/// What stores did over time, of a contest in which several processes may read and write.
+pub(super) fn seconds(contest: &Contest) -> Option<Chart> {
+    let first = contest.first;
+    let told = |entry: &&Entry| entry.row.per_second.iter().any(|part| part.len() > 1);
+    let entries = contest.entries.iter().filter(told);
+    let marks: Vec<Mark> = entries
+        .filter(|_| first.phase == "mix" && !contest.timed)
+        .map(|entry| Mark {
+            text: at_the_end(contest, entry),
+            ..mark(entry, second_points(contest, entry))
+        })
+        .collect();
+    let id = format!("{}-seconds", contest.id);
+    let mut chart = chart(contest, Kind::Seconds, &id, marks).named(format!(
+        "{}, {}: operations a second over time, and each process's share",
+        first.title, first.phase
+    ));
+    chart.x_label = "seconds";
+    (!chart.marks.is_empty()).then_some(chart)
+}
+
+/// The rate of all of it, and the least and the most of a process.
+fn at_the_end(contest: &Contest, entry: &Entry) -> String {
+    let rate = contest.unit.show(entry.figure.median);
+    match words::shares(&entry.row.shares) {
+        Some(shares) => format!("{rate}, {shares}"),
+        None => rate,
+    }
+}
+
+/// A point a slice, in its middle.
+fn second_points(contest: &Contest, entry: &Entry) -> Vec<Point> {
+    let row = entry.row;
+    let count = row.per_second.iter().map(Vec::len).max().unwrap_or(0);
+    let slice_ms = row.case.slice_ns() / 1_000_000;
+    let point = |at: usize| {
+        let part = |part: &Vec<u64>| part.get(at).copied().unwrap_or(0) as f64;
+        let parts: Vec<f64> = row.per_second.iter().map(part).collect();
+        let all: f64 = parts.iter().sum();
+        let share = |part: &f64| format!("{:.0}", 100.0 * part / all.max(1.0));
+        let shares: Vec<String> = parts.iter().map(share).collect();
+        let shares = match shares.len() {
+            1 => String::new(),
+            _ => format!("\n{} %", shares.join(" + ")),
+        };
+        Point {
+            x: ((2 * at as u64 + 1) * slice_ms) as f64 / 2e3,
+            y: all,
+            least: all,
+            most: all,
+            text: format!("{}{shares}", contest.unit.show(all)),
+            parts,
+        }
+    };
+    (0..count).map(point).collect()
 }
 
 /// The curves of a workload: one for each phase and what else does not grow.
@@ -199,6 +265,7 @@ fn point(contest: &Contest, entry: &Entry, x: f64) -> Point {
         least: figure.least,
         most: figure.most,
         text: contest.unit.show(figure.median),
+        parts: Vec::new(),
     }
 }
 
@@ -210,6 +277,7 @@ fn mark(entry: &Entry, points: Vec<Point>) -> Mark {
         ours: entry.store.ours,
         same: entry.store.same,
         colour: entry.store.colour,
+        text: String::new(),
         points,
     }
 }

@@ -90,6 +90,16 @@ pub(super) fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// The least and the most that one of several processes had.
+pub(super) fn shares(shares: &[f64]) -> Option<String> {
+    let all: f64 = shares.iter().sum();
+    let least = shares.iter().copied().reduce(f64::min)?;
+    let most = shares.iter().copied().reduce(f64::max)?;
+    let percent = |share: f64| 100.0 * share / all;
+    let told = format!("{:.0} – {:.0}\u{a0}%", percent(least), percent(most));
+    (shares.len() > 1 && all > 0.0).then_some(told)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +142,16 @@ mod tests {
         assert_eq!(plain(Unit("s").show(0.21)), "210 ms");
         assert_eq!(plain(Unit("us/op").show(603.0)), "603 µs an operation");
         assert_eq!(plain(Unit("pages").show(3.0)), "3.00 pages");
+    }
+
+    #[test]
+    fn shares_are_of_several() {
+        assert_eq!(shares(&[1.0]), None);
+        assert_eq!(shares(&[0.0, 0.0]), None);
+        assert_eq!(
+            shares(&[0.5, 0.25, 0.25]).map(plain).as_deref(),
+            Some("25 – 50 %")
+        );
     }
 
     #[test]

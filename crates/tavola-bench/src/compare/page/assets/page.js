@@ -5,7 +5,7 @@
 (function () {
   const charts = JSON.parse(document.getElementById("charts").textContent);
   const byId = new Map(charts.map((chart) => [chart.id, chart]));
-  const draw = { bars: drawBars, curve: drawCurve, latency: drawLatency };
+  const draw = { bars: drawBars, curve: drawCurve, latency: drawLatency, seconds: drawSeconds };
   const form = document.getElementById("filter");
 
   function checked(name) {

@@ -17,7 +17,11 @@ pub(super) fn charts(run: &Run, letter: &str) -> Vec<Chart> {
     let latencies = contests
         .iter()
         .filter_map(|contest| charts::latency(contest));
-    curves.into_iter().chain(bars).chain(latencies).collect()
+    let seconds = contests
+        .iter()
+        .filter_map(|contest| charts::seconds(contest));
+    let figures = curves.into_iter().chain(bars).chain(latencies);
+    figures.chain(seconds).collect()
 }
 
 fn of<'a>(run: &Run<'a>, letter: &str) -> Vec<&'a Contest<'a>> {
@@ -55,6 +59,10 @@ fn figure(chart: &Chart) -> Markup {
                 Kind::Bars => figcaption.unseen { (chart.label) },
                 Kind::Curve => figcaption { (chart.label) },
                 Kind::Latency => figcaption { "How long single calls take" },
+                Kind::Seconds => figcaption {
+                    "Operations a second over time; each band is a process's part. A row reaches up
+                     to the best of its store, whatever that of the others is."
+                },
             }
             div.chart {}
         }
@@ -64,6 +72,7 @@ fn figure(chart: &Chart) -> Markup {
 fn case(contest: &Contest, with_bars: bool) -> Markup {
     let first = contest.first;
     let latency = charts::latency(contest);
+    let seconds = charts::seconds(contest);
     html! {
         article id=(contest.id) {
             h3 { (first.title) ", " span.phase { (first.phase) } }
@@ -72,6 +81,7 @@ fn case(contest: &Contest, with_bars: bool) -> Markup {
             (notes(contest, true))
             @if with_bars { (figure(&charts::bars(contest))) }
             @if let Some(latency) = &latency { (figure(latency)) }
+            @if let Some(seconds) = &seconds { (figure(seconds)) }
             details open {
                 summary { "Figures" }
                 @let label = format!("Figures: {}, {}", first.title, first.phase);
@@ -189,19 +199,9 @@ const COLUMNS: [Column; 11] = [
     },
     Column {
         heading: "Share of a process",
-        show: |entry| shares(&entry.row.shares),
+        show: |entry| words::shares(&entry.row.shares),
     },
 ];
-
-/// The least and the most that one of several processes had.
-fn shares(shares: &[f64]) -> Option<String> {
-    let all: f64 = shares.iter().sum();
-    let least = shares.iter().copied().reduce(f64::min)?;
-    let most = shares.iter().copied().reduce(f64::max)?;
-    let percent = |share: f64| 100.0 * share / all;
-    let told = format!("{:.0} – {:.0} %", percent(least), percent(most));
-    (shares.len() > 1 && all > 0.0).then_some(told)
-}
 
 fn table(contest: &Contest) -> Markup {
     let unit = contest.unit;

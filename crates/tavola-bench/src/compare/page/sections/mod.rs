@@ -23,11 +23,12 @@ const STYLE: &str = concat!(
     include_str!("../assets/print.css"),
 );
 /// The libraries first. They are as published: see assets/vendor/README.md.
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("../assets/vendor/d3.min.js"),
     include_str!("../assets/vendor/plot.umd.min.js"),
     include_str!("../assets/bars.js"),
     include_str!("../assets/lines.js"),
+    include_str!("../assets/seconds.js"),
     include_str!("../assets/page.js"),
 ];
 const LICENCES: &str = include_str!("../assets/vendor/LICENSES.txt");
