@@ -62,7 +62,8 @@ uint64_t most_keys(const struct job *of) {
 }
 
 void make_room(struct room *room, size_t size) {
-  if (room->size >= size) return;
+  // A value without bytes has a place, too: where there is none nothing was found.
+  if (room->data && room->size >= size) return;
   free(room->data);
   room->size = size + size / 2 + 64;
   room->data = malloc(room->size);

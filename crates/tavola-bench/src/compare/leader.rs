@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::folders::Folders;
 use super::found::Workshop;
 use super::gather;
 use super::journal::{Begun, Entry, Journal, Run};
@@ -133,47 +133,11 @@ fn check(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// The folders of a run, gone at its end.
-struct Folders {
-    memory: PathBuf,
-    disk: PathBuf,
-}
-
-impl Folders {
-    fn make(config: &Config) -> Result<Self> {
-        let name = format!("tavola-compare-{}", std::process::id());
-        let memory = config
-            .dir
-            .clone()
-            .unwrap_or_else(|| PathBuf::from("/dev/shm"));
-        let absolute = |path: PathBuf| {
-            std::path::absolute(path).map_err(Error::io("finding the folder for stores"))
-        };
-        let folders = Self {
-            memory: absolute(memory.join(&name))?,
-            disk: absolute(config.out.join(&name))?,
-        };
-        for folder in [&folders.memory, &folders.disk] {
-            fs::create_dir_all(folder).map_err(Error::io("making the folder for stores"))?;
-        }
-        Ok(folders)
-    }
-}
-
-impl Folders {
-    fn workshop(&self, config: &Config) -> Workshop {
-        Workshop {
-            sources: self.disk.join("peers"),
-            worker: config.worker.clone(),
-            postgres_is_given: config.postgres.is_some(),
-        }
-    }
-}
-
-impl Drop for Folders {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.memory);
-        let _ = fs::remove_dir_all(&self.disk);
+fn workshop(folders: &Folders, config: &Config) -> Workshop {
+    Workshop {
+        sources: folders.disk.join("peers"),
+        worker: config.worker.clone(),
+        postgres_is_given: config.postgres.is_some(),
     }
 }
 
@@ -184,7 +148,7 @@ fn find(
     folders: &Folders,
     tell: &mut dyn FnMut(&Progress),
 ) -> Result<(Vec<Found>, Vec<(Peer, String)>)> {
-    let workshop = folders.workshop(config);
+    let workshop = workshop(folders, config);
     sources::unpack(&workshop.sources)?;
     let wanted =
         |peer: &Peer| config.peers.is_empty() || config.peers.iter().any(|name| name == peer.name);
@@ -269,7 +233,7 @@ impl Leader<'_> {
             quick: self.config.quick,
             peers: self.config.peers.clone(),
         };
-        let workshop = folders.workshop(self.config);
+        let workshop = workshop(folders, self.config);
         let mut stock = Stock {
             workshop: &workshop,
             folder: folders.memory.clone(),

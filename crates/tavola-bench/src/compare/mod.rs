@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 mod behind;
 mod company;
 mod figure;
+mod folders;
 mod found;
 mod gather;
 pub mod inproc;

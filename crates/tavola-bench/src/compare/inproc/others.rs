@@ -47,7 +47,7 @@ impl Store for Papaya {
     }
 
     fn version(&self) -> String {
-        "0.2".to_owned()
+        env!("PAPAYA_VERSION").to_owned()
     }
 }
 
@@ -76,6 +76,24 @@ impl Store for Moka {
     }
 
     fn version(&self) -> String {
-        "0.12".to_owned()
+        env!("MOKA_VERSION").to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_those_it_was_built_with() {
+        let lock = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock"));
+        for (name, version) in [
+            ("papaya", Papaya::default().version()),
+            ("moka", Moka::new(1).version()),
+        ] {
+            assert!(version.split('.').count() == 3, "{name} {version}");
+            let entry = format!("name = \"{name}\"\nversion = \"{version}\"\n");
+            assert!(lock.contains(&entry), "{entry}");
+        }
     }
 }
