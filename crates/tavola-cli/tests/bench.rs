@@ -9,6 +9,8 @@ use tempfile::TempDir;
 
 #[path = "bench/compare.rs"]
 mod compare;
+#[path = "bench/given.rs"]
+mod given;
 #[path = "bench/logs.rs"]
 mod logs;
 #[path = "bench/queues.rs"]

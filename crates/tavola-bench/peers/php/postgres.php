@@ -2,14 +2,14 @@
 // PostgreSQL as a SQL store: a table of keys and values, MERGE and SELECT, prepared once, a commit
 // each. The address is HOST:PORT or the folder of a socket, as the user postgres; or a URL,
 // postgres://USER:PASSWORD@HOST:PORT/DATABASE, of a server that is there already. What it makes in
-// there is a temporary table of its own connection.
+// there is one table, which it takes away at its end. A temporary one would be spared the log.
 
 require __DIR__ . '/harness.php';
 
 final class Postgres implements Store
 {
-    private const MERGE = 'MERGE INTO compared USING (SELECT ?::text AS k, ?::text AS v) AS new'
-        . ' ON compared.k = new.k WHEN MATCHED THEN UPDATE SET v = new.v'
+    private const MERGE = 'MERGE INTO tavola_compared AS t USING (SELECT ?::text AS k, ?::text AS v) AS new'
+        . ' ON t.k = new.k WHEN MATCHED THEN UPDATE SET v = new.v'
         . ' WHEN NOT MATCHED THEN INSERT (k, v) VALUES (new.k, new.v)';
 
     private PDO $server;
@@ -20,10 +20,18 @@ final class Postgres implements Store
     {
         [$source, $user, $password] = self::source($address);
         $this->server = new PDO($source, $user, $password, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
-        $kind = str_contains($address, '://') ? 'TEMPORARY TABLE' : 'TABLE';
-        $this->server->exec("CREATE $kind compared (k text PRIMARY KEY, v text NOT NULL)");
+        $this->server->exec('DROP TABLE IF EXISTS tavola_compared');
+        $this->server->exec('CREATE TABLE tavola_compared (k text PRIMARY KEY, v text NOT NULL)');
+        $this->server->exec('ALTER TABLE tavola_compared ALTER v SET STORAGE EXTERNAL');
         $this->merge = $this->server->prepare(self::MERGE);
-        $this->select = $this->server->prepare('SELECT v FROM compared WHERE k = ?');
+        $this->select = $this->server->prepare('SELECT v FROM tavola_compared WHERE k = ?');
+    }
+
+    public function __destruct()
+    {
+        if (isset($this->server)) {
+            $this->server->exec('DROP TABLE IF EXISTS tavola_compared');
+        }
     }
 
     /** What PDO asks for: source, user, password. */

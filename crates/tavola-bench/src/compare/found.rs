@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::job::Transport;
+use super::given::Given;
 use super::peers::{Found, Peer, Server, Start};
 use super::program::in_path;
 
@@ -13,17 +13,16 @@ pub(super) struct Workshop {
     pub(super) sources: PathBuf,
     /// This program, and how it becomes a worker.
     pub(super) worker: (PathBuf, Vec<std::ffi::OsString>),
-    /// A PostgreSQL is there already, and reached by its URL.
-    pub(super) postgres_is_given: bool,
+    /// Servers that are there already.
+    pub(super) given: Given,
 }
 
 impl Workshop {
     /// How to start a peer, or why it cannot be.
     pub(super) fn find(&self, peer: Peer) -> Result<Found, String> {
         match peer.server {
-            Some(Server::Postgres) if self.postgres_is_given => by_url(peer.transport)?,
-            Some(server) => server_is_there(server)?,
-            None => {}
+            Some(server) if !self.given.serves(&peer)? => server_is_there(server)?,
+            _ => {}
         }
         let (program, args) = match peer.start {
             Start::Rust => {
@@ -129,20 +128,13 @@ fn library(folder: &Path) -> Result<Vec<String>, String> {
     Ok(vec![format!("-L{folder}"), format!("-Wl,-rpath,{folder}")])
 }
 
-/// A server that is given has one address.
-fn by_url(transport: Option<Transport>) -> Result<(), String> {
-    match transport {
-        Some(Transport::Unix) => Err("PostgreSQL is reached by its URL".to_owned()),
-        _ => Ok(()),
-    }
-}
-
 pub(super) fn server_is_there(server: Server) -> Result<(), String> {
     let program = match server {
         Server::Tavola => return Ok(()),
         Server::Memcached => "memcached",
         Server::Redis => "redis-server",
         Server::Postgres => return super::servers::postgres_is_there(),
+        Server::Odbc => return Err("none was given: --odbc says where it is".to_owned()),
     };
     match in_path(program) {
         Some(_) => Ok(()),
@@ -214,7 +206,7 @@ mod tests {
         let workshop = Workshop {
             sources: sources.clone(),
             worker: Default::default(),
-            postgres_is_given: false,
+            given: Given::default(),
         };
         let extent = Extent {
             quick: true,
@@ -257,7 +249,7 @@ mod tests {
         let workshop = Workshop {
             sources: dir.path().to_owned(),
             worker: Default::default(),
-            postgres_is_given: false,
+            given: Given::default(),
         };
         std::fs::write(dir.path().join("c/none.c"), "#include <no_such.h>\n").unwrap();
         let why = workshop.compile("none", &[], "libnone-dev").unwrap_err();

@@ -64,7 +64,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
             disk: folders.disk.clone(),
             cpus,
             program: config.program.clone(),
-            postgres: config.postgres.clone(),
+            given: config.given.clone(),
             quick: config.quick,
         },
         journal,
@@ -137,7 +137,7 @@ fn workshop(folders: &Folders, config: &Config) -> Workshop {
     Workshop {
         sources: folders.disk.join("peers"),
         worker: config.worker.clone(),
-        postgres_is_given: config.postgres.is_some(),
+        given: config.given.clone(),
     }
 }
 

@@ -20,6 +20,7 @@ mod figure;
 mod folders;
 mod found;
 mod gather;
+mod given;
 pub mod inproc;
 pub mod job;
 mod journal;
@@ -40,6 +41,7 @@ mod turn;
 mod usage;
 mod workloads;
 
+pub use given::Given;
 pub use job::Job;
 pub use leader::{list, run};
 pub use report::Results;
@@ -72,8 +74,8 @@ pub struct Config {
     pub company_file: Option<PathBuf>,
     /// Go on with the run that is in `out`.
     pub resume: bool,
-    /// Where a PostgreSQL is to be asked that is there already, as a URL.
-    pub postgres: Option<String>,
+    /// Servers that are there already, and are to be asked.
+    pub given: Given,
     /// Becomes true when the run is to end.
     pub interrupted: Arc<AtomicBool>,
 }

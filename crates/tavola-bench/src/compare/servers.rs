@@ -47,6 +47,7 @@ pub(super) fn start(
     let (program, args) = match kind {
         Server::Memcached => (found("memcached")?, memcached(&place)),
         Server::Redis => (found("redis-server")?, redis(&place, dir)),
+        Server::Odbc => return Err("what ODBC reaches is there already".to_owned()),
         _ => (tavola.to_owned(), serve(&place)),
     };
     let version = version(kind, &program);
@@ -89,7 +90,7 @@ fn launch(
         address: place.address(),
         version,
     };
-    running.wait_for(&place)?;
+    running.wait_until(|| place.is_open())?;
     Ok(running)
 }
 
@@ -209,13 +210,13 @@ impl Running {
         usage::memory_bytes(self.child.id(), folder)
     }
 
-    fn wait_for(&mut self, place: &Listening) -> Result<(), String> {
+    fn wait_until(&mut self, serves: impl Fn() -> bool) -> Result<(), String> {
         let until = Instant::now() + START;
         while Instant::now() < until {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(format!("its server ended with {status}"));
             }
-            if place.is_open() {
+            if serves() {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(2));

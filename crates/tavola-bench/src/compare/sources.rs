@@ -27,6 +27,8 @@ const C: &[(&str, &str)] = peer_files![
     "c/kyoto.c",
     "c/lmdb.c",
     "c/memcached.c",
+    "c/odbc.c",
+    "c/postgres.c",
     "c/qdbm_depot.c",
     "c/qdbm_villa.c",
     "c/redis.c",

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::given::{self, Given};
 use super::job::{EndLine, Job, PhaseLine, Placement, Said, Transport};
 use super::journal::{PhaseOfAll, Run};
-use super::peers::{Found, Place, Server, Together};
+use super::peers::{Found, Place, Together};
 use super::program::Program;
 use super::servers::{Running, start};
 use super::workloads::Trial;
@@ -28,8 +29,8 @@ pub(super) struct Ground {
     pub(super) cpus: Vec<usize>,
     /// How this program is started as a server.
     pub(super) program: PathBuf,
-    /// A PostgreSQL that is there already.
-    pub(super) postgres: Option<String>,
+    /// Servers that are there already.
+    pub(super) given: Given,
     pub(super) quick: bool,
 }
 
@@ -76,17 +77,20 @@ impl Ground {
     ) -> std::result::Result<Done, String> {
         let mut job = self.job(trial, found, repetition, dir);
         let server = self.server(found, &job, dir)?;
+        let given = found.peer.server.and_then(|kind| self.given.address(kind));
         job.address = match &server {
             Some(server) => Some(server.address.clone()),
-            None if found.peer.server == Some(Server::Postgres) => self.postgres.clone(),
-            None => None,
+            None => given.map(str::to_owned),
         };
         let until = Instant::now() + self.patience(trial);
         let bytes_before = server.as_ref().and_then(|server| bytes_with(server, dir));
         let mut crew = Crew::start(self, found, &job, until)?;
-        let (phases, mut end) = crew.work(until, server.as_ref(), job.case.slice_ns())?;
+        let (mut phases, mut end) = crew.work(until, server.as_ref(), job.case.slice_ns())?;
         let server_bytes = server.as_ref().and_then(|server| bytes_with(server, dir));
         crew.0.into_iter().for_each(Program::end);
+        for phase in phases.iter_mut().filter(|_| given.is_some()) {
+            given::note(&mut phase.sum.note);
+        }
         if let Some(server) = &server {
             end.version = format!("{} {}", server.version, end.version)
                 .trim()
@@ -133,7 +137,7 @@ impl Ground {
         let Some(kind) = found.peer.server else {
             return Ok(None);
         };
-        if kind == Server::Postgres && self.postgres.is_some() {
+        if self.given.address(kind).is_some() {
             return Ok(None);
         }
         let at = match job.case.placement {
@@ -408,7 +412,7 @@ pub(super) mod tests {
             disk: dir.join("disk"),
             cpus: crate::compare::machine::cpus(),
             program: PathBuf::new(),
-            postgres: None,
+            given: Given::default(),
             quick: true,
         }
     }

@@ -1,6 +1,7 @@
 //! Peers whose programs are in C: stores with a library, and servers through their clients.
 
 use super::{Peer, Place, STORE, Server, Start, Together};
+use crate::compare::job::Transport;
 
 const fn c(
     adapter: &'static str,
@@ -22,6 +23,16 @@ const CLIENT: Peer = Peer {
     workloads: "abcd",
     batches: true,
     most_value_bytes: 1_000_000,
+    ..STORE
+};
+
+/// A server of SQL.
+const SQL: Peer = Peer {
+    configuration: "MERGE and SELECT, prepared, a commit each; not compressed; the server's files \
+                    in memory",
+    start: c("postgres", &["-lpq"], "libpq-dev"),
+    server: Some(Server::Postgres),
+    workloads: "abcd",
     ..STORE
 };
 
@@ -169,5 +180,26 @@ pub(super) const PEERS: &[Peer] = &[
         start: c("redis", &["-lhiredis"], "libhiredis-dev"),
         server: Some(Server::Redis),
         ..CLIENT
+    },
+    Peer {
+        name: "postgres-tcp",
+        title: "PostgreSQL, libpq, TCP",
+        transport: Some(Transport::Tcp),
+        ..SQL
+    },
+    Peer {
+        name: "postgres-unix",
+        title: "PostgreSQL, libpq, Unix",
+        transport: Some(Transport::Unix),
+        ..SQL
+    },
+    Peer {
+        name: "sql-odbc",
+        title: "SQL by ODBC",
+        configuration: "the server that --odbc names: MERGE and SELECT, prepared, a commit each",
+        start: c("odbc", &["-lodbc"], "unixodbc-dev"),
+        server: Some(Server::Odbc),
+        transport: Some(Transport::Tcp),
+        ..SQL
     },
 ];

@@ -82,6 +82,8 @@ pub enum Server {
     Redis,
     /// PostgreSQL.
     Postgres,
+    /// Any server of SQL, which is there already.
+    Odbc,
 }
 
 /// Where a peer's files are.

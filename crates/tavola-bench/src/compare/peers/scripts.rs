@@ -93,7 +93,8 @@ const PHP_MEMCACHED: Peer = Peer {
 };
 
 const POSTGRES: Peer = Peer {
-    configuration: "MERGE and SELECT, prepared, a commit each",
+    configuration: "MERGE and SELECT, prepared, a commit each; not compressed; the server's files \
+                    in memory",
     start: php("php/postgres.php", PROBE_POSTGRES, NO_POSTGRES),
     server: Some(Server::Postgres),
     ..PHP
@@ -190,13 +191,13 @@ pub(super) const PEERS: &[Peer] = &[
         ..PHP_MEMCACHED
     },
     Peer {
-        name: "postgres-tcp",
+        name: "postgres-php-tcp",
         title: "PostgreSQL, PHP, TCP",
         transport: Some(Transport::Tcp),
         ..POSTGRES
     },
     Peer {
-        name: "postgres-unix",
+        name: "postgres-php-unix",
         title: "PostgreSQL, PHP, Unix",
         transport: Some(Transport::Unix),
         ..POSTGRES

@@ -54,26 +54,53 @@ fn command(program: &Path) -> Command {
 /// Makes a cluster in the folder and starts it. Its user is `postgres`, who needs no password; its
 /// socket is in the folder that the address names, at port 5432.
 pub(super) fn start(transport: Transport, cpu: usize, dir: &Path) -> Result<Running, String> {
-    let programs = folder()?;
-    let shelf = dir.join("pg");
+    let made = made(dir.parent().unwrap_or(dir))?;
+    let shelf = shelf(dir, "pg")?;
+    let mut copy = command(Path::new("cp"));
+    copy.arg("-a").args([made.join(DATA), shelf.join(DATA)]);
+    run(copy.current_dir(&shelf))?;
+    serve(transport, cpu, dir)
+}
+
+const DATA: &str = "data";
+
+/// A folder that the server may write to, with its parent open to it.
+fn shelf(dir: &Path, name: &str) -> Result<PathBuf, String> {
+    let shelf = dir.join(name);
     fs::create_dir(&shelf).map_err(|error| error.to_string())?;
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).map_err(|e| e.to_string())?;
     if geteuid().is_root() {
         let mut chown = Command::new("chown");
         run(chown.arg(USER).arg(&shelf))?;
     }
-    let data = shelf.join("data");
-    let mut make = command(&programs.join("initdb"));
+    Ok(shelf)
+}
+
+/// A cluster that all others of a run are copies of: to make one takes a second.
+fn made(beside: &Path) -> Result<PathBuf, String> {
+    let made = beside.join("postgres-made");
+    if made.join(DATA).join("PG_VERSION").is_file() {
+        return Ok(made);
+    }
+    let shelf = shelf(beside, "postgres-made")?;
+    let mut make = command(&folder()?.join("initdb"));
     make.args([
         "--no-sync",
         "--auth=trust",
         "--encoding=UTF8",
         "--no-locale",
     ]);
-    make.arg(format!("--username={USER}")).arg("-D").arg(&data);
+    make.arg(format!("--username={USER}"));
+    make.arg("-D").arg(shelf.join(DATA));
     run(make.current_dir(&shelf))?;
+    Ok(made)
+}
+
+/// Starts the server of the cluster that the folder has.
+fn serve(transport: Transport, cpu: usize, dir: &Path) -> Result<Running, String> {
+    let shelf = dir.join("pg");
     let place = Listening::choose(transport, &shelf, ".s.PGSQL.5432")?;
-    let mut args: Vec<OsString> = vec!["-D".into(), data.into()];
+    let mut args: Vec<OsString> = vec!["-D".into(), shelf.join(DATA).into()];
     args.extend(["-c", "logging_collector=off", "-k"].map(Into::into));
     args.push(shelf.clone().into());
     match &place {
@@ -83,14 +110,24 @@ pub(super) fn start(transport: Transport, cpu: usize, dir: &Path) -> Result<Runn
         }
         Listening::Socket(_) => args.extend(["-h", ""].map(Into::into)),
     }
-    let server = programs.join("postgres");
+    let server = folder()?.join("postgres");
     let version = super::version(super::Server::Postgres, &server);
     let mut running = launch(command(&server), &args, cpu, dir, place, version)?;
+    // It takes connections to say that it is starting up.
+    running.wait_until(|| is_ready(&shelf.join(DATA)))?;
     if transport == Transport::Unix {
         // What clients take is the folder.
         running.address = shelf.display().to_string();
     }
     Ok(running)
+}
+
+/// What the server has in the last line of its file.
+fn is_ready(data: &Path) -> bool {
+    let text = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+    text.lines()
+        .nth(7)
+        .is_some_and(|line| line.trim() == "ready")
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tavola_bench::compare::{self, Config, LETTERS, Progress, markdown, page, torment};
+use tavola_bench::compare::{self, Config, Given, LETTERS, Progress, markdown, page, torment};
 
 use super::{explain, json, show, worker};
 use crate::error::CliError;
@@ -78,6 +78,9 @@ pub struct Args {
     /// Ask this PostgreSQL, postgres://USER:PASSWORD@HOST:PORT/DATABASE [default: one is made]
     #[arg(long, value_name = "URL")]
     postgres: Option<String>,
+    /// Ask this server of SQL through ODBC, DSN=NAME or Driver=NAME;Server=HOST;... [default: none]
+    #[arg(long, value_name = "STRING")]
+    odbc: Option<String>,
     /// Go on with the run in --out
     #[arg(long)]
     resume: bool,
@@ -121,7 +124,10 @@ pub fn run(args: Args) -> Result<(), CliError> {
         out: args.out.unwrap_or_else(|| PathBuf::from("compared")),
         dir: args.dir,
         company_file: args.company_file,
-        postgres: args.postgres,
+        given: Given {
+            postgres: args.postgres,
+            odbc: args.odbc,
+        },
         resume: args.resume,
         interrupted: interrupt::heed()?,
     };

@@ -1,0 +1,314 @@
+//! The comparison asks servers that are there already: a PostgreSQL of the test's own, by its URL
+//! and through ODBC. Where one of them is not installed the test says so and passes.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::Desk;
+
+const DRIVER: &str = "PostgreSQL Unicode";
+
+/// A cluster whose user `postgres` needs no password.
+struct Cluster {
+    folder: TempDir,
+    programs: PathBuf,
+    port: u16,
+    server: Option<Child>,
+}
+
+impl Cluster {
+    /// `None`: there is no PostgreSQL here.
+    fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            println!("not tried: there is no initdb of PostgreSQL");
+            return None;
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut cluster = Self {
+            folder: tempfile::tempdir_in("/dev/shm").unwrap(),
+            programs,
+            port: listener.local_addr().unwrap().port(),
+            server: None,
+        };
+        drop(listener);
+        // Its user is another when this one is root.
+        let mut open = Command::new("chmod");
+        assert!(
+            open.arg("777")
+                .arg(cluster.path())
+                .status()
+                .unwrap()
+                .success()
+        );
+        let mut make = cluster.command("initdb");
+        make.args(["--no-sync", "--auth=trust", "--username=postgres"]);
+        let made = make.arg("-D").arg(cluster.data()).output().unwrap();
+        let errors = String::from_utf8_lossy(&made.stderr);
+        assert!(made.status.success(), "{errors}");
+        let mut serve = cluster.command("postgres");
+        serve.arg("-D").arg(cluster.data());
+        serve.arg("-k").arg(cluster.path());
+        serve.args(["-h", "127.0.0.1", "-p", &cluster.port.to_string()]);
+        let errors = fs::File::create(cluster.path().join("errors")).unwrap();
+        cluster.server = Some(serve.stdin(Stdio::null()).stderr(errors).spawn().unwrap());
+        cluster.wait();
+        Some(cluster)
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    /// Of PostgreSQL, which does not run as root.
+    fn command(&self, name: &str) -> Command {
+        let program = self.programs.join(name);
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL"]);
+        if rustix::process::geteuid().is_root() {
+            command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
+        }
+        command.arg("--").arg(program).current_dir(self.path());
+        command.stdout(Stdio::null());
+        command
+    }
+
+    fn wait(&self) {
+        let until = Instant::now() + Duration::from_secs(20);
+        let ready = || {
+            let text = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+            text.lines().any(|line| line.trim() == "ready")
+        };
+        while !ready() {
+            let errors = fs::read_to_string(self.path().join("errors")).unwrap();
+            assert!(Instant::now() < until, "it does not start: {errors}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// What the server answers to a statement.
+    fn ask(&self, statement: &str) -> String {
+        let mut ask = self.command("psql");
+        ask.args(["-X", "-A", "-t", "-q", "-d", &self.url(), "-c", statement]);
+        let output = ask.stdout(Stdio::piped()).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Commits so far: told by servers a moment late.
+    fn commits(&self) -> u64 {
+        let statement = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'";
+        self.ask(statement).parse().unwrap()
+    }
+
+    /// From now on each value that is put is another by a bit.
+    fn lie(&self) {
+        for statement in [
+            "CREATE FUNCTION lie() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             NEW.v := set_bit(NEW.v, 0, 1 - get_bit(NEW.v, 0)); RETURN NEW; END $$",
+            "CREATE FUNCTION spoil() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN \
+             EXECUTE 'CREATE TRIGGER lie BEFORE INSERT OR UPDATE ON tavola_compared \
+             FOR EACH ROW EXECUTE FUNCTION lie()'; END $$",
+            "CREATE EVENT TRIGGER spoil ON ddl_command_end WHEN TAG IN ('CREATE TABLE') \
+             EXECUTE FUNCTION spoil()",
+        ] {
+            self.ask(statement);
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let Some(server) = &mut self.server else {
+            return;
+        };
+        let pid = server.id().to_string();
+        let _ = Command::new("kill").args(["-INT", &pid]).status();
+        let until = Instant::now() + Duration::from_secs(10);
+        while Instant::now() < until {
+            match server.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+                _ => return,
+            }
+        }
+        let _ = server.kill();
+        let _ = server.wait();
+    }
+}
+
+fn programs() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
+    let mut folders: Vec<_> = versions.map(|entry| entry.path().join("bin")).collect();
+    folders.retain(|folder| folder.join("initdb").is_file());
+    folders.sort();
+    folders.pop()
+}
+
+/// A run; `None`: a peer of it is not here.
+fn compare(args: &[&str]) -> Option<Value> {
+    let desk = Desk::new();
+    let mut command = desk.command(&["bench", "compare", "--quick", "--repeat", "1", "--json"]);
+    let out = desk.dir.path().join("out");
+    command.args(args).arg("--out").arg(&out);
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for peer in results["peers"].as_array().unwrap() {
+        if let Some(why) = peer["skipped"].as_str() {
+            println!("not tried: {}: {why}", peer["name"]);
+            return None;
+        }
+    }
+    Some(results)
+}
+
+/// Each of these phases has a figure of right answers, which says whose it is not.
+#[track_caller]
+fn has_figures(results: &Value, peer: &str, phases: &[&str]) {
+    let rows = results["rows"].as_array().unwrap();
+    for phase in phases {
+        let row = rows
+            .iter()
+            .find(|row| row["peer"] == peer && row["phase"] == *phase)
+            .unwrap_or_else(|| panic!("{peer} has no {phase}: {results}"));
+        assert!(row["median"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(row["verified"], true, "{row}");
+        let note = row["note"].as_str().unwrap();
+        assert!(note.contains("was there already"), "{row}");
+    }
+}
+
+#[track_caller]
+fn has_only_wrong_answers(results: &Value) {
+    assert_eq!(results["rows"].as_array().unwrap().len(), 0, "{results}");
+    let left = results["left_out"].as_array().unwrap();
+    let wrong = |row: &&Value| row["why"].as_str().unwrap().contains("wrong answer");
+    assert!(left.iter().any(|row| wrong(&row)), "{results}");
+}
+
+#[test]
+fn a_postgresql_is_asked_by_its_url_and_left_as_it_was() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let url = cluster.url();
+    let (before, tables) = (cluster.commits(), "SELECT count(*) FROM pg_tables");
+    let tables_before = cluster.ask(tables);
+    let args = [
+        "--only",
+        "ad",
+        "--peers",
+        "postgres-tcp",
+        "--postgres",
+        &url,
+    ];
+    let Some(results) = compare(&args) else {
+        return;
+    };
+    has_figures(
+        &results,
+        "postgres-tcp",
+        &["write_all", "read_all", "pairs"],
+    );
+    has_figures(
+        &results,
+        "postgres-tcp",
+        &["open_read_100", "open_read_1000"],
+    );
+    let version = results["peers"][0]["version"].as_str().unwrap();
+    assert!(version.contains("libpq"), "{version}");
+    assert!(
+        cluster.commits() > before + 5_000,
+        "it was this one that was asked"
+    );
+    assert_eq!(cluster.ask(tables), tables_before);
+    cluster.lie();
+    let args = ["--only", "d", "--peers", "postgres-tcp", "--postgres", &url];
+    has_only_wrong_answers(&compare(&args).unwrap());
+}
+
+#[test]
+fn a_postgresql_is_asked_by_its_url_from_php() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let url = cluster.url();
+    let args = [
+        "--only",
+        "c",
+        "--peers",
+        "postgres-php-tcp",
+        "--postgres",
+        &url,
+    ];
+    let Some(results) = compare(&args) else {
+        return;
+    };
+    has_figures(&results, "postgres-php-tcp", &["write", "read"]);
+    assert_eq!(
+        cluster.ask("SELECT to_regclass('tavola_compared') IS NULL"),
+        "t"
+    );
+}
+
+#[test]
+fn a_server_of_sql_is_asked_through_odbc_and_left_as_it_was() {
+    let drivers = fs::read_to_string("/etc/odbcinst.ini").unwrap_or_default();
+    if !drivers.contains(DRIVER) {
+        println!("not tried: the manager of drivers knows no '{DRIVER}'");
+        return;
+    }
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let to = format!(
+        "Driver={{{DRIVER}}};Server=127.0.0.1;Port={};Database=postgres;Uid=postgres",
+        cluster.port
+    );
+    let before = cluster.commits();
+    let args = ["--only", "d", "--peers", "sql-odbc", "--odbc", &to];
+    let Some(results) = compare(&args) else {
+        return;
+    };
+    has_figures(&results, "sql-odbc", &["pairs"]);
+    let version = results["peers"][0]["version"].as_str().unwrap();
+    assert!(version.starts_with("PostgreSQL "), "{version}");
+    assert!(
+        cluster.commits() > before + 100,
+        "it was this one that was asked"
+    );
+    assert_eq!(
+        cluster.ask("SELECT to_regclass('tavola_compared') IS NULL"),
+        "t"
+    );
+    cluster.lie();
+    has_only_wrong_answers(&compare(&args).unwrap());
+}
+
+#[test]
+fn who_asks_a_server_that_is_not_there_says_so() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://x@{}/x", listener.local_addr().unwrap());
+    drop(listener);
+    let args = ["--only", "d", "--peers", "postgres-tcp", "--postgres", &url];
+    let Some(results) = compare(&args) else {
+        return;
+    };
+    let why = results["left_out"][0]["why"].as_str().unwrap();
+    assert!(why.starts_with("PostgreSQL: connection to server"), "{why}");
+}
