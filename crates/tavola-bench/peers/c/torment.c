@@ -457,6 +457,8 @@ int main(int argc, char **argv) {
     return 2;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A server that is gone is an error, and no death.
+  signal(SIGPIPE, SIG_IGN);
   read_job(argv[1]);
   open_board();
   deadline_ns = now_ns() + part.millis * 1000000u;

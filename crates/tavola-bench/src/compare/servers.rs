@@ -17,7 +17,7 @@ use super::usage;
 
 mod postgres;
 
-pub(super) use postgres::is_there as postgres_is_there;
+pub(super) use postgres::{is_there as postgres_is_there, table_bytes as postgres_table_bytes};
 
 /// How long a server may take until it accepts connections.
 const START: Duration = Duration::from_secs(20);
@@ -41,7 +41,35 @@ pub(super) fn start(
     tavola: &Path,
 ) -> Result<Running, String> {
     if kind == Server::Postgres {
-        return postgres::start(transport, cpu, dir);
+        return postgres::start(transport, cpu, dir, None);
+    }
+    start_again(kind, transport, cpu, dir, tavola)
+}
+
+/// The same for one whose data is to be in another folder, where it has its data in one.
+pub(super) fn start_within(
+    kind: Server,
+    transport: Transport,
+    cpu: usize,
+    dir: &Path,
+    room: &Path,
+) -> Result<Running, String> {
+    match kind {
+        Server::Postgres => postgres::start(transport, cpu, dir, Some(room)),
+        _ => Err("its data is in no folder".to_owned()),
+    }
+}
+
+/// Starts one that has ended, on what it has left behind in the folder.
+pub(super) fn start_again(
+    kind: Server,
+    transport: Transport,
+    cpu: usize,
+    dir: &Path,
+    tavola: &Path,
+) -> Result<Running, String> {
+    if kind == Server::Postgres {
+        return postgres::start_again(transport, cpu, dir);
     }
     let place = Listening::choose(transport, dir, "s")?;
     let (program, args) = match kind {
@@ -225,8 +253,28 @@ impl Running {
     }
 }
 
+impl Running {
+    /// By SIGKILL; what it has written stays.
+    pub(super) fn kill(mut self) -> std::io::Result<()> {
+        self.child.kill()?;
+        self.child.wait().map(drop)
+    }
+
+    /// What it has in memory.
+    pub(super) fn resident_bytes(&self) -> u64 {
+        let file = format!("/proc/{}/status", self.child.id());
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kib.unwrap_or(0) * 1024
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
+        if let Ok(Some(_)) = self.child.try_wait() {
+            return;
+        }
         let pid = Pid::from_child(&self.child);
         let _ = kill_process(pid, Signal::TERM);
         let until = Instant::now() + END;

@@ -42,6 +42,7 @@ const C: &[(&str, &str)] = peer_files![
     "c/torment_files.c",
     "c/torment_lmdb.c",
     "c/torment_memcached.c",
+    "c/torment_postgres.c",
     "c/torment_redis.c",
     "c/torment_sqlite.c",
 ];

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::found::Workshop;
 use super::job::Transport;
 use super::peers::{self, Peer, Server, Start};
 use super::program::in_path;
 use super::servers::{self, Running};
-use super::torment::{Program, Served, Supply};
+use super::torment::{Program, Served, Supply, allocated};
 use crate::{Error, Result};
 
 /// Enough for all that a trial keeps, and little enough for one to throw something out.
@@ -52,6 +54,7 @@ impl Supply for Stock<'_> {
             cpu: self.cpu,
             folder: self.folder.join("server"),
             tavola: self.tavola.clone(),
+            room: None,
             running: None,
         }))
     }
@@ -94,12 +97,25 @@ fn text_of(path: &Path) -> Found<String> {
 }
 
 /// A server that is stopped and started with nothing in it.
+#[derive(Serialize, Deserialize)]
 struct Anew {
     kind: Server,
     cpu: usize,
     folder: PathBuf,
     tavola: PathBuf,
+    /// Where its data is to be, if not in its folder.
+    room: Option<PathBuf>,
+    #[serde(skip)]
     running: Option<Running>,
+}
+
+/// What [`Served::within`] has told of.
+pub(super) fn served(text: &str) -> Result<Box<dyn Served>> {
+    let anew: Anew = serde_json::from_str(text).map_err(|error| Error::Io {
+        doing: "understanding which server to start",
+        source: error.into(),
+    })?;
+    Ok(Box::new(anew))
 }
 
 impl Served for Anew {
@@ -107,21 +123,62 @@ impl Served for Anew {
         self.stop()?;
         let doing = "making a folder for a server";
         std::fs::create_dir_all(&self.folder).map_err(Error::io(doing))?;
-        let started = servers::start(
-            self.kind,
-            Transport::Unix,
-            self.cpu,
-            &self.folder,
-            &self.tavola,
-        );
+        let (kind, cpu, folder) = (self.kind, self.cpu, &self.folder);
+        let started = match &self.room {
+            Some(room) => servers::start_within(kind, Transport::Unix, cpu, folder, room),
+            None => servers::start(kind, Transport::Unix, cpu, folder, &self.tavola),
+        };
         let running = started.map_err(|what| Error::Worker { what })?;
-        let address = running.address.clone();
-        self.running = Some(running);
-        Ok(address)
+        Ok(self.keep(running))
+    }
+
+    fn kill(&mut self) -> Result<()> {
+        let killed = self.running.take().map_or(Ok(()), Running::kill);
+        killed.map_err(Error::io("killing a server"))
+    }
+
+    fn start_again(&mut self) -> Found<String> {
+        let (kind, cpu, folder) = (self.kind, self.cpu, &self.folder);
+        let running = servers::start_again(kind, Transport::Unix, cpu, folder, &self.tavola)?;
+        Ok(self.keep(running))
+    }
+
+    fn size(&self) -> (u64, &'static str) {
+        match (self.kind, &self.running) {
+            (Server::Postgres, _) => (
+                servers::postgres_table_bytes(&self.folder),
+                "its server's tables",
+            ),
+            (Server::Tavola, _) => (allocated(&self.folder), "its table"),
+            (_, Some(running)) => (running.resident_bytes(), "its server's memory"),
+            (_, None) => (0, "its server's memory"),
+        }
+    }
+
+    fn within(&self, room: &Path, folder: &Path) -> Option<String> {
+        // A table is in the folder of its server; tables are not all that a cluster is.
+        let (folder, room) = match self.kind {
+            Server::Tavola => (room.join("server"), None),
+            Server::Postgres => (folder.to_owned(), Some(room.to_owned())),
+            _ => return None,
+        };
+        let anew = Self {
+            kind: self.kind,
+            cpu: self.cpu,
+            folder,
+            tavola: self.tavola.clone(),
+            room,
+            running: None,
+        };
+        Some(serde_json::to_string(&anew).expect("it has a JSON form"))
     }
 }
 
 impl Anew {
+    fn keep(&mut self, running: Running) -> String {
+        self.running.insert(running).address.clone()
+    }
+
     fn stop(&mut self) -> Result<()> {
         self.running = None;
         match std::fs::remove_dir_all(&self.folder) {

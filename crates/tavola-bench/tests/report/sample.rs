@@ -254,7 +254,10 @@ apcu|full|loses|yes|It threw away all 81,220 entries.
 gdbm|kill|refuses|no|It did not open 17 times.
 gdbm|counters|not applicable|no|One writer at a time.
 qdbm-depot|limits|ruined|no|Past 2 GiB nothing could be read.
-files-shm|counters|loses|no|251,202 of 400,000 increments are there.";
+files-shm|counters|loses|no|251,202 of 400,000 increments are there.
+tavola|server-kill|not applicable|yes|It has no server.
+memcached-unix|server-kill|loses|no|All 96 values were lost.
+redis-tcp|server-kill|ruined|no|It did not serve again.";
 
 fn torment() -> Value {
     let rows = TORMENT.lines().map(|line| {

@@ -162,9 +162,17 @@ fn the_torment_of_a_table_is_told_once() {
         .iter()
         .map(|row| row["trial"].as_str().unwrap())
         .collect();
-    assert_eq!(trials, ["kill", "full", "limits", "old-reader", "counters"]);
+    let all = [
+        "kill",
+        "full",
+        "limits",
+        "old-reader",
+        "counters",
+        "server-kill",
+    ];
+    assert_eq!(trials, all);
     for row in rows {
-        // Where nothing can be mounted the second is not tried.
+        // Where nothing can be mounted the second is not tried; there is no server to kill.
         let fine = ["holds", "refuses", "not applicable"];
         assert!(fine.contains(&row["outcome"].as_str().unwrap()), "{row}");
         assert_eq!(
@@ -180,4 +188,43 @@ fn the_torment_of_a_table_is_told_once() {
     let again = torment(&["--resume"]);
     assert_eq!(again["torment"], first["torment"]);
     assert_eq!(entries(&desk), before, "nothing was done again");
+}
+
+/// Of servers also what they have kept when they are killed.
+#[test]
+fn the_torment_of_servers_is_told() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["bench", "compare", "--quick", "--json"]);
+    command.args(["--only", "torment", "--peers", "postgres-unix,tavola-serve"]);
+    let results = results(&command.arg("--out").arg(desk.dir.path()).output().unwrap());
+    let rows = results["torment"].as_array().unwrap();
+    let of = |peer: &str, trial: &str| {
+        rows.iter()
+            .find(|row| row["peer"] == peer && row["trial"] == trial)
+    };
+    let mut tried = 0;
+    for peer in ["postgres-unix", "tavola-serve"] {
+        if of(peer, "kill").is_none() {
+            println!("not tried: {peer}");
+            continue;
+        }
+        tried += 1;
+        for trial in ["kill", "counters", "server-kill"] {
+            let row = of(peer, trial).unwrap();
+            assert_eq!(row["outcome"], "holds", "{row}");
+        }
+        // Where nothing can be mounted it is not tried.
+        let full = of(peer, "full").unwrap();
+        let fine = ["holds", "refuses", "not applicable"];
+        assert!(fine.contains(&full["outcome"].as_str().unwrap()), "{full}");
+    }
+    println!("{tried} of 2 were here");
+    if let Some(row) = of("postgres-unix", "old-reader") {
+        // A snapshot that stays keeps all old versions.
+        assert_eq!(row["outcome"], "grows", "{row}");
+    }
+    if let Some(row) = of("tavola-serve", "server-kill") {
+        let detail = row["detail"].as_str().unwrap();
+        assert!(detail.contains("none of 96 values was lost"), "{detail}");
+    }
 }

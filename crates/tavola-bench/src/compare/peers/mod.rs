@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::job::Transport;
 
 mod c;
@@ -72,7 +74,7 @@ pub enum Start {
 }
 
 /// A server that is started for a job and stopped after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Server {
     /// memcached.
     Memcached,

@@ -2,9 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use rustix::process::geteuid;
 
@@ -53,16 +56,81 @@ fn command(program: &Path) -> Command {
 
 /// Makes a cluster in the folder and starts it. Its user is `postgres`, who needs no password; its
 /// socket is in the folder that the address names, at port 5432.
-pub(super) fn start(transport: Transport, cpu: usize, dir: &Path) -> Result<Running, String> {
+/// Where `room` is given, tables are in there; the rest of the cluster is not.
+pub(super) fn start(
+    transport: Transport,
+    cpu: usize,
+    dir: &Path,
+    room: Option<&Path>,
+) -> Result<Running, String> {
     let made = made(dir.parent().unwrap_or(dir))?;
     let shelf = shelf(dir, "pg")?;
     let mut copy = command(Path::new("cp"));
     copy.arg("-a").args([made.join(DATA), shelf.join(DATA)]);
     run(copy.current_dir(&shelf))?;
-    serve(transport, cpu, dir)
+    if let Some(room) = room {
+        make_tablespace(&shelf, room)?;
+    }
+    serve(transport, cpu, dir, room.is_some())
 }
 
 const DATA: &str = "data";
+/// Where tables are, if not with the rest.
+const TABLESPACE: &str = "narrow";
+/// Those who served clients see after a moment that their parent is gone, and hold its memory until
+/// then.
+const ORPHANS: Duration = Duration::from_secs(5);
+
+/// Starts the server again, which has ended.
+pub(super) fn start_again(transport: Transport, cpu: usize, dir: &Path) -> Result<Running, String> {
+    let until = Instant::now() + ORPHANS;
+    loop {
+        match serve(transport, cpu, dir, false) {
+            Err(_) if Instant::now() < until => sleep(Duration::from_millis(20)),
+            done => return done,
+        }
+    }
+}
+
+/// The cluster is told before it serves, as there may be nobody here who can ask it.
+fn make_tablespace(shelf: &Path, room: &Path) -> Result<(), String> {
+    let place = self::shelf(room, TABLESPACE)?;
+    let mut single = command(&folder()?.join("postgres"));
+    single.arg("--single").arg("-D").arg(shelf.join(DATA));
+    single.arg("postgres").current_dir(shelf);
+    single.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = single.spawn().map_err(|error| error.to_string())?;
+    let place = place.display().to_string().replace('\'', "''");
+    let statement = format!("CREATE TABLESPACE {TABLESPACE} LOCATION '{place}'\n");
+    let told = child
+        .stdin
+        .take()
+        .map(|mut input| input.write_all(statement.as_bytes()));
+    let ended = child.wait().map_err(|error| error.to_string())?;
+    match (told, ended.success()) {
+        (Some(Ok(())), true) => Ok(()),
+        _ => Err("PostgreSQL cannot be set up: it makes no tablespace".to_owned()),
+    }
+}
+
+/// Files of tables that somebody made have numbers from here on; those of the system come before.
+const FIRST_FILE: u64 = 16_384;
+
+/// What the tables that were made in the cluster of the folder take, with their indexes.
+pub(in crate::compare) fn table_bytes(dir: &Path) -> u64 {
+    let base = dir.join("pg").join(DATA).join("base");
+    let databases = fs::read_dir(base).into_iter().flatten().flatten();
+    let files = databases.flat_map(|entry| fs::read_dir(entry.path()).into_iter().flatten());
+    let of = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        // `16385`, `16385_vm` or `16385.1`.
+        let number = name.split(['_', '.']).next()?.parse::<u64>().ok()?;
+        let is_made = number >= FIRST_FILE;
+        Some(entry.metadata().ok()?.blocks() * 512).filter(|_| is_made)
+    };
+    files.flatten().filter_map(of).sum()
+}
 
 /// A folder that the server may write to, with its parent open to it.
 fn shelf(dir: &Path, name: &str) -> Result<PathBuf, String> {
@@ -97,12 +165,18 @@ fn made(beside: &Path) -> Result<PathBuf, String> {
 }
 
 /// Starts the server of the cluster that the folder has.
-fn serve(transport: Transport, cpu: usize, dir: &Path) -> Result<Running, String> {
+fn serve(transport: Transport, cpu: usize, dir: &Path, is_narrow: bool) -> Result<Running, String> {
     let shelf = dir.join("pg");
     let place = Listening::choose(transport, &shelf, ".s.PGSQL.5432")?;
     let mut args: Vec<OsString> = vec!["-D".into(), shelf.join(DATA).into()];
     args.extend(["-c", "logging_collector=off", "-k"].map(Into::into));
     args.push(shelf.clone().into());
+    if is_narrow {
+        args.extend([
+            "-c".into(),
+            format!("default_tablespace={TABLESPACE}").into(),
+        ]);
+    }
     match &place {
         Listening::Port(port) => {
             args.extend(["-h", "127.0.0.1", "-p"].map(Into::into));

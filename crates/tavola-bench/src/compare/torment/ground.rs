@@ -15,7 +15,6 @@ use crate::{Error, Result};
 
 /// Keys of each writer.
 pub(super) const KEYS: u64 = 16;
-/// Smallest value.
 /// A process that takes longer than its trial's bound ends by itself some time after.
 const SPARE: u32 = 4;
 
@@ -27,6 +26,27 @@ pub trait Served {
     ///
     /// When it cannot be stopped or started.
     fn renew(&mut self) -> Result<String>;
+
+    /// Kills it by SIGKILL. What it has written stays.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be killed.
+    fn kill(&mut self) -> Result<()>;
+
+    /// Starts it on what it has left behind; its address.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not start.
+    fn start_again(&mut self) -> std::result::Result<String, String>;
+
+    /// What the data takes, and where it is.
+    fn size(&self) -> (u64, &'static str);
+
+    /// How another process makes one in `folder` with its data in `room`, as the worker understands
+    /// it; `None`: its data is in no folder.
+    fn within(&self, room: &Path, folder: &Path) -> Option<String>;
 }
 
 /// How large trials are, and how long they may take.
@@ -34,6 +54,8 @@ pub trait Served {
 pub(super) struct Extent {
     /// Kills of a writer.
     pub(super) kills: u32,
+    /// Kills of a server.
+    pub(super) server_kills: u32,
     /// Who does nothing for so long hangs.
     pub(super) bound: Duration,
     /// Puts beside an old reader.
@@ -123,13 +145,39 @@ impl<'a> Ground<'a> {
         Ok((board, job))
     }
 
-    /// What the store's files take on their disk.
-    pub(super) fn bytes(&self) -> u64 {
-        allocated(&self.store())
+    /// Of the server.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(super) fn kill_server(&mut self) -> Result<()> {
+        self.server.as_mut().map_or(Ok(()), |server| server.kill())
+    }
+
+    pub(super) fn start_server_again(&mut self) -> std::result::Result<(), String> {
+        if let Some(server) = &mut self.server {
+            self.address = server.start_again()?;
+        }
+        Ok(())
+    }
+
+    /// As [`Served::within`].
+    pub(super) fn server_within(&self, room: &Path) -> Option<String> {
+        let server = self.server.as_ref()?;
+        server.within(room, &self.folder.join("server"))
+    }
+
+    /// What the data takes, and where it is.
+    pub(super) fn size(&self) -> (u64, &'static str) {
+        match &self.server {
+            Some(server) => server.size(),
+            None => (allocated(&self.store()), "its files"),
+        }
     }
 }
 
-fn allocated(folder: &Path) -> u64 {
+/// What the files below a folder take on their disk.
+pub(in crate::compare) fn allocated(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else {
         return 0;
     };

@@ -19,10 +19,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::ground::Served;
+pub(super) use self::ground::allocated;
 use self::ground::{Extent, Ground};
 pub use self::program::Program;
 use self::subject::{Maker, Subject};
-use self::trials::{Verdict, counters, full, kill, limits, old_reader};
+use self::trials::{Verdict, counters, full, kill, limits, old_reader, server_kill};
 pub use self::worker::work;
 use crate::compare::report::TormentRow;
 use crate::{Error, Result};
@@ -52,6 +53,8 @@ pub enum Trial {
     OldReader,
     /// Four processes count together.
     Counters,
+    /// The server is killed, again and again.
+    ServerKill,
 }
 
 /// What became of it.
@@ -122,12 +125,14 @@ pub trait Supply {
 
 const EXTENT: Extent = Extent {
     kills: 20,
+    server_kills: 5,
     bound: Duration::from_secs(5),
     churn: 40_000,
     increments: 10_000,
 };
 const QUICK: Extent = Extent {
     kills: 12,
+    server_kills: 3,
     churn: 10_000,
     increments: 2_500,
     ..EXTENT
@@ -232,10 +237,6 @@ fn try_once(
     folder: &Path,
     trial: Trial,
 ) -> Result<Verdict> {
-    if trial == Trial::Full && subject.served {
-        let why = "a server has it in its own memory, up to a limit that is set";
-        return Ok(Verdict::new(Outcome::NotApplicable, why, 0));
-    }
     let extent = if plan.quick { QUICK } else { EXTENT };
     let server = server.map(|server| server as &mut dyn Served);
     let mut ground = Ground::new(subject, extent, program, folder, server)?;
@@ -245,6 +246,7 @@ fn try_once(
         Trial::Limits => limits::run(&mut ground),
         Trial::OldReader => old_reader::run(&mut ground),
         Trial::Counters => counters::run(&mut ground),
+        Trial::ServerKill => server_kill::run(&mut ground),
     }
 }
 
@@ -284,6 +286,7 @@ impl std::fmt::Display for Trial {
             Self::Limits => "limits",
             Self::OldReader => "old-reader",
             Self::Counters => "counters",
+            Self::ServerKill => "server-kill",
         })
     }
 }

@@ -44,6 +44,10 @@ pub(super) struct Subject {
     pub(super) promises: &'static [Trial],
     /// Documented limits that are too dear to try.
     pub(super) limits: &'static str,
+    /// Of a server: where it keeps what it is told.
+    pub(super) as_run: &'static str,
+    /// What has to be known of the small file system, if not all its data is on it.
+    pub(super) room: &'static str,
 }
 
 const STORE: Subject = Subject {
@@ -57,6 +61,8 @@ const STORE: Subject = Subject {
     slowness: 1,
     promises: &[],
     limits: "",
+    as_run: "",
+    room: "",
 };
 
 const CLIENT: Subject = Subject {
@@ -158,11 +164,37 @@ pub(super) const SUBJECTS: &[Subject] = &[
     Subject {
         name: "memcached",
         cache: true,
+        as_run: "in its own memory",
         ..CLIENT
     },
     Subject {
         name: "redis",
         limits: "documented: 512 MB a key or value",
+        as_run: "in its own memory, without snapshots and without a log of commands",
+        ..CLIENT
+    },
+    Subject {
+        name: "postgres-unix",
+        // Old versions of a row are gone at once where they fit its page and nobody reads them.
+        value_bytes: 900,
+        // A snapshot that is held makes the files grow, says its documentation.
+        promises: &[
+            Trial::Kill,
+            Trial::Full,
+            Trial::Limits,
+            Trial::Counters,
+            Trial::ServerKill,
+        ],
+        limits: "documented: 1 GB a value, some 2,700 bytes of a key once it is compressed",
+        as_run: "files in memory, with fsync and synchronous_commit on",
+        room: "that is the room of its table, its log has another",
+        ..CLIENT
+    },
+    Subject {
+        name: "tavola-serve",
+        cache: true,
+        promises: &Trial::ALL,
+        as_run: "a table in shared memory, which stays",
         ..CLIENT
     },
 ];
@@ -188,6 +220,15 @@ impl Subject {
             maker: Maker::Own,
             company,
             ..STORE
+        }
+    }
+
+    /// The same, kept by a server.
+    #[cfg(test)]
+    pub(super) const fn toy_of_server(name: &'static str) -> Self {
+        Self {
+            served: true,
+            ..Self::toy(name, Company::Many)
         }
     }
 

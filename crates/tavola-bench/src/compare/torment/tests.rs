@@ -1,15 +1,15 @@
 //! The trials, on stores that are made to fail: each fault must be seen, and nothing else.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::ground::{Extent, Ground};
 use super::job::Job;
 use super::subject::{Company, Subject};
-use super::trials::{Verdict, counters, full, kill, limits, old_reader};
+use super::trials::{Verdict, counters, full, kill, limits, old_reader, server_kill};
 use super::worker::stores::Store;
-use super::{Outcome, Program, worker};
+use super::{Outcome, Program, Served, worker};
 
 /// What is wrong with each stands in its name.
 pub(super) const TOYS: &[Subject] = &[
@@ -21,10 +21,15 @@ pub(super) const TOYS: &[Subject] = &[
     Subject::toy("grows", Company::Many),
     Subject::toy("shortens", Company::Many),
     Subject::toy("dies", Company::Many),
+    Subject::toy_of_server("serves"),
+    Subject::toy_of_server("forgets"),
+    Subject::toy_of_server("stays-away"),
+    Subject::toy_of_server("leaves-waiting"),
 ];
 
 const EXTENT: Extent = Extent {
     kills: 3,
+    server_kills: 2,
     bound: Duration::from_secs(10),
     churn: 2000,
     increments: 300,
@@ -35,6 +40,8 @@ struct Toy {
     folder: PathBuf,
     fault: String,
     puts: u64,
+    /// A file that is there while its server lives.
+    server: Option<PathBuf>,
 }
 
 impl Toy {
@@ -44,7 +51,9 @@ impl Toy {
             folder: job.store.clone(),
             fault: job.peer.clone(),
             puts: 0,
+            server: (!job.address.is_empty()).then(|| PathBuf::from(&job.address)),
         };
+        toy.ask_server()?;
         // A lock that nobody breaks: who is killed holding it keeps all others waiting.
         let lock = toy.folder.join("lock");
         while toy.fault == "hangs" && lock.exists() {
@@ -67,6 +76,17 @@ impl Toy {
             .join(format!("{}-{}", name.len(), &name[..name.len().min(60)]))
     }
 
+    fn ask_server(&self) -> Result<(), String> {
+        let is_gone = || self.server.as_ref().is_some_and(|file| !file.exists());
+        while is_gone() && self.has("leaves-waiting") {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        match is_gone() {
+            true => Err("the server is gone".to_owned()),
+            false => Ok(()),
+        }
+    }
+
     fn replace(&self, key: &[u8], value: &[u8]) -> Result<(), String> {
         let beside = self.folder.join(format!("new-{}", std::process::id()));
         let done = fs::write(&beside, value).and_then(|()| fs::rename(&beside, self.path(key)));
@@ -77,6 +97,7 @@ impl Toy {
 impl Store for Toy {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
         self.puts += 1;
+        self.ask_server()?;
         if self.has("dies") && self.puts > 20 {
             std::process::abort();
         }
@@ -98,13 +119,14 @@ impl Store for Toy {
             std::thread::sleep(Duration::from_millis(3));
             let _ = fs::remove_file(self.lock());
         }
-        Ok(())
+        self.ask_server()
     }
 
     fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
         while self.has("hangs") && self.lock().exists() {
             std::thread::sleep(Duration::from_micros(100));
         }
+        self.ask_server()?;
         let mut value = fs::read(self.path(key)).ok();
         if let Some(value) = &mut value
             && self.has("shortens")
@@ -142,6 +164,47 @@ impl Store for Toy {
     }
 }
 
+/// What a toy's server is: a file that is there or not.
+struct ToyServer {
+    fault: &'static str,
+    store: PathBuf,
+    lives: PathBuf,
+}
+
+impl Served for ToyServer {
+    fn renew(&mut self) -> crate::Result<String> {
+        fs::write(&self.lives, "").unwrap();
+        Ok(self.lives.display().to_string())
+    }
+
+    fn kill(&mut self) -> crate::Result<()> {
+        fs::remove_file(&self.lives).unwrap();
+        if self.fault == "forgets" {
+            // Whoever is amid a put has done it by then, and is told that the server is gone.
+            std::thread::sleep(Duration::from_millis(100));
+            for file in fs::read_dir(&self.store).unwrap() {
+                fs::remove_file(file.unwrap().path()).unwrap();
+            }
+        }
+        Ok(())
+    }
+
+    fn start_again(&mut self) -> Result<String, String> {
+        match self.fault {
+            "stays-away" => Err("it says no".to_owned()),
+            _ => Ok(self.renew().unwrap()),
+        }
+    }
+
+    fn size(&self) -> (u64, &'static str) {
+        (0, "nothing")
+    }
+
+    fn within(&self, _room: &Path, _folder: &Path) -> Option<String> {
+        None
+    }
+}
+
 /// In a process of a trial: does its job. The runner of tests is told to run this one test, and the
 /// job is the last argument. In an ordinary run it looks whether a toy keeps a value.
 #[test]
@@ -169,7 +232,7 @@ fn program() -> Program {
     }
 }
 
-fn ground(name: &str, folder: &std::path::Path) -> Ground<'static> {
+fn ground(name: &str, folder: &Path) -> Ground<'static> {
     let subject = *TOYS.iter().find(|toy| toy.name == name).unwrap();
     Ground::new(subject, EXTENT, &program(), folder, None).unwrap()
 }
@@ -190,6 +253,70 @@ fn verdict(name: &str, run: Run, bound: Duration) -> Verdict {
 fn comes_to(name: &str, run: Run, outcome: Outcome) {
     let verdict = verdict(name, run, EXTENT.bound);
     assert_eq!(verdict.outcome, outcome, "{name}: {verdict:?}");
+}
+
+fn verdict_of_server(fault: &'static str, run: Run, bound: Duration) -> Verdict {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = ToyServer {
+        fault,
+        store: dir.path().join("store"),
+        lives: dir.path().join("lives"),
+    };
+    let subject = *TOYS.iter().find(|toy| toy.name == fault).unwrap();
+    let extent = Extent { bound, ..EXTENT };
+    let server = Some(&mut server as &mut dyn Served);
+    let mut ground = Ground::new(subject, extent, &program(), dir.path(), server).unwrap();
+    run(&mut ground).unwrap()
+}
+
+#[test]
+fn what_a_killed_server_keeps_or_loses_is_told() {
+    let verdict = |fault| verdict_of_server(fault, server_kill::run, EXTENT.bound);
+    let kept = verdict("serves");
+    assert_eq!(kept.outcome, Outcome::Holds, "{kept:?}");
+    assert!(
+        kept.detail.contains("none of 64 values was lost"),
+        "{kept:?}"
+    );
+    assert_eq!(kept.trials, EXTENT.server_kills);
+    let lost = verdict("forgets");
+    assert_eq!(lost.outcome, Outcome::Loses, "{lost:?}");
+    assert!(lost.detail.contains("all 64 values were lost"), "{lost:?}");
+}
+
+#[test]
+fn a_server_that_does_not_start_again_is_asked_once() {
+    let verdict = verdict_of_server("stays-away", server_kill::run, EXTENT.bound);
+    assert_eq!((verdict.outcome, verdict.trials), (Outcome::Ruined, 1));
+    assert!(
+        verdict
+            .detail
+            .ends_with("it did not serve again; it says no")
+    );
+}
+
+#[test]
+fn who_waits_for_a_dead_server_is_noticed_in_time() {
+    let begun = Instant::now();
+    let bound = Duration::from_secs(1);
+    let verdict = verdict_of_server("leaves-waiting", server_kill::run, bound);
+    assert_eq!(verdict.outcome, Outcome::Hangs, "{verdict:?}");
+    assert!(verdict.detail.contains("6 clients hung"), "{verdict:?}");
+    assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn a_store_without_a_server_has_none_to_kill() {
+    comes_to("sound", server_kill::run, Outcome::NotApplicable);
+}
+
+/// What a server has in its own memory fills no disk.
+#[test]
+fn a_server_whose_data_is_in_no_folder_fills_none() {
+    let fill: Run = |ground| full::run(ground, &program(), &program(), Path::new("/nowhere"));
+    let verdict = verdict_of_server("serves", fill, EXTENT.bound);
+    assert_eq!(verdict.outcome, Outcome::NotApplicable, "{verdict:?}");
+    assert!(verdict.detail.contains("in its own memory"), "{verdict:?}");
 }
 
 #[test]

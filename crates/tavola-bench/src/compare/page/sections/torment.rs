@@ -8,7 +8,7 @@ use super::{Run, promise};
 use crate::compare::report::TormentRow;
 
 /// Trials in the order of the columns, with their headings and what is done.
-const TRIALS: [(&str, &str, &str); 5] = [
+const TRIALS: [(&str, &str, &str); 6] = [
     (
         "kill",
         "A writer is killed",
@@ -33,6 +33,11 @@ const TRIALS: [(&str, &str, &str); 5] = [
         "counters",
         "Four count together",
         "four processes increment the same counters: is every increment there?",
+    ),
+    (
+        "server-kill",
+        "Its server is killed",
+        "kill -9 of a server under load: does it serve again, and is what was written there?",
     ),
 ];
 

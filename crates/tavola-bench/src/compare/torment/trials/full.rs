@@ -10,11 +10,12 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 use super::{Verdict, count};
+use crate::compare::supply;
 use crate::compare::torment::Outcome;
 use crate::compare::torment::ground::{Extent, Ground};
 use crate::compare::torment::job::{Job, Role};
 use crate::compare::torment::program::{Ended, Program, signal_name};
-use crate::compare::torment::subject;
+use crate::compare::torment::{Served, subject};
 use crate::{Error, Result};
 
 const ROOM_MIB: u64 = 16;
@@ -34,6 +35,8 @@ pub(in crate::compare::torment) struct Inside {
     program: Program,
     folder: PathBuf,
     extent: Extent,
+    /// The server that it is to start for itself.
+    server: Option<String>,
 }
 
 /// What it answers.
@@ -53,12 +56,18 @@ pub(in crate::compare::torment) fn run(
         return fill(ground);
     }
     let mount = folder.join("store");
+    let server = ground.server_within(&mount);
+    if ground.subject.served && server.is_none() {
+        let why = "a server has it in its own memory, up to a limit that is set";
+        return Ok(Verdict::new(Outcome::NotApplicable, why, 0));
+    }
     fs::create_dir_all(&mount).map_err(Error::io("making a folder to mount on"))?;
     let inside = Inside {
         inside: ground.subject.name.to_owned(),
         program: program.clone(),
         folder: folder.to_owned(),
         extent: ground.extent,
+        server,
     };
     let text = serde_json::to_string(&inside).expect("it has a JSON form");
     let mut why = String::new();
@@ -101,12 +110,27 @@ pub(in crate::compare::torment) fn inside(inside: &Inside) -> Result<()> {
         program,
         folder,
         extent,
+        server,
         ..
     } = inside;
-    let mut ground = Ground::new(subject, *extent, program, folder, None)?;
+    let mut server = server.as_deref().map(supply::served).transpose()?;
+    let served = server.as_deref_mut();
+    let served = served.map(|server| server as &mut dyn Served);
     let Verdict {
-        outcome, detail, ..
-    } = fill(&mut ground)?;
+        outcome,
+        mut detail,
+        ..
+    } = match Ground::new(subject, *extent, program, folder, served) {
+        Ok(mut ground) => fill(&mut ground)?,
+        // Not everybody who may mount may start a server.
+        Err(Error::Worker { what }) => {
+            Verdict::new(Outcome::NotApplicable, format!("not tried: {what}"), 0)
+        }
+        Err(error) => return Err(error),
+    };
+    if !subject.room.is_empty() {
+        detail = format!("{detail}; {}", subject.room);
+    }
     let text = serde_json::to_string(&Report { outcome, detail }).expect("it has a JSON form");
     println!("\n{text}");
     Ok(())

@@ -17,9 +17,9 @@ use crate::compare::torment::subject::{Company, Subject};
 
 /// After so many stores that broke, the trial ends: more would say no more.
 const ENOUGH: u32 = 3;
-const VICTIM: u64 = 1;
-const READER: u64 = 2;
-const OTHER: u64 = 3;
+pub(super) const VICTIM: u64 = 1;
+pub(super) const READER: u64 = 2;
+pub(super) const OTHER: u64 = 3;
 /// The victim lives so many milliseconds at most, after its first put.
 const LIFE_MS: u64 = 60;
 
@@ -142,7 +142,12 @@ fn start_others(ground: &mut Ground<'_>, job: &Job, last: u64) -> Result<Vec<(u6
 }
 
 /// Whether it has come to do something.
-fn is_busy(board: &Board, slot: u64, member: &mut Member, bound: Duration) -> Result<bool> {
+pub(super) fn is_busy(
+    board: &Board,
+    slot: u64,
+    member: &mut Member,
+    bound: Duration,
+) -> Result<bool> {
     let busy = wait_until(bound, || {
         if board.notes(slot)?.ops > 0 {
             return Ok(Some(true));

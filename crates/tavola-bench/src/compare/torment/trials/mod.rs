@@ -8,6 +8,7 @@ pub(super) mod full;
 pub(super) mod kill;
 pub(super) mod limits;
 pub(super) mod old_reader;
+pub(super) mod server_kill;
 
 /// How one trial ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +43,13 @@ impl Verdict {
 
 impl Trial {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Kill,
         Self::Full,
         Self::Limits,
         Self::OldReader,
         Self::Counters,
+        Self::ServerKill,
     ];
 }
 

@@ -34,7 +34,7 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
     if let Some(verdict) = Verdict::of_fault(ended.as_ref(), "writing before a reader came") {
         return Ok(verdict);
     }
-    let before = ground.bytes();
+    let (before, _) = ground.size();
     let millis = bound.as_millis() as u64 * 2;
     let hold = Job {
         role: Role::Hold,
@@ -55,7 +55,7 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
         Some(true) => ground.starter.run(&next, bound)?,
         _ => None,
     };
-    let during = ground.bytes();
+    let (during, what) = ground.size();
     board.tell_to_stop()?;
     let rest = holder.wait(ground.extent.bound)?;
     if rest.is_none() {
@@ -74,15 +74,15 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
         .and_then(|ended| ended.answer)
         .unwrap_or_default()
         .done;
-    Ok(judge(before, during, done, &means))
+    Ok(judge(what, before, during, done, &means))
 }
 
-fn judge(before: u64, during: u64, puts: u64, means: &str) -> Verdict {
+fn judge(what: &str, before: u64, during: u64, puts: u64, means: &str) -> Verdict {
     let grew = during > before.max(1 << 18) * LARGER;
     let outcome = if grew { Outcome::Grows } else { Outcome::Holds };
     let kib = |bytes: u64| bytes.div_ceil(1024);
     let detail = format!(
-        "{puts} puts to the same keys beside {means}: from {} KiB to {} KiB",
+        "{puts} puts to the same keys beside {means}: {what} from {} KiB to {} KiB",
         kib(before),
         kib(during)
     );
@@ -96,13 +96,16 @@ mod tests {
     #[test]
     fn growth_is_seen_and_a_few_pages_are_none() {
         assert_eq!(
-            judge(1 << 20, 1 << 24, 9, "a snapshot").outcome,
+            judge("its files", 1 << 20, 1 << 24, 9, "a snapshot").outcome,
             Outcome::Grows
         );
         assert_eq!(
-            judge(1 << 20, 3 << 20, 9, "a snapshot").outcome,
+            judge("its files", 1 << 20, 3 << 20, 9, "a snapshot").outcome,
             Outcome::Holds
         );
-        assert_eq!(judge(0, 1 << 19, 9, "a snapshot").outcome, Outcome::Holds);
+        assert_eq!(
+            judge("its files", 0, 1 << 19, 9, "a snapshot").outcome,
+            Outcome::Holds
+        );
     }
 }

@@ -28,8 +28,8 @@ Workloads:
   h  values of 16 bytes to 1 MB
   i  1, 2, ... processes
 
---only torment has none of them, but kills writers, fills a small file system, goes beyond
-limits, has readers stay, and lets four processes count: what becomes of each store is told.
+--only torment has none of them, but kills writers and servers, fills a small file system, goes
+beyond limits, has readers stay, and lets four processes count: what becomes of each store is told.
 
 Results go to --out: results.json, report.html (a page with charts that needs no network), and
 rows.jsonl, in which a line is written as soon as a store had its turn, so that a run that was
