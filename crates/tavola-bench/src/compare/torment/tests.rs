@@ -54,10 +54,8 @@ impl Toy {
             server: (!job.address.is_empty()).then(|| PathBuf::from(&job.address)),
         };
         toy.ask_server()?;
-        // A lock that nobody breaks: who is killed holding it keeps all others waiting.
-        let lock = toy.folder.join("lock");
-        while toy.fault == "hangs" && lock.exists() {
-            std::thread::sleep(Duration::from_millis(1));
+        if toy.has("hangs") {
+            fs::write(toy.mine(), "").map_err(|error| error.to_string())?;
         }
         Ok(Box::new(toy))
     }
@@ -66,8 +64,22 @@ impl Toy {
         self.fault == fault
     }
 
-    fn lock(&self) -> PathBuf {
-        self.folder.join("lock")
+    /// A file that is there while this process has the store open, or was killed having it.
+    fn mine(&self) -> PathBuf {
+        self.folder.join(format!("open-{}", std::process::id()))
+    }
+
+    /// For ever, if there are any.
+    fn wait_for_the_dead(&self) {
+        let is_dead = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().unwrap_or_default();
+            let pid = name.strip_prefix("open-");
+            pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists() && entry.path().exists())
+        };
+        let any_is = || fs::read_dir(&self.folder).is_ok_and(|all| all.flatten().any(is_dead));
+        while self.has("hangs") && any_is() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn path(&self, key: &[u8]) -> PathBuf {
@@ -94,6 +106,12 @@ impl Toy {
     }
 }
 
+impl Drop for Toy {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.mine());
+    }
+}
+
 impl Store for Toy {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
         self.puts += 1;
@@ -101,9 +119,7 @@ impl Store for Toy {
         if self.has("dies") && self.puts > 20 {
             std::process::abort();
         }
-        while self.has("hangs") && fs::File::create_new(self.lock()).is_err() {
-            std::thread::sleep(Duration::from_micros(100));
-        }
+        self.wait_for_the_dead();
         let value = match self.has("tears") && self.puts.is_multiple_of(3) {
             true => &value[..value.len() / 2],
             false => value,
@@ -115,17 +131,11 @@ impl Store for Toy {
             let grown = self.folder.join(format!("old-{}", self.puts));
             fs::write(grown, value).map_err(|error| error.to_string())?;
         }
-        if self.has("hangs") {
-            std::thread::sleep(Duration::from_millis(3));
-            let _ = fs::remove_file(self.lock());
-        }
         self.ask_server()
     }
 
     fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
-        while self.has("hangs") && self.lock().exists() {
-            std::thread::sleep(Duration::from_micros(100));
-        }
+        self.wait_for_the_dead();
         self.ask_server()?;
         let mut value = fs::read(self.path(key)).ok();
         if let Some(value) = &mut value
@@ -298,7 +308,7 @@ fn a_server_that_does_not_start_again_is_asked_once() {
 #[test]
 fn who_waits_for_a_dead_server_is_noticed_in_time() {
     let begun = Instant::now();
-    let bound = Duration::from_secs(1);
+    let bound = Duration::from_secs(3);
     let verdict = verdict_of_server("leaves-waiting", server_kill::run, bound);
     assert_eq!(verdict.outcome, Outcome::Hangs, "{verdict:?}");
     assert!(verdict.detail.contains("6 clients hung"), "{verdict:?}");
@@ -344,8 +354,16 @@ fn values_cut_short_are_seen() {
 
 #[test]
 fn who_waits_for_a_dead_process_is_noticed_in_time() {
-    let verdict = verdict("hangs", kill::run, Duration::from_secs(3));
+    let dir = tempfile::tempdir().unwrap();
+    let mut ground = ground("hangs", dir.path());
+    ground.extent.bound = Duration::from_secs(2);
+    ground.extent.kills = 1;
+    let verdict = kill::run(&mut ground).unwrap();
     assert_eq!(verdict.outcome, Outcome::Hangs, "{verdict:?}");
+    assert!(
+        verdict.detail.contains("after 1 somebody hung"),
+        "{verdict:?}"
+    );
 }
 
 #[test]

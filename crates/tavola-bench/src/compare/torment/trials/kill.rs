@@ -105,6 +105,7 @@ fn once(
     ));
     ground.starter.kill(&mut victim)?;
     tally.kills += 1;
+    let before = tally.hangs;
     watch(ground, &board, &mut others, tally)?;
     let readers_view = board.notes(READER)?;
     tally.wrong += readers_view.wrong;
@@ -114,6 +115,8 @@ fn once(
     last[1] = board.notes(OTHER)?.acked.max(last[1]);
     drop(others);
     look(ground, &job, tally, last)?;
+    // Whoever opens a store at which somebody hangs most often hangs as well.
+    tally.hangs = tally.hangs.min(before + 1);
     Ok(None)
 }
 

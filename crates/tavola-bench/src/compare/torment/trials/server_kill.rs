@@ -121,10 +121,13 @@ fn watch(
     clients: &mut [Member],
     tally: &mut Tally,
 ) -> Result<()> {
+    // All have as long, and have had it when one has.
+    let mut bound = ground.extent.bound;
     for client in clients {
-        match client.wait(ground.extent.bound)? {
+        match client.wait(bound)? {
             None => {
                 tally.hung += 1;
+                bound = Duration::ZERO;
                 tally.because(|| "a client waited for its dead server".to_owned());
                 ground.starter.kill(client)?;
             }
