@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::folders::Folders;
 use super::found::Workshop;
 use super::gather;
+use super::given::Given;
 use super::journal::{Begun, Entry, Journal, Run};
 use super::machine::{cpus, machine, utc_now};
 use super::noise::{Gauge, noise};
@@ -351,13 +352,16 @@ fn peer_rows(
         .map(|(peer, why)| PeerRow {
             version: versions.get(peer.name).cloned().unwrap_or_default(),
             skipped: why,
-            ..peer_row(&peer, config.postgres.is_some())
+            ..peer_row(&peer, &config.given)
         })
         .collect()
 }
 
-fn peer_row(peer: &Peer, postgres_is_given: bool) -> PeerRow {
-    let server = match (peer.server, postgres_is_given) {
+fn peer_row(peer: &Peer, given: &Given) -> PeerRow {
+    let is_given = peer
+        .server
+        .is_some_and(|kind| given.address(kind).is_some());
+    let server = match (peer.server, is_given) {
         (Some(Server::Postgres), true) => "; the server of the address that was given",
         (Some(Server::Postgres), false) => "; the server's files in memory",
         _ => "",
@@ -367,7 +371,7 @@ fn peer_row(peer: &Peer, postgres_is_given: bool) -> PeerRow {
         title: peer.title.to_owned(),
         configuration: format!("{}{server}", peer.configuration),
         language: peer.language.to_owned(),
-        properties: properties::of(peer, postgres_is_given),
+        properties: properties::of(peer, is_given),
         ..PeerRow::default()
     }
 }

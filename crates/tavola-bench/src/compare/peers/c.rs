@@ -28,8 +28,7 @@ const CLIENT: Peer = Peer {
 
 /// A server of SQL.
 const SQL: Peer = Peer {
-    configuration: "MERGE and SELECT, prepared, a commit each; not compressed; the server's files \
-                    in memory",
+    configuration: "MERGE and SELECT, prepared, a commit each; not compressed",
     start: c("postgres", &["-lpq"], "libpq-dev"),
     server: Some(Server::Postgres),
     workloads: "abcd",

@@ -93,8 +93,7 @@ const PHP_MEMCACHED: Peer = Peer {
 };
 
 const POSTGRES: Peer = Peer {
-    configuration: "MERGE and SELECT, prepared, a commit each; not compressed; the server's files \
-                    in memory",
+    configuration: "MERGE and SELECT, prepared, a commit each; not compressed",
     start: php("php/postgres.php", PROBE_POSTGRES, NO_POSTGRES),
     server: Some(Server::Postgres),
     ..PHP

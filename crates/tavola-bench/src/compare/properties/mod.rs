@@ -7,7 +7,7 @@
 //! makes it or not. The facts themselves are in [`stores`]; their form is that of
 //! [`Properties`]. Which promises are kept under a kill is measured, see the torment table.
 
-use super::peers::{Peer, Server};
+use super::peers::Peer;
 use super::report::{Answer, Properties, Property};
 
 mod stores;
@@ -47,10 +47,10 @@ impl Properties {
     }
 }
 
-/// What a run says of a peer. Of a PostgreSQL that is somebody's own, its place is not known.
-pub(super) fn of(peer: &Peer, postgres_is_given: bool) -> Option<Properties> {
+/// What a run says of a peer. Of a server that was there already, its place is not known.
+pub(super) fn of(peer: &Peer, is_given: bool) -> Option<Properties> {
     let mut properties = profile(peer.name)?.properties.clone();
-    if postgres_is_given && peer.server == Some(Server::Postgres) {
+    if is_given {
         for property in [&mut properties.durable, &mut properties.survives_reboot] {
             property.run = Answer::Partly;
             property.note = "as the server at the address is set up".into();
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_server_that_is_given_may_be_on_a_disk() {
-        let peer = peers::all().find(|peer| peer.server == Some(Server::Postgres));
+        let peer = peers::all().find(|peer| peer.server == Some(peers::Server::Postgres));
         let peer = peer.expect("PostgreSQL is a peer");
         let given = of(&peer, true).expect(peer.name);
         assert_eq!(given.survives_reboot.run, Answer::Partly);
