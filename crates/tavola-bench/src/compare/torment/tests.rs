@@ -21,6 +21,7 @@ pub(super) const TOYS: &[Subject] = &[
     Subject::toy("grows", Company::Many),
     Subject::toy("shortens", Company::Many),
     Subject::toy("dies", Company::Many),
+    Subject::toy("dawdles", Company::Many),
     Subject::toy_of_server("serves"),
     Subject::toy_of_server("forgets"),
     Subject::toy_of_server("stays-away"),
@@ -116,6 +117,9 @@ impl Store for Toy {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
         self.puts += 1;
         self.ask_server()?;
+        if self.has("dawdles") {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         if self.has("dies") && self.puts > 20 {
             std::process::abort();
         }
@@ -382,6 +386,15 @@ fn lost_increments_are_counted() {
 #[test]
 fn growth_beside_a_reader_is_measured() {
     comes_to("grows", old_reader::run, Outcome::Grows);
+}
+
+/// Who is slow does less in its time, and is not said to hang.
+#[test]
+fn a_slow_writer_beside_a_reader_is_no_hang() {
+    let verdict = verdict("dawdles", old_reader::run, Duration::from_millis(500));
+    assert_eq!(verdict.outcome, Outcome::Holds, "{verdict:?}");
+    let puts = verdict.detail.split(' ').next().unwrap();
+    assert!(puts.parse::<u64>().unwrap() < EXTENT.churn, "{verdict:?}");
 }
 
 #[test]

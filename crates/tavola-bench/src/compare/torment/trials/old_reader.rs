@@ -1,5 +1,7 @@
 //! A reader stays while a few keys are written over and over: do the files grow without end?
 
+use std::time::Duration;
+
 use super::Verdict;
 use crate::Result;
 use crate::compare::torment::Outcome;
@@ -13,6 +15,8 @@ const LARGER: u64 = 4;
 const HOLDER: u64 = 2;
 /// Puts before the reader comes: what files are like without one.
 const FIRST_PART: u64 = 8;
+/// A writer ends by itself when its time is over, however few its puts: only who does not, hangs.
+const SPARE: Duration = Duration::from_secs(2);
 
 pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdict> {
     if ground.subject.company == Company::Alone {
@@ -30,7 +34,7 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
         ops: churn.ops / FIRST_PART,
         ..churn.clone()
     };
-    let ended = ground.starter.run(&first, bound)?;
+    let ended = ground.starter.run(&first, bound + SPARE)?;
     if let Some(verdict) = Verdict::of_fault(ended.as_ref(), "writing before a reader came") {
         return Ok(verdict);
     }
@@ -52,7 +56,7 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
         ..churn
     };
     let ended = match held {
-        Some(true) => ground.starter.run(&next, bound)?,
+        Some(true) => ground.starter.run(&next, bound + SPARE)?,
         _ => None,
     };
     let (during, what) = ground.size();
@@ -81,11 +85,11 @@ fn judge(what: &str, before: u64, during: u64, puts: u64, means: &str) -> Verdic
     let grew = during > before.max(1 << 18) * LARGER;
     let outcome = if grew { Outcome::Grows } else { Outcome::Holds };
     let kib = |bytes: u64| bytes.div_ceil(1024);
-    let detail = format!(
-        "{puts} puts to the same keys beside {means}: {what} from {} KiB to {} KiB",
-        kib(before),
-        kib(during)
-    );
+    let told = match during {
+        0 => "it has no files that could grow".to_owned(),
+        during => format!("{what} from {} KiB to {} KiB", kib(before), kib(during)),
+    };
+    let detail = format!("{puts} puts to the same keys beside {means}: {told}");
     Verdict::new(outcome, detail, 1)
 }
 
