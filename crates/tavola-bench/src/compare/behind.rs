@@ -102,7 +102,10 @@ mod tests {
         }
         explain(&mut rows);
         let note = rows[0].note.as_deref().unwrap();
-        assert!(note.contains("LMDB (3.00 ×), which lends"), "{note}");
+        assert!(
+            note.contains("LMDB (3.00 ×), which has one writer"),
+            "{note}"
+        );
     }
 
     #[test]

@@ -137,7 +137,8 @@ pub(super) static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| {
                 transactions: YES,
                 network: NO,
             },
-            spared: "which lends values where they lie, so that a reader who stays makes it grow",
+            spared: "which has one writer at a time, and lends values where they lie, so that a \
+                 reader who stays makes it grow",
             choose: "keys have an order, several change together, or the data must outlive a power \
                  failure, and reads are by far the most.",
         },
