@@ -82,6 +82,9 @@
 //! - A line without an end is cut off at [`Limits::line_bytes`] however it arrives; memcached takes
 //!   longer lines where they arrive at once. `gat` and `gats` may be as long as `get`, whose lines
 //!   have a limit too.
+//! - `ma` with a text of `O` that is too long is refused before it counts; memcached counts first.
+//! - An `ms` whose data is wrong leaves nothing behind; memcached gives the unique number of its
+//!   flag `E` to what the connection stores next.
 //! - `me KEY b` decodes the key, as documented; memcached 1.6.45 wants one more word after it.
 //! - A binary request of an unknown opcode ends where its header says; memcached throws away as
 //!   many bytes again as its key and its extras have.

@@ -1,9 +1,11 @@
 //! Random binary requests.
 
-use super::Style;
 use super::random::Random;
 use super::text::has_largest;
+use super::{NEWEST, OLDEST, Style};
 
+/// What a request begins with.
+const MAGIC: u8 = 0x80;
 const KEYS: [&str; 4] = ["a", "b", "key", "n"];
 const TIMES: [u32; 5] = [0, 100, 2_592_000, 2_592_001, 4_102_444_800];
 const VALUES: [&str; 8] = [
@@ -23,6 +25,11 @@ struct Parts {
     key: Vec<u8>,
     value: Vec<u8>,
     cas: u64,
+    /// What the header has besides: the first byte, a type of data and a bucket that mean nothing,
+    /// and how many bytes of the body it does not count.
+    magic: u8,
+    ignored: [u8; 3],
+    missing: usize,
 }
 
 impl Parts {
@@ -40,27 +47,38 @@ const COUNTS: [u8; 4] = [0x05, 0x06, 0x15, 0x16];
 pub fn request(random: &mut Random, style: Style) -> Vec<u8> {
     let others: &[u8] = if style.counts { &GETS } else { &COUNTS };
     let mut parts = right(random);
-    while others.contains(&parts.opcode) || !style.is_newest && parts.has_largest() {
+    while others.contains(&parts.opcode) || style.patch < NEWEST && parts.has_largest() {
         parts = right(random);
     }
-    if style.is_newest && random.once_in(12) {
-        match random.below(5) {
-            // Unknown ones, of which memcached takes a shape for granted.
-            0 => {
-                parts.opcode = [0x1b, 0x25, 0x30, 0x40, 0xff][random.below(5) as usize];
-                parts.extras.clear();
-                parts.key.clear();
-            }
-            1 => {
-                let count = random.below(24);
-                parts.extras = random.bytes(count);
-            }
-            2 => parts.key.clear(),
-            3 => parts.key = vec![b'k'; 249 + random.below(4) as usize],
-            _ => parts.value = VALUES[random.below(8) as usize].into(),
-        }
+    if style.patch >= OLDEST && random.once_in(8) {
+        spoil(random, &mut parts, style.patch);
     }
     written(random, &parts)
+}
+
+/// Makes it a wrong one, of the kinds that memcached of this version answers as this server does.
+fn spoil(random: &mut Random, parts: &mut Parts, patch: u32) {
+    // A stream that begins so is one of lines, which older ones refuse otherwise.
+    let kinds = if patch >= NEWEST { 9 } else { 8 };
+    match random.below(kinds) {
+        // Unknown ones, of which memcached takes a shape for granted.
+        0 => {
+            parts.opcode = [0x1b, 0x25, 0x30, 0x40, 0xff][random.below(5) as usize];
+            parts.extras.clear();
+            parts.key.clear();
+        }
+        1 => {
+            let count = random.below(24);
+            parts.extras = random.bytes(count);
+        }
+        2 => parts.key.clear(),
+        3 => parts.key = vec![b'k'; 249 + random.below(4) as usize],
+        // Without the largest, see `has_largest`.
+        4 => parts.value = VALUES[random.below(6) as usize].into(),
+        5 | 6 => parts.ignored = [1, random.next() as u8, 0xff],
+        7 => parts.missing = parts.value.len() + 1,
+        _ => parts.magic = [0, 0x81, 0xff][random.below(3) as usize],
+    }
 }
 
 /// Reads all keys.
@@ -71,6 +89,9 @@ pub fn read() -> Vec<u8> {
         key: key.as_bytes().to_vec(),
         value: Vec::new(),
         cas: 0,
+        magic: MAGIC,
+        ignored: [0; 3],
+        missing: 0,
     };
     let mut random = Random::new(0);
     let gets = KEYS.iter().map(get);
@@ -80,9 +101,11 @@ pub fn read() -> Vec<u8> {
 
 fn written(random: &mut Random, parts: &Parts) -> Vec<u8> {
     let body = parts.extras.len() + parts.key.len() + parts.value.len();
-    let mut out = vec![0x80, parts.opcode];
+    let body = body.saturating_sub(parts.missing);
+    let mut out = vec![parts.magic, parts.opcode];
     out.extend_from_slice(&(parts.key.len() as u16).to_be_bytes());
-    out.extend_from_slice(&[parts.extras.len() as u8, 0, 0, 0]);
+    out.extend_from_slice(&[parts.extras.len() as u8]);
+    out.extend_from_slice(&parts.ignored);
     out.extend_from_slice(&(body as u32).to_be_bytes());
     out.extend_from_slice(&(random.next() as u32).to_be_bytes());
     out.extend_from_slice(&parts.cas.to_be_bytes());
@@ -101,6 +124,9 @@ fn right(random: &mut Random) -> Parts {
         value: Vec::new(),
         // Not what an item may have.
         cas: if random.once_in(8) { u64::MAX } else { 0 },
+        magic: MAGIC,
+        ignored: [0; 3],
+        missing: 0,
     };
     match random.below(14) {
         0..=2 => parts.opcode = [0x00, 0x09, 0x0c, 0x0d][random.below(4) as usize],

@@ -11,6 +11,7 @@ mod answers;
 mod binary;
 mod random;
 mod text;
+mod wrong;
 
 use std::net::{Shutdown, SocketAddr};
 
@@ -24,7 +25,10 @@ const HOW_MANY: &str = "TAVOLA_DIFFERENTIAL";
 const MOST_FOUND: usize = 12;
 /// Requests of a sequence at most.
 const LONGEST: u64 = 24;
-/// The least memcached whose refusals are those of the newest: older ones are asked right things.
+/// The last part of the version of the least memcached 1.6 that is asked wrong things, of kinds
+/// that it refuses as the newest does.
+const OLDEST: u32 = 18;
+/// The same of the least whose refusals are all those of the newest.
 const NEWEST: u32 = 40;
 
 /// Requests, each a part of the stream that is sent.
@@ -33,8 +37,9 @@ type Sequence = Vec<Vec<u8>>;
 /// What kind of requests make a sequence.
 #[derive(Clone, Copy)]
 struct Style {
-    /// Whether they may be wrong, and of the newest kinds.
-    is_newest: bool,
+    /// The last part of the version of the memcached that is asked: what it knows, and which wrong
+    /// ones it refuses alike.
+    patch: u32,
     /// Whether they change numbers and read values at the end alone, or read and change none.
     /// memcached makes a new item for a number whose old one it is still sending, without the
     /// spaces behind a shorter number, and leaves out what flags say of times: which of both it
@@ -83,9 +88,7 @@ fn binary_requests_are_answered_as_memcached_answers_them() {
 fn compare(protocol: &Protocol) {
     let ours = Ours::start();
     let theirs = Theirs::start();
-    let is_newest = theirs
-        .as_ref()
-        .is_none_or(|theirs| theirs.patch() >= NEWEST);
+    let patch = theirs.as_ref().map_or(NEWEST, Theirs::patch);
     let count = std::env::var(HOW_MANY).map(|count| count.parse().expect("a number"));
     let other_address = theirs
         .as_ref()
@@ -95,7 +98,7 @@ fn compare(protocol: &Protocol) {
         let mut random = Random::new(number);
         let length = 1 + random.below(LONGEST);
         let style = Style {
-            is_newest,
+            patch,
             counts: random.once_in(2),
         };
         let requests = (0..length).map(|_| (protocol.request)(&mut random, style));

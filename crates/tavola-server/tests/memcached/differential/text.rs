@@ -1,7 +1,7 @@
 //! Random lines: classic and meta commands.
 
-use super::Style;
 use super::random::Random;
+use super::{NEWEST, OLDEST, Style, wrong};
 
 const KEYS: [&str; 7] = ["a", "b", "key", "n", "Zm9v", "foo", "x:y"];
 const NUMBERS: [&str; 12] = [
@@ -30,17 +30,18 @@ const CAS: [&str; 4] = [
 /// Times that have passed: what is left of them is told as a number without a meaning.
 const PASSED: [&str; 2] = ["-1", "2592001"];
 const LONGEST_KEY: usize = 250;
-const STORES: [&str; 5] = ["set", "add", "replace", "append", "prepend"];
+pub const STORES: [&str; 5] = ["set", "add", "replace", "append", "prepend"];
 
 /// One request, with its data.
 pub fn request(random: &mut Random, style: Style) -> Vec<u8> {
     loop {
-        let request = if style.is_newest && random.once_in(5) {
-            wrong(random)
+        let fits = |request: &[u8]| fits(request, style);
+        let request = if random.once_in(4) {
+            wrong::request(random, style.patch, fits)
         } else {
-            right(random)
+            Some(right(random)).filter(|request| fits(request))
         };
-        if fits(&request, style) {
+        if let Some(request) = request {
             return request;
         }
     }
@@ -60,7 +61,7 @@ pub fn has_largest(request: &[u8]) -> bool {
 
 /// Whether a request is of this style, and of a kind that is answered alike.
 fn fits(request: &[u8], style: Style) -> bool {
-    if !style.is_newest && has_largest(request) {
+    if style.patch < NEWEST && has_largest(request) {
         return false;
     }
     let line = request
@@ -69,19 +70,6 @@ fn fits(request: &[u8], style: Style) -> bool {
         .unwrap_or(request);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let words: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
-    let has = |letters: &[u8]| {
-        let flags = words.iter().skip(2).filter_map(|word| word.first());
-        flags.into_iter().any(|letter| letters.contains(letter))
-    };
-    // Of meta commands these flags are not known to older ones, or are otherwise there.
-    let is_known = match (words[0], style.is_newest) {
-        (b"mg", false) => !has(b"bCTuE"),
-        (b"md", false) => !has(b"bxCTFE"),
-        (b"ms" | b"ma", false) | (b"me", _) => false,
-        // A number that becomes longer is a new item there, which forgets these flags.
-        (b"ma", true) => !has(b"E") && !words.iter().any(|word| is_over(word)),
-        _ => true,
-    };
     let is_of_style = match words[0] {
         // One key that is too long is answered by one line here, by another empty one there.
         b"get" | b"gets" | b"gat" | b"gats" => {
@@ -89,14 +77,36 @@ fn fits(request: &[u8], style: Style) -> bool {
             !style.counts && is_whole && words.iter().all(|word| word.len() <= LONGEST_KEY)
         }
         b"mg" => !style.counts,
-        // More words are refused here.
-        b"delete" => words.len() <= 5,
+        // More words are refused here, among them those of the next line where this has no end.
+        b"delete" => words.len() <= 5 && request.ends_with(b"\n"),
         // It flushes this second there.
         b"flush_all" => words.get(1).is_none_or(|delay| !delay.ends_with(b"1")),
         b"incr" | b"decr" | b"ma" => style.counts,
         _ => true,
     };
-    is_known && is_of_style
+    is_of_style && is_known(&words, style.patch)
+}
+
+/// Whether memcached of this version knows the flags of a meta command, and takes them so.
+fn is_known(words: &[&[u8]], patch: u32) -> bool {
+    let flags = words.get(2..).unwrap_or_default();
+    let has = |letters: &[u8]| {
+        let letter = |word: &&[u8]| word.first().is_some_and(|letter| letters.contains(letter));
+        flags.iter().any(letter)
+    };
+    // A number that becomes longer is a new item there, which forgets the time that is given.
+    let forgets = flags.iter().any(|word| is_over(word));
+    match (words[0], patch) {
+        (b"me", _) => false,
+        (b"ma", NEWEST..) => !has(b"E") && !forgets,
+        (_, NEWEST..) => true,
+        (b"mg" | b"ms" | b"md" | b"ma", ..OLDEST) => false,
+        (b"mg", _) => !has(b"CuE"),
+        (b"ms", _) => !has(b"sEN"),
+        (b"md", _) => !has(b"bxTFE"),
+        (b"ma", _) => !has(b"qE") && !forgets,
+        _ => true,
+    }
 }
 
 /// Whether this is the flag `T` with a time that has passed, or may have.
@@ -108,7 +118,8 @@ fn is_over(word: &[u8]) -> bool {
     digits.starts_with('-') || digits.len() > 6 && !digits.starts_with("20")
 }
 
-fn right(random: &mut Random) -> Vec<u8> {
+/// One that is as it should be.
+pub fn right(random: &mut Random) -> Vec<u8> {
     let key = random.of(&KEYS);
     let noreply = if random.once_in(6) { " noreply" } else { "" };
     match random.below(16) {
@@ -224,121 +235,4 @@ fn argument(random: &mut Random, verb: &str, letter: char) -> &'static str {
         (_, 'O') => random.of(&["123", "abc", "c9", "t5"]),
         _ => "",
     }
-}
-
-/// A line that is not as it should be.
-fn wrong(random: &mut Random) -> Vec<u8> {
-    let mut request = right(random);
-    match random.below(8) {
-        // Words of any command in any order.
-        0 | 1 => {
-            let count = random.below(8);
-            let words: Vec<&str> = (0..count).map(|_| word(random)).collect();
-            request = format!("{}\r\n", words.join(" ")).into_bytes();
-        }
-        // A length that is not that of the data.
-        2 => {
-            let (verb, count) = (
-                random.of(&STORES),
-                random.of(&["0", "1", "2", "5", "-1", "x"]),
-            );
-            return format!("{verb} a 0 0 {count}\r\nabc\r\n").into_bytes();
-        }
-        // A key that is too long, or nearly so.
-        3 => {
-            let key = "k".repeat(249 + random.below(4) as usize);
-            let lines = [
-                format!("set {key} 0 0 1\r\nx\r\n"),
-                format!("delete {key}\r\n"),
-                format!("incr {key} 1\r\n"),
-                format!("touch {key} 0\r\n"),
-                format!("mg {key} v k\r\n"),
-                format!("ms {key} 1\r\nx\r\n"),
-                format!("md {key} q\r\n"),
-                format!("ma {key}\r\n"),
-                format!("cas {key} 0 0 1 1\r\nx\r\n"),
-            ];
-            return lines[random.below(lines.len() as u64) as usize]
-                .clone()
-                .into_bytes();
-        }
-        // One byte is another.
-        4 | 5 => {
-            let at = random.below(request.len() as u64) as usize;
-            request[at] = match random.below(4) {
-                0 => b' ',
-                1 => b'0',
-                2 => random.next() as u8 & 0x7f,
-                _ => b'x',
-            };
-        }
-        // One is missing.
-        6 => {
-            let at = random.below(request.len() as u64) as usize;
-            request.remove(at);
-        }
-        // One is there twice.
-        _ => {
-            let at = random.below(request.len() as u64) as usize;
-            request.insert(at, request[at]);
-        }
-    }
-    request
-}
-
-/// Those whose answers say what kind of memory there is stand in other tests.
-fn word(random: &mut Random) -> &'static str {
-    random.of(&[
-        "get",
-        "gets",
-        "gat",
-        "set",
-        "add",
-        "cas",
-        "incr",
-        "decr",
-        "touch",
-        "delete",
-        "mg",
-        "ms",
-        "md",
-        "ma",
-        "mn",
-        "version",
-        "verbosity",
-        "flush_all",
-        "lru_crawler sleep",
-        "lru_crawler tocrawl",
-        "slabs",
-        "lru",
-        "mode",
-        "stats x",
-        "stats detail",
-        "stats cachedump",
-        "a",
-        "b",
-        "0",
-        "1",
-        "-1",
-        "7",
-        "100",
-        "noreply",
-        "v",
-        "k",
-        "q",
-        "h",
-        "I",
-        "N30",
-        "R30",
-        "E7",
-        "b",
-        "T100",
-        "F7",
-        "O1",
-        "99999999999",
-        "18446744073709551616",
-        "x",
-        "",
-        "xyz",
-    ])
 }
