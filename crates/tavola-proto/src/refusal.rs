@@ -10,6 +10,21 @@ pub struct Refusal<'a> {
     reply: Reply,
     closes: bool,
     forgets: Option<Key<'a>>,
+    command: Option<Restricted>,
+}
+
+/// A command that a server may not allow at all, and then says so whatever else is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Restricted {
+    /// `flush_all`.
+    FlushAll,
+    /// `stats detail`.
+    Detail,
+    /// `stats cachedump`.
+    Cachedump,
+    /// `watch`.
+    Watch,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,12 +60,24 @@ impl<'a> Refusal<'a> {
             reply,
             closes,
             forgets: None,
+            command: None,
         }
     }
 
     pub(crate) fn forgetting(mut self, key: Key<'a>) -> Self {
         self.forgets = Some(key);
         self
+    }
+
+    pub(crate) fn of_command(mut self, command: Option<Restricted>) -> Self {
+        self.command = command;
+        self
+    }
+
+    /// The command, where a server that does not allow it answers otherwise: nothing of this is
+    /// to be written then. `None` also where the client gets no answer.
+    pub fn restricted(&self) -> Option<Restricted> {
+        self.command.filter(|_| self.reply != Reply::None)
     }
 
     /// Appends the answer; nothing where the client gets none.

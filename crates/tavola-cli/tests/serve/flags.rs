@@ -80,11 +80,26 @@ fn what_clients_may_do_is_as_the_flags_say() {
     let mut other = connect(&address);
     ask(&mut *other, "", "ERROR Too many open connections\r\n");
     closed(other);
+    let watch = "CLIENT_ERROR watch commands not allowed\r\n";
+    let cachedump = "CLIENT_ERROR stats cachedump not allowed\r\n";
+    let detail = "CLIENT_ERROR stats detail not allowed\r\n";
+    // What is wrong with them besides is not told.
     for (request, answer) in [
-        ("watch\r\n", "CLIENT_ERROR watch commands not allowed\r\n"),
+        ("flush_all x\r\n", off),
+        ("flush_all x noreply\r\n", ""),
+        ("watch\r\n", watch),
+        ("watch nonsense\r\n", watch),
+        ("stats cachedump 1 1\r\n", cachedump),
+        ("stats cachedump\r\n", cachedump),
+        ("stats cachedump 99 x\r\n", cachedump),
+        ("stats detail dump\r\n", detail),
+        ("stats detail\r\n", detail),
+        ("stats detail nonsense\r\n", detail),
+        ("stats nonsense\r\n", "ERROR\r\n"),
+        ("lru_crawler metadump\r\n", "ERROR\r\n"),
         (
-            "stats cachedump 1 1\r\n",
-            "CLIENT_ERROR stats cachedump not allowed\r\n",
+            "lru_crawler metadump nonsense\r\n",
+            "ERROR metadump not allowed\r\n",
         ),
         (
             "lru_crawler metadump all\r\n",
@@ -93,10 +108,6 @@ fn what_clients_may_do_is_as_the_flags_say() {
         (
             "lru_crawler mgdump all\r\n",
             "ERROR key dump not allowed\r\n",
-        ),
-        (
-            "stats detail dump\r\n",
-            "CLIENT_ERROR stats detail not allowed\r\n",
         ),
     ] {
         ask(&mut *line, request, answer);

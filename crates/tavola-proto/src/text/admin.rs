@@ -6,7 +6,7 @@ use super::tokens::{Tokens, Words, abbreviates};
 use super::{BAD_FORMAT, refusal};
 use crate::decoder::Outcome;
 use crate::number;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Restricted};
 
 const ERROR: &str = "ERROR";
 /// The classes of items that memcached can have.
@@ -30,9 +30,20 @@ pub(super) const EVENTS: [(&str, Event); 10] = [
 
 /// `stats [TOPIC [ARGUMENTS]]`.
 pub(super) fn stats<'a>(line: &Line<'a>) -> Outcome<'a> {
-    match read_stats(&Tokens::new(line.text)) {
+    let tokens = Tokens::new(line.text);
+    match read_stats(&tokens) {
         Ok(stats) => line.whole(Request::Stats(stats)),
-        Err(text) => line.refused(text),
+        Err(text) => {
+            let is_detail = tokens
+                .get(1)
+                .is_some_and(|topic| abbreviates(topic, "detail"));
+            let command = if is_detail {
+                Restricted::Detail
+            } else {
+                Restricted::Cachedump
+            };
+            line.refused_with(Refusal::line(text).of_command(Some(command)), 0)
+        }
     }
 }
 
@@ -96,7 +107,10 @@ pub(super) fn watch<'a>(line: &Line<'a>) -> Outcome<'a> {
     for word in (1..tokens.count()).filter_map(|index| tokens.get(index)) {
         match EVENTS.iter().find(|(name, _)| abbreviates(word, name)) {
             Some((_, event)) => watched.add(*event),
-            None => return line.refused(ERROR),
+            None => {
+                let refusal = Refusal::line(ERROR).of_command(Some(Restricted::Watch));
+                return line.refused_with(refusal, 0);
+            }
         }
     }
     if tokens.count() == 1 {
@@ -127,7 +141,10 @@ pub(super) fn other<'a>(line: &Line<'a>) -> Outcome<'a> {
     };
     match read {
         Ok(request) => line.whole(request),
-        Err(text) => line.refused_unless_silent(&tokens, text),
+        Err(text) => {
+            let command = (tokens.get(0) == Some(b"flush_all")).then_some(Restricted::FlushAll);
+            line.refused_with(refusal(&tokens, text).of_command(command), 0)
+        }
     }
 }
 

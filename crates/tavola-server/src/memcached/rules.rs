@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tavola_proto::binary::{self, Command, Status};
 use tavola_proto::text::{self, Shutdown, answer};
-use tavola_proto::{Decoder, Limits, Protocol, Request};
+use tavola_proto::{Decoder, Limits, Protocol, Request, Restricted};
 
 use super::auth::Users;
 use crate::net::Output;
@@ -112,9 +112,9 @@ impl Rules {
     fn refused(&self, request: &text::Request<'_>) -> Option<&'static [u8]> {
         use text::{LruCrawler, Request, Stats};
         match request {
-            Request::Watch(_) if !self.watch => Some(WATCH_OFF),
-            Request::Stats(Stats::Cachedump { .. }) if !self.dumps => Some(CACHEDUMP_OFF),
-            Request::Stats(Stats::Detail(_)) if !self.dumps => Some(DETAIL_OFF),
+            Request::Watch(_) => self.off(Restricted::Watch),
+            Request::Stats(Stats::Cachedump { .. }) => self.off(Restricted::Cachedump),
+            Request::Stats(Stats::Detail(_)) => self.off(Restricted::Detail),
             Request::LruCrawler { command, .. } if !self.dumps => match command {
                 LruCrawler::Metadump(_) => Some(METADUMP_OFF),
                 LruCrawler::Mgdump(_) => Some(MGDUMP_OFF),
@@ -122,6 +122,19 @@ impl Rules {
             },
             _ => None,
         }
+    }
+
+    /// What is told in place of the answer to a command that clients may not give, be it right or
+    /// wrong.
+    pub(super) fn off(&self, command: Restricted) -> Option<&'static [u8]> {
+        let (may, line) = match command {
+            Restricted::FlushAll => (self.flush, answer::FLUSH_OFF),
+            Restricted::Watch => (self.watch, WATCH_OFF),
+            Restricted::Cachedump => (self.dumps, CACHEDUMP_OFF),
+            Restricted::Detail => (self.dumps, DETAIL_OFF),
+            _ => return None,
+        };
+        (!may).then_some(line)
     }
 
     /// Who asks is told nothing: its connection closes as the server ends.

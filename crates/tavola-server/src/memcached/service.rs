@@ -424,7 +424,11 @@ fn refuse(work: &mut Work, refusal: &Refusal<'_>, output: &mut Output) -> Result
     if refusal.is_too_large() {
         work.count(Event::TooLarge);
     }
-    refusal.write(output.room(64));
+    let rules = &work.shared.rules;
+    match refusal.restricted().and_then(|command| rules.off(command)) {
+        Some(line) => output.extend(line),
+        None => refusal.write(output.room(64)),
+    }
     Ok(if refusal.closes() {
         After::Close
     } else {
