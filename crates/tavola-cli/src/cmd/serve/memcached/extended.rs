@@ -16,7 +16,7 @@ Extended options:
   ssl_verify_mode=NUM   certificates of clients: 0 none (default), 1 if they have one, 2 or 3 all
   ssl_min_version=NUM   2: TLS 1.2 and 1.3 (default), 3: TLS 1.3 alone
   All others of memcached 1.6 are accepted and change nothing, but for these, which are
-  refused: ext_path (there is no external storage), proxy_config, ssl_ciphers, and
+  refused: ext_path (there is no external storage), proxy_*, ssl_ciphers, and
   ssl_keyformat other than 1.
 
 Examples:
@@ -39,7 +39,7 @@ pub struct Extended {
 }
 
 /// What is accepted, with whether a value follows. `no_` before it takes the value away.
-const IDLE: [(&str, bool); 47] = [
+const IDLE: [(&str, bool); 48] = [
     ("chunked_items", false),
     ("drop_privileges", false),
     ("ext_compact_under", true),
@@ -75,6 +75,7 @@ const IDLE: [(&str, bool); 47] = [
     ("resp_obj_mem_limit", true),
     ("slab_automove", true),
     ("slab_automove_freeratio", true),
+    ("slab_automove_ratio", true),
     ("slab_automove_window", true),
     ("slab_chunk_max", true),
     ("slab_reassign", false),
@@ -119,7 +120,7 @@ impl Extended {
                 self.idle_timeout = (seconds > 0).then(|| Duration::from_secs(seconds));
             }
             "ext_path" => return Err("there is no external storage: leave ext_path out".into()),
-            "proxy_config" | "proxy_arg" => {
+            _ if name.starts_with("proxy_") => {
                 return Err(format!("there is no proxy: leave {name} out"));
             }
             _ if name.starts_with("ssl_") => self.secure.take(name, value)?,
@@ -157,7 +158,7 @@ mod tests {
             "modern",
             "no_modern",
             "no_lru_crawler,hash_algorithm=xxh3,hashpower=20",
-            "slab_automove,slab_automove=1",
+            "slab_automove,slab_automove=1,slab_automove_ratio=0.8",
             "idle_timeout=0",
         ] {
             assert_eq!(read(text), Ok(usual.clone()), "{text}");
@@ -169,6 +170,7 @@ mod tests {
             "idle_timeout",
             "idle_timeout=soon",
             "ext_path=/x:1G",
+            "proxy_uring",
             "ssl_bogus=x",
             "modern,bogus",
         ] {
