@@ -73,6 +73,10 @@ fn verdict(spins: &[f64], walks: &[f64]) -> Noise {
     let (spin_spread, walk_spread) = (spread(spins), spread(walks));
     let percent = |share: f64| (share * 100.0).round();
     let why = match () {
+        () if spins.len() < FEWEST => Some(format!(
+            "how steady the machine was cannot be told from {} looks at it",
+            spins.len()
+        )),
         () if spin_spread > SPIN_BOUND => Some(format!(
             "the same loop took {} % longer at times: others use the processors, or their \
              frequency changes",
@@ -118,6 +122,7 @@ mod tests {
         let noise = verdict(&uneven, &even);
         assert!(!noise.trusted && noise.why.unwrap().contains("30 %"));
         assert!(!verdict(&even, &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0]).trusted);
+        assert!(!verdict(&even[..FEWEST - 1], &even[..FEWEST - 1]).trusted);
         // One of thirty is an accident.
         uneven.fill(1.0);
         uneven[3] = 9.0;

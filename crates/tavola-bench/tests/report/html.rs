@@ -139,6 +139,10 @@ fn a_sample_says_that_it_is_one_and_noise_is_told() {
         !told.contains("measured") && !told.contains("quick"),
         "{told}"
     );
+    // Where nothing was timed, it does not matter.
+    results["rows"] = serde_json::json!([]);
+    let told = banners(&results);
+    assert!(!told.contains("quiet"), "{told}");
 }
 
 #[test]

@@ -47,7 +47,9 @@ fn banners(results: &Results) -> Markup {
                 "They were made up to try out this page. Nothing here was measured."
             }
         }
-        @if !noise.trusted {
+        @if results.rows.is_empty() {
+            // Nothing was timed: what became of ill-treated stores does not depend on others.
+        } @else if !noise.trusted {
             p.banner.bad role="note" {
                 strong { "These figures can't be trusted. " }
                 @if let Some(why) = &noise.why { (why) " " }

@@ -38,7 +38,9 @@ pub(super) fn summary(results: &Results) -> String {
             let _ = writeln!(text, "not here: {}: {why}", peer.name);
         }
     }
-    let _ = write!(text, "{}", noise(results));
+    if !results.rows.is_empty() {
+        text.push_str(&noise(results));
+    }
     text
 }
 
