@@ -27,6 +27,8 @@ const END: Duration = Duration::from_secs(5);
 /// A server that runs.
 pub(super) struct Running {
     child: Child,
+    /// What it is ended with.
+    signal: Signal,
     /// Where clients reach it.
     pub(super) address: String,
     pub(super) version: String,
@@ -80,7 +82,12 @@ pub(super) fn start_again(
     };
     let version = version(kind, &program);
     let command = bound(&program);
-    launch(command, &args, cpu, dir, place, version)
+    let mut running = launch(command, &args, cpu, dir, place, version)?;
+    if kind == Server::Memcached {
+        // It has nothing to bring to an end, and takes a second for it when it is asked to.
+        running.signal = Signal::KILL;
+    }
+    Ok(running)
 }
 
 /// A program that dies with this one, where the system has a way to say so.
@@ -115,6 +122,7 @@ fn launch(
     let child = on_cpu(Some(cpu), || command.spawn()).map_err(|error| error.to_string())?;
     let mut running = Running {
         child,
+        signal: Signal::TERM,
         address: place.address(),
         version,
     };
@@ -276,7 +284,7 @@ impl Drop for Running {
             return;
         }
         let pid = Pid::from_child(&self.child);
-        let _ = kill_process(pid, Signal::TERM);
+        let _ = kill_process(pid, self.signal);
         let until = Instant::now() + END;
         while Instant::now() < until {
             match self.child.try_wait() {
