@@ -1,7 +1,7 @@
 //! Random binary requests.
 
 use super::random::Random;
-use super::text::has_largest;
+use super::text::{has_largest, is_blank};
 use super::{NEWEST, OLDEST, Style};
 
 /// What a request begins with.
@@ -47,7 +47,10 @@ const COUNTS: [u8; 4] = [0x05, 0x06, 0x15, 0x16];
 pub fn request(random: &mut Random, style: Style) -> Vec<u8> {
     let others: &[u8] = if style.counts { &GETS } else { &COUNTS };
     let mut parts = right(random);
-    while others.contains(&parts.opcode) || style.patch < NEWEST && parts.has_largest() {
+    while others.contains(&parts.opcode)
+        || is_blank(&parts.value)
+        || style.patch < NEWEST && parts.has_largest()
+    {
         parts = right(random);
     }
     if style.patch >= OLDEST && random.once_in(8) {

@@ -59,15 +59,23 @@ pub fn has_largest(request: &[u8]) -> bool {
     request.windows(largest.len()).any(|bytes| bytes == largest)
 }
 
+/// Whether a value is spaces alone. To count with it memcached looks for a number behind them,
+/// where what was stored before may still stand.
+pub fn is_blank(value: &[u8]) -> bool {
+    !value.is_empty() && value.iter().all(|byte| b"\t\n\x0b\x0c\r ".contains(byte))
+}
+
 /// Whether a request is of this style, and of a kind that is answered alike.
 fn fits(request: &[u8], style: Style) -> bool {
     if style.patch < NEWEST && has_largest(request) {
         return false;
     }
-    let line = request
-        .split(|byte| *byte == b'\n')
-        .next()
-        .unwrap_or(request);
+    let end = request.iter().position(|byte| *byte == b'\n');
+    let (line, data) = request.split_at(end.unwrap_or(request.len()));
+    let data = data.strip_prefix(b"\n").unwrap_or(data);
+    if is_blank(data.strip_suffix(b"\r\n").unwrap_or(data)) {
+        return false;
+    }
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let words: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
     let is_of_style = match words[0] {
