@@ -219,3 +219,14 @@ fn threads_may_not_look_for_more_for_long() {
     let mut most = Seat::serve(&shell, &["t", "--spin", "10ms"]);
     ask(&mut *connect(&most.address()), "get a\r\n", "END\r\n");
 }
+
+#[test]
+fn answers_go_out_by_the_calls_that_were_asked_for() {
+    let shell = Shell::new();
+    let refused = shell.run(["serve", "t", "--io", "select"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    for calls in ["epoll", "auto"] {
+        let mut seat = Seat::serve(&shell, &["t", "--io", calls]);
+        ask(&mut *connect(&seat.address()), "get a\r\n", "END\r\n");
+    }
+}

@@ -24,6 +24,8 @@ pub struct Counters {
     pub bytes_read: u64,
     /// Bytes that went to clients.
     pub bytes_written: u64,
+    /// How often answers went out by one call with those to other connections.
+    pub sent_together: u64,
     /// Connections that were closed as they were idle for too long.
     pub idle_closed: u64,
     /// Connections that were closed as they sent more than a service wanted.
@@ -72,6 +74,7 @@ impl Meter {
             sum.total_connections += one.total_connections;
             sum.bytes_read += one.bytes_read;
             sum.bytes_written += one.bytes_written;
+            sum.sent_together += one.sent_together;
             sum.idle_closed += one.idle_closed;
             sum.overlong_closed += one.overlong_closed;
             sum.memory_closed += one.memory_closed;
@@ -114,6 +117,7 @@ pub(crate) struct ThreadCounters {
     pub(crate) total: Count,
     pub(crate) read: Count,
     pub(crate) written: Count,
+    pub(crate) together: Count,
     pub(crate) idle_closed: Count,
     pub(crate) overlong_closed: Count,
     pub(crate) memory_closed: Count,
@@ -131,6 +135,7 @@ impl ThreadCounters {
             total_connections: self.total.get(),
             bytes_read: self.read.get(),
             bytes_written: self.written.get(),
+            sent_together: self.together.get(),
             idle_closed: self.idle_closed.get(),
             overlong_closed: self.overlong_closed.get(),
             memory_closed: self.memory_closed.get(),

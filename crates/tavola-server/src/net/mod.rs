@@ -10,7 +10,8 @@
 //! in the queue of one of many sockets is lost when that one is closed.
 //!
 //! Each serving thread has its own epoll, level-triggered: a connection with more to read than one
-//! turn takes is told of again, after the others, which is all there is to fairness.
+//! turn takes is told of again, after the others, which is all there is to fairness. Where the
+//! system lets it have an io_uring as well, short answers of a round go out by one call.
 //!
 //! # Memory
 //!
@@ -26,6 +27,7 @@
 //! | `output`, `input` | bytes of a connection |
 //! | `tls` | certificates, and TLS between a socket and its buffers |
 //! | `stream` | reading and writing of one socket |
+//! | `ring` | sending to several sockets by one call |
 //! | `counters`, `shared` | what threads know of each other |
 //! | `acceptor` | the thread that accepts |
 //! | `thread` | the threads that serve |
@@ -40,6 +42,7 @@ mod listen;
 mod options;
 mod output;
 mod poll;
+mod ring;
 mod server;
 mod service;
 mod shared;
@@ -51,7 +54,7 @@ pub use counters::{Counters, Meter};
 pub use error::{Error, Result};
 pub use limits::raise_file_limit;
 pub use listen::{Address, Listen, from_environment};
-pub use options::{Options, Setup};
+pub use options::{Io, Options, Setup};
 pub use output::Output;
 pub use server::{Drained, Server};
 pub use service::{Gone, Next, Peer, Served, Service, Thread, Waker, Worker};

@@ -20,6 +20,18 @@ pub struct Options {
     pub(crate) limits: Limits,
 }
 
+/// By which calls answers go out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Io {
+    /// As with `Uring` where the system lets the server have one, else as with `Epoll`.
+    #[default]
+    Auto,
+    /// One call for each connection.
+    Epoll,
+    /// One call of an io_uring for several connections that were heard of at once.
+    Uring,
+}
+
 /// How a server was started, as far as a service may tell its clients.
 #[non_exhaustive]
 #[derive(Clone, Debug)]
@@ -46,6 +58,7 @@ pub(crate) struct Limits {
     pub(crate) idle_timeout: Option<Duration>,
     pub(crate) handshake: Duration,
     pub(crate) spin: Duration,
+    pub(crate) io: Io,
     pub(crate) output_bytes: usize,
     pub(crate) input_bytes: usize,
     /// What the connections of one thread hold at most; the option is for all threads.
@@ -78,6 +91,7 @@ impl Options {
                 idle_timeout: None,
                 handshake: Duration::from_secs(10),
                 spin: Duration::ZERO,
+                io: Io::Auto,
                 output_bytes: 256 * 1024,
                 input_bytes: (1 << 30) + 64 * 1024,
                 held_bytes: 2 << 30,
@@ -155,6 +169,12 @@ impl Options {
         self
     }
 
+    /// By which calls answers go out; [`Io::Auto`] unless told.
+    pub fn io(mut self, io: Io) -> Self {
+        self.limits.io = io;
+        self
+    }
+
     /// From so many bytes of answers that a client does not fetch, nothing more is read from it;
     /// 256 KiB unless told. See [`crate::Output::is_full`].
     pub fn output_bound(mut self, bytes: usize) -> Self {
@@ -181,8 +201,8 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// When an address cannot be listened on, or there may not be as many open files as
-    /// connections. Nothing is left behind then.
+    /// When an address cannot be listened on, there may not be as many open files as connections,
+    /// or an io_uring was insisted on and is refused. Nothing is left behind then.
     pub fn start(self, service: impl Service) -> Result<Server> {
         Server::start(self, service)
     }

@@ -111,8 +111,8 @@ impl Output {
         send: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
     ) -> io::Result<usize> {
         let mut skip = self.sent;
-        if let (Some(only), 1) = (self.chunks.front(), self.chunks.len()) {
-            let size = send(&[IoSlice::new(&only[skip..])])?;
+        if let Some(piece) = self.piece() {
+            let size = send(&[IoSlice::new(piece)])?;
             self.advance(size);
             return Ok(size);
         }
@@ -128,7 +128,14 @@ impl Output {
         Ok(size)
     }
 
-    fn advance(&mut self, size: usize) {
+    /// What is to be sent, if it is in one piece.
+    pub(crate) fn piece(&self) -> Option<&[u8]> {
+        let only = self.chunks.front().filter(|_| self.chunks.len() == 1)?;
+        Some(&only[self.sent..])
+    }
+
+    /// So much of it was sent.
+    pub(crate) fn advance(&mut self, size: usize) {
         self.sent += size;
         while self.chunks.len() > 1 && self.sent >= self.chunks[0].len() {
             let first = self.chunks.pop_front().expect("more than one");

@@ -12,7 +12,8 @@ use crate::net::error::{Error, Result};
 use crate::net::input::BATCH_BYTES;
 use crate::net::limits::raise_file_limit;
 use crate::net::listen::{Address, Listener, SocketFile};
-use crate::net::options::{Limits, Options};
+use crate::net::options::{Io, Limits, Options};
+use crate::net::ring::Ring;
 use crate::net::service::{self, Service};
 use crate::net::shared::{AcceptorMessage, Message, Shared};
 use crate::net::thread::Loop;
@@ -103,6 +104,14 @@ impl Server {
     ) -> Result<()> {
         let poll = Loop::<S::Worker>::poll(&self.shared, index)
             .map_err(Error::system("making an epoll or eventfd"))?;
+        let ring = match limits.io {
+            Io::Auto => Ring::new().ok(),
+            Io::Epoll => None,
+            Io::Uring => Some(Ring::new().map_err(|source| Error::System {
+                action: "making an io_uring",
+                source,
+            })?),
+        };
         let thread = service::Thread {
             index,
             meter: self.meter(),
@@ -118,7 +127,7 @@ impl Server {
             // Fails when another thread did, and the server is not started.
             let _ = ready.send(());
             drop((service, ready));
-            Loop::new(index, poll, shared, worker, limits).run();
+            Loop::new(index, (poll, ring), shared, worker, limits).run();
         };
         self.threads
             .push(spawn(format!("tavola-serve-{index}"), run)?);

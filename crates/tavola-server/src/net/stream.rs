@@ -111,6 +111,11 @@ impl Stream {
         Ok(sum)
     }
 
+    /// Whether bytes go as they are, not by TLS.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.session.is_none()
+    }
+
     /// Whether something that left the output is not sent.
     pub(crate) fn is_pending(&self) -> bool {
         self.session.as_ref().is_some_and(|one| one.is_pending())
@@ -158,6 +163,11 @@ pub(crate) fn send_slices(socket: &OwnedFd, slices: &[IoSlice<'_>]) -> io::Resul
             sendmsg(socket, all, &mut control, SendFlags::NOSIGNAL)
         }
     };
+    taken(sent)
+}
+
+/// What an answer of the system to a send means.
+pub(crate) fn taken(sent: Result<usize, Errno>) -> io::Result<usize> {
     match sent {
         Ok(size) => Ok(size),
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),

@@ -26,6 +26,7 @@ const TURN: usize = 20;
 /// | `calls` | how often the session was served |
 /// | `peer` | through which listener, from where, on which thread |
 /// | `subscribe` | a line each time the wakers are used |
+/// | `pause N` | itself, N milliseconds later: meanwhile others ask |
 /// | `close` | `bye`, and the end |
 /// | `panic` | none |
 /// | any other | itself |
@@ -159,6 +160,10 @@ impl LinesWorker {
             }
             "panic" => panic!("as the client asked"),
             _ => {
+                if word == "pause" {
+                    let time = Duration::from_millis(rest.parse().expect("a number"));
+                    std::thread::sleep(time);
+                }
                 output.extend(line.as_bytes());
                 output.extend(b"\n");
             }

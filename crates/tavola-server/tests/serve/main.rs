@@ -11,4 +11,5 @@ mod tls;
 #[cfg(feature = "tls")]
 #[path = "../tls_peer/mod.rs"]
 mod tls_peer;
+mod together;
 mod values;

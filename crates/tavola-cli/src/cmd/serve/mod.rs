@@ -27,8 +27,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use tavola_server::TlsFiles;
 use tavola_server::memcached::Protocol;
+use tavola_server::{Io, TlsFiles};
 
 use crate::error::CliError;
 use crate::units;
@@ -119,6 +119,9 @@ pub struct Args {
     /// seconds without a unit; 0: not at all
     #[arg(long, value_name = "TIME", value_parser = parse_spin, default_value = "50us")]
     spin: Duration,
+    /// By which calls short answers go out to clients that ask at the same time
+    #[arg(long, value_name = "CALLS", default_value = "auto")]
+    io: Calls,
     /// Writes the number of the process to a file, which goes when it ends
     #[arg(long, value_name = "FILE")]
     pid_file: Option<PathBuf>,
@@ -128,6 +131,27 @@ pub struct Args {
     /// Tells on standard error what it does
     #[arg(long, short)]
     verbose: bool,
+}
+
+/// By which calls answers go out.
+#[derive(Clone, Copy, ValueEnum)]
+enum Calls {
+    /// As with uring where the system lets programs have an io_uring, else as with epoll
+    Auto,
+    /// One call for each connection
+    Epoll,
+    /// One call of an io_uring for several connections; fails where there is none
+    Uring,
+}
+
+impl From<Calls> for Io {
+    fn from(calls: Calls) -> Io {
+        match calls {
+            Calls::Auto => Io::Auto,
+            Calls::Epoll => Io::Epoll,
+            Calls::Uring => Io::Uring,
+        }
+    }
 }
 
 /// A protocol of memcached.
@@ -171,6 +195,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         backlog: 1024,
         idle_timeout: args.idle_timeout,
         spin: args.spin,
+        io: args.io.into(),
         drain: args.drain,
         value_bytes: args.largest_value,
         protocol: args.protocol.map(Protocol::from),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tavola::Table;
-use tavola_server::TlsFiles;
 use tavola_server::memcached::Protocol;
+use tavola_server::{Io, TlsFiles};
 
 use super::place::Place;
 use crate::error::CliError;
@@ -30,6 +30,8 @@ pub struct Plan {
     pub backlog: u32,
     pub idle_timeout: Option<Duration>,
     pub spin: Duration,
+    /// By which calls answers go out.
+    pub io: Io,
     /// How long clients may take to end what they have begun.
     pub drain: Duration,
     pub value_bytes: usize,

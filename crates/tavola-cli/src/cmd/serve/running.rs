@@ -148,6 +148,7 @@ impl<'a> Running<'a> {
             .max_connections(plan.max_connections)
             .backlog(plan.backlog)
             .spin(plan.spin)
+            .io(plan.io)
             .input_bound(plan.value_bytes.saturating_add(2 << 20));
         if plan.refuses {
             options = options.refuse_with(TOO_MANY);

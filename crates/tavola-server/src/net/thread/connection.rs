@@ -1,17 +1,25 @@
 //! One connection, and one turn of it: send, read, serve, send.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use crate::net::counters::ThreadCounters;
 use crate::net::input::{BATCH_BYTES, Input};
 use crate::net::options::Limits;
 use crate::net::output::Output;
+use crate::net::ring::{Send, Sent};
 use crate::net::service::{Gone, Next, Worker};
-use crate::net::stream::{End, Stream};
+use crate::net::stream::{End, Stream, taken};
 
 /// What one turn reads at most of a value that is being collected.
 const TURN_BYTES: usize = 1024 * 1024;
+
+/// Answers that are no longer than that may go out with those of others. Of longer ones the call is
+/// a small part.
+const DUE_BYTES: usize = 4 * 1024;
+/// The largest buffer that a thread keeps for answers that go out with those of others.
+const SPARE_BYTES: usize = 2 * DUE_BYTES;
 
 /// How long after a connection was made a drain waits for its first request, which may be on its
 /// way: who has just connected to a server is not to find that it is replaced.
@@ -26,6 +34,8 @@ pub(super) struct Connection<S> {
     /// How many bytes the input must have before it is served again.
     wants: usize,
     pub(super) output: Output,
+    /// Its answers go out with those of others.
+    pub(super) is_due: bool,
     pub(super) stage: Stage,
     /// To be served without new input.
     pub(super) again: bool,
@@ -74,6 +84,8 @@ pub(super) struct Desk<W> {
     pub(super) worker: W,
     pub(super) input: Vec<u8>,
     pub(super) output: Output,
+    /// More of the same, as many as connections whose answers go out together.
+    pub(super) spare: Vec<Output>,
     pub(super) limits: Limits,
     pub(super) now: Instant,
 }
@@ -85,6 +97,7 @@ impl<S> Connection<S> {
             input: Input::default(),
             wants: 1,
             output: Output::new(limits.output_bytes),
+            is_due: false,
             stage: Stage::Open,
             again: false,
             dry: false,
@@ -129,11 +142,13 @@ impl<S> Connection<S> {
     }
 
     /// One turn: sends what waits, reads once what is there, has it served, sends the answers.
+    /// These are left for [`Connection::end_turn`] if they are few and `together`.
     pub(super) fn turn<W: Worker<Session = S>>(
         &mut self,
         desk: &mut Desk<W>,
         counters: &ThreadCounters,
         readable: bool,
+        together: bool,
     ) -> Result<(), Gone> {
         self.dry = false;
         if let Stage::Lingering { .. } = self.stage {
@@ -147,12 +162,60 @@ impl<S> Connection<S> {
             std::mem::swap(&mut self.output, &mut desk.output);
         }
         let served = self.read_and_serve(desk, counters, readable);
+        if together && served.is_ok() && self.may_be_due() {
+            self.is_due = true;
+            if let Some(spare) = desk.spare.pop() {
+                desk.output = spare;
+            }
+            return Ok(());
+        }
         let sent = served.and_then(|()| self.send(desk.now, counters));
         if self.output.is_empty() {
             std::mem::swap(&mut self.output, &mut desk.output);
         }
         self.output.shrink();
         sent
+    }
+
+    fn may_be_due(&self) -> bool {
+        let piece = self.output.piece();
+        self.stage == Stage::Open
+            && !self.again
+            && self.stream.is_plain()
+            && piece.is_some_and(|piece| (1..=DUE_BYTES).contains(&piece.len()))
+    }
+
+    /// What goes out with the answers of others.
+    pub(super) fn due(&self) -> Send<'_> {
+        Send {
+            socket: self.stream.as_fd(),
+            bytes: self.output.piece().unwrap_or_default(),
+        }
+    }
+
+    /// The end of a turn whose answers were due; `sent`: what became of them, if they were sent.
+    pub(super) fn end_turn<W>(
+        &mut self,
+        desk: &mut Desk<W>,
+        counters: &ThreadCounters,
+        sent: Option<Sent>,
+    ) -> Result<(), Gone> {
+        self.is_due = false;
+        match sent {
+            None => self.send(desk.now, counters)?,
+            Some(sent) => {
+                let size = taken(sent)?;
+                counters.together.add(1);
+                self.output.advance(size);
+                self.went(size, desk.now, counters);
+            }
+        }
+        if self.output.is_empty() && self.output.capacity() <= SPARE_BYTES {
+            let none = Output::new(desk.limits.output_bytes);
+            desk.spare.push(std::mem::replace(&mut self.output, none));
+        }
+        self.output.shrink();
+        Ok(())
     }
 
     fn read_and_serve<W: Worker<Session = S>>(
@@ -242,11 +305,16 @@ impl<S> Connection<S> {
             return Ok(());
         }
         let size = self.stream.send(&mut self.output)?;
+        self.went(size, now, counters);
+        Ok(())
+    }
+
+    /// So many bytes went to the client.
+    fn went(&mut self, size: usize, now: Instant, counters: &ThreadCounters) {
         if size > 0 {
             counters.written.add(size as u64);
             self.last_byte = now;
         }
-        Ok(())
     }
 
     /// Reads what the client sends after the end, so that the kernel does not take it for a reason

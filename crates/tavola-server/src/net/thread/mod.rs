@@ -3,12 +3,14 @@
 //! A round is one wait and one turn for each connection that has something to do: an event, or a
 //! place in `ready` since its service said `Again`. Nothing else decides about order, so that each
 //! has its turn before any has a second, but for one thing: who was alone in a round may be read a
-//! few times more without a wait, as it mostly is who asks next (`guess`).
+//! few times more without a wait, as it mostly is who asks next (`guess`). With an io_uring, short
+//! answers of a round wait until those of 32 connections or of all are there (`together`).
 
 mod connection;
 mod guess;
 mod slots;
 mod spin;
+mod together;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -26,6 +28,7 @@ use crate::net::input::BATCH_BYTES;
 use crate::net::options::Limits;
 use crate::net::output::Output;
 use crate::net::poll::Poll;
+use crate::net::ring::Ring;
 use crate::net::service::{Gone, Peer, Waker, Worker};
 use crate::net::shared::{Arrival, Message, Shared};
 use crate::net::stream::Stream;
@@ -34,6 +37,7 @@ use connection::{Connection, Desk, Stage};
 use guess::Guess;
 use slots::Slots;
 use spin::Spin;
+use together::Together;
 
 pub(crate) use slots::Token;
 
@@ -49,6 +53,7 @@ const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_s
 pub(crate) struct Loop<W: Worker> {
     index: usize,
     poll: Poll,
+    together: Together,
     shared: Arc<Shared>,
     desk: Desk<W>,
     connections: Slots<Connection<W::Session>>,
@@ -77,7 +82,7 @@ impl<W: Worker> Loop<W> {
 
     pub(crate) fn new(
         index: usize,
-        poll: Poll,
+        (poll, ring): (Poll, Option<Ring>),
         shared: Arc<Shared>,
         worker: W,
         limits: Limits,
@@ -86,6 +91,7 @@ impl<W: Worker> Loop<W> {
         Self {
             index,
             poll,
+            together: Together::by(ring),
             shared,
             connections: Slots::new(),
             ready: VecDeque::new(),
@@ -101,6 +107,7 @@ impl<W: Worker> Loop<W> {
                 worker,
                 input: Vec::new(),
                 output: Output::new(limits.output_bytes),
+                spare: Vec::new(),
                 limits,
                 now,
             },
@@ -123,7 +130,7 @@ impl<W: Worker> Loop<W> {
                 let token = self.ready.pop_front().expect("counted");
                 if let Some(connection) = self.connections.get_mut(token) {
                     connection.queued = false;
-                    self.turn(token, true);
+                    self.turn(token, true, false);
                 }
             }
             if rung {
@@ -151,7 +158,7 @@ impl<W: Worker> Loop<W> {
         }
         self.desk.now = Instant::now();
         let before = self.counters().read.get();
-        self.turn(token, true);
+        self.turn(token, true, false);
         let came = self.counters().read.get() != before;
         self.guess.was(came, token);
         came
@@ -162,6 +169,8 @@ impl<W: Worker> Loop<W> {
         let mut rung = false;
         let mut number = 0;
         let mut lone = None;
+        let together =
+            self.together.is_possible() && self.draining.is_none() && self.poll.event(1).is_some();
         while let Some((word, flags)) = self.poll.event(number) {
             number += 1;
             if word == BELL {
@@ -173,9 +182,11 @@ impl<W: Worker> Loop<W> {
             let connection = self.connections.get_mut(token);
             // Who is in the list has a turn by that.
             if connection.is_some_and(|connection| !connection.queued) {
-                self.turn(token, flags != EventFlags::OUT || self.draining.is_some());
+                let readable = flags != EventFlags::OUT || self.draining.is_some();
+                self.turn(token, readable, together);
             }
         }
+        self.send_together();
         self.guess.begin(lone);
         rung
     }
@@ -210,7 +221,7 @@ impl<W: Worker> Loop<W> {
                     self.draining = Some(until);
                     self.next_look = self.desk.now;
                     for token in self.connections.tokens() {
-                        self.turn(token, true);
+                        self.turn(token, true, false);
                     }
                 }
                 Message::Stop => self.stopping = true,
@@ -256,18 +267,45 @@ impl<W: Worker> Loop<W> {
         }
     }
 
-    fn turn(&mut self, token: Token, readable: bool) {
+    /// A turn; `together`: its answers may wait for those of others.
+    fn turn(&mut self, token: Token, readable: bool, together: bool) {
         let Some(connection) = self.connections.get_mut(token) else {
             return;
         };
         let counters = &self.shared.threads[self.index].counters;
         let desk = &mut self.desk;
-        let turn = AssertUnwindSafe(|| connection.turn(desk, counters, readable));
+        let turn = AssertUnwindSafe(|| connection.turn(desk, counters, readable, together));
         match catch_unwind(turn) {
+            Ok(Ok(())) if connection.is_due => {
+                if self.together.add(token) {
+                    self.send_together();
+                }
+            }
             Ok(Ok(())) => self.settle(token),
             Ok(Err(gone)) => self.close(token, gone),
             Err(_) => self.close(token, Gone::Panic),
         }
+    }
+
+    /// Sends what is due, and ends the turns of those that it goes to.
+    fn send_together(&mut self) {
+        let connections = &self.connections;
+        let sent = self
+            .together
+            .send(|token| connections.get(token).map(Connection::due));
+        let mut number = 0;
+        while let Some(token) = self.together.token(number) {
+            let connection = self.connections.get_mut(token);
+            let connection = connection.expect("none is closed before its turn ends");
+            let sent = sent.as_ref().map(|sent| sent[number]);
+            let counters = &self.shared.threads[self.index].counters;
+            match connection.end_turn(&mut self.desk, counters, sent) {
+                Ok(()) => self.settle(token),
+                Err(gone) => self.close(token, gone),
+            }
+            number += 1;
+        }
+        self.together.clear();
     }
 
     /// After a turn: closes what is done, and says what is waited for.

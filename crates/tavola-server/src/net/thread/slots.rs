@@ -67,6 +67,12 @@ impl<T> Slots<T> {
         token
     }
 
+    pub(super) fn get(&self, token: Token) -> Option<&T> {
+        let slot = self.slots.get(token.index as usize)?;
+        let current = slot.generation == token.generation;
+        slot.value.as_ref().filter(|_| current)
+    }
+
     pub(super) fn get_mut(&mut self, token: Token) -> Option<&mut T> {
         let slot = self.slots.get_mut(token.index as usize)?;
         let current = slot.generation == token.generation;

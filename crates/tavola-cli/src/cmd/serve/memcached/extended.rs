@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tavola_server::Io;
+
 use super::secure::Secure;
 use crate::error::CliError;
 
@@ -10,6 +12,8 @@ Extended options:
   maxconns_fast         tell connections above the limit so and close them (default)
   no_maxconns_fast      let them wait
   idle_timeout=SECONDS  close connections on which nothing comes or goes
+  io=CALLS              by which calls short answers go out to clients that ask at the same
+                        time: auto (default), epoll, uring; memcached has no such option
   ssl_chain_cert=FILE   certificate of the server and those that lead to its authority, in PEM
   ssl_key=FILE          its private key in PEM, if it is not in the same file
   ssl_ca_cert=FILE      authorities of clients, in PEM
@@ -35,6 +39,7 @@ other machines reach only with TLS (-Z) and passwords (-Y, -S) or certificates o
 pub struct Extended {
     pub refuses: bool,
     pub idle_timeout: Option<Duration>,
+    pub io: Io,
     pub secure: Secure,
 }
 
@@ -96,6 +101,7 @@ impl Extended {
         let mut read = Extended {
             refuses: true,
             idle_timeout: None,
+            io: Io::Auto,
             secure: Secure::default(),
         };
         let options = all.iter().flat_map(|one| one.split(','));
@@ -118,6 +124,14 @@ impl Extended {
                 let seconds = value.and_then(|value| value.parse().ok());
                 let seconds = seconds.ok_or("-o idle_timeout needs a number of seconds")?;
                 self.idle_timeout = (seconds > 0).then(|| Duration::from_secs(seconds));
+            }
+            "io" => {
+                self.io = match value {
+                    Some("auto") => Io::Auto,
+                    Some("epoll") => Io::Epoll,
+                    Some("uring") => Io::Uring,
+                    _ => return Err("-o io is one of auto, epoll, uring".into()),
+                };
             }
             "ext_path" => return Err("there is no external storage: leave ext_path out".into()),
             _ if name.starts_with("proxy_") => {
@@ -151,6 +165,7 @@ mod tests {
         let usual = Extended {
             refuses: true,
             idle_timeout: None,
+            io: Io::Auto,
             secure: Secure::default(),
         };
         for text in [
@@ -169,6 +184,8 @@ mod tests {
             "hashpower",
             "idle_timeout",
             "idle_timeout=soon",
+            "io",
+            "io=select",
             "ext_path=/x:1G",
             "proxy_uring",
             "ssl_bogus=x",
@@ -179,10 +196,11 @@ mod tests {
     }
 
     #[test]
-    fn two_options_mean_something() {
-        let both = read("no_maxconns_fast,idle_timeout=60").unwrap();
-        assert!(!both.refuses);
-        assert_eq!(both.idle_timeout, Some(Duration::from_secs(60)));
+    fn some_options_mean_something() {
+        let all = read("no_maxconns_fast,idle_timeout=60,io=epoll").unwrap();
+        assert!(!all.refuses);
+        assert_eq!(all.idle_timeout, Some(Duration::from_secs(60)));
+        assert_eq!(all.io, Io::Epoll);
         assert!(IDLE.is_sorted());
     }
 }

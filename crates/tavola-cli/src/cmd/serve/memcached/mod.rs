@@ -249,6 +249,7 @@ impl Flags {
             backlog: self.listen_backlog,
             idle_timeout: extended.idle_timeout,
             spin: SPIN,
+            io: extended.io,
             drain: Duration::from_secs(10),
             value_bytes: self.max_item_size,
             protocol,
