@@ -160,9 +160,10 @@ mod tests {
     #[test]
     fn the_work_of_children_counts_and_so_does_that_of_the_ended() {
         let mut shell = Command::new("/bin/sh");
-        // One child ends; another, of which a line tells, waits for its end.
+        // One child ends; another, of which a line tells, waits for its end. What is in the
+        // background reads nothing of the shell's own input.
         let busy = "i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done";
-        let script = format!("({busy}); ({busy}; echo done; read line) & wait");
+        let script = format!("exec 3<&0; ({busy}); ({busy}; echo done; read line <&3) & wait");
         shell
             .args(["-c", &script])
             .stdin(Stdio::piped())
