@@ -138,11 +138,14 @@ impl Books {
         })
     }
 
-    /// A lease was won: nobody else may have it.
+    /// A lease was won: nobody else may have it. Who comes here late, after a stop, may have lost
+    /// it again, and finds the note of the next.
     pub(super) fn won(&self, number: u64, note: Option<Note>) -> Found<()> {
         let place = &self.notes[number as usize];
-        match Note::decode(place.swap(note.map_or(0, Note::encode), SeqCst)) {
-            Some(before) if !self.may_be_over(number, before) => Err(format!(
+        let before = Note::decode(place.swap(note.map_or(0, Note::encode), SeqCst));
+        let is_ours = note.is_some_and(|note| !self.may_be_over(number, note));
+        match before {
+            Some(before) if is_ours && !self.may_be_over(number, before) => Err(format!(
                 "TWO OWNERS of key {number}: worker {} in its life {} has it, too",
                 before.worker, before.life
             )),
