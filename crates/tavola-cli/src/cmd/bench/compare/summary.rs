@@ -124,7 +124,7 @@ fn figures(row: &Row) -> String {
     if let Some(bytes) = row.bytes_per_key {
         let _ = write!(text, "  {bytes:.0} B a key");
     }
-    let _ = write!(text, "{}", cpu(row));
+    text.push_str(&cpu(row));
     if row.shares.len() > 1 {
         let percent = |share: &f64| format!("{:.0}", share * 100.0);
         let parts: Vec<String> = row.shares.iter().map(percent).collect();
