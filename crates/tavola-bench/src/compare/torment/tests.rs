@@ -90,14 +90,13 @@ impl Toy {
     }
 
     fn ask_server(&self) -> Result<(), String> {
-        let is_gone = || self.server.as_ref().is_some_and(|file| !file.exists());
-        while is_gone() && self.has("leaves-waiting") {
+        while self.server.as_ref().is_some_and(|file| !file.exists()) {
+            if !self.has("leaves-waiting") {
+                return Err("the server is gone".to_owned());
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
-        match is_gone() {
-            true => Err("the server is gone".to_owned()),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     fn replace(&self, key: &[u8], value: &[u8]) -> Result<(), String> {
