@@ -89,6 +89,34 @@ pub(crate) fn now_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// How long something takes, without the time in which its thread could have run and waited for a
+/// processor: who is held up by others' work does not hang.
+pub(crate) struct Stopwatch {
+    began_ns: u64,
+    queued_ns: u64,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self {
+            began_ns: now_ns(),
+            queued_ns: queued_ns(),
+        }
+    }
+
+    pub(crate) fn took_ns(&self) -> u64 {
+        let queued = queued_ns().saturating_sub(self.queued_ns);
+        (now_ns() - self.began_ns).saturating_sub(queued)
+    }
+}
+
+/// What this thread has waited for a processor so far; 0 where the kernel does not count it.
+fn queued_ns() -> u64 {
+    let counts = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let queued = counts.split_whitespace().nth(1);
+    queued.and_then(|ns| ns.parse().ok()).unwrap_or(0)
+}
+
 /// Sleeps until the clock by which pages are free for so long comes to a whole second.
 pub(crate) fn until_next_second() {
     let now = clock_gettime(ClockId::Boottime);

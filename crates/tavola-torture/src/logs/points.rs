@@ -9,7 +9,7 @@ use super::{Died, Found, Outcome, child};
 use crate::args::Args;
 use crate::board::{Board, Count, Of};
 use crate::scratch::Scratch;
-use crate::system::{Ended, alarm, fork, now_ns, sleep_ms, wait};
+use crate::system::{Ended, Stopwatch, alarm, fork, now_ns, sleep_ms, wait};
 use rustix::process::Pid;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
@@ -230,9 +230,9 @@ impl Points<'_> {
         let Death { k, j } = death;
         let who = format!("point {k}, finder {j}: the survivor");
         child(self.board, case.name, &who, || {
-            let begun = now_ns();
+            let watch = Stopwatch::start();
             look(&self.path, case, self.slate, death)?;
-            match now_ns() - begun {
+            match watch.took_ns() {
                 ..=PATIENCE_NS => Ok(()),
                 took => Err(format!("it took {} ms", took / 1_000_000)),
             }

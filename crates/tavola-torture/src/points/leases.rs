@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::held::{Held, Life};
 use super::op::{Effect, Op};
-use crate::system::now_ns;
+use crate::system::Stopwatch;
 use std::time::Duration;
 use tavola::{LeaseOptions, Leased, Result, Table};
 
@@ -69,9 +69,9 @@ pub(super) fn pass_on(table: &Table, case: &Case) -> std::result::Result<(), Str
     for op in &case.ops {
         let Op::Lease(key, end) = op else { continue };
         let may_fail = matches!(end, End::Fail) || key == FAILED;
-        let from = now_ns();
+        let watch = Stopwatch::start();
         while !is_free(table, key, may_fail).map_err(|error| error.to_string())? {
-            if now_ns() - from > PATIENCE_NS {
+            if watch.took_ns() > PATIENCE_NS {
                 return Err(format!(
                     "the lease of {} does not pass on",
                     key.escape_ascii()

@@ -11,7 +11,7 @@ use super::tags;
 use super::uids;
 use super::versions;
 use crate::board::{Board, Count, Of};
-use crate::system::{alarm, now_ns};
+use crate::system::{Stopwatch, alarm};
 use crate::value::Numbers;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -224,11 +224,11 @@ fn begin(table: &Table, board: &Board, case: &Case, model: &mut Model, style: St
         _ => {}
     }
     let (key, value) = case.pair(key, 1, len);
-    let from = now_ns();
+    let watch = Stopwatch::start();
     table
         .set(&key, &value)
         .map_err(|error| format!("the first write: {error}"))?;
-    let took = now_ns() - from;
+    let took = watch.took_ns();
     board
         .count(Count::SlowestTakeoverNs)
         .fetch_max(took, Relaxed);

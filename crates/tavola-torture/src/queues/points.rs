@@ -9,7 +9,7 @@ use crate::args::Args;
 use crate::board::{Board, Count, Of};
 use crate::image::Image;
 use crate::scratch::Scratch;
-use crate::system::now_ns;
+use crate::system::{Stopwatch, now_ns};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use tavola::{Error, Queue, QueuePool, Result, killpoint};
@@ -232,9 +232,9 @@ impl Points<'_> {
     fn survivor(&self, case: &Case, k: u64, j: u64, done: usize) -> Outcome<()> {
         let who = format!("point {k}, finder {j}: the survivor");
         child(self.board, case.name, &who, || {
-            let begun = now_ns();
+            let watch = Stopwatch::start();
             look(&self.path, &case.model, &case.ops, done, k ^ j)?;
-            match now_ns() - begun {
+            match watch.took_ns() {
                 ..=PATIENCE_NS => Ok(()),
                 took => Err(format!("it took {} ms", took / 1_000_000)),
             }

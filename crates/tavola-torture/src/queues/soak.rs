@@ -3,7 +3,7 @@
 use super::{Found, NAMES, Outcome, are_all, drained, failed, options, queues};
 use crate::board::{Board, Count};
 use crate::scratch::Scratch;
-use crate::system::{Ended, alarm, fork, kill, now_ns, sleep_ms, wait};
+use crate::system::{Ended, Stopwatch, alarm, fork, kill, now_ns, sleep_ms, wait};
 use crate::value::Numbers;
 use rustix::process::{Pid, Signal};
 use std::path::Path;
@@ -178,9 +178,9 @@ fn settled(path: &Path) -> Found<()> {
     let table = Table::open(path).map_err(failed)?;
     let pool = table.queue_pool("pool").map_err(failed)?;
     let queues = queues(&pool).map_err(failed)?;
-    let begun = now_ns();
+    let watch = Stopwatch::start();
     let mut all = pool.reclaim().map_err(failed)?;
-    let took = now_ns() - begun;
+    let took = watch.took_ns();
     if took > PATIENCE_NS {
         return Err(format!("it took {} ms to reclaim", took / 1_000_000));
     }
