@@ -89,7 +89,7 @@ impl Server {
             started.recv().map_err(|_| Error::System {
                 action: "making the worker of a thread",
                 source: io::Error::other("the service panicked"),
-            })?;
+            })??;
         }
         server.acceptor = Some(spawn("tavola-accept".into(), move || acceptor.run())?);
         Ok(server)
@@ -100,18 +100,10 @@ impl Server {
         index: usize,
         service: &Arc<Mutex<S>>,
         limits: &Limits,
-        ready: mpsc::Sender<()>,
+        ready: mpsc::Sender<Result<()>>,
     ) -> Result<()> {
         let poll = Loop::<S::Worker>::poll(&self.shared, index)
             .map_err(Error::system("making an epoll or eventfd"))?;
-        let ring = match limits.io {
-            Io::Auto => Ring::new().ok(),
-            Io::Epoll => None,
-            Io::Uring => Some(Ring::new().map_err(|source| Error::System {
-                action: "making an io_uring",
-                source,
-            })?),
-        };
         let thread = service::Thread {
             index,
             meter: self.meter(),
@@ -124,8 +116,12 @@ impl Server {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .worker(&thread);
+            let (ring, made) = match ring(limits.io) {
+                Ok(ring) => (ring, Ok(())),
+                Err(error) => (None, Err(error)),
+            };
             // Fails when another thread did, and the server is not started.
-            let _ = ready.send(());
+            let _ = ready.send(made);
             drop((service, ready));
             Loop::new(index, (poll, ring), shared, worker, limits).run();
         };
@@ -229,6 +225,19 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// The ring of the thread that calls: whoever makes one is interrupted by the kernel when it goes,
+/// be it amid a call of its own.
+fn ring(io: Io) -> Result<Option<Ring>> {
+    match io {
+        Io::Auto => Ok(Ring::new().ok()),
+        Io::Epoll => Ok(None),
+        Io::Uring => Ring::new().map(Some).map_err(|source| Error::System {
+            action: "making an io_uring",
+            source,
+        }),
     }
 }
 

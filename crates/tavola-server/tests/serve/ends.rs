@@ -1,7 +1,8 @@
 //! How connections and servers end.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use crate::lines::{
@@ -119,4 +120,23 @@ fn a_stop_closes_all_at_once() {
     server.stop();
     assert_eq!(to_the_end(&mut client), b"");
     assert_eq!(*service.closed.lock().expect("no panic"), 1);
+}
+
+/// The kernel interrupts whoever made an io_uring when that goes.
+#[test]
+fn who_starts_a_server_is_not_interrupted_by_its_end() {
+    let (mut asker, mut other) = UnixStream::pair().expect("a pair");
+    asker.set_read_timeout(Some(LONG)).expect("set");
+    for _ in 0..5 {
+        let server = start(options());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                server.stop();
+                // The kernel takes its time, as well.
+                std::thread::sleep(Duration::from_millis(100));
+                other.write_all(b"1").expect("sent");
+            });
+            assert_eq!(asker.read(&mut [0]).expect("no interruption"), 1);
+        });
+    }
 }
