@@ -9,12 +9,12 @@ fn a_flush_to_come_is_told_from_a_date() {
         > x
         < STORED
         - In less than a second: the item goes.
-        ~ 1100
+        ~ 1
         > flush_all 1
         < OK
         > get a
         < END
-        ~ 1100
+        ~ 1
         > set a 0 0 1
         > x
         < STORED

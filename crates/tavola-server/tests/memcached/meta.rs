@@ -1,6 +1,8 @@
 //! The meta commands.
 
-use super::script::{Client, Ours, Theirs, run, run_since, text};
+use super::script::{
+    Client, Ours, Second, in_one_second, ours, run, run_since, text, theirs_since,
+};
 use tavola::Table;
 
 #[test]
@@ -344,11 +346,7 @@ fn an_item_is_emptied() {
 /// Names of what `me` tells, and what of it is the same in all servers.
 #[test]
 fn an_item_is_looked_at() {
-    let ours = Ours::start();
-    let mut all = vec![ours.address];
-    let theirs = Theirs::start().filter(|theirs| theirs.patch() >= 40);
-    all.extend(theirs.iter().map(|theirs| theirs.address));
-    for address in all {
+    let look = |address, _: &Second<'_>| {
         let mut client = Client::connect(address);
         client.expect(b"me a\r\nms YQ== 3 b T100\r\nxyz\r\n", b"EN\r\nHD\r\n");
         for fetched in ["no", "yes"] {
@@ -362,7 +360,9 @@ fn an_item_is_looked_at() {
             assert_eq!(words.len(), 8);
             client.expect(b"get a\r\n", b"VALUE a 0 3\r\nxyz\r\nEND\r\n");
         }
-    }
+    };
+    in_one_second(ours, look);
+    in_one_second(|| theirs_since(40), look);
 }
 
 #[test]

@@ -1,12 +1,19 @@
 //! Scripts of what a client sends and what it is answered, run against both servers.
 //!
 //! A script is lines. `> ` begins what is sent, `< ` what is to come back; `\r\n` is added to
-//! either. `~ 200` waits so many milliseconds. In what is expected, `#` stands for any number; in
+//! either. `~ 2` waits until the server's clock is so many seconds further. In what is expected, `#` stands for any number; in
 //! what is sent, for the last such. Whatever is sent in a row goes out by one write; what is
 //! expected has to come exactly. `- ` begins a note.
+//!
+//! Times are told in whole seconds, those of memcached by a clock that it looks at once a second. A
+//! script that fails where another second has begun since it last waited may be right, and is
+//! tried again from its beginning.
 
+use std::cell::Cell;
+use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread::sleep;
@@ -17,7 +24,7 @@ use tavola_server::memcached::Memcached;
 use tavola_server::{Address, Listen, Options, Server};
 
 /// Waiting for an answer ends a test after so long.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server of ours and the table behind it.
 pub struct Ours {
@@ -62,32 +69,35 @@ pub struct Theirs {
 impl Theirs {
     /// None where memcached is not installed.
     pub fn start() -> Option<Self> {
-        for _ in 0..5 {
-            let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-            let address = free.local_addr().expect("an address");
-            drop(free);
-            let port = address.port().to_string();
-            let child = Command::new("memcached")
-                .args(["-l", "127.0.0.1", "-U", "0", "-u", "nobody", "-p", &port])
-                .stdin(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn();
-            let mut child = match child {
-                Err(error) if error.kind() == ErrorKind::NotFound => return None,
-                child => child.expect("memcached starts"),
-            };
-            let until = Instant::now() + PATIENCE;
-            while Instant::now() < until && child.try_wait().expect("a child").is_none() {
-                if TcpStream::connect(address).is_ok() {
-                    return Some(Self { child, address });
-                }
-                sleep(Duration::from_millis(5));
+        // It takes a port that is free and tells it in a file of a folder of this user's own.
+        let folder = tempfile::tempdir().expect("a folder");
+        let told = folder.path().join("port");
+        let child = Command::new("memcached")
+            .args(["-l", "127.0.0.1", "-U", "0", "-u", "root", "-p", "-1"])
+            .env("MEMCACHED_PORT_FILENAME", &told)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let child = match child {
+            Err(error) if error.kind() == ErrorKind::NotFound => return None,
+            child => child.expect("memcached starts"),
+        };
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut theirs = Self { child, address };
+        let start = Instant::now();
+        // The file is whole as soon as it is there, and the port is listened on by then.
+        let text = loop {
+            if let Ok(text) = fs::read_to_string(&told) {
+                break text;
             }
-            // Another took the port, perhaps.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-        panic!("memcached does not start");
+            let ended = theirs.child.try_wait().expect("a child");
+            let starts = ended.is_none() && start.elapsed() < PATIENCE;
+            assert!(starts, "memcached does not start: {ended:?}");
+            sleep(Duration::from_millis(5));
+        };
+        let port = text.trim().strip_prefix("TCP INET: ").expect("a port");
+        theirs.address.set_port(port.parse().expect("a port"));
+        Some(theirs)
     }
 }
 
@@ -188,6 +198,73 @@ pub fn text(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string()
 }
 
+/// The clock of the server, in seconds.
+fn clock_s(client: &mut Client) -> u64 {
+    let stats = client.ask_until_version(b"stats\r\nversion\r\n");
+    let stats = String::from_utf8(stats).expect("text");
+    let mut lines = stats.lines();
+    let time = lines.find_map(|line| line.strip_prefix("STAT time "));
+    time.expect("a time").parse().expect("a number")
+}
+
+/// What goes by whole seconds of a server's clock.
+pub struct Second<'a> {
+    address: SocketAddr,
+    /// When it began, by that clock.
+    began_s: &'a Cell<u64>,
+}
+
+impl Second<'_> {
+    /// Waits until the clock is so many seconds further; another one begins.
+    fn wait(&self, seconds: u64) {
+        let mut client = Client::connect(self.address);
+        let until = clock_s(&mut client) + seconds;
+        let start = Instant::now();
+        while clock_s(&mut client) < until {
+            assert!(start.elapsed() < PATIENCE, "its clock stands still");
+            sleep(Duration::from_millis(20));
+        }
+        self.began_s.set(clock_s(&mut client));
+    }
+}
+
+/// Runs what expects that no second begins meanwhile by the server's clock, and runs it again if
+/// that was so and it failed. `start` makes a server for each time.
+pub fn in_one_second<T>(
+    start: impl Fn() -> Option<(T, SocketAddr)>,
+    run: impl Fn(SocketAddr, &Second<'_>),
+) {
+    let begun = Instant::now();
+    while let Some((_server, address)) = start() {
+        let began_s = Cell::new(clock_s(&mut Client::connect(address)));
+        let second = Second {
+            address,
+            began_s: &began_s,
+        };
+        let Err(failed) = catch_unwind(AssertUnwindSafe(|| run(address, &second))) else {
+            return;
+        };
+        let went_on = clock_s(&mut Client::connect(address)) != began_s.get();
+        if !went_on || begun.elapsed() > 2 * PATIENCE {
+            resume_unwind(failed);
+        }
+    }
+}
+
+/// Ours to [`in_one_second`].
+pub fn ours() -> Option<(Ours, SocketAddr)> {
+    let ours = Ours::start();
+    let address = ours.address;
+    Some((ours, address))
+}
+
+/// memcached to [`in_one_second`]; none: it is not there, or before 1.6.`patch`.
+pub fn theirs_since(patch: u32) -> Option<(Theirs, SocketAddr)> {
+    let theirs = Theirs::start().filter(|theirs| theirs.patch() >= patch)?;
+    let address = theirs.address;
+    Some((theirs, address))
+}
+
 /// Runs a script against both.
 pub fn run(script: &str) {
     run_since(0, script);
@@ -195,15 +272,16 @@ pub fn run(script: &str) {
 
 /// The same; a memcached before 1.6.`patch` does otherwise and is left out.
 pub fn run_since(patch: u32, script: &str) {
-    let ours = Ours::start();
-    run_against(ours.address, script, "this server");
-    let theirs = Theirs::start();
-    if let Some(theirs) = theirs.filter(|theirs| theirs.patch() >= patch) {
-        run_against(theirs.address, script, "memcached");
-    }
+    in_one_second(ours, |address, second| {
+        run_against(address, script, "this server", second);
+    });
+    in_one_second(
+        || theirs_since(patch),
+        |address, second| run_against(address, script, "memcached", second),
+    );
 }
 
-fn run_against(address: SocketAddr, script: &str, who: &str) {
+fn run_against(address: SocketAddr, script: &str, who: &str, second: &Second<'_>) {
     let mut client = Client::connect(address);
     let (mut sent, mut expected) = (Vec::new(), Vec::new());
     let mut answers = 0;
@@ -222,10 +300,7 @@ fn run_against(address: SocketAddr, script: &str, who: &str) {
             None | Some('-') => {}
             Some('>') => sent.extend(unescape(rest)),
             Some('<') => expected.extend(unescape(rest)),
-            Some('~') => {
-                let time = rest.parse().expect("milliseconds");
-                sleep(Duration::from_millis(time));
-            }
+            Some('~') => second.wait(rest.parse().expect("seconds")),
             _ => panic!("no step of a script: {line:?}"),
         }
     }

@@ -278,7 +278,7 @@ fn keys_expire_as_told() {
         > append a 0 0 1
         > x
         < STORED
-        ~ 2200
+        ~ 2
         > get a b
         < END
         > incr a 1
@@ -308,7 +308,7 @@ fn keys_are_deleted_and_flushed() {
         > set a 0 0 1
         > x
         < STORED
-        ~ 1100
+        ~ 1
         > flush_all
         < OK
         > get a
@@ -322,7 +322,7 @@ fn keys_are_deleted_and_flushed() {
         < VALUE a 0 1
         < x
         < END
-        ~ 4100
+        ~ 4
         > get a
         < END
         > flush_all noreply
