@@ -2,9 +2,9 @@
 
 use std::io::{ErrorKind, Write};
 use std::net::Shutdown;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::script::{Client, Ours, text};
+use super::script::{Client, Ours, PATIENCE, text};
 
 /// Another client is served, and the table is as it was.
 fn is_well(ours: &Ours) {
@@ -38,9 +38,10 @@ fn lengths_that_are_announced_take_no_memory_and_no_value_takes_too_much() {
         let mut client = ours.connect();
         let answer = format!("{answer}\r\n");
         client.expect(format!("{line}\r\n").as_bytes(), answer.as_bytes());
-        // Whatever comes then belongs to the value, or is a request of its own.
-        client.send(&vec![b'x'; 100_000]);
-        client.0.shutdown(Shutdown::Write).expect("half closed");
+        // Whatever comes then belongs to the value, or is a request of its own, whose end is not
+        // waited for: the connection may be closed before all is sent.
+        let _ = client.try_send(&vec![b'x'; 100_000]);
+        let _ = client.0.shutdown(Shutdown::Write);
         is_well(&ours);
     }
     assert!(ours.server.counters().memory_closed == 0);
@@ -154,28 +155,40 @@ fn who_never_reads_is_answered_a_bounded_part() {
     // Answers are hundreds of times as long, so that requests are not read for long.
     let requests = b"get large large large large large large large\r\n".repeat(1000);
     let mut sent = 0;
-    let stopped = loop {
+    // One on each of the two threads, one of which is that of the deaf one.
+    let mut others = [ours.connect(), ours.connect()];
+    let mut goes_on = || {
+        let before = ours.server.counters();
+        for _ in 0..100 {
+            for other in &mut others {
+                other.expect(b"get none\r\n", b"END\r\n");
+            }
+        }
+        let after = ours.server.counters();
+        // Of each thread the last answer may not be counted yet, and the one before may be.
+        let written = after.bytes_written - before.bytes_written;
+        after.bytes_read != before.bytes_read + 2000 || !(990..=1010).contains(&written)
+    };
+    // A server that stood still for a while has not stopped to read.
+    let start = Instant::now();
+    loop {
         match deaf.0.write(&requests[sent % requests.len()..]) {
             Ok(size) => sent += size,
-            Err(error) => break error.kind(),
+            Err(error) => {
+                let kind = error.kind();
+                assert!(matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut));
+                if !goes_on() {
+                    break;
+                }
+            }
         }
-        assert!(sent < 256 << 20, "read without end");
-    };
-    assert!(matches!(
-        stopped,
-        ErrorKind::WouldBlock | ErrorKind::TimedOut
-    ));
-    let written = ours.server.counters().bytes_written;
-    let mut other = ours.connect();
-    for _ in 0..100 {
-        other.expect(b"get none\r\n", b"END\r\n");
+        let is_bounded = sent < 256 << 20 && start.elapsed() < 3 * PATIENCE;
+        assert!(is_bounded, "read without end");
     }
     // What went to the deaf one is in its sockets, and nothing more does.
+    let written = ours.server.counters().bytes_written;
     assert!(written < 64 << 20, "{written} bytes were written");
-    // The last answer may not be counted yet.
-    let after = ours.server.counters().bytes_written;
-    assert!((written + 495..=written + 500).contains(&after));
-    drop(deaf);
+    drop((deaf, others));
     ours.table.remove(b"large").expect("removed");
     is_well(&ours);
 }
