@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,11 @@ use tavola_server::{
 };
 
 /// Nothing in these tests takes so long.
-pub const LONG: Duration = Duration::from_secs(20);
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// So long the server waits, when it is to end, for what a client that has just come says first,
+/// and after the end of a connection for the client to close its side.
+pub const WAITS: Duration = Duration::from_secs(1);
 
 /// Requests that one call serves.
 const TURN: usize = 20;
@@ -27,6 +32,7 @@ const TURN: usize = 20;
 /// | `peer` | through which listener, from where, on which thread |
 /// | `subscribe` | a line each time the wakers are used |
 /// | `pause N` | itself, N milliseconds later: meanwhile others ask |
+/// | `hold` | itself, as soon as the gate is free |
 /// | `close` | `bye`, and the end |
 /// | `panic` | none |
 /// | any other | itself |
@@ -36,6 +42,10 @@ pub struct Lines {
     pub wakers: Arc<Mutex<Vec<Waker>>>,
     /// How many sessions were closed.
     pub closed: Arc<Mutex<usize>>,
+    /// Whoever has it keeps threads that were told to hold from going on.
+    pub gate: Arc<Mutex<()>>,
+    /// How often a thread came to the gate.
+    pub held: Arc<AtomicUsize>,
 }
 
 pub struct LinesWorker {
@@ -164,6 +174,10 @@ impl LinesWorker {
                     let time = Duration::from_millis(rest.parse().expect("a number"));
                     std::thread::sleep(time);
                 }
+                if line == "hold" {
+                    self.lines.held.fetch_add(1, Relaxed);
+                    drop(self.lines.gate.lock());
+                }
                 output.extend(line.as_bytes());
                 output.extend(b"\n");
             }
@@ -226,6 +240,25 @@ pub fn ask(stream: &mut (impl Read + Write), request: &str) -> String {
     line(stream)
 }
 
+/// Whether the line is answered by itself: not if the server has closed the connection.
+pub fn is_answered(stream: &mut (impl Read + Write), request: &str) -> bool {
+    let line = format!("{request}\n");
+    let mut found = vec![0; line.len()];
+    let sent = stream.write_all(line.as_bytes());
+    let read = sent.and_then(|()| stream.read_exact(&mut found));
+    read.is_ok() && found == line.as_bytes()
+}
+
+/// Whether the one thread reads from anybody but this client, which it serves. In each of its
+/// rounds all have a turn whose bytes are there and are to be read.
+pub fn reads_of_others(server: &Server, client: &mut (impl Read + Write)) -> bool {
+    let before = server.counters().bytes_read;
+    for _ in 0..100 {
+        assert_eq!(ask(client, "hello"), "hello");
+    }
+    server.counters().bytes_read != before + 600
+}
+
 pub fn exactly(stream: &mut impl Read, size: usize) -> Vec<u8> {
     let mut bytes = vec![0; size];
     stream.read_exact(&mut bytes).expect("as many bytes");
@@ -236,6 +269,21 @@ pub fn to_the_end(stream: &mut impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).expect("ends in time");
     bytes
+}
+
+/// Tries until it goes well. An attempt that did not tells nothing if it took so long that the
+/// server need not have waited for it: this machine stood still meanwhile.
+#[track_caller]
+pub fn unless_late(within: Duration, mut attempt: impl FnMut() -> bool) {
+    let start = Instant::now();
+    loop {
+        let begun = Instant::now();
+        if attempt() {
+            return;
+        }
+        assert!(begun.elapsed() >= within, "it did not go well");
+        assert!(start.elapsed() < 3 * LONG, "it was never in time");
+    }
 }
 
 /// Waits until it is so, and fails if that takes too long.

@@ -7,10 +7,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use tavola_server::{Address, Error, Listen, Options, from_environment};
 
-use crate::lines::{LONG, Lines, ask, connect, eventually, options, port, start};
+use crate::lines::{
+    LONG, Lines, WAITS, ask, connect, eventually, is_answered, options, port, start, unless_late,
+};
+
+/// How long one server waits for another that starts in the same folder.
+const FOLDER_WAIT: Duration = Duration::from_secs(1);
 
 /// Names the child of the test of inherited sockets.
 const CHILD: &str = "sockets::handed_over_by_environment";
@@ -74,6 +80,7 @@ fn of_servers_that_start_at_once_one_wins() {
     let path = folder.path().join("socket");
     for _ in 0..1000 {
         leave_stale(&path);
+        let begun = Instant::now();
         let servers: Vec<_> = std::thread::scope(|scope| {
             let starts: Vec<_> = (0..4)
                 .map(|_| scope.spawn(|| unix(&path, 0o700).start(Lines::default())))
@@ -83,7 +90,14 @@ fn of_servers_that_start_at_once_one_wins() {
                 .map(|one| one.join().expect("no panic"))
                 .collect()
         });
-        assert_eq!(servers.iter().filter(|one| one.is_ok()).count(), 1);
+        let winners = servers.iter().filter(|one| one.is_ok()).count();
+        if winners != 1 && begun.elapsed() >= FOLDER_WAIT {
+            // One that waits for another so long goes on without: this machine stood still.
+            drop(servers);
+            let _ = fs::remove_file(&path);
+            continue;
+        }
+        assert_eq!(winners, 1);
         assert_eq!(
             ask(&mut UnixStream::connect(&path).expect("connects"), "a"),
             "a"
@@ -178,9 +192,11 @@ fn a_successor_takes_over_without_a_connection_refused() {
         let asking = scope.spawn(|| {
             let mut count = 0;
             while !done.load(std::sync::atomic::Ordering::Relaxed) || count < 10 {
-                let mut client = TcpStream::connect(address).expect("never refused");
-                client.set_read_timeout(Some(LONG)).expect("set");
-                assert_eq!(ask(&mut client, "a"), "a");
+                unless_late(WAITS, || {
+                    let mut client = TcpStream::connect(address).expect("never refused");
+                    client.set_read_timeout(Some(LONG)).expect("set");
+                    is_answered(&mut client, "a")
+                });
                 count += 1;
             }
         });

@@ -9,7 +9,10 @@ use rustls::ClientConfig;
 use tavola_server::{Listen, Options, Server, Tls, TlsFiles};
 use tempfile::TempDir;
 
-use crate::lines::{ask, eventually, exactly, line, port, start, to_the_end};
+use crate::lines::{
+    LONG, WAITS, ask, eventually, exactly, is_answered, line, port, reads_of_others, start,
+    to_the_end, unless_late,
+};
 use crate::tls_peer::{Authority, Line, connect};
 
 /// A server by TLS, and all that it takes.
@@ -147,17 +150,15 @@ fn who_never_reads_is_not_read_from_and_others_are_served() {
     deaf.sock.set_write_timeout(Some(pause)).expect("set");
     let requests = "big 200\n".repeat(1000);
     let mut sent = 0;
-    while deaf.write_all(requests.as_bytes()).is_ok() {
-        sent += requests.len();
-        assert!(sent < 1 << 30, "read without end");
-    }
     let mut other = safe.connect();
-    for _ in 0..100 {
-        assert_eq!(ask(&mut other, "hello"), "hello");
-    }
-    let read = safe.server.counters().bytes_read;
     assert_eq!(ask(&mut other, "hello"), "hello");
-    assert_eq!(safe.server.counters().bytes_read, read + 6);
+    // A server that stood still for a while has not stopped to read.
+    let start = Instant::now();
+    while deaf.write_all(requests.as_bytes()).is_ok() || reads_of_others(&safe.server, &mut other) {
+        sent += requests.len();
+        let is_bounded = sent < 1 << 30 && start.elapsed() < 3 * LONG;
+        assert!(is_bounded, "read without end");
+    }
 }
 
 #[test]
@@ -215,7 +216,7 @@ fn what_is_not_tls_ends_its_connection_and_no_other() {
 
 #[test]
 fn a_handshake_that_stalls_is_cut_off() {
-    let timeout = Duration::from_secs(2);
+    let timeout = Duration::from_secs(5);
     let safe = Safe::start(Options::new().handshake_timeout(timeout));
     let mut other = safe.connect();
     let begun = Instant::now();
@@ -224,11 +225,18 @@ fn a_handshake_that_stalls_is_cut_off() {
         .collect();
     for (number, client) in stalled.iter_mut().enumerate() {
         if number % 2 == 0 {
-            client.write_all(b"\x16\x03\x01\x01\0\x01").expect("sent");
+            // Fails if it was cut off already.
+            let _ = client.write_all(b"\x16\x03\x01\x01\0\x01");
         }
     }
     for client in &mut stalled {
-        assert_eq!(to_the_end(client), b"");
+        client.set_read_timeout(Some(LONG)).expect("set");
+        let mut rest = Vec::new();
+        // A reset is an end as well.
+        let ended = client.read_to_end(&mut rest);
+        let is_end =
+            ended.map_or_else(|error| error.kind() == ErrorKind::ConnectionReset, |_| true);
+        assert!(is_end && rest.is_empty(), "{rest:?}");
     }
     assert!(begun.elapsed() >= timeout);
     // The one that is through may take its time.
@@ -265,25 +273,30 @@ fn certificates_are_read_anew_for_those_that_come_then() {
 
 #[test]
 fn a_drain_says_the_end_and_waits_for_handshakes() {
-    let safe = Safe::start(Options::new());
-    let mut idle = safe.connect();
-    assert_eq!(ask(&mut idle, "hello"), "hello");
-    let address = port(&safe.server);
-    // Its handshake begins when the drain does.
-    let late = TcpStream::connect(address).expect("connects");
-    eventually("accepted", || safe.server.counters().total_connections == 2);
-    let config = safe.authority.client(None);
-    let Safe { server, .. } = safe;
-    let draining = std::thread::spawn(move || server.drain(Duration::from_secs(20)));
-    // An end that is not said is an error to this client.
-    assert_eq!(to_the_end(&mut idle), b"");
-    let name = rustls::pki_types::ServerName::from(address.ip());
-    let client = rustls::ClientConnection::new(config, name).expect("a client");
-    let mut late = rustls::StreamOwned::new(client, late);
-    assert_eq!(ask(&mut late, "hello"), "hello");
-    assert_eq!(to_the_end(&mut late), b"");
-    let drained = draining.join().expect("no panic");
-    assert!(drained.complete);
+    unless_late(WAITS, || {
+        let safe = Safe::start(Options::new());
+        let mut idle = safe.connect();
+        assert_eq!(ask(&mut idle, "hello"), "hello");
+        let address = port(&safe.server);
+        // Its handshake begins when the drain does.
+        let late = TcpStream::connect(address).expect("connects");
+        late.set_read_timeout(Some(LONG)).expect("set");
+        eventually("accepted", || safe.server.counters().total_connections == 2);
+        let config = safe.authority.client(None);
+        let Safe { server, .. } = safe;
+        let draining = std::thread::spawn(move || server.drain(LONG));
+        // An end that is not said is an error to this client.
+        assert_eq!(to_the_end(&mut idle), b"");
+        let name = rustls::pki_types::ServerName::from(address.ip());
+        let client = rustls::ClientConnection::new(config, name).expect("a client");
+        let mut late = rustls::StreamOwned::new(client, late);
+        let is_answered = is_answered(&mut late, "hello");
+        if is_answered {
+            assert_eq!(to_the_end(&mut late), b"");
+            assert!(draining.join().expect("no panic").complete);
+        }
+        is_answered
+    });
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering::Relaxed;
 
 use tavola_server::{Error, Io, Listen, Server};
 
@@ -12,36 +13,43 @@ use crate::lines::{
 };
 
 /// Starts one server by each of the calls there are.
-fn each(test: impl Fn(Server, Io)) {
-    test(start(options().io(Io::Epoll)), Io::Epoll);
-    match options().io(Io::Uring).start(Lines::default()) {
-        Ok(server) => test(server, Io::Uring),
+fn each(test: impl Fn(Server, &Lines, Io)) {
+    let lines = Lines::default();
+    let epoll = options().io(Io::Epoll).start(lines.clone());
+    test(epoll.expect("starts"), &lines, Io::Epoll);
+    match options().io(Io::Uring).start(lines.clone()) {
+        Ok(server) => test(server, &lines, Io::Uring),
         Err(Error::System { source, .. }) => eprintln!("no io_uring here ({source})"),
         Err(error) => panic!("{error}"),
     }
 }
 
-/// Has the one thread do nothing, so that it hears of the next requests at once.
-fn pause(client: &mut TcpStream) {
-    client.write_all(b"pause 20\n").expect("sent");
-    std::thread::sleep(Duration::from_millis(5));
+/// Has the one thread do nothing until the value is dropped, so that it hears of all requests of
+/// that time at once. Then it answers `hold`.
+fn hold<'a>(lines: &'a Lines, client: &mut TcpStream) -> MutexGuard<'a, ()> {
+    let gate = lines.gate.lock().expect("no panic");
+    let before = lines.held.load(Relaxed);
+    client.write_all(b"hold\n").expect("sent");
+    eventually("held", || lines.held.load(Relaxed) > before);
+    gate
 }
 
 #[test]
 fn each_gets_its_own_answer() {
-    each(|server, io| {
+    each(|server, lines, io| {
         let mut first = connect(&server);
         let mut clients: Vec<_> = (0..75).map(|_| connect(&server)).collect();
         for round in 0..10 {
-            pause(&mut first);
+            let held = hold(lines, &mut first);
             for (number, client) in clients.iter_mut().enumerate() {
                 let request = format!("client {number} round {round}\n");
                 client.write_all(request.as_bytes()).expect("sent");
             }
+            drop(held);
             for (number, client) in clients.iter_mut().enumerate() {
                 assert_eq!(line(client), format!("client {number} round {round}"));
             }
-            assert_eq!(line(&mut first), "pause 20");
+            assert_eq!(line(&mut first), "hold");
         }
         // An answer is counted when it was sent, and may be read before that.
         eventually("counted", || {
@@ -50,7 +58,7 @@ fn each_gets_its_own_answer() {
         });
         let together = server.counters().sent_together;
         match io {
-            // Nearly all 750, where the machine has nothing else to do.
+            // Nearly all 750.
             Io::Uring => assert!(together > 200, "{together}"),
             _ => assert_eq!(together, 0),
         }
@@ -93,10 +101,10 @@ fn who_does_not_fetch_loses_nothing() {
 
 #[test]
 fn the_end_of_some_is_no_matter_to_others() {
-    each(|server, _| {
+    each(|server, lines, _| {
         let mut first = connect(&server);
         let mut clients: Vec<_> = (0..30).map(|_| connect(&server)).collect();
-        pause(&mut first);
+        let held = hold(lines, &mut first);
         for (number, client) in clients.iter_mut().enumerate() {
             let request: &[u8] = match number % 6 {
                 0 => b"close\n",
@@ -111,6 +119,7 @@ fn the_end_of_some_is_no_matter_to_others() {
         for &number in gone.iter().rev() {
             drop(clients.remove(number));
         }
+        drop(held);
         for (number, mut client) in clients.into_iter().enumerate() {
             match number % 5 {
                 0 => assert_eq!(to_the_end(&mut client), b"bye\n"),
@@ -119,7 +128,7 @@ fn the_end_of_some_is_no_matter_to_others() {
                 _ => assert_eq!(line(&mut client), "one"),
             }
         }
-        assert_eq!(line(&mut first), "pause 20");
+        assert_eq!(line(&mut first), "hold");
         eventually("closed", || server.counters().current_connections == 1);
         assert_eq!(server.counters().panics, 5);
     });
