@@ -87,7 +87,7 @@ is_good() {
 try() {
   local log=$build/$1.log status=0 command=("${suite[@]/#PLACE/$place}")
   [ "$1" != login ] || command+=(teacher green-blackboard)
-  timeout --kill-after=5 90 "${command[@]}" >"$log" 2>&1 || status=$?
+  timeout --kill-after=5 300 "${command[@]}" >"$log" 2>&1 || status=$?
   # With 124 it ran into its end, with more into a signal.
   if [ "$1" = small ] && [[ $status =~ ^[1-9][0-9]?$ ]] && grep -q '^not ok ' "$log"; then
     echo "passed: small: fails, as it has to" >>"$results"

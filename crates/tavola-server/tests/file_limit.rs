@@ -61,7 +61,7 @@ fn running_out_of_files_neither_ends_the_server_nor_spins() {
     let connect = || {
         let client = TcpStream::connect(address).expect("connects");
         client
-            .set_read_timeout(Some(Duration::from_secs(20)))
+            .set_read_timeout(Some(Duration::from_secs(60)))
             .expect("set");
         client
     };
@@ -76,7 +76,7 @@ fn running_out_of_files_neither_ends_the_server_nor_spins() {
     let start = Instant::now();
     while server.counters().accept_stops == 0 {
         assert!(
-            start.elapsed() < Duration::from_secs(20),
+            start.elapsed() < Duration::from_secs(60),
             "never short of files"
         );
         std::thread::sleep(Duration::from_millis(1));

@@ -52,7 +52,7 @@ fn ten_thousand_idle_clients_cost_little() {
     let (mut clients, mut before) = (Vec::with_capacity(count), 0);
     for number in 0..count {
         let mut client = TcpStream::connect(address).expect("connects");
-        let patience = Some(Duration::from_secs(20));
+        let patience = Some(Duration::from_secs(60));
         client.set_read_timeout(patience).expect("set");
         ask(&mut client, b"get a\r\n", b"END\r\n");
         clients.push(client);

@@ -14,7 +14,7 @@ sub every_byte { return join('', map { chr } 0 .. 255) . "\r\nEND\r\n" }
 
 sub large { return '0123456789' x 90_000 }
 
-# Asks until the answer is none, for some seconds at most; whether it became so.
+# Asks until the answer is none, for some seconds at most, and once more; whether it became so.
 sub ends {
     my ($ask) = @_;
     my $end = time + 10;
@@ -22,7 +22,7 @@ sub ends {
         return 1 if !defined $ask->();
         sleep 0.05;
     }
-    return 0;
+    return !defined $ask->();
 }
 
 1;

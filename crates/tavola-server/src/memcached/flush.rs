@@ -151,7 +151,8 @@ mod tests {
         assert_eq!(when(date(-1100), now), When::Never);
         assert_eq!(when(date(-1030), now), When::Now);
         assert_eq!(when(date(-5), now), When::Now);
-        assert!(matches!(when(date(500), now), When::At(1498..=1500)));
+        // 1499, or less where it took longer than half a second to get here.
+        assert!(matches!(when(date(500), now), When::At(1439..=1499)));
         assert_eq!(when(Expiry::After(S), now), When::Now);
         assert_eq!(when(Expiry::After(Duration::ZERO), now), When::Now);
     }
