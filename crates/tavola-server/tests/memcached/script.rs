@@ -1,9 +1,9 @@
 //! Scripts of what a client sends and what it is answered, run against both servers.
 //!
 //! A script is lines. `> ` begins what is sent, `< ` what is to come back; `\r\n` is added to
-//! either. `~ 2` waits until the server's clock is so many seconds further. In what is expected, `#` stands for any number; in
-//! what is sent, for the last such. Whatever is sent in a row goes out by one write; what is
-//! expected has to come exactly. `- ` begins a note.
+//! either. `~ 2` waits until the server's clock is so many seconds further. In what is expected,
+//! `#` stands for any number; in what is sent, for the last such. Whatever is sent in a row goes
+//! out by one write; what is expected has to come exactly. `- ` begins a note.
 //!
 //! Times are told in whole seconds, those of memcached by a clock that it looks at once a second. A
 //! script that fails where another second has begun since it last waited may be right, and is
