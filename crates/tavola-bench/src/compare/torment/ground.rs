@@ -56,10 +56,13 @@ pub(super) struct Extent {
     pub(super) kills: u32,
     /// Kills of a server.
     pub(super) server_kills: u32,
-    /// Who does nothing for so long hangs.
+    /// Who is started, and has done nothing after so long, hangs.
     pub(super) bound: Duration,
-    /// Puts beside an old reader.
+    /// Who does nothing for so long after another has died hangs.
+    pub(super) mourning: Duration,
+    /// Puts beside an old reader, and how long they may take.
     pub(super) churn: u64,
+    pub(super) churn_time: Duration,
     /// Increments of each of the four processes.
     pub(super) increments: u64,
 }

@@ -127,7 +127,9 @@ const EXTENT: Extent = Extent {
     kills: 20,
     server_kills: 5,
     bound: Duration::from_secs(5),
+    mourning: Duration::from_secs(5),
     churn: 40_000,
+    churn_time: Duration::from_secs(20),
     increments: 10_000,
 };
 const QUICK: Extent = Extent {

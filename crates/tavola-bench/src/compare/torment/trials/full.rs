@@ -77,8 +77,13 @@ pub(in crate::compare::torment) fn run(
             .args([flags, "--", "sh", "-c", SCRIPT, "sh"])
             .arg(&mount);
         command.arg(&own.program).args(&own.args).arg(&text);
-        let ended = command.output();
-        let ended = ended.map_err(Error::io("making a mount namespace"))?;
+        let ended = match command.output() {
+            Ok(ended) => ended,
+            Err(error) => {
+                why = format!("unshare: {error}");
+                continue;
+            }
+        };
         let said = String::from_utf8_lossy(&ended.stdout);
         let report = said
             .lines()

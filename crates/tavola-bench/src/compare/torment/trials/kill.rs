@@ -81,7 +81,7 @@ fn once(
         from: last[0] + 1,
         ..job.clone()
     })?;
-    if !is_busy(&board, VICTIM, &mut victim, bound)? {
+    if !is_busy(&board, VICTIM, 1, &mut victim, bound)? {
         let ended = victim.ended()?;
         ground.starter.kill(&mut victim)?;
         if tally.kills == 0 {
@@ -96,7 +96,7 @@ fn once(
     }
     let mut others = start_others(ground, &job, last[1])?;
     for (slot, member) in &mut others {
-        if !is_busy(&board, *slot, member, bound)? && member.ended()?.is_none() {
+        if !is_busy(&board, *slot, 1, member, bound)? && member.ended()?.is_none() {
             tally.because(|| "before a kill somebody did nothing".to_owned());
         }
     }
@@ -144,20 +144,21 @@ fn start_others(ground: &mut Ground<'_>, job: &Job, last: u64) -> Result<Vec<(u6
     Ok(others)
 }
 
-/// Whether it has come to do something.
+/// Whether it has come to do so many operations.
 pub(super) fn is_busy(
     board: &Board,
     slot: u64,
+    ops: u64,
     member: &mut Member,
     bound: Duration,
 ) -> Result<bool> {
     let busy = wait_until(bound, || {
-        if board.notes(slot)?.ops > 0 {
+        if board.notes(slot)?.ops >= ops {
             return Ok(Some(true));
         }
         Ok(member
             .ended()?
-            .map(|_| board.notes(slot).is_ok_and(|notes| notes.ops > 0)))
+            .map(|_| board.notes(slot).is_ok_and(|notes| notes.ops >= ops)))
     })?;
     Ok(busy == Some(true))
 }
@@ -169,7 +170,7 @@ fn watch(
     others: &mut [(u64, Member)],
     tally: &mut Tally,
 ) -> Result<()> {
-    let bound = ground.extent.bound;
+    let bound = ground.extent.mourning;
     let mut hung = false;
     for (slot, member) in others.iter_mut() {
         let Notes { ops: before, .. } = board.notes(*slot)?;
@@ -206,7 +207,7 @@ fn watch(
 
 /// Looks whether the store opens and what is in it.
 fn look(ground: &mut Ground<'_>, job: &Job, tally: &mut Tally, last: &[u64; 2]) -> Result<()> {
-    let bound = ground.extent.bound;
+    let bound = ground.extent.mourning;
     for (prefix, last) in [("a", last[0]), ("b", last[1])] {
         let job = Job {
             role: Role::Verify,

@@ -1,7 +1,5 @@
 //! A reader stays while a few keys are written over and over: do the files grow without end?
 
-use std::time::Duration;
-
 use super::Verdict;
 use crate::Result;
 use crate::compare::torment::Outcome;
@@ -15,8 +13,6 @@ const LARGER: u64 = 4;
 const HOLDER: u64 = 2;
 /// Puts before the reader comes: what files are like without one.
 const FIRST_PART: u64 = 8;
-/// A writer ends by itself when its time is over, however few its puts: only who does not, hangs.
-const SPARE: Duration = Duration::from_secs(2);
 
 pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdict> {
     if ground.subject.company == Company::Alone {
@@ -24,22 +20,24 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
         return Ok(Verdict::new(Outcome::NotApplicable, why, 0));
     }
     let (board, job) = ground.round()?;
-    let bound = ground.extent.bound * 4;
+    let (bound, time) = (ground.extent.bound, ground.extent.churn_time);
+    // A writer ends by itself when its time is over, however few its puts: who does not, hangs.
+    let longest = time + bound;
     let churn = Job {
         ops: ground.extent.churn / ground.subject.slowness,
-        millis: bound.as_millis() as u64,
+        millis: time.as_millis() as u64,
         ..job.clone()
     };
     let first = Job {
         ops: churn.ops / FIRST_PART,
         ..churn.clone()
     };
-    let ended = ground.starter.run(&first, bound + SPARE)?;
+    let ended = ground.starter.run(&first, longest)?;
     if let Some(verdict) = Verdict::of_fault(ended.as_ref(), "writing before a reader came") {
         return Ok(verdict);
     }
     let (before, _) = ground.size();
-    let millis = bound.as_millis() as u64 * 2;
+    let millis = longest.as_millis() as u64 * 2;
     let hold = Job {
         role: Role::Hold,
         slot: HOLDER,
@@ -56,12 +54,12 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
         ..churn
     };
     let ended = match held {
-        Some(true) => ground.starter.run(&next, bound + SPARE)?,
+        Some(true) => ground.starter.run(&next, longest)?,
         _ => None,
     };
     let (during, what) = ground.size();
     board.tell_to_stop()?;
-    let rest = holder.wait(ground.extent.bound)?;
+    let rest = holder.wait(bound)?;
     if rest.is_none() {
         ground.starter.kill(&mut holder)?;
     }

@@ -12,7 +12,7 @@ use super::{Verdict, count};
 use crate::Result;
 use crate::compare::torment::Outcome;
 use crate::compare::torment::board::Board;
-use crate::compare::torment::ground::Ground;
+use crate::compare::torment::ground::{Ground, KEYS};
 use crate::compare::torment::job::{Job, Role};
 use crate::compare::torment::program::{Member, signal_name};
 
@@ -65,10 +65,11 @@ pub(in crate::compare::torment) fn run(ground: &mut Ground<'_>) -> Result<Verdic
 fn once(ground: &mut Ground<'_>, tally: &mut Tally) -> Result<Option<Verdict>> {
     let (board, job) = ground.round()?;
     let mut clients = Vec::new();
-    for (slot, role, prefixes) in [
-        (VICTIM, Role::Write, "a"),
-        (OTHER, Role::Write, "b"),
-        (READER, Role::Read, "ab"),
+    // A writer has put each of its keys once, so that all can be looked for.
+    for (slot, role, prefixes, ops) in [
+        (VICTIM, Role::Write, "a", KEYS),
+        (OTHER, Role::Write, "b", KEYS),
+        (READER, Role::Read, "ab", 1),
     ] {
         let mut client = ground.starter.start(&Job {
             slot,
@@ -76,7 +77,7 @@ fn once(ground: &mut Ground<'_>, tally: &mut Tally) -> Result<Option<Verdict>> {
             prefixes: prefixes.to_owned(),
             ..job.clone()
         })?;
-        if !is_busy(&board, slot, &mut client, ground.extent.bound)? {
+        if !is_busy(&board, slot, ops, &mut client, ground.extent.bound)? {
             let ended = client.ended()?;
             ground.starter.kill(&mut client)?;
             return Ok(Verdict::of_fault(
@@ -122,7 +123,7 @@ fn watch(
     tally: &mut Tally,
 ) -> Result<()> {
     // All have as long, and have had it when one has.
-    let mut bound = ground.extent.bound;
+    let mut bound = ground.extent.mourning;
     for client in clients {
         match client.wait(bound)? {
             None => {
