@@ -74,6 +74,15 @@ fn busy_cache() -> (Shell, Busy) {
 
 const QUICK: [&str; 4] = ["top", "c", "--interval", "0.2"];
 
+/// The first number of that row, if there is one.
+fn hit_ratio(row: &str) -> Option<f64> {
+    row.strip_prefix("hit ratio")?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
+}
+
 /// A row with single spaces.
 fn words(row: &str) -> String {
     row.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -85,12 +94,15 @@ fn the_essentials_fit_on_80_by_24() {
     let seat = Seat::new(&shell, &QUICK, 80, 24);
     let modes = seat.modes();
     let pid = format!("{:>8}", std::process::id());
-    let rows = seat.wait("a chart and latencies", |rows| {
+    // Between two looks there may have been no read, and of a frame the end may still be to come.
+    let rows = seat.wait("a chart, latencies and a hit ratio", |rows| {
         let all = rows.join("\n");
         all.matches('█').count() > 4
             && all.contains("latency, 60 s")
             && all.contains(&pid)
             && rows.len() == 24
+            && rows[23].starts_with("q quit   p pause   every 0.2 s")
+            && hit_ratio(&rows[6]).is_some_and(|ratio| ratio > 70.0 && ratio < 80.0)
     });
     assert!(
         rows[0].starts_with("tavola top: c  a cache of 1 shard, made "),
@@ -98,11 +110,6 @@ fn the_essentials_fit_on_80_by_24() {
     );
     assert!(rows[1].starts_with("keys    300 (") && rows[2].contains(" of 8 MiB: index "));
     assert_eq!(words(&rows[4]), "now 10 s 60 s in all hit ratio over time");
-    let ratio = rows[6].split_whitespace().nth(2).unwrap();
-    let ratio: f64 = ratio
-        .parse()
-        .unwrap_or_else(|_| panic!("{ratio}: {rows:?}"));
-    assert!(ratio > 70.0 && ratio < 80.0, "{ratio}");
     for (row, begin) in [
         (5, "reads/s"),
         (6, "hit ratio"),
@@ -117,8 +124,10 @@ fn the_essentials_fit_on_80_by_24() {
         rows[5]
     );
     assert!(rows[11].contains("p50     p99   p99.9     blocks     memory    used"));
+    // Where the clock is slow, a read takes microseconds.
+    let times = [" ns", " µs", " ms"].map(|unit| rows[12].contains(unit));
     assert!(
-        rows[12].starts_with("reads ") && rows[12].contains(" ns"),
+        rows[12].starts_with("reads ") && times.contains(&true),
         "{rows:?}"
     );
     assert!(rows[14].starts_with("writes "), "{rows:?}");
@@ -131,10 +140,6 @@ fn the_essentials_fit_on_80_by_24() {
         "{rows:?}"
     );
     assert!(rows[18].ends_with(" 100.0 %"), "{rows:?}");
-    assert!(
-        rows[23].starts_with("q quit   p pause   every 0.2 s"),
-        "{rows:?}"
-    );
     assert!(seat.bytes().contains("\x1b[38;5;"), "no colour");
     seat.press("q");
     assert_eq!(seat.ends_well(&modes), 0);
@@ -148,17 +153,12 @@ fn more_is_seen_on_120_by_40() {
     let seat = Seat::of(command, 120, 40);
     let modes = seat.modes();
     let rows = seat.wait("histograms", |rows| {
-        let bars = rows.iter().any(|row| words(row) == "within reads writes");
-        bars && rows.len() == 40
+        let mut bars = rows
+            .iter()
+            .skip_while(|row| words(row) != "within reads writes")
+            .take(5);
+        rows.len() == 40 && bars.any(|row| row.contains("s ██") && row.contains(" %"))
     });
-    let bars = rows
-        .iter()
-        .skip_while(|row| words(row) != "within reads writes");
-    assert!(
-        bars.take(5)
-            .any(|row| row.contains("s ██") && row.contains(" %")),
-        "{rows:?}"
-    );
     let shards = "shard writes/s of all keys evicted/s";
     assert!(
         rows.iter().any(|row| words(row).ends_with(shards)),

@@ -83,7 +83,7 @@ impl Cluster {
     }
 
     fn wait(&self) {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + Duration::from_secs(60);
         let ready = || {
             let text = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
             text.lines().any(|line| line.trim() == "ready")

@@ -159,7 +159,7 @@ fn elements_that_come_back_with_other_bytes_are_noticed() {
     assert_eq!(answers.next().unwrap().unwrap(), r#""Ready""#);
     writeln!(input, "{}", json!({"start_ns": 0})).unwrap();
     let came = pool.queue("a2b").unwrap();
-    let came = came.pop_wait(Duration::from_secs(20)).unwrap();
+    let came = came.pop_wait(Duration::from_secs(60)).unwrap();
     let element = came.expect("the starter sends");
     pool.write(element, 8, b"nonsense").unwrap();
     pool.queue("b2a").unwrap().push(element).unwrap();

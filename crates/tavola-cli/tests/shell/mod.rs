@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// How long a test waits for what must come soon.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A directory of tables and the command that works in it.
 pub struct Shell {
@@ -78,7 +78,8 @@ impl Shell {
 
     /// Starts a process that stays attached to a table until its input ends, or it is killed.
     ///
-    /// It attaches with its first write, so it gets enough for one.
+    /// It attaches with its first write, so it gets enough for one. Then it waits for more: who is
+    /// killed later is not killed amid a write, which others would make whole.
     pub fn attach(&self, table: &str) -> Child {
         let mut child = self.spawn(["load", table, "-"]);
         let stdin = child.stdin.as_mut().expect("a pipe");
@@ -94,6 +95,7 @@ impl Shell {
                     .is_some_and(|all| all.iter().any(|one| one["pid"] == pid))
         };
         wait_until(attached);
+        wait_until(|| waits_for_input(&child));
         child
     }
 
@@ -210,6 +212,18 @@ impl Ran {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.out).unwrap_or_else(|why| panic!("{why}: {self:?}"))
     }
+}
+
+/// Whether a process has read all that is in its pipe, and sleeps.
+fn waits_for_input(child: &Child) -> bool {
+    let pipe = child.stdin.as_ref().expect("a pipe");
+    let left = rustix::io::ioctl_fionread(pipe).expect("a pipe tells what is in it");
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("it lives");
+    let state = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.chars().next());
+    left == 0 && state == Some('S')
 }
 
 /// Waits for what another process is about to do.

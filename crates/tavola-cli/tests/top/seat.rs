@@ -109,7 +109,7 @@ impl Seat {
     #[track_caller]
     pub fn wait(&self, what: &str, is_so: impl Fn(&[String]) -> bool) -> Vec<String> {
         let mut rows = Vec::new();
-        for _ in 0..3_000 {
+        for _ in 0..6_000 {
             rows = self.rows();
             if is_so(&rows) {
                 return rows;
