@@ -99,7 +99,8 @@ fn several_processes_and_threads_log_texts_of_other_lengths() {
 fn a_small_log_makes_writers_wait_or_drops_and_a_recorder_keeps_what_it_has_room_for() {
     let desk = Desk::new();
     let only = ["--ways", "tavola-drop,tavola-block,tavola-flight"];
-    let few = ["--lines", "20K", "--log-bytes", "64K", "--cpu", "0"];
+    let cpu = super::a_cpu().to_string();
+    let few = ["--lines", "20K", "--log-bytes", "64K", "--cpu", &cpu];
     let lines = ways(&desk, &[&only[..], &few].concat());
     let order: Vec<&Value> = lines.iter().map(|line| &line["way"]).collect();
     assert_eq!(order, ["tavola-flight", "tavola-block", "tavola-drop"]);

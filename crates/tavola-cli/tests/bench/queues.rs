@@ -75,7 +75,8 @@ fn elements_of_other_sizes_move_and_more_or_fewer_than_there_are_moves() {
 #[test]
 fn games_end_in_time_also_on_one_cpu_and_report_the_median() {
     let desk = Desk::new();
-    let limits = ["--moves", "2G", "--seconds", "0.05", "--cpu", "0"];
+    let cpu = super::a_cpu().to_string();
+    let limits = ["--moves", "2G", "--seconds", "0.05", "--cpu", &cpu];
     let only = ["--runs", "100", "--peers", "socket,tavola", "--repeat", "3"];
     let lines = desk.lines(&[&["queue", "--json"], &limits[..], &only].concat());
     let peers: Vec<&Value> = lines.iter().map(|line| &line["peer"]).collect();
