@@ -12,6 +12,7 @@
 
 use super::format::{Image, Item, PAGE};
 use super::part::{Actor, End, say};
+use super::patience::HANG_S;
 use super::process::alarm;
 use super::trial::{Hints, Trial};
 use super::{Dir, Random, assert_clean, beside, leased, mortal, value_of};
@@ -28,8 +29,6 @@ const KEYS: u64 = 240;
 const COUNTERS: Range<u64> = 2000..2010;
 /// Of each shard, keys that had uids before all others: more than two chunks of them.
 const WORN: u64 = 4300;
-/// Longer than any single flip takes.
-const HANG_S: u32 = 60;
 
 /// What a key may answer: its value, and, where a write failed half-way, the other one.
 pub type Model = HashMap<Vec<u8>, Vec<Vec<u8>>>;

@@ -10,6 +10,7 @@ pub mod logs;
 pub mod mortal;
 pub mod mount;
 pub mod part;
+pub mod patience;
 pub mod process;
 pub mod queues;
 pub mod trial;

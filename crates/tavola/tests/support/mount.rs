@@ -1,5 +1,6 @@
 //! File systems of a test's own, seen by the thread that mounts them and by processes it starts.
 
+use super::patience::MINUTE;
 use super::process::{c_string, unshare};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -49,15 +50,12 @@ impl Mount {
     /// has its files open until it runs its program: while it has, the mount is busy.
     pub fn set_read_only(&self, on: bool) {
         let flags = libc::MS_REMOUNT | if on { libc::MS_RDONLY } else { 0 };
-        let mut last = None;
-        for _ in 0..200 {
-            if mount(&self.at, Some("tmpfs"), flags, "") {
-                return;
-            }
-            last = Some(std::io::Error::last_os_error());
+        let begun = std::time::Instant::now();
+        while !mount(&self.at, Some("tmpfs"), flags, "") {
+            let error = std::io::Error::last_os_error();
+            assert!(begun.elapsed() < MINUTE, "{error}");
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        panic!("{last:?}");
     }
 
     /// Bytes that may still be written.

@@ -45,16 +45,19 @@ pub fn hear() -> Option<String> {
     (read > 0).then(|| line.trim_end().to_string())
 }
 
-/// Of an actor: does `step` again and again until the test says something; tells how often.
+/// Of an actor: does `step` again and again until the test says something, once at least; tells how
+/// often.
 pub fn until_told(mut step: impl FnMut(u64)) -> u64 {
     let (told, news) = std::sync::mpsc::channel();
     std::thread::spawn(move || told.send(hear()));
     let mut rounds = 0;
-    while news.try_recv().is_err() {
+    loop {
         step(rounds);
         rounds += 1;
+        if news.try_recv().is_ok() {
+            return rounds;
+        }
     }
-    rounds
 }
 
 /// The command that plays a part of the test of that name.

@@ -12,9 +12,13 @@ pub fn signal(pid: i32, signal: i32) {
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "signal {signal}");
 }
 
+/// Whether this process may become any other user: as root of a container of its own users it may
+/// be one of those only.
 pub fn is_root() -> bool {
+    let users = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let has_all = users.split_whitespace().eq(["0", "0", "4294967295"]);
     // SAFETY: passes no memory.
-    unsafe { libc::geteuid() == 0 }
+    has_all && unsafe { libc::geteuid() == 0 }
 }
 
 /// Ends this process by SIGALRM if it still runs in so many seconds; 0: no more.
@@ -136,12 +140,21 @@ pub fn available_memory() -> u64 {
 
 /// A clock that all processes share.
 pub fn monotonic_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+/// The same as of the kernel's last tick, by which keys expire.
+pub fn coarse_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC_COARSE)
+}
+
+fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: `now` is a valid place for the answer.
-    let answer = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    let answer = unsafe { libc::clock_gettime(clock, &raw mut now) };
     assert_eq!(answer, 0);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
@@ -179,5 +192,31 @@ impl Mapped {
         // against that is ended; nobody unmaps it meanwhile.
         let done = unsafe { libc::mprotect(from, part.len(), libc::PROT_READ | write) };
         assert_eq!(done, 0, "{}", io::Error::last_os_error());
+    }
+}
+
+/// Zeros by the number, also where the system has not so much memory: all of them are one page.
+pub struct Zeros(*mut libc::c_void, usize);
+
+impl Zeros {
+    pub fn new(len: usize) -> Self {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let at = std::ptr::null_mut();
+        // SAFETY: a new mapping, where the system likes.
+        let at = unsafe { libc::mmap(at, len, libc::PROT_READ, flags, -1, 0) };
+        assert_ne!(at, libc::MAP_FAILED, "{}", io::Error::last_os_error());
+        Self(at, len)
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: so many bytes are mapped as long as it lives, and nobody may write to them.
+        unsafe { std::slice::from_raw_parts(self.0.cast(), self.1) }
+    }
+}
+
+impl Drop for Zeros {
+    fn drop(&mut self) {
+        // SAFETY: its own mapping, which nobody can use any more.
+        unsafe { libc::munmap(self.0, self.1) };
     }
 }
