@@ -7,14 +7,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
+use support::patience::{Moment, in_time, let_pass};
+use support::process::{coarse_ns, monotonic_ns};
 use support::{Dir, Random, assert_clean, over_every_table, value_of};
 use tavola::{Attributes, CasOutcome, Error, Expiry, Hint, Options, Table};
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// Long enough to look at a key that lives so long, with much else going on.
+/// Long enough to look at a key that lives so long, most of the time.
 const SOON: Duration = Duration::from_millis(300);
-/// The table's clock goes by ticks that are no longer, and may be one behind.
-const TICK: Duration = Duration::from_millis(20);
 
 fn options() -> Options {
     Table::options().max_size(64 << 20)
@@ -53,29 +53,43 @@ fn is_missing(table: &Table, key: &[u8], hint: Hint) {
 
 #[test]
 fn an_expired_key_is_missing_for_every_reader_at_once() {
+    in_time(SOON, live_and_expire);
+}
+
+/// Keys that live so long; `None`: they could not be looked at before they expired.
+fn live_and_expire(soon: Duration) -> Option<()> {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
     let mut keys = Vec::new();
-    let begun = Instant::now();
+    let begun = Moment::now();
     for (number, value) in shapes().into_iter().enumerate() {
         let key = format!("key {number}").into_bytes();
-        table.set_with(&key, &value, Attributes::ttl(SOON)).unwrap();
+        table.set_with(&key, &value, Attributes::ttl(soon)).unwrap();
         keys.push((key, value));
     }
     table
-        .incr_with(b"count", 1, Some(5), Attributes::ttl(SOON))
+        .incr_with(b"count", 1, Some(5), Attributes::ttl(soon))
         .unwrap();
     keys.push((b"count".to_vec(), b"5".to_vec()));
     let reader = Table::open_read_only(dir.table("t")).unwrap();
     let fresh = Table::open_read_only(dir.table("t")).unwrap();
-    let mut hints = Vec::new();
-    for (key, value) in &keys {
-        hints.push(table.uid_of(key).unwrap().expect("it lives"));
-        assert_eq!(reader.get(key).unwrap().as_ref(), Some(value));
-        let ttl = left(reader.ttl(key).unwrap());
-        assert!(ttl <= SOON && ttl + begun.elapsed() + TICK >= SOON);
+    let look = |(key, _): &(Vec<u8>, _)| {
+        let hint = table.uid_of(key).unwrap();
+        let found = (reader.get(key).unwrap(), reader.ttl(key).unwrap());
+        (hint, found, begun.elapsed())
+    };
+    let looks: Vec<_> = keys.iter().map(look).collect();
+    if begun.elapsed() >= soon {
+        return None;
     }
-    sleep(SOON.saturating_sub(begun.elapsed()) + TICK);
+    let mut hints = Vec::new();
+    for ((_, value), (hint, (found, ttl), by)) in keys.iter().zip(looks) {
+        hints.push(hint.expect("it lives"));
+        assert_eq!(found.as_ref(), Some(value));
+        let ttl = left(ttl);
+        assert!(ttl <= soon && ttl + by + Duration::from_millis(2) >= soon);
+    }
+    let_pass(soon);
     for ((key, _), hint) in keys.iter().zip(hints) {
         is_missing(&reader, key, hint);
         is_missing(&table, key, hint);
@@ -83,6 +97,7 @@ fn an_expired_key_is_missing_for_every_reader_at_once() {
         assert_eq!(fresh.get(key).unwrap(), None);
     }
     assert_clean(&table);
+    Some(())
 }
 
 #[test]
@@ -390,7 +405,7 @@ fn a_repair_keeps_times_and_flags() {
 }
 
 /// A reader may have been stopped before its read, or after it.
-fn overlap(a: &(Instant, Instant), b: &(Instant, Instant)) -> bool {
+fn overlap(a: &(u64, u64), b: &(u64, u64)) -> bool {
     a.0 < b.1 && b.0 < a.1
 }
 
@@ -408,7 +423,10 @@ fn who_touches_a_key_in_time_keeps_it_for_all() {
     set();
     let is_over = AtomicBool::new(false);
     let ttl = Expiry::After(Duration::from_millis(30));
+    // Of a key that is touched after now: the last moment it is there for sure, in milliseconds.
+    let lives_until = || (coarse_ns() / 1_000_000 + 29) * 1_000_000;
     let begun = Instant::now();
+    let mut until = lives_until();
     assert!(table.touch(b"key", ttl).unwrap());
     let is_there = |way: usize| match way % 3 {
         0 => table.contains(b"key").unwrap(),
@@ -421,9 +439,9 @@ fn who_touches_a_key_in_time_keeps_it_for_all() {
     let read = |way: usize| {
         let mut missed = Vec::new();
         while !is_over.load(Relaxed) {
-            let before = Instant::now();
+            let before = monotonic_ns();
             if !is_there(way) {
-                missed.push((before, Instant::now()));
+                missed.push((before, monotonic_ns()));
             }
         }
         missed
@@ -435,25 +453,23 @@ fn who_touches_a_key_in_time_keeps_it_for_all() {
             .map(|way| scope.spawn(move || read(way)))
             .collect();
         let mut late = Vec::new();
-        // When the last touch but one was over, and the last one. The last one has put the end
-        // 30 ms, less a tick, behind the first of them at the soonest.
-        let (mut earlier, mut last) = (begun, begun);
         while begun.elapsed() < Duration::from_secs(3) {
+            let next = lives_until();
             if !table.touch(b"key", ttl).unwrap() {
                 set();
             }
-            let now = Instant::now();
-            if now - earlier > Duration::from_millis(20) {
+            let now = monotonic_ns();
+            if now > until {
                 // The machine did not let us: what readers missed about then, they missed rightly.
-                late.push((earlier, now + TICK));
+                late.push((until, now));
             }
-            (earlier, last) = (last, now);
+            until = next;
             sleep(Duration::from_millis(1));
         }
         is_over.store(true, Relaxed);
         // Nobody touched it any more.
-        late.push((earlier, Instant::now() + HOUR));
-        let missed: Vec<(Instant, Instant)> = readers
+        late.push((until, u64::MAX));
+        let missed: Vec<(u64, u64)> = readers
             .into_iter()
             .flat_map(|r| r.join().unwrap())
             .collect();

@@ -6,6 +6,7 @@ mod support;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use support::part::{Actor, End, play, say};
+use support::patience::{Moment, in_time, let_pass};
 use support::process::{fork, unshare};
 use support::{Dir, assert_clean};
 use tavola::{Attributes, Error, Expiry, Options, Table};
@@ -40,7 +41,7 @@ fn memory_comes_back_with_writes() {
             .set_with(&key, &[1; 100], Attributes::ttl(ttl))
             .unwrap();
     }
-    sleep(Duration::from_millis(20));
+    let_pass(Duration::from_millis(1));
     for write in 0..4 * KEYS {
         table
             .set(&(KEYS + write % 100).to_le_bytes(), b"more")
@@ -83,7 +84,7 @@ fn maintaining_searches_a_piece_at_a_time() {
             let ttl = Attributes::ttl(Duration::from_millis(300));
             table.set_with(&number.to_le_bytes(), b"", ttl).unwrap();
         }
-        sleep(Duration::from_millis(320));
+        let_pass(Duration::from_millis(300));
     };
     fill();
     let before = table.len().unwrap();
@@ -112,20 +113,25 @@ fn what_has_expired_makes_room() {
         .max_size(4 << 20)
         .create(dir.table("t"))
         .unwrap();
+    let mut ttl = Duration::from_millis(300);
     for round in 0..6u64 {
         let mut number = 0u64;
-        let ttl = Attributes::ttl(Duration::from_millis(300));
+        let mut begun = Instant::now();
         let error = loop {
+            // What expires while it is filled makes room, too.
+            if begun.elapsed() > ttl {
+                (ttl, begun) = (2 * ttl, Instant::now());
+            }
             let key = [round, number].map(u64::to_le_bytes).concat();
-            match table.set_with(&key, &[2; 1000], ttl) {
+            match table.set_with(&key, &[2; 1000], Attributes::ttl(ttl)) {
                 Ok(()) => number += 1,
                 Err(error) => break error,
             }
-            assert!(number < 100_000);
+            assert!(number < 1_000_000);
         };
         assert!(matches!(error, Error::Full { .. }), "{error}");
         assert!(number > 1000, "round {round}: {number}");
-        sleep(Duration::from_millis(320));
+        let_pass(ttl);
     }
     table.compact().unwrap();
     assert!(table.is_empty().unwrap());
@@ -233,6 +239,11 @@ fn a_key_that_expires_by_a_touch_is_searched_for() {
 /// Few have expired among many that have not: what they held is found when it is needed.
 #[test]
 fn a_table_full_of_few_large_expired_values_takes_another() {
+    in_time(Duration::from_secs(2), fill_with_large_ones);
+}
+
+/// Values that expire so soon; `None`: some did before the table was full.
+fn fill_with_large_ones(soon: Duration) -> Option<()> {
     let dir = Dir::new();
     let path = dir.table("t");
     let table = Table::options()
@@ -243,24 +254,24 @@ fn a_table_full_of_few_large_expired_values_takes_another() {
     for number in 0..300_000u64 {
         table.set(&number.to_le_bytes(), b"12345678").unwrap();
     }
-    let soon = Attributes::ttl(Duration::from_secs(2));
     let mut number = 0u64;
-    let begun = Instant::now();
+    let begun = Moment::now();
     while table
         .set_with(
             &[&number.to_le_bytes()[..], b"large"].concat(),
             &[3; 1 << 18],
-            soon,
+            Attributes::ttl(soon),
         )
         .is_ok()
     {
         number += 1;
     }
-    assert!(
-        number > 100 && begun.elapsed() < Duration::from_secs(2),
-        "{number}"
-    );
-    sleep(Duration::from_millis(2050));
+    if begun.elapsed() >= soon {
+        return None;
+    }
+    assert!(number > 100, "{number}");
+    let_pass(soon);
     table.set(b"another", &[4; 1 << 20]).unwrap();
     assert_clean(&table);
+    Some(())
 }

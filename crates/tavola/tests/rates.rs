@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::{Dir, over_every_table};
 use tavola::{Attributes, Expiry, Latencies, ShardStats, Stats, Table};
 
@@ -21,6 +21,13 @@ fn recent_counts(stats: &Stats) -> [u64; 3] {
 
 #[test]
 fn what_was_done_lately_is_told_to_all() {
+    let in_time = (0..100).any(|_| do_some_and_look());
+    assert!(in_time, "the machine is never fast enough");
+}
+
+/// False: it took so long that a sample in between may be of the last second.
+fn do_some_and_look() -> bool {
+    let begun = Instant::now();
     let dir = Dir::new();
     let path = dir.table("cache");
     let table = Table::options().capacity(4 * MIB).create(&path).unwrap();
@@ -40,8 +47,12 @@ fn what_was_done_lately_is_told_to_all() {
     std::thread::sleep(Duration::from_millis(700));
     let only_reads = Table::open_read_only(&path).unwrap();
     let other = Table::open(&path).unwrap();
-    for reader in [&only_reads, &other, &table] {
-        let stats = reader.stats().unwrap();
+    let readers = [&only_reads, &other, &table];
+    let told = readers.map(|reader| reader.stats().unwrap());
+    if begun.elapsed() > Duration::from_millis(1400) {
+        return false;
+    }
+    for stats in told {
         assert_eq!(counts(&stats), [30, 10, 30]);
         assert_eq!(recent_counts(&stats), [30, 10, 30]);
         let last = stats.recent[0];
@@ -60,6 +71,7 @@ fn what_was_done_lately_is_told_to_all() {
         ]
     });
     assert_eq!(sums, [30, 10, 30]);
+    true
 }
 
 #[test]

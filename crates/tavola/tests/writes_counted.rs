@@ -5,6 +5,7 @@ mod support;
 
 use std::time::Duration;
 use support::Dir;
+use support::patience::let_pass;
 use tavola::{Attributes, CasOutcome, Error, Expiry, LeaseOptions, Leased, Participant, Table};
 
 const MIB: u64 = 1 << 20;
@@ -156,7 +157,7 @@ fn what_removes_in_the_end_is_no_set() {
     counts.are([1, 0, 0, 1, 1], "taken");
     let soon = Attributes::ttl(Duration::from_millis(1));
     table.set_with(b"key", b"value", soon).unwrap();
-    std::thread::sleep(Duration::from_millis(20));
+    let_pass(Duration::from_millis(1));
     table.remove_expired().unwrap();
     assert_eq!(table.len().unwrap(), 0);
     let changes = counts.now()[4] - counts.before[4];
