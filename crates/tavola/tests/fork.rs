@@ -46,12 +46,12 @@ fn write_until_killed(table: &Table, seed: u64) -> ! {
     }
 }
 
-/// Everything still works, and promptly.
+/// Everything still works, and nobody waits for ever.
 fn assert_goes_on(table: &Table, random: &mut Random) {
     let begun = Instant::now();
     write(table, random, 50);
     let seconds = begun.elapsed().as_secs_f64();
-    assert!(seconds < 5.0, "50 writes took {seconds} s");
+    assert!(seconds < 60.0, "50 writes took {seconds} s");
     for entry in table.iter() {
         let (key, value) = entry.unwrap();
         assert!(!key.starts_with(b"key ") || version_of(&key, &value).is_some());

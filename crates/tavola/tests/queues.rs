@@ -6,12 +6,11 @@ mod support;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 use support::part::{Actor, play, say};
+use support::patience::{HANG_S, MINUTE};
 use support::process::alarm;
 use support::queues::{ELEMENTS, assert_whole, options, over_every_pool, three};
 use support::{Dir, Random, assert_clean};
 use tavola::{Error, QueueOptions, QueuePool, Table};
-
-const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
 fn what_is_pushed_is_popped_in_order() {
@@ -308,7 +307,7 @@ fn a_wait_ends_when_something_comes_or_the_time_is_up() {
         assert_eq!(free.pass_wait(&done, 5, Duration::MAX).unwrap(), 5);
         std::thread::scope(|scope| {
             let waits: Vec<_> = (0..4)
-                .map(|_| scope.spawn(|| todo.pop_wait(20 * SECOND).unwrap()))
+                .map(|_| scope.spawn(|| todo.pop_wait(10 * MINUTE).unwrap()))
                 .collect();
             std::thread::sleep(short);
             for _ in 0..2 {
@@ -322,16 +321,16 @@ fn a_wait_ends_when_something_comes_or_the_time_is_up() {
             got.sort_unstable();
             assert_eq!(got, [5, 6, 7, 8]);
         });
-        assert!(begun.elapsed() < 10 * SECOND);
+        assert!(begun.elapsed() < 5 * MINUTE);
     });
 }
 
 /// An actor: sends back what comes, until told to end.
 fn echo(args: &[String]) {
-    alarm(60);
+    alarm(HANG_S);
     let [_, todo, done] = three(&QueuePool::open(&args[0]).unwrap());
     say("ready");
-    while todo.pass_wait(&done, 100, 20 * SECOND).unwrap() > 0 {}
+    while todo.pass_wait(&done, 100, MINUTE).unwrap() > 0 {}
 }
 
 #[test]
@@ -345,18 +344,21 @@ fn another_process_is_woken() {
     let mut actor = Actor::start("another_process_is_woken", "echo", &[path]);
     assert_eq!(actor.hear(), "ready");
     let [free, todo, done] = three(&pool);
-    let begun = Instant::now();
+    let mut quick = 0;
     for round in 0..200 {
+        let begun = Instant::now();
         assert_eq!(free.pass(&todo, 1 + round % 3).unwrap(), 1 + round % 3);
         let mut left = 1 + round % 3;
         while left > 0 {
-            let count = done.pass_wait(&free, left, 10 * SECOND).unwrap();
+            let count = done.pass_wait(&free, left, MINUTE).unwrap();
             assert!(count > 0, "nothing came back in round {round}");
             left -= count;
         }
+        quick += u32::from(begun.elapsed() < Duration::from_millis(20));
     }
-    // None of them was a nap that ended by itself.
-    assert!(begun.elapsed() < 4 * SECOND, "{:?}", begun.elapsed());
+    // Where two naps of 50 ms have to end by themselves, one round in twelve is as quick as that;
+    // on a machine that does much else, far more of those whose sleepers are woken.
+    assert!(quick >= 50, "{quick} quick rounds");
 }
 
 fn is_readable(fd: &impl AsRawFd, ms: i32) -> bool {
@@ -378,20 +380,24 @@ fn a_watched_queue_is_readable_while_it_holds_something() {
         assert!(!is_readable(&watch, 20));
         for _ in 0..20 {
             free.pass(&todo, 2).unwrap();
-            assert!(is_readable(&watch, 10_000));
+            assert!(is_readable(&watch, 60_000));
             watch.clear();
             // There is still something.
-            assert!(is_readable(&watch, 10_000));
+            assert!(is_readable(&watch, 60_000));
             watch.clear();
             assert_eq!(todo.pass(&free, 5).unwrap(), 2);
-            // It may have been raised for what is gone now, but not again.
-            if is_readable(&watch, 20) {
-                watch.clear();
+            // It may have been raised for what is gone now, sooner or later, but not again.
+            let mut raised = 0;
+            for _ in 0..3 {
+                if is_readable(&watch, 20) {
+                    watch.clear();
+                    raised += 1;
+                }
             }
-            assert!(!is_readable(&watch, 20));
+            assert!(raised <= 1, "it was raised {raised} times");
         }
         let begun = Instant::now();
         drop(watch);
-        assert!(begun.elapsed() < SECOND);
+        assert!(begun.elapsed() < MINUTE);
     });
 }
