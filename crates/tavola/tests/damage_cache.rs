@@ -10,14 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use support::format::{self, Image};
 use support::part::{Actor, End, play, say};
+use support::patience::HANG_S;
 use support::process::alarm;
 use support::{Dir, Random, assert_clean, value_of, version_of};
 use tavola::{Error, Table};
 
 const MIB: u64 = 1 << 20;
 const KEYS: u64 = 14_000;
-/// Longer than any single flip takes.
-const HANG_S: u32 = 60;
 /// Of places with many bits so many are flipped.
 const MOST: u64 = 160;
 /// Writes after a flip, of which the last ones must find room.

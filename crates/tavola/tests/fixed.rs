@@ -6,6 +6,7 @@ mod support;
 use std::collections::HashMap;
 use std::path::Path;
 use support::format::{Image, PAGE, SLAB, UID_BIRTHS};
+use support::patience::HANG_S;
 use support::process::alarm;
 use support::{Dir, Random, assert_clean, over_every_table, value_of};
 use tavola::{CasOutcome, Error, Hint, Options, Table};
@@ -400,7 +401,7 @@ fn one_flipped_bit_is_no_wrong_answer() {
         };
         flipped.flip(at, bit);
         flipped.write(&path);
-        alarm(60);
+        alarm(HANG_S);
         let table = match Table::open(&path) {
             Ok(table) => table,
             Err(Error::NotATable { .. } | Error::Version { .. } | Error::Endianness { .. }) => {

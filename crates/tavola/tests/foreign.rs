@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use support::format::Image;
 use support::part::{Actor, End, play, say, until_told};
+use support::patience::HANG_S;
 use support::process::{alarm, make_fifo};
 use support::{Dir, Random};
 use tavola::{Error, Table, names};
@@ -239,7 +240,7 @@ fn an_impossible_geometry_is_refused() {
 #[test]
 fn what_is_no_file_is_refused_without_waiting() {
     let dir = Dir::new();
-    alarm(60);
+    alarm(HANG_S);
     let folder = dir.table("folder");
     std::fs::create_dir(&folder).unwrap();
     let fifo = dir.table("fifo");
@@ -284,7 +285,7 @@ fn links_are_followed_and_loops_are_refused() {
 
 /// An actor: reads a table until it is told to end.
 fn reader(args: &[String]) {
-    alarm(60);
+    alarm(HANG_S);
     let table = Table::open_read_only(&args[0]).unwrap();
     say("reading");
     until_told(|_| {

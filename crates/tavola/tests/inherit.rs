@@ -5,13 +5,12 @@ mod support;
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use support::part::{Actor, Part, play};
+use support::patience::HANG_S;
 use support::process::{alarm, fork};
 use support::{Dir, assert_clean};
 use tavola::Table;
 
 const WRITES: u64 = 2000;
-/// A process that hangs is ended by then.
-const PATIENCE_S: u32 = 30;
 
 /// A word from one process of a family to another.
 struct Word(PipeReader, PipeWriter);
@@ -40,7 +39,7 @@ fn run(test: &str, part: Part) {
 }
 
 fn create(path: &str) -> Table {
-    alarm(PATIENCE_S);
+    alarm(HANG_S);
     let options = Table::options().max_size(32 << 20).shards(4);
     let table = options.create(path).unwrap();
     table.set(b"before", b"fork").unwrap();
@@ -86,7 +85,7 @@ fn assert_alive(table: &Table, mut pids: Vec<u32>) {
 fn both_write(table: &Table) {
     let (written, go_on) = (Word::new(), Word::new());
     let child = fork(|| {
-        alarm(PATIENCE_S);
+        alarm(HANG_S);
         write(table, "child", 0);
         written.give();
         go_on.wait();

@@ -6,6 +6,7 @@ mod support;
 use std::thread;
 use std::time::Duration;
 use support::logs::{Kept, SHEET, SHEETS, over_every_log, quiet, small, text, texts};
+use support::patience::HANG_S;
 use support::process::alarm;
 use tavola::{Level, Log, LogLine, LogOptions, LogSink, Overload, Table};
 
@@ -55,7 +56,7 @@ fn the_newest_are_dropped_and_counted() {
 
 #[test]
 fn who_is_blocked_goes_on_when_the_drain_writes_or_ends() {
-    alarm(60);
+    alarm(HANG_S);
     over_every_log(Overload::Block, |log| {
         let room = SHEETS * 8;
         let mut drain = log.drain().unwrap();
@@ -198,7 +199,7 @@ fn a_sink_may_write_to_the_log_it_drains() {
             Ok(())
         }
     }
-    alarm(60);
+    alarm(HANG_S);
     over_every_log(Overload::Block, |log| {
         let mut drain = log.drain().unwrap();
         for _ in 0..SHEETS {

@@ -5,13 +5,13 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 use support::logs::{Kept, SHEET, SHEETS, over_every_log, quiet, small, text, texts};
+use support::patience::{HANG_S, MINUTE};
 use support::process::alarm;
 use support::{Dir, Random, assert_clean};
 use tavola::{Error, Level, Log, LogOptions, LogText, Overload, Table};
 
-const SECOND: Duration = Duration::from_secs(1);
 const ALL: [Overload; 3] = [Overload::DropOldest, Overload::DropNewest, Overload::Block];
 
 #[test]
@@ -95,7 +95,7 @@ fn a_drain_writes_each_line_once_and_a_sink_that_fails_gets_it_again() {
 
 #[test]
 fn threads_write_beside_each_other_and_the_order_is_that_of_time() {
-    alarm(120);
+    alarm(HANG_S);
     let (threads, each) = if cfg!(miri) { (2, 20) } else { (3, 20_000) };
     for overload in ALL {
         over_every_log(overload, |log| {
@@ -260,7 +260,7 @@ fn who_opens_read_only_reads_and_follows() {
     assert_eq!(texts(&mut reader), ["one"]);
     log.line(Level::Info, "two").unwrap();
     let (mut lines, began) = (Vec::new(), Instant::now());
-    while lines.is_empty() && began.elapsed() < 10 * SECOND {
+    while lines.is_empty() && began.elapsed() < MINUTE {
         lines.extend(reader.follow().map(|line| line.text.to_vec()));
     }
     assert_eq!(lines, [b"two"]);

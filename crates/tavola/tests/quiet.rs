@@ -4,13 +4,14 @@
 mod support;
 
 use support::part::{Actor, play};
+use support::patience::HANG_S;
 use support::process::{alarm, fork, threads};
 use support::{Dir, assert_clean};
 use tavola::Table;
 
 /// A joined thread leaves /proc a moment later.
 fn assert_threads(wanted: usize) {
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while threads() != wanted && std::time::Instant::now() < until {
         std::thread::yield_now();
     }
@@ -25,7 +26,7 @@ fn write(table: &Table, who: &str) {
 }
 
 fn user(args: &[String]) {
-    alarm(30);
+    alarm(HANG_S);
     let before = threads();
     let options = Table::options().max_size(32 << 20);
     let quiet = options.clone().create(&args[0]).unwrap();
@@ -37,7 +38,7 @@ fn user(args: &[String]) {
     write(&busy, "busy");
     assert_threads(before + 1);
     let child = fork(|| {
-        alarm(30);
+        alarm(HANG_S);
         assert_eq!(threads(), 1);
         write(&busy, "child");
         // SAFETY: this process ends without dropping `busy` again.

@@ -373,19 +373,20 @@ fn too_many_participants_are_told_and_the_dead_make_room() {
 fn more_than_four_gigabytes_are_too_large() {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
-    // Zeroes that no memory stands behind until they are read, which they are not.
-    let large = vec![0u8; 1 << 32];
+    // No memory stands behind them until they are read, which they are not.
+    let large = support::process::Zeros::new(1 << 32);
+    let large = large.bytes();
     let refused = [
-        kind_of(table.set(b"", &large)),
+        kind_of(table.set(b"", large)),
         kind_of(table.set(b"k", &large[1..])),
         kind_of(table.set(&large[..1 << 31], &large[..1 << 31])),
-        kind_of(table.add(b"k", &large)),
-        kind_of(table.replace(b"k", &large)),
+        kind_of(table.add(b"k", large)),
+        kind_of(table.replace(b"k", large)),
     ];
     for kind in refused {
         assert_eq!(kind, "TooLarge");
     }
-    match table.set(b"key", &large) {
+    match table.set(b"key", large) {
         Err(Error::TooLarge { bytes }) => assert_eq!(bytes, (1 << 32) + 3),
         other => panic!("{other:?}"),
     }
