@@ -244,7 +244,7 @@ extern "C" fn write_in_handler(_: libc::c_int) {
     }
 }
 
-/// An actor: writes lines, and in handlers that interrupt it, too.
+/// An actor: writes lines, and in handlers that interrupt it, too; tells how many of both.
 fn interrupted(args: &[String]) {
     alarm(HANG_S);
     let log = LOG.get_or_init(|| Log::open(&args[0]).unwrap());
@@ -266,7 +266,10 @@ fn interrupted(args: &[String]) {
     });
     hear();
     let thread = writer.as_pthread_t();
-    for sent in 1..=5000 {
+    // Fewer will do where each takes its time.
+    let (begun, mut sent) = (Instant::now(), 0);
+    while sent < 5000 && begun.elapsed() < 20 * SECOND {
+        sent += 1;
         // SAFETY: the thread runs until it is told to stop, below.
         assert_eq!(unsafe { libc::pthread_kill(thread, libc::SIGUSR1) }, 0);
         while HANDLED.load(Relaxed) < sent {
@@ -275,7 +278,7 @@ fn interrupted(args: &[String]) {
         }
     }
     STOP.store(true, Relaxed);
-    say(writer.join().unwrap());
+    say(format!("{} and {sent}", writer.join().unwrap()));
 }
 
 #[test]
@@ -308,8 +311,9 @@ fn lines_written_in_signal_handlers_are_there() {
         .iter()
         .filter(|text| **text == "handled")
         .count();
-    assert_eq!(handled, 5000);
-    assert_eq!(written, Ok((kept.lines.len() - handled).to_string()));
+    assert!(handled > 0);
+    let others = kept.lines.len() - handled;
+    assert_eq!(written, Ok(format!("{others} and {handled}")));
     assert_eq!(kept.dropped, 0);
 }
 
@@ -326,10 +330,11 @@ fn lines_are_shown_from_signal_handlers() {
         command.stderr(file);
     });
     actor.tell("begin");
-    assert!(actor.hear_number() > 0);
+    let told = actor.hear();
+    let (_, sent) = told.split_once(" and ").unwrap();
     let shown = std::fs::read_to_string(shown).unwrap();
     let handled = shown.lines().filter(|line| line.ends_with(" handled"));
-    assert_eq!(handled.count(), 5000);
+    assert_eq!(handled.count(), sent.parse::<usize>().unwrap());
 }
 
 fn place_of_log(path: &Path) -> u64 {
