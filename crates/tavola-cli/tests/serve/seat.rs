@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -106,6 +106,27 @@ pub fn connect(address: &str) -> Box<dyn Line> {
             Box::new(line)
         }
     }
+}
+
+/// Whether exactly this comes back: not if the server has closed the connection.
+pub fn is_answered(line: &mut dyn Line, request: &str, answer: &str) -> bool {
+    let mut found = vec![0; answer.len()];
+    let sent = line.write_all(request.as_bytes());
+    let read = sent.and_then(|()| line.read_exact(&mut found));
+    read.is_ok() && found == answer.as_bytes()
+}
+
+/// Tries until it goes well. An attempt that did not tells nothing if it took a second: so long a
+/// server that is to end waits for what a client that has just come says first.
+#[track_caller]
+pub fn unless_late(mut attempt: impl FnMut() -> bool) {
+    wait_until(|| {
+        let begun = Instant::now();
+        let went_well = attempt();
+        let is_late = begun.elapsed() >= Duration::from_secs(1);
+        assert!(went_well || is_late, "it did not go well");
+        went_well
+    });
 }
 
 /// Sends a request; exactly this must come back.
