@@ -116,7 +116,7 @@ fn kill_rounds(rounds: u32, table: &Table, path: &Path, acks: &Path, start: &imp
 /// Panics if whoever found the lock of a dead one was late for it half of the time.
 fn assert_mostly(prompt: &Prompt, table: &Table) {
     let recoveries = table.stats().unwrap().recoveries;
-    prompt.assert_late_at_most(1 + u64::from(recoveries) / 2);
+    prompt.assert_late_at_most(1 + recoveries / 2);
 }
 
 /// Kills a victim at random instants beside a survivor that never waits long for anything.
