@@ -25,6 +25,7 @@ use tavola_server::{Address, Listen, Options, Server};
 
 /// Waiting for an answer ends a test after so long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+const BUSY: &[u8] = b"BUSY currently processing crawler request\r\n";
 
 /// A server of ours and the table behind it.
 pub struct Ours {
@@ -318,7 +319,13 @@ fn check(client: &mut Client, sent: &[u8], expected: &[u8], number: &mut Vec<u8>
         }
     }
     bytes.extend_from_slice(b"version\r\n");
+    let start = Instant::now();
     let mut answer = client.ask_until_version(&bytes);
+    // memcached's crawler goes to work by itself as well, and is asked again when it is done.
+    while answer == BUSY && expected != BUSY && start.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(5));
+        answer = client.ask_until_version(&bytes);
+    }
     if !matches(&answer, expected, number) {
         // So that a difference in length alone shows as well.
         answer.extend_from_slice(b"<end>");
