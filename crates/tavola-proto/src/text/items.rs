@@ -2,7 +2,7 @@
 
 use super::line::Line;
 use super::request::{Count, Get, Request, Store, StoreVerb};
-use super::tokens::{Tokens, Words};
+use super::tokens::{self, Tokens, Words};
 use super::{BAD_FORMAT, refusal};
 use crate::block::{self, Block};
 use crate::decoder::Outcome;
@@ -21,13 +21,12 @@ pub(crate) const TOO_LARGE: &str = "SERVER_ERROR object too large for cache";
 /// The largest length that memcached can count, the line end after the data left out.
 pub(crate) const MOST_BYTES: i32 = i32::MAX - 2;
 
-/// `get KEY...`, `gets KEY...`.
-pub(super) fn get<'a>(line: &Line<'a>, with_cas: bool) -> Outcome<'a> {
-    let tokens = Tokens::new(line.text);
-    if tokens.count() < 2 {
-        return line.refused(BAD_FORMAT);
+/// `get KEY...`, `gets KEY...`; `name` is what the line begins with.
+pub(super) fn get<'a>(line: &Line<'a>, name: &[u8]) -> Outcome<'a> {
+    match tokens::rest_behind(line.text, name.len()) {
+        Some(text) => keys(line, text, name == b"gets", None),
+        None => line.refused(BAD_FORMAT),
     }
-    keys(line, tokens.rest_of(line, 1), with_cas, None)
 }
 
 /// `gat EXPTIME KEY...`, `gats EXPTIME KEY...`.
@@ -45,7 +44,7 @@ pub(super) fn get_and_touch<'a>(line: &Line<'a>, with_cas: bool) -> Outcome<'a> 
 /// One key that is too long takes the values of the others with it.
 fn keys<'a>(line: &Line<'a>, text: &'a [u8], with_cas: bool, touch: Option<i32>) -> Outcome<'a> {
     let keys = Words::new(text);
-    if keys.clone().any(|key| key.len() > KEY_BYTES) {
+    if text.len() > KEY_BYTES && keys.clone().any(|key| key.len() > KEY_BYTES) {
         return line.refused(BAD_FORMAT);
     }
     line.whole(Request::Get(Get {

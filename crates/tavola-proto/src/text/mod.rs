@@ -97,8 +97,7 @@ pub(crate) fn decode<'a>(
     let name_end = line.text.iter().position(|byte| *byte == b' ');
     let name = &line.text[..name_end.unwrap_or(line.text.len())];
     match name {
-        b"get" => items::get(&line, false),
-        b"gets" => items::get(&line, true),
+        b"get" | b"gets" => items::get(&line, name),
         b"gat" => items::get_and_touch(&line, false),
         b"gats" => items::get_and_touch(&line, true),
         b"set" => items::store(input, &line, limits, StoreVerb::Set),

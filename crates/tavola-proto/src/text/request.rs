@@ -95,6 +95,15 @@ pub struct Get<'a> {
     pub touch: Option<i32>,
 }
 
+impl<'a> Get<'a> {
+    /// The key, if there is but one.
+    pub fn only_key(&self) -> Option<&'a [u8]> {
+        let mut keys = self.keys.clone();
+        let first = keys.next()?;
+        keys.next().is_none().then_some(first)
+    }
+}
+
 /// `set` and its kin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store<'a> {

@@ -1,5 +1,7 @@
 //! The words of a line.
 
+use memchr::memchr;
+
 use super::line::Line;
 
 /// More words than these are not told apart; memcached's table of them has this size.
@@ -70,6 +72,13 @@ impl<'a> Tokens<'a> {
     }
 }
 
+/// A line from its second word on, where the first, of so many bytes, begins it.
+pub(crate) fn rest_behind(line: &[u8], first: usize) -> Option<&[u8]> {
+    let looked_at = &line[first..line.len().min(LONGEST_LINE)];
+    let gap = looked_at.iter().position(|byte| *byte != b' ')?;
+    Some(&line[first + gap..])
+}
+
 /// The words of a line or of a part of it, without a bound on their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words<'a>(&'a [u8]);
@@ -87,7 +96,7 @@ impl<'a> Iterator for Words<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         let start = self.0.iter().position(|byte| *byte != b' ')?;
         let rest = &self.0[start..];
-        let length = rest.iter().position(|byte| *byte == b' ');
+        let length = memchr(b' ', rest);
         let (word, rest) = rest.split_at(length.unwrap_or(rest.len()));
         self.0 = rest;
         Some(word)
@@ -126,10 +135,21 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_begins_with_the_second_word() {
+        assert_eq!(rest_behind(b"get  a  b ", 3), Some(&b"a  b "[..]));
+        for none in [&b"get"[..], b"get  "] {
+            assert_eq!(rest_behind(none, 3), None);
+        }
+    }
+
+    #[test]
     fn what_lies_far_behind_is_not_looked_at() {
         let mut line = b"get".to_vec();
         line.resize(LONGEST_LINE, b' ');
         line.push(b'a');
         assert_eq!(Tokens::new(&line).count(), 1);
+        assert_eq!(rest_behind(&line, 3), None);
+        line.remove(3);
+        assert_eq!(rest_behind(&line, 3), Some(&b"a"[..]));
     }
 }

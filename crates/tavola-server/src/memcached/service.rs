@@ -179,7 +179,7 @@ impl Worker for MemcachedWorker {
             auth::ask(&mut session.decoder, *first);
         }
         let mut waiting = Waiting {
-            wave: Wave::new(),
+            wave: None,
             ahead: Ahead::new(),
         };
         let mut served = self.requests(session, input, &mut waiting, output);
@@ -214,8 +214,24 @@ fn fail(error: &Error, input: &[u8], output: &mut Output) -> Served {
 
 /// What was asked and is not answered yet. One of the two is empty.
 struct Waiting<'a> {
-    wave: Wave<'a>,
+    /// None where no key waited yet: a single get needs none.
+    wave: Option<Wave<'a>>,
     ahead: Ahead<'a>,
+}
+
+impl Waiting<'_> {
+    /// Whether nothing has waited since the input came.
+    fn is_unused(&self) -> bool {
+        self.wave.is_none() && self.ahead.is_empty()
+    }
+
+    /// Reads the keys of gets that wait, and writes their answers.
+    fn read(&mut self, work: &mut Work, output: &mut Output) -> Result<()> {
+        match &mut self.wave {
+            Some(wave) => wave.read(work, output),
+            None => Ok(()),
+        }
+    }
 }
 
 impl MemcachedWorker {
@@ -282,9 +298,16 @@ impl MemcachedWorker {
             return session.go_on(&mut self.work, after, output);
         };
         let taken = match get.touch {
-            None => self
-                .ahead(waiting, decoder, output)
-                .and_then(|_| waiting.wave.take(&mut self.work, get, answered, output)),
+            None if is_last
+                && waiting.is_unused()
+                && let Some(key) = get.only_key() =>
+            {
+                text::get_alone(&mut self.work, key, get.with_cas, output).map(|()| None)
+            }
+            None => self.ahead(waiting, decoder, output).and_then(|_| {
+                let wave = waiting.wave.get_or_insert_with(Wave::new);
+                wave.take(&mut self.work, get, answered, output)
+            }),
             Some(exptime) => self
                 .settle(waiting, decoder, output)
                 .and_then(|_| text::get_and_touch(&mut self.work, get, answered, exptime, output)),
@@ -318,7 +341,7 @@ impl MemcachedWorker {
                 carry_out(work, decoder, &request, output)
             });
         }
-        if let Err(error) = waiting.wave.read(&mut self.work, output) {
+        if let Err(error) = waiting.read(&mut self.work, output) {
             failure::line(output, &error);
             return After::Close;
         }
@@ -353,7 +376,7 @@ impl MemcachedWorker {
         decoder: &mut Decoder,
         output: &mut Output,
     ) -> Result<After> {
-        waiting.wave.read(&mut self.work, output)?;
+        waiting.read(&mut self.work, output)?;
         self.ahead(waiting, decoder, output)
     }
 

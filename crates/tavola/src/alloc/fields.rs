@@ -2,7 +2,7 @@
 //! version.
 
 use super::Item;
-use super::write::Stamp;
+use super::write::{Stamp, Told};
 use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Header, Hint, UNIT};
 use crate::sync::{Ordering, W64, fence};
 
@@ -66,23 +66,28 @@ impl<'a> Item<'a> {
             .map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Expiry and flags.
-    pub(crate) fn told(&self) -> (u64, u32) {
+    /// What readers are told of it.
+    #[inline]
+    pub(crate) fn told(&self) -> Told {
         let client = self.client_word();
         let client = client.map_or(0, |word| word.load(Ordering::Relaxed));
-        (self.expiry_ms(), client as u32)
+        Told {
+            expiry_ms: self.expiry_ms(),
+            client: client as u32,
+            marks: (client >> 40) as u32,
+            version: self.version(),
+        }
     }
 
     /// What it has beside key and value, its uid aside.
     pub(crate) fn stamp(&self) -> Stamp {
-        let client = self.client_word();
-        let client = client.map_or(0, |word| word.load(Ordering::Relaxed));
+        let told = self.told();
         Stamp {
-            expiry_ms: self.expiry_ms(),
-            client: client as u32,
-            marks: (client >> 40) as u32,
+            expiry_ms: told.expiry_ms,
+            client: told.client,
+            marks: told.marks,
             tags: self.tags(),
-            version: self.version(),
+            version: told.version,
         }
     }
 

@@ -26,6 +26,15 @@ pub(crate) struct Stamp {
     pub(crate) version: u64,
 }
 
+/// What readers are told of a [`Stamp`]: less than there is, as it is read with each value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) expiry_ms: u64,
+    pub(crate) client: u32,
+    pub(crate) marks: u32,
+    pub(crate) version: u64,
+}
+
 impl Stamp {
     pub(crate) const NONE: Self = Self {
         expiry_ms: 0,
@@ -39,11 +48,6 @@ impl Stamp {
     pub(crate) fn is_none(&self) -> bool {
         (self.expiry_ms, self.client, self.marks, self.version) == (0, 0, 0, 0)
             && self.tags.is_empty()
-    }
-
-    /// Expiry and flags.
-    pub(crate) fn told(&self) -> (u64, u32) {
-        (self.expiry_ms, self.client)
     }
 
     /// What stands in an item's fields of it, in their order.

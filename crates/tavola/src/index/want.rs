@@ -1,6 +1,6 @@
 //! What a read takes of an item it has found.
 
-use crate::alloc::{Item, Stamp, unused_for};
+use crate::alloc::{Item, Tags, Told, unused_for};
 use crate::layout::{Bucket, FLAG_TAGGED, Hint};
 use crate::sync::{Ordering, SHORT};
 
@@ -107,26 +107,26 @@ impl Want for Vec<u8> {
 /// A value, as it is wanted, and what stands beside it.
 pub(crate) struct Stamped<W> {
     pub(crate) value: W,
-    pub(crate) stamp: Stamp,
+    pub(crate) told: Told,
 }
 
 impl<W> Stamped<W> {
     pub(crate) fn of(value: W) -> Self {
         Self {
             value,
-            stamp: Stamp::NONE,
+            told: Told::default(),
         }
     }
 }
 
 impl<W: Want> Want for Stamped<W> {
     fn take(&mut self, item: &Item<'_>) -> bool {
-        self.stamp = item.stamp();
+        self.told = item.told();
         self.value.take(item)
     }
 
     fn take_short(&mut self, item: &Item<'_>) -> bool {
-        self.stamp = item.stamp();
+        self.told = item.told();
         self.value.take_short(item)
     }
 
@@ -153,9 +153,20 @@ impl<W: Want> Want for &mut W {
     }
 }
 
-impl Want for Stamp {
+impl Want for Told {
     fn take(&mut self, item: &Item<'_>) -> bool {
-        *self = item.stamp();
+        *self = item.told();
+        true
+    }
+
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.take(item)
+    }
+}
+
+impl Want for Tags {
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        *self = item.tags();
         true
     }
 

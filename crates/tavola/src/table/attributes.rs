@@ -13,7 +13,7 @@ use super::Table;
 use super::core::Core;
 use super::entry::{Details, Entry};
 use super::how::{Beside, NEXT, Stamping, When};
-use crate::alloc::{Stamp, Tags, copy_with_field, discard_block, expect_expiry};
+use crate::alloc::{Stamp, Tags, Told, copy_with_field, discard_block, expect_expiry};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find, read, replace};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
@@ -182,20 +182,20 @@ impl Core {
     }
 
     /// As those who read are told.
-    pub(super) fn attributes(&self, (expiry_ms, flags): (u64, u32)) -> Attributes {
-        let left = || expiry_ms.saturating_sub(self.region().now_ms());
+    pub(super) fn attributes(&self, told: Told) -> Attributes {
+        let left = || told.expiry_ms.saturating_sub(self.region().now_ms());
         Attributes {
-            expiry: match expiry_ms {
+            expiry: match told.expiry_ms {
                 0 => Expiry::Never,
                 _ => Expiry::After(Duration::from_millis(left())),
             },
-            flags,
+            flags: told.client,
         }
     }
 
     /// Lets the key expire at another time, if it is there and `when` holds; says what it had. The
     /// caller counts.
-    fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<Option<Stamp>> {
+    fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<Option<Told>> {
         if self.region().fixed().is_some() {
             return Err(no_room());
         }
@@ -214,7 +214,7 @@ impl Core {
                 expect_expiry(lock);
             }
             let item = found.item(lock)?;
-            let had = item.stamp();
+            let had = item.told();
             if let Some(word) = item.expiry_word() {
                 word.store(expiry_ms, Ordering::Release);
             } else if expiry_ms != 0 {
@@ -276,9 +276,9 @@ impl Table {
     /// As [`Table::get`].
     pub fn ttl(&self, key: &[u8]) -> Result<Option<Expiry>> {
         let core = self.core()?;
-        let mut stamp = Stamp::NONE;
-        let found = read(core.region(), key, Hash::of(core.region(), key), &mut stamp)?;
-        Ok(found.then(|| core.attributes(stamp.told()).expiry))
+        let mut told = Told::default();
+        let found = read(core.region(), key, Hash::of(core.region(), key), &mut told)?;
+        Ok(found.then(|| core.attributes(told).expiry))
     }
 
     /// Lets a key expire at another time than it would; false: it is missing. Its value and its
@@ -337,7 +337,7 @@ impl Table {
         while core.get_to_touch(key, out)? {
             if let Some(had) = core.touch(key, expiry, When::Equals(out))? {
                 core.count_call();
-                return Ok(Some(core.details(&had)));
+                return Ok(Some(core.details(had)));
             }
         }
         core.count_call();

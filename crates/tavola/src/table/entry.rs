@@ -4,7 +4,7 @@ use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
 use super::update::CasToken;
-use crate::alloc::Stamp;
+use crate::alloc::Told;
 use crate::error::Result;
 use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid};
 use crate::layout::Hint;
@@ -61,11 +61,11 @@ impl Core {
         }
     }
 
-    pub(super) fn details(&self, stamp: &Stamp) -> Details {
+    pub(super) fn details(&self, told: Told) -> Details {
         Details {
-            attributes: self.attributes(stamp.told()),
-            version: stamp.version,
-            marks: stamp.marks,
+            attributes: self.attributes(told),
+            version: told.version,
+            marks: told.marks,
         }
     }
 
@@ -77,18 +77,18 @@ impl Core {
         out.clear();
         let mut found = Stamped::of(&mut *out);
         let is_there = which.read(self, &mut found);
-        let stamp = found.stamp;
+        let told = found.told;
         if !matches!(is_there, Ok(true)) {
             out.clear();
         }
-        Ok(is_there?.then(|| self.details(&stamp)))
+        Ok(is_there?.then(|| self.details(told)))
     }
 
     fn entry_to_slice(&self, which: Which<'_>, out: &mut [u8]) -> Result<Option<(usize, Details)>> {
         let mut found = Stamped::of(ToSlice::new(out));
         let is_there = which.read(self, &mut found);
         let len = found.value.end(is_there)?;
-        Ok(len.map(|len| (len, self.details(&found.stamp))))
+        Ok(len.map(|len| (len, self.details(found.told))))
     }
 }
 

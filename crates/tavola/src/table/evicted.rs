@@ -2,6 +2,7 @@
 
 use super::Table;
 use super::attributes::Attributes;
+use crate::alloc::Told;
 use crate::error::Result;
 use crate::region::TOLD;
 
@@ -65,7 +66,11 @@ impl Table {
                 key: &key[..len],
                 key_len: told.key_len,
                 value_len: told.value_len,
-                attributes: core.attributes((told.expiry_ms, told.client as u32)),
+                attributes: core.attributes(Told {
+                    expiry_ms: told.expiry_ms,
+                    client: told.client as u32,
+                    ..Told::default()
+                }),
                 marks: (told.client >> 32) as u32,
             });
         }

@@ -18,7 +18,7 @@ use super::attributes::{Attributes, no_room};
 use super::core::Core;
 use super::how::{Beside, When};
 use super::write::{New, link};
-use crate::alloc::{Stamp, Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
+use crate::alloc::{Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
 use crate::error::{Error, Result};
 use crate::index::{Hash, HintOf, Spot, drop_key, find, read, read_tag, tag_name};
 use crate::layout::{Hint, MOST_TAGS};
@@ -245,11 +245,11 @@ impl Table {
     /// As [`Table::get`].
     pub fn tags_of(&self, key: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let core = self.core()?;
-        let mut stamp = Stamp::NONE;
-        if !read(core.region(), key, Hash::of(core.region(), key), &mut stamp)? {
+        let mut tags = Tags::NONE;
+        if !read(core.region(), key, Hash::of(core.region(), key), &mut tags)? {
             return Ok(None);
         }
-        core.tag_names(&stamp.tags).map(Some)
+        core.tag_names(&tags).map(Some)
     }
 
     /// The names of tags, but for those that were invalidated since.

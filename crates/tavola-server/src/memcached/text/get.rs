@@ -79,17 +79,7 @@ impl<'a> Wave<'a> {
         let before = output.len();
         match count {
             0 => return Ok(()),
-            1 => {
-                let (key, asked) = (self.keys[0], self.asked[0]);
-                let mut value = work.borrow_value();
-                let found = work.table().get_entry_into(key, &mut value);
-                let told = found.and_then(|found| {
-                    let entry = found.map(|had| (&value[..], had));
-                    tell(work, output, key, asked, entry)
-                });
-                work.give_back(value);
-                told?;
-            }
+            1 => read_one(work, self.keys[0], self.asked[0], output)?,
             _ => {
                 let mut told = Ok(());
                 let keys = &self.keys[..count];
@@ -104,6 +94,31 @@ impl<'a> Wave<'a> {
         work.fit_wave(output.len() - before);
         Ok(())
     }
+}
+
+/// Reads the only key of a request that nothing else waits for.
+pub(in crate::memcached) fn get_alone(
+    work: &mut Work,
+    key: &[u8],
+    with_cas: bool,
+    output: &mut Output,
+) -> Result<()> {
+    let asked = Asked {
+        with_cas,
+        ends: true,
+    };
+    read_one(work, key, asked, output)
+}
+
+fn read_one(work: &mut Work, key: &[u8], asked: Asked, output: &mut Output) -> Result<()> {
+    let mut value = work.borrow_value();
+    let found = work.table().get_entry_into(key, &mut value);
+    let told = found.and_then(|found| {
+        let entry = found.map(|had| (&value[..], had));
+        tell(work, output, key, asked, entry)
+    });
+    work.give_back(value);
+    told
 }
 
 /// Writes what was found, and the end of the answer after the last key.

@@ -8,7 +8,7 @@ mod items;
 mod stats;
 mod store;
 
-pub(super) use get::{Left, Wave, get_and_touch};
+pub(super) use get::{Left, Wave, get_alone, get_and_touch};
 
 use tavola::Result;
 use tavola_proto::text::{Request, answer};

@@ -156,7 +156,6 @@ impl<W: Worker> Loop<W> {
         if !is_reading || !self.ready.is_empty() || self.draining.is_some() {
             return false;
         }
-        self.desk.now = Instant::now();
         let before = self.counters().read.get();
         self.turn(token, true, false);
         let came = self.counters().read.get() != before;

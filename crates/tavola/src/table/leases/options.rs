@@ -1,6 +1,6 @@
 //! How long values are fresh, and leases last.
 
-use crate::alloc::Stamp;
+use crate::alloc::{Stamp, Told};
 use crate::error::{Error, Result};
 use crate::layout::{LONGEST_LEASE_MS, MOST_MS};
 use crate::region::Region;
@@ -122,8 +122,8 @@ impl LeaseOptions {
     }
 
     /// Milliseconds for which a value is still fresh. One that does not expire always is.
-    pub(super) fn fresh_ms(&self, stamp: &Stamp, now_ms: u64) -> u64 {
-        match stamp.expiry_ms {
+    pub(super) fn fresh_ms(&self, told: &Told, now_ms: u64) -> u64 {
+        match told.expiry_ms {
             0 => u64::MAX,
             expiry_ms => expiry_ms
                 .saturating_sub(now_ms)
@@ -132,14 +132,14 @@ impl LeaseOptions {
     }
 
     /// Whether a value that is fresh for so long is to be computed anew now.
-    pub(super) fn is_early(&self, stamp: &Stamp, fresh_ms: u64) -> bool {
+    pub(super) fn is_early(&self, told: &Told, fresh_ms: u64) -> bool {
         let random = || {
             // The state's keys are random, the moment tells a forked child from its parent.
             let bits = RandomState::new().hash_one(Instant::now());
             ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64
         };
         self.early.is_some_and(|beta| {
-            fresh_ms != u64::MAX && reaches(beta, stamp.client, random(), fresh_ms)
+            fresh_ms != u64::MAX && reaches(beta, told.client, random(), fresh_ms)
         })
     }
 }
