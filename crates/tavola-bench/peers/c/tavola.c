@@ -1,12 +1,17 @@
-// Tavola through its library for C. Everything is as it comes, but for the peer `tavola-fixed`,
-// whose table is made for keys and values of fixed lengths.
+// Tavola through its library for C. Everything is as it comes, but for the peers `tavola-fixed`,
+// whose table is made for keys and values of fixed lengths, and `tavola-huge`, whose table is moved
+// onto huge pages after the last put, as part of it.
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
 #include "tavola.h"
 
+// What one call of `tavola_maintain` moves at most.
+static const uint64_t MOVED_BYTES = 64 << 20;
+
 static struct room room;
+static bool is_huge;
 
 static void check(tavola_status status) {
   if (status < 0) fail("Tavola: %s", tavola_last_error());
@@ -18,6 +23,7 @@ static void *open_store(const struct job *job, enum mode mode) {
   struct tavola_table *table;
   const char *path = path_in(job, "table");
   tavola_options options = {.size = sizeof options};
+  is_huge = strcmp(job->peer, "tavola-huge") == 0;
   if (strcmp(job->peer, "tavola-fixed") == 0) {
     options.fixed_key = job->key_bytes;
     options.fixed_value = job->value_bytes;
@@ -55,6 +61,11 @@ static bool remove_key(void *store, struct span key) {
   return status == TAVOLA_OK;
 }
 
+static void finish(void *store) {
+  tavola_maintained did = {.size = sizeof did};
+  while (is_huge && !did.done) check(tavola_maintain(store, MOVED_BYTES, &did));
+}
+
 static void put_many(void *store, const struct pair *pairs, size_t count) {
   check(tavola_set_many(store, (const struct tavola_pair *)pairs, count));
 }
@@ -74,6 +85,7 @@ const struct adapter adapter = {
     .put = put,
     .get = get,
     .remove = remove_key,
+    .finish = finish,
     .put_many = put_many,
     .get_many = get_many,
 };

@@ -174,6 +174,11 @@ pub struct PhaseLine {
     pub note: Option<String>,
 }
 
+/// Whether the note of a phase says that its time was over before all was done.
+pub(super) fn is_cut_short(note: Option<&str>) -> bool {
+    note.is_some_and(|note| note.starts_with("only "))
+}
+
 /// Latencies of single calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::job::{EndLine, PhaseLine};
+use super::job::{EndLine, PhaseLine, is_cut_short};
 use super::noise::Sample;
 use super::report::{Machine, TormentRow};
 use crate::{Error, Result};
@@ -53,6 +53,14 @@ pub(super) struct Run {
     pub(super) server_bytes: Option<u64>,
     /// Why there is nothing.
     pub(super) failed: Option<String>,
+}
+
+impl Run {
+    /// Whether the store has fewer keys than it was to have, as its time was over.
+    pub(super) fn is_cut_short(&self) -> bool {
+        let mut sums = self.phases.iter().map(|phase| &phase.sum);
+        sums.any(|sum| sum.phase == "put" && is_cut_short(sum.note.as_deref()))
+    }
 }
 
 /// A phase of all processes together.
@@ -210,5 +218,27 @@ mod tests {
         assert!(Journal::open(&path, true, begun(false)).is_err());
         let anew = Journal::open(&path, false, begun(false)).unwrap();
         assert_eq!(anew.runs().count(), 0);
+    }
+
+    #[test]
+    fn a_put_that_was_cut_short_leaves_fewer_keys() {
+        let run = |phase: &str, note: Option<&str>| {
+            let sum = PhaseLine {
+                phase: phase.to_owned(),
+                note: note.map(str::to_owned),
+                ..PhaseLine::default()
+            };
+            Run {
+                phases: vec![PhaseOfAll {
+                    sum,
+                    ..PhaseOfAll::default()
+                }],
+                ..Run::default()
+            }
+        };
+        let note = Some("only 5 of 9 within its time");
+        assert!(run("put", note).is_cut_short());
+        assert!(!run("get", note).is_cut_short());
+        assert!(!run("put", None).is_cut_short());
     }
 }

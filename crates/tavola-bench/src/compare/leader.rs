@@ -23,6 +23,9 @@ use crate::{Error, Result};
 /// When a quick run begins its last turn, counted from its own beginning: with what comes after it
 /// is done in three minutes on a slow machine, too, where programs take long to compile.
 const QUICK: Duration = Duration::from_secs(160);
+/// A store whose turns of a trial took so long together has no more of them: they are long enough
+/// to tell, and those of all slow stores would take most of the run.
+const ENOUGH_S: f64 = 15.0;
 
 /// Compares, and writes `results.json`. Whoever takes no part is told with the reason.
 ///
@@ -192,7 +195,8 @@ impl Leader<'_> {
         for repetition in 0..trial.repeat {
             for at in 0..able.len() {
                 let found = &able[(at + repetition as usize) % able.len()];
-                if self.is_done(trial, &found.peer, repetition) {
+                let peer = &found.peer;
+                if self.is_done(trial, peer, repetition) || self.is_outgrown(trial, peer) {
                     continue;
                 }
                 if self.config.is_interrupted() {
@@ -268,11 +272,21 @@ impl Leader<'_> {
         Ok(())
     }
 
-    /// Who failed once is not asked again.
     fn is_done(&self, trial: &Trial, peer: &Peer, repetition: u32) -> bool {
-        self.runs_of(trial, peer)
-            .iter()
-            .any(|run| run.repetition == repetition || run.failed.is_some())
+        is_done(&self.runs_of(trial, peer), repetition)
+    }
+
+    /// Whether a store's time was over before it had as many keys as a smaller trial of growth asks
+    /// for.
+    fn is_outgrown(&self, trial: &Trial, peer: &Peer) -> bool {
+        let is_smaller =
+            |run: &&Run| run.peer == peer.name && run.workload == "g" && run.title != trial.title;
+        trial.workload == 'g'
+            && self
+                .journal
+                .runs()
+                .filter(is_smaller)
+                .any(Run::is_cut_short)
     }
 
     fn runs_of(&self, trial: &Trial, peer: &Peer) -> Vec<&Run> {
@@ -304,7 +318,11 @@ impl Leader<'_> {
                     None => {}
                     Some(Err(why)) => results.left_out.push(left_out(trial, peer, why)),
                     Some(Ok(())) if self.runs_of(trial, peer).is_empty() => {
-                        let why = "there was no time left for it; a run without --quick has it";
+                        let why = if self.is_outgrown(trial, peer) {
+                            "its time was over with fewer keys already"
+                        } else {
+                            "there was no time left for it; a run without --quick has it"
+                        };
                         results.left_out.push(left_out(trial, peer, why.to_owned()));
                     }
                     Some(Ok(())) => {
@@ -329,6 +347,14 @@ impl Leader<'_> {
             .map(|run| (run.peer.clone(), run.end.version.clone()))
             .collect()
     }
+}
+
+/// Whether a store has done a repetition of a trial, or is not asked for it: it failed once, or
+/// took long.
+fn is_done(runs: &[&Run], repetition: u32) -> bool {
+    let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
+    let is_over = |run: &&Run| run.repetition == repetition || run.failed.is_some();
+    seconds > ENOUGH_S || runs.iter().any(is_over)
 }
 
 fn left_out(trial: &Trial, peer: &Peer, why: String) -> LeftOut {
@@ -381,4 +407,27 @@ fn write(config: &Config, results: &Results) -> Result<()> {
     let text = serde_json::to_string_pretty(results).expect("results have a JSON form");
     let written = fs::write(config.out.join("results.json"), text + "\n");
     written.map_err(Error::io("writing results.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_failed_or_took_long_has_no_further_turn() {
+        let run = |repetition, seconds| Run {
+            repetition,
+            seconds,
+            ..Run::default()
+        };
+        let (first, second) = (run(0, 1.0), run(1, ENOUGH_S));
+        assert!(!is_done(&[], 0));
+        assert!(is_done(&[&first], 0) && !is_done(&[&first], 1));
+        assert!(is_done(&[&first, &second], 2));
+        let failed = Run {
+            failed: Some("it fell over".to_owned()),
+            ..run(0, 1.0)
+        };
+        assert!(is_done(&[&failed], 1));
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::job::is_cut_short;
 use super::report::{Results, Row};
 
 /// What stands before and after the table in a page.
@@ -84,6 +85,7 @@ fn foot(results: &Results) -> String {
         Some(why) => format!("The machine was not steady, so take these as rough: {why}."),
         None => "The machine was steady.".to_owned(),
     };
+    let is_cut = |row: &Row| is_cut_short(row.note.as_deref());
     if results.rows.iter().any(is_cut) {
         text.push_str(" *: fewer keys, as its time was over.");
     }
@@ -99,15 +101,13 @@ fn foot(results: &Results) -> String {
     text
 }
 
-/// Whether the store was not done with all keys within its time.
-fn is_cut(row: &Row) -> bool {
-    let note = row.note.as_deref();
-    note.is_some_and(|note| note.starts_with("only "))
-}
-
 fn figure(row: &Row) -> String {
     let millions = row.median / 1e6;
-    let cut = if is_cut(row) { "*" } else { "" };
+    let cut = if is_cut_short(row.note.as_deref()) {
+        "*"
+    } else {
+        ""
+    };
     match millions {
         10.0.. => format!("{millions:.1}{cut}"),
         0.1.. => format!("{millions:.2}{cut}"),

@@ -76,7 +76,7 @@ impl Extent {
 
     /// The limit of a phase.
     fn limit_ms(self) -> u64 {
-        self.either(180, 20_000)
+        self.either(180, 6_000)
     }
 
     fn base(self, phases: &[&str]) -> Case {
@@ -223,10 +223,7 @@ fn many_keys(extent: Extent) -> Vec<Trial> {
     let counts: &[u64] = extent.either(&[1_000_000], &[100_000, 1_000_000, 10_000_000]);
     let mut all = Vec::new();
     for &keys in counts {
-        let repeat = match keys {
-            10_000_000.. => extent.repeat(1, 3),
-            _ => extent.repeat(1, 5),
-        };
+        let repeat = extent.repeat(1, 3);
         let trial = |case: Case, what: &str| Trial {
             workload: 'e',
             title: format!(
@@ -240,7 +237,7 @@ fn many_keys(extent: Extent) -> Vec<Trial> {
         };
         let phases = ["put", "mix", "get", "miss"];
         let mixes = |case: Case| Case {
-            mix_ms: Some(extent.either(180, 3_000)),
+            mix_ms: Some(extent.either(180, 2_000)),
             slice_ms: Some(extent.either(20, 200)),
             ..case
         };
@@ -290,10 +287,9 @@ fn growth(extent: Extent) -> Vec<Trial> {
         title: format!("{}, 1 process", keys_of(keys)),
         case: Case {
             keys,
-            limit_ms: Some(if extent.full {
-                300_000
-            } else {
-                extent.limit_ms()
+            limit_ms: Some(match keys {
+                100_000_000.. => 40_000,
+                _ => extent.limit_ms(),
             }),
             ..extent.base(&["put", "get"])
         },

@@ -62,6 +62,20 @@ pub(super) const PEERS: &[Peer] = &[
         ..STORE
     },
     Peer {
+        name: "tavola-huge",
+        title: "Tavola, huge pages",
+        configuration: "defaults, and moved onto huge pages by tavola_maintain after the last \
+                        put, whose time that is part of; through the library for C",
+        start: c(
+            "tavola",
+            &["-ltavola"],
+            "the library that `make build` makes",
+        ),
+        workloads: "eg",
+        batches: true,
+        ..STORE
+    },
+    Peer {
         name: "lmdb",
         title: "LMDB",
         configuration: "WRITEMAP, NOSYNC, NOMETASYNC, NOTLS; a transaction an operation, read \
@@ -84,6 +98,8 @@ pub(super) const PEERS: &[Peer] = &[
         configuration: "as many buckets as keys, DP_OSPARSE",
         start: c("qdbm_depot", &["-lqdbm"], "libqdbm-dev"),
         together: LOCKS,
+        // Its files have less than 2 GiB.
+        most_keys: 10_000_000,
         ..STORE
     },
     Peer {

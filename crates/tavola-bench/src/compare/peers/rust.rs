@@ -11,6 +11,12 @@ const IN_PROCESS: Peer = Peer {
     ..STORE
 };
 
+/// A map of one process. 100 million keys of some take more memory than this is to need.
+const MAP: Peer = Peer {
+    most_keys: 10_000_000,
+    ..IN_PROCESS
+};
+
 pub(super) const PEERS: &[Peer] = &[
     Peer {
         name: "tavola-rust",
@@ -24,24 +30,24 @@ pub(super) const PEERS: &[Peer] = &[
         name: "papaya",
         title: "papaya",
         configuration: "HashMap of boxed bytes; threads of one process",
-        ..IN_PROCESS
+        ..MAP
     },
     Peer {
         name: "moka",
         title: "moka",
         configuration: "sync::Cache without limits of size or time; threads of one process",
-        ..IN_PROCESS
+        ..MAP
     },
     Peer {
         name: "std-rwlock",
         title: "HashMap in RwLock",
         configuration: "std's HashMap with its own hasher in one RwLock; threads of one process",
-        ..IN_PROCESS
+        ..MAP
     },
     Peer {
         name: "std-mutex",
         title: "HashMap in Mutex",
         configuration: "std's HashMap with its own hasher in one Mutex; threads of one process",
-        ..IN_PROCESS
+        ..MAP
     },
 ];

@@ -163,6 +163,7 @@ mod tests {
         assert_eq!(of("tavola").network.run, Answer::No);
         assert_eq!(of("tavola-serve").network.run, Answer::Yes);
         assert_eq!(of("tavola-fixed"), of("tavola"));
+        assert_eq!(of("tavola-huge"), of("tavola"));
     }
 
     #[test]
