@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use super::job::is_cut_short;
 use super::report::{Results, Row};
 
+/// Marks a figure of fewer keys than there should be.
+const CUT: &str = "*";
+
 /// What stands before and after the table in a page.
 pub const MARKS: [&str; 2] = ["<!-- compare -->", "<!-- end of compare -->"];
 
@@ -58,7 +61,8 @@ pub fn table(results: &Results) -> String {
             cells.join(" | ")
         );
     }
-    let _ = write!(text, "\n{}\n", foot(results));
+    let is_cut = text.contains(CUT);
+    let _ = write!(text, "\n{}\n", foot(results, is_cut));
     text
 }
 
@@ -79,14 +83,13 @@ fn head(results: &Results, keys: u64) -> String {
     )
 }
 
-/// What must be known of the figures.
-fn foot(results: &Results) -> String {
+/// What must be known of the figures; `is_cut`: some of them are of fewer keys.
+fn foot(results: &Results, is_cut: bool) -> String {
     let mut text = match &results.noise.why {
         Some(why) => format!("The machine was not steady, so take these as rough: {why}."),
         None => "The machine was steady.".to_owned(),
     };
-    let is_cut = |row: &Row| is_cut_short(row.note.as_deref());
-    if results.rows.iter().any(is_cut) {
+    if is_cut {
         text.push_str(" *: fewer keys, as its time was over.");
     }
     let absent: Vec<&str> = results
