@@ -10,8 +10,12 @@
 // What one call of `tavola_maintain` moves at most.
 static const uint64_t MOVED_BYTES = 64 << 20;
 
+// A table of so many keys has stretches that can be moved.
+static const uint64_t SOME_KEYS = 500000;
+
 static struct room room;
 static bool is_huge;
+static uint64_t asked;
 
 static void check(tavola_status status) {
   if (status < 0) fail("Tavola: %s", tavola_last_error());
@@ -23,6 +27,7 @@ static void *open_store(const struct job *job, enum mode mode) {
   struct tavola_table *table;
   const char *path = path_in(job, "table");
   tavola_options options = {.size = sizeof options};
+  asked = job->keys;
   is_huge = strcmp(job->peer, "tavola-huge") == 0;
   if (strcmp(job->peer, "tavola-fixed") == 0) {
     options.fixed_key = job->key_bytes;
@@ -63,7 +68,13 @@ static bool remove_key(void *store, struct span key) {
 
 static void finish(void *store) {
   tavola_maintained did = {.size = sizeof did};
-  while (is_huge && !did.done) check(tavola_maintain(store, MOVED_BYTES, &did));
+  uint64_t moved = 0;
+  while (is_huge && !did.done) {
+    check(tavola_maintain(store, MOVED_BYTES, &did));
+    moved += did.collapsed_bytes;
+    if (!did.huge_pages_supported) fail("Tavola: this kernel moves nothing onto huge pages");
+  }
+  if (is_huge && asked > SOME_KEYS && !moved) fail("Tavola: no huge page was to be had");
 }
 
 static void put_many(void *store, const struct pair *pairs, size_t count) {

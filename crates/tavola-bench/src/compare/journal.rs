@@ -27,6 +27,9 @@ pub(super) enum Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Begun {
     pub(super) schema: u32,
+    /// [`RULES`](super::workloads::RULES).
+    #[serde(default)]
+    pub(super) rules: u32,
     pub(super) tavola: String,
     pub(super) machine: Machine,
     pub(super) started: String,
@@ -40,6 +43,9 @@ pub(super) struct Run {
     pub(super) title: String,
     pub(super) peer: String,
     pub(super) repetition: u32,
+    /// Keys that the trial asks for.
+    #[serde(default)]
+    pub(super) keys: u64,
     /// How long all of it took, with what is not timed.
     #[serde(default)]
     pub(super) seconds: f64,
@@ -170,7 +176,7 @@ fn read(path: &Path) -> Result<Vec<Entry>> {
 }
 
 fn must_fit(before: &Begun, now: &Begun) -> Result<()> {
-    let same = |begun: &Begun| (begun.schema, begun.quick, begun.tavola.clone());
+    let same = |of: &Begun| (of.schema, of.rules, of.quick, of.tavola.clone());
     let machine = |begun: &Begun| (begun.machine.cpu.clone(), begun.machine.cpus);
     if same(before) == same(now) && machine(before) == machine(now) {
         return Ok(());
@@ -190,6 +196,7 @@ mod tests {
     fn begun(quick: bool) -> Begun {
         Begun {
             schema: 1,
+            rules: 1,
             tavola: "0".to_owned(),
             machine: Machine::default(),
             started: "then".to_owned(),

@@ -16,16 +16,17 @@ use super::report::{LeftOut, PeerRow, Results, SCHEMA, TormentRow};
 use super::supply::Stock;
 use super::torment;
 use super::turn::Ground;
-use super::workloads::{Extent, LETTERS, Trial, plan};
+use super::workloads::{Extent, LETTERS, RULES, Trial, plan};
 use super::{Config, Progress, behind, company, properties, sources};
 use crate::{Error, Result};
 
 /// When a quick run begins its last turn, counted from its own beginning: with what comes after it
 /// is done in three minutes on a slow machine, too, where programs take long to compile.
 const QUICK: Duration = Duration::from_secs(160);
-/// A store whose turns of a trial took so long together has no more of them: they are long enough
-/// to tell, and those of all slow stores would take most of the run.
-const ENOUGH_S: f64 = 15.0;
+/// A store of which a turn took so long has no further one in that trial, unless it is said how
+/// often each is done: it is long enough to tell, and those of all slow stores would take most of
+/// the run.
+const SLOW_S: f64 = 10.0;
 
 /// Compares, and writes `results.json`. Whoever takes no part is told with the reason.
 ///
@@ -54,6 +55,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
     };
     let begun = Begun {
         schema: SCHEMA,
+        rules: RULES,
         tavola: env!("CARGO_PKG_VERSION").to_owned(),
         machine: machine(),
         started: utc_now(),
@@ -273,20 +275,14 @@ impl Leader<'_> {
     }
 
     fn is_done(&self, trial: &Trial, peer: &Peer, repetition: u32) -> bool {
-        is_done(&self.runs_of(trial, peer), repetition)
+        let spares_slow = self.config.repeat.is_none();
+        is_done(&self.runs_of(trial, peer), repetition, spares_slow)
     }
 
-    /// Whether a store's time was over before it had as many keys as a smaller trial of growth asks
-    /// for.
     fn is_outgrown(&self, trial: &Trial, peer: &Peer) -> bool {
-        let is_smaller =
-            |run: &&Run| run.peer == peer.name && run.workload == "g" && run.title != trial.title;
-        trial.workload == 'g'
-            && self
-                .journal
-                .runs()
-                .filter(is_smaller)
-                .any(Run::is_cut_short)
+        let of_peer = |run: &&Run| run.peer == peer.name && run.workload == "g";
+        let runs = self.journal.runs().filter(of_peer);
+        trial.workload == 'g' && is_outgrown(runs, trial.case.keys)
     }
 
     fn runs_of(&self, trial: &Trial, peer: &Peer) -> Vec<&Run> {
@@ -350,11 +346,18 @@ impl Leader<'_> {
 }
 
 /// Whether a store has done a repetition of a trial, or is not asked for it: it failed once, or
-/// took long.
-fn is_done(runs: &[&Run], repetition: u32) -> bool {
-    let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
-    let is_over = |run: &&Run| run.repetition == repetition || run.failed.is_some();
-    seconds > ENOUGH_S || runs.iter().any(is_over)
+/// is slow where those are spared.
+fn is_done(runs: &[&Run], repetition: u32, spares_slow: bool) -> bool {
+    runs.iter().any(|run| {
+        let is_slow = spares_slow && run.seconds > SLOW_S;
+        run.repetition == repetition || run.failed.is_some() || is_slow
+    })
+}
+
+/// Whether a store's time was over before it had as many keys as a smaller trial of growth asks
+/// for.
+fn is_outgrown<'a>(mut runs: impl Iterator<Item = &'a Run>, keys: u64) -> bool {
+    runs.any(|run| run.keys < keys && run.is_cut_short())
 }
 
 fn left_out(trial: &Trial, peer: &Peer, why: String) -> LeftOut {
@@ -411,23 +414,48 @@ fn write(config: &Config, results: &Results) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::job::PhaseLine;
+    use super::super::journal::PhaseOfAll;
     use super::*;
 
     #[test]
-    fn who_failed_or_took_long_has_no_further_turn() {
+    fn who_failed_or_is_slow_has_no_further_turn() {
         let run = |repetition, seconds| Run {
             repetition,
             seconds,
             ..Run::default()
         };
-        let (first, second) = (run(0, 1.0), run(1, ENOUGH_S));
-        assert!(!is_done(&[], 0));
-        assert!(is_done(&[&first], 0) && !is_done(&[&first], 1));
-        assert!(is_done(&[&first, &second], 2));
+        let (first, second) = (run(0, SLOW_S), run(1, 2.0 * SLOW_S));
+        assert!(!is_done(&[], 0, true));
+        assert!(is_done(&[&first], 0, true) && !is_done(&[&first], 1, true));
+        assert!(is_done(&[&first, &second], 2, true));
+        assert!(!is_done(&[&first, &second], 2, false));
         let failed = Run {
             failed: Some("it fell over".to_owned()),
             ..run(0, 1.0)
         };
-        assert!(is_done(&[&failed], 1));
+        assert!(is_done(&[&failed], 1, false));
+    }
+
+    #[test]
+    fn who_was_cut_short_is_asked_for_no_more_keys_but_for_fewer() {
+        let run = |keys, note: Option<&str>| {
+            let sum = PhaseLine {
+                phase: "put".to_owned(),
+                note: note.map(str::to_owned),
+                ..PhaseLine::default()
+            };
+            Run {
+                keys,
+                phases: vec![PhaseOfAll {
+                    sum,
+                    ..PhaseOfAll::default()
+                }],
+                ..Run::default()
+            }
+        };
+        let runs = [run(10, None), run(100, Some("only 50 of 100"))];
+        let is = |keys| is_outgrown(runs.iter(), keys);
+        assert_eq!([is(10), is(100), is(1_000)], [false, false, true]);
     }
 }

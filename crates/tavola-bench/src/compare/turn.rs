@@ -52,6 +52,7 @@ impl Ground {
             title: trial.title.clone(),
             peer: found.peer.name.to_owned(),
             repetition,
+            keys: trial.case.keys,
             ..Run::default()
         };
         Ok(match done {

@@ -5,6 +5,9 @@ use std::path::Path;
 use super::job::{Case, Placement, Reply, Transport};
 use super::peers::{Peer, Together};
 
+/// Another number for each change of what is measured under the same titles.
+pub(super) const RULES: u32 = 1;
+
 /// The letters of all workloads.
 pub const LETTERS: &str = "abcdefghi";
 

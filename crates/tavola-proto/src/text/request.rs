@@ -289,3 +289,23 @@ pub enum Tuned {
     /// `lru`: the order in which items go.
     Lru,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_key_is_the_only_one_and_two_are_not() {
+        let only = |text| {
+            let get = Get {
+                keys: Words::new(text),
+                with_cas: false,
+                touch: None,
+            };
+            get.only_key()
+        };
+        assert_eq!(only(b"a"), Some(&b"a"[..]));
+        assert_eq!(only(b"a  "), Some(&b"a"[..]));
+        assert_eq!(only(b"a b"), None);
+    }
+}

@@ -2,7 +2,7 @@
 //! version.
 
 use super::Item;
-use super::write::{Stamp, Told};
+use super::write::{Shown, Stamp};
 use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Header, Hint, UNIT};
 use crate::sync::{Ordering, W64, fence};
 
@@ -68,10 +68,10 @@ impl<'a> Item<'a> {
 
     /// What readers are told of it.
     #[inline]
-    pub(crate) fn told(&self) -> Told {
+    pub(crate) fn told(&self) -> Shown {
         let client = self.client_word();
         let client = client.map_or(0, |word| word.load(Ordering::Relaxed));
-        Told {
+        Shown {
             expiry_ms: self.expiry_ms(),
             client: client as u32,
             marks: (client >> 40) as u32,

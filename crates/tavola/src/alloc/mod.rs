@@ -63,7 +63,7 @@ pub(crate) use uid::{
     store as store_entry, take_uid, unused_for,
 };
 pub(crate) use write::{
-    Stamp, Told, can_count, copy_with_field, discard, expect_expiry, write_counter, write_large,
+    Shown, Stamp, can_count, copy_with_field, discard, expect_expiry, write_counter, write_large,
     write_small, write_tag,
 };
 

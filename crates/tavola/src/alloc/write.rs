@@ -26,9 +26,9 @@ pub(crate) struct Stamp {
     pub(crate) version: u64,
 }
 
-/// What readers are told of a [`Stamp`]: less than there is, as it is read with each value.
+/// What readers are shown of a [`Stamp`]: less than there is, as it is read with each value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Shown {
     pub(crate) expiry_ms: u64,
     pub(crate) client: u32,
     pub(crate) marks: u32,

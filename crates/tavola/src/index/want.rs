@@ -1,6 +1,6 @@
 //! What a read takes of an item it has found.
 
-use crate::alloc::{Item, Tags, Told, unused_for};
+use crate::alloc::{Item, Shown, Tags, unused_for};
 use crate::layout::{Bucket, FLAG_TAGGED, Hint};
 use crate::sync::{Ordering, SHORT};
 
@@ -107,14 +107,14 @@ impl Want for Vec<u8> {
 /// A value, as it is wanted, and what stands beside it.
 pub(crate) struct Stamped<W> {
     pub(crate) value: W,
-    pub(crate) told: Told,
+    pub(crate) told: Shown,
 }
 
 impl<W> Stamped<W> {
     pub(crate) fn of(value: W) -> Self {
         Self {
             value,
-            told: Told::default(),
+            told: Shown::default(),
         }
     }
 }
@@ -153,7 +153,7 @@ impl<W: Want> Want for &mut W {
     }
 }
 
-impl Want for Told {
+impl Want for Shown {
     fn take(&mut self, item: &Item<'_>) -> bool {
         *self = item.told();
         true

@@ -13,7 +13,7 @@ use super::Table;
 use super::core::Core;
 use super::entry::{Details, Entry};
 use super::how::{Beside, NEXT, Stamping, When};
-use crate::alloc::{Stamp, Tags, Told, copy_with_field, discard_block, expect_expiry};
+use crate::alloc::{Shown, Stamp, Tags, copy_with_field, discard_block, expect_expiry};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find, read, replace};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
@@ -182,7 +182,7 @@ impl Core {
     }
 
     /// As those who read are told.
-    pub(super) fn attributes(&self, told: Told) -> Attributes {
+    pub(super) fn attributes(&self, told: Shown) -> Attributes {
         let left = || told.expiry_ms.saturating_sub(self.region().now_ms());
         Attributes {
             expiry: match told.expiry_ms {
@@ -195,7 +195,7 @@ impl Core {
 
     /// Lets the key expire at another time, if it is there and `when` holds; says what it had. The
     /// caller counts.
-    fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<Option<Told>> {
+    fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<Option<Shown>> {
         if self.region().fixed().is_some() {
             return Err(no_room());
         }
@@ -276,7 +276,7 @@ impl Table {
     /// As [`Table::get`].
     pub fn ttl(&self, key: &[u8]) -> Result<Option<Expiry>> {
         let core = self.core()?;
-        let mut told = Told::default();
+        let mut told = Shown::default();
         let found = read(core.region(), key, Hash::of(core.region(), key), &mut told)?;
         Ok(found.then(|| core.attributes(told).expiry))
     }

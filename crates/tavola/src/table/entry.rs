@@ -4,7 +4,7 @@ use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
 use super::update::CasToken;
-use crate::alloc::Told;
+use crate::alloc::Shown;
 use crate::error::Result;
 use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid};
 use crate::layout::Hint;
@@ -61,7 +61,7 @@ impl Core {
         }
     }
 
-    pub(super) fn details(&self, told: Told) -> Details {
+    pub(super) fn details(&self, told: Shown) -> Details {
         Details {
             attributes: self.attributes(told),
             version: told.version,

@@ -2,7 +2,7 @@
 
 use super::Table;
 use super::attributes::Attributes;
-use crate::alloc::Told;
+use crate::alloc::Shown;
 use crate::error::Result;
 use crate::region::TOLD;
 
@@ -66,10 +66,10 @@ impl Table {
                 key: &key[..len],
                 key_len: told.key_len,
                 value_len: told.value_len,
-                attributes: core.attributes(Told {
+                attributes: core.attributes(Shown {
                     expiry_ms: told.expiry_ms,
                     client: told.client as u32,
-                    ..Told::default()
+                    ..Shown::default()
                 }),
                 marks: (told.client >> 32) as u32,
             });

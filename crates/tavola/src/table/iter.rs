@@ -11,7 +11,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
-use crate::alloc::{Item, Tags, Told};
+use crate::alloc::{Item, Shown, Tags};
 use crate::error::{Result, corrupt};
 use crate::index::{depth_of, is_over, lookup, next_prefix};
 use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, SLOTS, class_of, is_key, slot_ref};
@@ -66,7 +66,7 @@ struct Place {
 struct End {
     key: usize,
     value: usize,
-    told: Told,
+    told: Shown,
     /// So many words follow the value.
     tags: u32,
     /// The size class, from 0.

@@ -107,7 +107,10 @@ pub(in crate::memcached) fn get_alone(
         with_cas,
         ends: true,
     };
-    read_one(work, key, asked, output)
+    let before = output.len();
+    read_one(work, key, asked, output)?;
+    work.fit_wave(output.len() - before);
+    Ok(())
 }
 
 fn read_one(work: &mut Work, key: &[u8], asked: Asked, output: &mut Output) -> Result<()> {

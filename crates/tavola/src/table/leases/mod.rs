@@ -93,7 +93,7 @@ struct Asking<'a> {
 }
 
 /// A record's number, and what it tells.
-type Told = Option<(u32, LeaseView)>;
+type Shown = Option<(u32, LeaseView)>;
 
 impl Asking<'_> {
     fn outcome(&self) -> Result<Leased> {
@@ -148,7 +148,7 @@ impl Asking<'_> {
     }
 
     /// `None`: look again.
-    fn of_stale(&self, there: There, told: Told, now_ms: u64) -> Result<Option<Leased>> {
+    fn of_stale(&self, there: There, told: Shown, now_ms: u64) -> Result<Option<Leased>> {
         let is_anothers = told.is_some_and(|(number, view)| {
             let is_due = || {
                 let shard = self.named.hash.shard();
@@ -168,7 +168,7 @@ impl Asking<'_> {
     }
 
     /// `None`: look again.
-    fn of_missing(&self, told: Told, now_ms: u64) -> Result<Option<Leased>> {
+    fn of_missing(&self, told: Shown, now_ms: u64) -> Result<Option<Leased>> {
         let Some((number, view)) = told else {
             return Ok(self.win(None)?.map(Leased::Won));
         };

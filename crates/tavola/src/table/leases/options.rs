@@ -1,6 +1,6 @@
 //! How long values are fresh, and leases last.
 
-use crate::alloc::{Stamp, Told};
+use crate::alloc::{Shown, Stamp};
 use crate::error::{Error, Result};
 use crate::layout::{LONGEST_LEASE_MS, MOST_MS};
 use crate::region::Region;
@@ -122,7 +122,7 @@ impl LeaseOptions {
     }
 
     /// Milliseconds for which a value is still fresh. One that does not expire always is.
-    pub(super) fn fresh_ms(&self, told: &Told, now_ms: u64) -> u64 {
+    pub(super) fn fresh_ms(&self, told: &Shown, now_ms: u64) -> u64 {
         match told.expiry_ms {
             0 => u64::MAX,
             expiry_ms => expiry_ms
@@ -132,7 +132,7 @@ impl LeaseOptions {
     }
 
     /// Whether a value that is fresh for so long is to be computed anew now.
-    pub(super) fn is_early(&self, told: &Told, fresh_ms: u64) -> bool {
+    pub(super) fn is_early(&self, told: &Shown, fresh_ms: u64) -> bool {
         let random = || {
             // The state's keys are random, the moment tells a forked child from its parent.
             let bits = RandomState::new().hash_one(Instant::now());
