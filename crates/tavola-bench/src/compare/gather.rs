@@ -137,13 +137,7 @@ mod tests {
             verified,
             ..PhaseLine::default()
         };
-        Run {
-            phases: vec![PhaseOfAll {
-                sum,
-                ..PhaseOfAll::default()
-            }],
-            ..Run::default()
-        }
+        Run::of(sum)
     }
 
     #[test]

@@ -62,6 +62,19 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// One of a single phase.
+    #[cfg(test)]
+    pub(super) fn of(sum: PhaseLine) -> Self {
+        let phase = PhaseOfAll {
+            sum,
+            ..PhaseOfAll::default()
+        };
+        Self {
+            phases: vec![phase],
+            ..Self::default()
+        }
+    }
+
     /// Whether the store has fewer keys than it was to have, as its time was over.
     pub(super) fn is_cut_short(&self) -> bool {
         let mut sums = self.phases.iter().map(|phase| &phase.sum);
@@ -230,18 +243,11 @@ mod tests {
     #[test]
     fn a_put_that_was_cut_short_leaves_fewer_keys() {
         let run = |phase: &str, note: Option<&str>| {
-            let sum = PhaseLine {
+            Run::of(PhaseLine {
                 phase: phase.to_owned(),
                 note: note.map(str::to_owned),
                 ..PhaseLine::default()
-            };
-            Run {
-                phases: vec![PhaseOfAll {
-                    sum,
-                    ..PhaseOfAll::default()
-                }],
-                ..Run::default()
-            }
+            })
         };
         let note = Some("only 5 of 9 within its time");
         assert!(run("put", note).is_cut_short());

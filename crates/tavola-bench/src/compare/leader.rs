@@ -415,7 +415,6 @@ fn write(config: &Config, results: &Results) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::job::PhaseLine;
-    use super::super::journal::PhaseOfAll;
     use super::*;
 
     #[test]
@@ -447,11 +446,7 @@ mod tests {
             };
             Run {
                 keys,
-                phases: vec![PhaseOfAll {
-                    sum,
-                    ..PhaseOfAll::default()
-                }],
-                ..Run::default()
+                ..Run::of(sum)
             }
         };
         let runs = [run(10, None), run(100, Some("only 50 of 100"))];

@@ -107,7 +107,7 @@ fn foot(results: &Results, is_cut: bool) -> String {
 fn figure(row: &Row) -> String {
     let millions = row.median / 1e6;
     let cut = if is_cut_short(row.note.as_deref()) {
-        "*"
+        CUT
     } else {
         ""
     };
