@@ -40,7 +40,7 @@ fn times_ahead(other: &Row, row: &Row) -> Option<f64> {
     let timed = is_timed(other) && is_timed(row);
     let (theirs, ours) = (figure(other, timed), figure(row, timed));
     let times = ratio(theirs, ours, row.is_rate() && !timed);
-    (times > 1.0 && !is_level(theirs, ours, timed)).then_some(times)
+    (times > 1.0 && !is_level(theirs, ours)).then_some(times)
 }
 
 fn sentence(name: &str, times: f64) -> String {

@@ -11,7 +11,15 @@ pub(super) struct Figure {
     pub(super) most: f64,
 }
 
-/// Two latencies closer than this are called level: they are of one run each.
+impl Figure {
+    /// Whether it is of one run.
+    fn is_single(self) -> bool {
+        self.least == self.most
+    }
+}
+
+/// What is of one run tells nothing of its spread: two such are called level where they are closer
+/// than this.
 const CLOSE: f64 = 1.1;
 
 /// Where each call is timed, looking at the clock is a part of all rates: what is compared is the
@@ -44,11 +52,38 @@ pub(super) fn ratio(one: Figure, other: Figure, higher_is_better: bool) -> f64 {
     }
 }
 
-/// Their runs overlap, or their times are close: neither is called faster.
-pub(super) fn is_level(one: Figure, other: Figure, timed: bool) -> bool {
+/// Their runs overlap, or, where one has but one run, they are close: neither is called faster.
+pub(super) fn is_level(one: Figure, other: Figure) -> bool {
     let ratio = one.median / other.median;
-    match timed {
+    match one.is_single() || other.is_single() {
         true => ratio < CLOSE && ratio > 1.0 / CLOSE,
         false => one.least <= other.most && other.least <= one.most,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(median: f64, spread: f64) -> Figure {
+        Figure {
+            median,
+            least: median - spread,
+            most: median + spread,
+        }
+    }
+
+    #[test]
+    fn runs_that_overlap_are_level() {
+        assert!(is_level(of(10.0, 1.0), of(12.0, 1.0)));
+        assert!(!is_level(of(10.0, 0.1), of(10.5, 0.1)));
+    }
+
+    #[test]
+    fn of_single_runs_those_that_are_close_are_level() {
+        for (one, other, level) in [(10.0, 10.9, true), (10.9, 10.0, true), (10.0, 11.1, false)] {
+            assert_eq!(is_level(of(one, 0.0), of(other, 0.0)), level);
+            assert_eq!(is_level(of(one, 0.0), of(other, 0.01)), level);
+        }
     }
 }

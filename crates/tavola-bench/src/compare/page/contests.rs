@@ -42,7 +42,7 @@ pub(super) struct Standing<'a> {
     pub(super) other: &'a Entry<'a>,
     /// How many times as fast Tavola is; below 1 where it is slower.
     pub(super) ratio: f64,
-    /// Their runs overlap: neither is called faster.
+    /// Their runs overlap, or their only ones are close: neither is called faster.
     pub(super) level: bool,
 }
 
@@ -169,7 +169,7 @@ impl Contest<'_> {
             ours,
             other,
             ratio: self.ratio(ours, other),
-            level: figure::is_level(ours.figure, other.figure, self.timed),
+            level: figure::is_level(ours.figure, other.figure),
         })
     }
 }

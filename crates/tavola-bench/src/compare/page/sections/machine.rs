@@ -108,8 +108,9 @@ fn method() -> Markup {
                   server what its processes and files have grown by." }
             li { "Every answer is looked at. A peer that gave a wrong one has no figure, and is
                   named." }
-            li { "Two stores whose runs overlap are called level. Otherwise the faster one is named,
-                  whoever it is." }
+            li { "Two stores whose runs overlap are called level, and two of which one was run but
+                  once where they are within 10 %. Otherwise the faster one is named, whoever it
+                  is." }
             li { "● marks stores that processes share, all writing, and that survive "
                  code { "kill -9" } " of one of them. ○ marks those that promise less: they may be
                   right for you, and have had an easier task." }
