@@ -155,6 +155,13 @@ fn winners_are_named_whoever_they_are() {
                 && line.contains("It promises less: threads of one process only")),
         "{lost:?}"
     );
+    // papaya is the fastest; who is behind it and still ahead of Tavola is named as well.
+    assert!(
+        lost.iter().any(|line| line.starts_with("TinyCDB")),
+        "{lost:?}"
+    );
+    let said = texts(&html, "#winners > p").join(" ");
+    assert!(said.contains("the best of its configurations"), "{said}");
     let verdicts = texts(&html, "#e-2 .verdict, article .verdict");
     assert!(
         verdicts

@@ -35,9 +35,10 @@ pub(super) struct Contest<'a> {
     pub(super) wrong: Vec<Entry<'a>>,
 }
 
-/// Tavola beside the fastest other store.
+/// Tavola beside another store.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing<'a> {
+    /// The best of Tavola's configurations.
     pub(super) ours: &'a Entry<'a>,
     pub(super) other: &'a Entry<'a>,
     /// How many times as fast Tavola is; below 1 where it is slower.
@@ -46,12 +47,12 @@ pub(super) struct Standing<'a> {
     pub(super) level: bool,
 }
 
-/// Who is faster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Who is faster; what is worse for Tavola comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Outcome {
-    Ours,
-    Level,
     Other,
+    Level,
+    Ours,
 }
 
 impl Standing<'_> {
@@ -159,17 +160,32 @@ impl Contest<'_> {
         figure::ratio(a.figure, b.figure, self.unit.higher_is_better())
     }
 
-    /// Tavola beside the fastest of the others; of those with the same guarantees only, if
-    /// `same`. Nothing when either took no part.
+    /// Tavola beside the store it does worst against: the fastest that is ahead of it, else one
+    /// that is level with it, else the fastest; of those with the same guarantees only, if `same`.
+    /// Nothing when either took no part.
     pub(super) fn standing(&self, same: bool) -> Option<Standing<'_>> {
-        let ours = self.entries.iter().find(|entry| entry.store.ours)?;
-        let mut others = self.entries.iter().filter(|entry| !entry.store.ours);
-        let other = others.find(|entry| entry.store.same || !same)?;
-        Some(Standing {
-            ours,
-            other,
-            ratio: self.ratio(ours, other),
-            level: figure::is_level(ours.figure, other.figure),
+        let standings = self.standings();
+        let counting = standings.filter(|standing| standing.other.store.same || !same);
+        counting.min_by_key(Standing::outcome)
+    }
+
+    /// Tavola beside each store that is ahead of it, the fastest first.
+    pub(super) fn ahead(&self) -> impl Iterator<Item = Standing<'_>> {
+        let standings = self.standings();
+        standings.filter(|standing| standing.outcome() == Outcome::Other)
+    }
+
+    /// Tavola's best beside each other store, the fastest first.
+    fn standings(&self) -> impl Iterator<Item = Standing<'_>> {
+        let ours = self.entries.iter().find(|entry| entry.store.ours);
+        let others = self.entries.iter().filter(|entry| !entry.store.ours);
+        ours.into_iter().flat_map(move |ours| {
+            others.clone().map(move |other| Standing {
+                ours,
+                other,
+                ratio: self.ratio(ours, other),
+                level: figure::is_level(ours.figure, other.figure),
+            })
         })
     }
 }
@@ -221,6 +237,43 @@ mod tests {
             ("lmdb", Outcome::Ours)
         );
         assert!((same.ratio - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn all_who_are_ahead_are_named_and_tavola_stands_with_its_best() {
+        let run = of(&[
+            row("tinycdb", 8e6, 1e5),
+            row("lmdb", 9e6, 1e5),
+            row("papaya", 6.2e6, 3e5),
+            row("tavola-huge", 6e6, 1e5),
+            row("tavola", 5e6, 1e5),
+            row("sqlite", 1e6, 1e5),
+        ]);
+        let stores = stores(&run);
+        let all = contests(&run, &stores);
+        let ahead: Vec<_> = all[0].ahead().map(|ahead| &*ahead.other.label).collect();
+        assert_eq!(ahead, ["lmdb", "tinycdb"]);
+        let worst = all[0].standing(true).expect("two took part");
+        assert_eq!(
+            (worst.ours.label.as_str(), worst.other.label.as_str()),
+            ("tavola-huge", "lmdb")
+        );
+    }
+
+    #[test]
+    fn who_is_ahead_counts_before_a_faster_one_that_is_level() {
+        let run = of(&[
+            row("lmdb", 6.5e6, 2e6),
+            row("bdb", 6.4e6, 1e5),
+            row("tavola", 6e6, 1e5),
+        ]);
+        let stores = stores(&run);
+        let all = contests(&run, &stores);
+        let standing = all[0].standing(false).expect("two took part");
+        assert_eq!(
+            (standing.other.label.as_str(), standing.outcome()),
+            ("bdb", Outcome::Other)
+        );
     }
 
     #[test]

@@ -137,7 +137,7 @@ fn sentence(standing: &super::super::contests::Standing) -> Markup {
             },
             Outcome::Level => { strong { (ours) " and " (other) " are level" } },
             Outcome::Other => {
-                strong { (other) " is fastest" } ", "
+                strong { (other) " is faster" } ", "
                 (words::ratio(1.0 / standing.ratio)) " as fast as " (ours)
             },
         }

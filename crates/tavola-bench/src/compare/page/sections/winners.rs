@@ -14,6 +14,10 @@ pub(super) fn section(run: &Run) -> Markup {
     html! {
         section #winners {
             h2 { "Who is fastest" }
+            p {
+                "In each case Tavola stands with the best of its configurations that took part, "
+                "which is named. Every other store that is ahead of it is named below."
+            }
             div.tallies {
                 (tally("With the same guarantees", &compared, true))
                 (tally("Of all stores", &compared, false))
@@ -72,16 +76,15 @@ fn elsewhere(contests: &[&Contest]) -> Markup {
 /// A case that Tavola lost.
 type Lost<'a> = (&'a Contest<'a>, Standing<'a>);
 
-/// The cases that each other store won, by its title; those of the same guarantees only, or the
-/// others only.
+/// The cases in which each other store is ahead, by its title: of those with the same guarantees,
+/// or of the others.
 fn behind<'a>(contests: &[&'a Contest<'a>], same: bool) -> BTreeMap<&'a str, Vec<Lost<'a>>> {
     let mut lost: BTreeMap<&str, Vec<Lost>> = BTreeMap::new();
     for contest in contests {
-        let Some(standing) = contest.standing(same) else {
-            continue;
-        };
-        let counts = same || !standing.other.store.same;
-        if counts && standing.outcome() == Outcome::Other {
+        for standing in contest
+            .ahead()
+            .filter(|ahead| ahead.other.store.same == same)
+        {
             let title = &*standing.other.label;
             lost.entry(title).or_default().push((contest, standing));
         }
@@ -120,7 +123,7 @@ fn lost_to(title: &str, cases: &[Lost]) -> Markup {
             ul {
                 @for (contest, standing) in cases { li data-workload=(contest.first.workload) {
                     a href={ "#" (contest.id) } { (contest.first.title) ", " (contest.first.phase) }
-                    ": " (words::ratio(1.0 / standing.ratio))
+                    ": " (words::ratio(1.0 / standing.ratio)) " " (standing.ours.label)
                 } }
             }
         }
