@@ -52,13 +52,12 @@ pub(super) fn ratio(one: Figure, other: Figure, higher_is_better: bool) -> f64 {
     }
 }
 
-/// Their runs overlap, or, where one has but one run, they are close: neither is called faster.
+/// Their runs overlap, or one has but one run and they are close: neither is called faster.
 pub(super) fn is_level(one: Figure, other: Figure) -> bool {
+    let overlap = one.least <= other.most && other.least <= one.most;
     let ratio = one.median / other.median;
-    match one.is_single() || other.is_single() {
-        true => ratio < CLOSE && ratio > 1.0 / CLOSE,
-        false => one.least <= other.most && other.least <= one.most,
-    }
+    let is_close = ratio < CLOSE && ratio > 1.0 / CLOSE;
+    overlap || is_close && (one.is_single() || other.is_single())
 }
 
 #[cfg(test)]
@@ -85,5 +84,12 @@ mod tests {
             assert_eq!(is_level(of(one, 0.0), of(other, 0.0)), level);
             assert_eq!(is_level(of(one, 0.0), of(other, 0.01)), level);
         }
+    }
+
+    #[test]
+    fn a_single_run_within_the_runs_of_the_other_is_level() {
+        let (single, wide) = (of(10.0, 0.0), of(12.0, 2.5));
+        assert!(is_level(single, wide) && is_level(wide, single));
+        assert!(!is_level(single, of(12.0, 1.5)));
     }
 }

@@ -297,11 +297,7 @@ fn growth(extent: Extent) -> Vec<Trial> {
             ..extent.base(&["put", "get"])
         },
         unit: "ops/s",
-        repeat: if keys > 1_000_000 {
-            1
-        } else {
-            extent.repeat(1, 3)
-        },
+        repeat: extent.repeat(1, if keys > 1_000_000 { 1 } else { 3 }),
     };
     counts.into_iter().map(trial).collect()
 }
@@ -420,6 +416,24 @@ mod tests {
         }
         let only = plan("e", QUICK, Path::new("f"));
         assert!(only.iter().all(|trial| trial.workload == 'e'));
+    }
+
+    #[test]
+    fn as_often_as_is_said_goes_for_all() {
+        let extent = Extent {
+            quick: false,
+            full: true,
+            repeat: Some(2),
+            ..QUICK
+        };
+        let trials = plan(LETTERS, extent, Path::new("f"));
+        assert!(trials.iter().all(|trial| trial.repeat == 2));
+        let of_few = Extent {
+            repeat: None,
+            ..extent
+        };
+        let often: Vec<_> = growth(of_few).iter().map(|trial| trial.repeat).collect();
+        assert_eq!(often, [3, 3, 3, 1, 1]);
     }
 
     #[test]

@@ -180,6 +180,18 @@ fn winners_are_named_whoever_they_are() {
 }
 
 #[test]
+fn how_often_stores_were_run_is_told_of_all() {
+    let mut results = sample::results();
+    let first = |results: &Value| {
+        let html = Html::parse_document(&page_of(results));
+        texts(&html, "#w-e .unit")[0].clone()
+    };
+    assert!(first(&results).starts_with("Median of 3 runs;"));
+    results["rows"][0]["runs"] = serde_json::json!([1.0]);
+    assert!(first(&results).starts_with("Median of up to 3 runs;"));
+}
+
+#[test]
 fn servers_are_counted_beside_their_clients() {
     let html = Html::parse_document(&page_of(&sample::results()));
     let headings = texts(&html, "#w-d table.figures th");

@@ -237,12 +237,17 @@ fn table(contest: &Contest) -> Markup {
     }
 }
 
+/// Slow stores are run less often than others.
 fn repetitions(contest: &Contest) -> String {
-    let runs = contest
-        .entries
-        .iter()
-        .map(|entry| entry.row.runs.len().max(1));
-    words::plural(runs.max().unwrap_or(1), "run", "runs")
+    let runs = contest.entries.iter();
+    let runs = runs.map(|entry| entry.row.runs.len().max(1));
+    let most = runs.clone().max().unwrap_or(1);
+    let up_to = if runs.min() < Some(most) {
+        "up to "
+    } else {
+        ""
+    };
+    format!("{up_to}{}", words::plural(most, "run", "runs"))
 }
 
 fn line(contest: &Contest, entry: &Entry, ours: Option<&Entry>, columns: &[&Column]) -> Markup {

@@ -108,8 +108,8 @@ fn method() -> Markup {
                   server what its processes and files have grown by." }
             li { "Every answer is looked at. A peer that gave a wrong one has no figure, and is
                   named." }
-            li { "Two stores whose runs overlap are called level, and two of which one was run but
-                  once where they are within 10 %. Otherwise the faster one is named, whoever it
+            li { "Two stores whose runs overlap are called level, and also those within 10 % where
+                  one of them was run but once. Otherwise the faster one is named, whoever it
                   is." }
             li { "● marks stores that processes share, all writing, and that survive "
                  code { "kill -9" } " of one of them. ○ marks those that promise less: they may be
