@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::job::is_cut_short;
 use super::journal::{PhaseOfAll, Run};
 use super::peers::Peer;
 use super::report::{LeftOut, Row};
@@ -59,6 +60,9 @@ fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
         .collect();
     let (phase, run) = sorted[sorted.len() / 2];
     let sum = &phase.sum;
+    // One run that was cut short is enough: what follows may be that run's.
+    let mut notes = all.iter().map(|(phase, _)| &phase.sum.note);
+    let note = notes.find(|note| is_cut_short(note.as_deref()));
     let some = |number: u64| (number > 0).then_some(number);
     Row {
         workload: trial.workload.to_string(),
@@ -89,7 +93,7 @@ fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
         latency: sum.latency.clone(),
         verified: true,
         language: peer.language.to_owned(),
-        note: sum.note.clone(),
+        note: note.unwrap_or(&sum.note).clone(),
     }
 }
 
@@ -149,6 +153,15 @@ mod tests {
         let row = &rows[0];
         assert_eq!((row.least, row.median, row.most), (25.0, 50.0, 100.0));
         assert_eq!(row.runs, [100.0, 25.0, 50.0]);
+    }
+
+    #[test]
+    fn one_run_that_was_cut_short_is_told() {
+        let peer = peers::all().next().unwrap();
+        let mut runs = [run(1.0, true), run(4.0, true), run(2.0, true)];
+        runs[1].phases[0].sum.note = Some("only 5 of 9 within its time".to_owned());
+        let (rows, _) = rows(&trial(), &peer, &runs.iter().collect::<Vec<_>>());
+        assert!(is_cut_short(rows[0].note.as_deref()));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::supply::Stock;
 use super::torment;
 use super::turn::Ground;
 use super::workloads::{Extent, LETTERS, RULES, Trial, plan};
-use super::{Config, Progress, behind, company, properties, sources};
+use super::{Config, Progress, behind, company, cut, properties, sources};
 use crate::{Error, Result};
 
 /// When a quick run begins its last turn, counted from its own beginning: with what comes after it
@@ -330,6 +330,7 @@ impl Leader<'_> {
             }
         }
         behind::explain(&mut results.rows);
+        cut::mark(&mut results.rows);
         results.seconds = self.journal.runs().map(|run| run.seconds).sum();
         results.peers = peer_rows(self.config, &self.found, skipped, &self.versions());
         results

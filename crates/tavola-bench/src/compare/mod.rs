@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 mod behind;
 mod company;
+mod cut;
 mod figure;
 mod folders;
 mod found;

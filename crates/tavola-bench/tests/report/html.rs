@@ -323,6 +323,15 @@ fn the_page_is_written_beside_its_results() {
             .expect("read")
             .starts_with("<!DOCTYPE html>")
     );
+    // Results of before had the note at the put alone.
+    let mut cut = sample::results();
+    cut["rows"][0]["note"] = serde_json::json!("only 5 of 9 keys within its time");
+    cut["rows"][0]["case"]["keys"] = serde_json::json!(9);
+    fs::write(&results, cut.to_string()).expect("written");
+    let read = page::read(&results).expect("results");
+    let notes = read.rows.iter().filter_map(|row| row.note.as_deref());
+    let marked = notes.filter(|note| note.starts_with("only the keys of a put"));
+    assert_eq!(marked.count(), 3, "get, mix and miss");
     let other = folder.path().join("other.html");
     assert_eq!(page::write(&results, Some(&other)).expect("a page"), other);
     fs::write(&results, "{\"schema\": 2").expect("written");

@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::cut;
 use super::report::Results;
 use crate::{Error, Result};
 
@@ -18,18 +19,22 @@ mod stores;
 mod words;
 mod workloads;
 
-/// Reads `results` (a `results.json`) and writes the page to `out`, or beside it as
-/// `report.html`; says where.
+/// Reads `results` (a `results.json`), also one of an earlier program.
+pub fn read(results: &Path) -> Result<Results> {
+    let error = |why: String| Error::Results {
+        path: results.to_owned(),
+        why,
+    };
+    let text = fs::read(results).map_err(|source| error(source.to_string()))?;
+    let parsed = serde_json::from_slice(&text);
+    let mut parsed: Results = parsed.map_err(|source| error(source.to_string()))?;
+    cut::mark(&mut parsed.rows);
+    Ok(parsed)
+}
+
+/// Writes the page of what is in `results` to `out`, or beside it as `report.html`; says where.
 pub fn write(results: &Path, out: Option<&Path>) -> Result<PathBuf> {
-    let text = fs::read(results).map_err(|source| Error::Results {
-        path: results.to_owned(),
-        why: source.to_string(),
-    })?;
-    let parsed = serde_json::from_slice(&text).map_err(|source| Error::Results {
-        path: results.to_owned(),
-        why: source.to_string(),
-    })?;
-    let page = page(&parsed);
+    let page = page(&read(results)?);
     let out = out.map_or_else(|| results.with_file_name("report.html"), Path::to_owned);
     fs::write(&out, page).map_err(Error::io("writing the report"))?;
     Ok(out)

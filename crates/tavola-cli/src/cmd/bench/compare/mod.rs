@@ -90,7 +90,7 @@ pub struct Args {
     /// Show the stores, and why some are left out, and end
     #[arg(long)]
     list: bool,
-    /// A page whose table between the marks of the comparison is to be that of this run
+    /// A page whose table between the marks of the comparison is to be that of the results
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// The results as JSON
@@ -100,8 +100,12 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<(), CliError> {
     if let Some(results) = &args.report_only {
-        let page = page::write(results, args.out.as_deref()).map_err(explain)?;
-        return show(page.display().to_string());
+        let report = page::write(results, args.out.as_deref()).map_err(explain)?;
+        if let Some(page) = &args.page {
+            let results = page::read(results).map_err(explain)?;
+            write_table(page, &markdown::table(&results))?;
+        }
+        return show(report.display().to_string());
     }
     let (program, worker_args) = worker("compare-worker")?;
     let config = Config {
