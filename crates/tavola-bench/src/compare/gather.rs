@@ -71,7 +71,8 @@ fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
         peer: peer.name.to_owned(),
         phase: sum.phase.clone(),
         unit: trial.unit.to_owned(),
-        placement: trial.case.placement,
+        placement: run.placement,
+        transport: run.transport,
         reply: trial.case.reply,
         median: median(&figures),
         least: figures[0],
@@ -119,7 +120,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::compare::job::PhaseLine;
+    use crate::compare::job::{PhaseLine, Placement, Transport};
     use crate::compare::peers;
     use crate::compare::workloads::{Extent, plan};
 
@@ -171,10 +172,13 @@ mod tests {
         run.phases[0].sum.cpu_seconds = 0.3;
         run.phases[0].server_cpu_seconds = Some(0.5);
         run.server_bytes = Some(7);
+        run.placement = Some(Placement::One);
+        run.transport = Some(Transport::Tcp);
         let (rows, _) = rows(&trial(), &peer, &[&run]);
         assert_eq!(rows[0].cpu_us_per_op, Some(3_000.0));
         assert_eq!(rows[0].server_cpu_us_per_op, Some(5_000.0));
         assert_eq!(rows[0].server_bytes, Some(7));
+        assert_eq!(rows[0].server().as_deref(), Some("TCP, one CPU"));
     }
 
     #[test]

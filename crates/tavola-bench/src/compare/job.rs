@@ -93,6 +93,16 @@ pub enum Transport {
     Unix,
 }
 
+impl Transport {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::Unix => "Unix",
+        }
+    }
+}
+
 /// Whether a set waits for its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -112,6 +122,16 @@ pub enum Placement {
     /// Each on its own.
     #[serde(rename = "two CPUs")]
     Two,
+}
+
+impl Placement {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::One => "one CPU",
+            Self::Two => "two CPUs",
+        }
+    }
 }
 
 /// One line of a peer program.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::job::{EndLine, PhaseLine, is_cut_short};
+use super::job::{EndLine, PhaseLine, Placement, Transport, is_cut_short};
 use super::noise::Sample;
 use super::report::{Machine, TormentRow};
 use crate::{Error, Result};
@@ -46,6 +46,12 @@ pub(super) struct Run {
     /// Keys that the trial asks for.
     #[serde(default)]
     pub(super) keys: u64,
+    /// How its server was reached, and where that was.
+    #[serde(default)]
+    pub(super) transport: Option<Transport>,
+    /// See `transport`.
+    #[serde(default)]
+    pub(super) placement: Option<Placement>,
     /// How long all of it took, with what is not timed.
     #[serde(default)]
     pub(super) seconds: f64,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::job::{Case, Latency, Placement, Reply};
+use super::job::{Case, Latency, Placement, Reply, Transport};
 
 /// The schema that this program writes.
 pub const SCHEMA: u32 = 2;
@@ -183,6 +183,9 @@ pub struct Row {
     pub unit: String,
     /// Where client and server were.
     pub placement: Option<Placement>,
+    /// How the server was reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
     /// Whether sets waited for their answers.
     pub reply: Option<Reply>,
     /// The median of all repetitions.
@@ -230,6 +233,12 @@ impl Row {
     /// Whether larger is better.
     pub fn is_rate(&self) -> bool {
         self.unit == "ops/s"
+    }
+
+    /// How its server was reached, and where that was, if the case does not tell.
+    pub fn server(&self) -> Option<String> {
+        let placement = self.placement.filter(|_| self.case.placement.is_none())?;
+        Some(format!("{}, {}", self.transport?.name(), placement.name()))
     }
 }
 

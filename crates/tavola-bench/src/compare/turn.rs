@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::given::{self, Given};
-use super::job::{EndLine, Job, PhaseLine, Placement, Said, Transport};
+use super::job::{Case, EndLine, Job, PhaseLine, Placement, Said, Transport};
 use super::journal::{PhaseOfAll, Run};
-use super::peers::{Found, Place, Together};
+use super::peers::{Found, Peer, Place, Together};
 use super::program::Program;
 use super::servers::{Running, start};
+use super::usage::file_bytes;
 use super::workloads::Trial;
 use crate::clock::monotonic_ns;
 use crate::{Error, Result};
@@ -47,7 +48,10 @@ impl Ground {
         let done = self.in_folder(trial, found, repetition, &dir);
         let removed = fs::remove_dir_all(&dir);
         removed.map_err(Error::io("removing the folder of a store"))?;
+        let case = self.case(trial, &found.peer);
         let blank = Run {
+            placement: case.placement,
+            transport: case.transport,
             workload: trial.workload.to_string(),
             title: trial.title.clone(),
             peer: found.peer.name.to_owned(),
@@ -100,7 +104,7 @@ impl Ground {
         if end.bytes == 0 {
             end.bytes = match (server_bytes, bytes_before) {
                 (Some(now), Some(before)) => now.saturating_sub(before),
-                _ => bytes_of(dir),
+                _ => file_bytes(dir),
             };
         }
         Ok(Done {
@@ -110,17 +114,26 @@ impl Ground {
         })
     }
 
-    fn job(&self, trial: &Trial, found: &Found, repetition: u32, dir: &Path) -> Job {
+    /// The case as this peer does it: a server that is started for it is reached in one way, and is
+    /// on its client's CPU unless the case says otherwise.
+    fn case(&self, trial: &Trial, peer: &Peer) -> Case {
         let mut case = trial.case.clone();
-        if found.peer.server.is_some() {
-            let ways = [case.transport, found.peer.transport, Some(Transport::Unix)];
+        let server = peer
+            .server
+            .filter(|kind| self.given.address(*kind).is_none());
+        if server.is_some() {
+            let ways = [case.transport, peer.transport, Some(Transport::Unix)];
             case.transport = ways.into_iter().flatten().next();
             case.placement = case.placement.or(Some(Placement::One));
         }
+        case
+    }
+
+    fn job(&self, trial: &Trial, found: &Found, repetition: u32, dir: &Path) -> Job {
         Job {
             peer: found.peer.name.to_owned(),
             workload: trial.workload.to_string(),
-            case,
+            case: self.case(trial, &found.peer),
             dir: dir.to_owned(),
             cpu: Some(self.cpu(0)),
             address: None,
@@ -341,23 +354,7 @@ fn per_second(slices: &[u64], line: &PhaseLine, slice_ns: u64) -> Vec<u64> {
 
 /// What a server's processes have in memory, and its files.
 fn bytes_with(server: &Running, dir: &Path) -> Option<u64> {
-    Some(server.memory_bytes(dir)? + bytes_of(dir))
-}
-
-/// What the files below a folder take.
-fn bytes_of(dir: &Path) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    let Ok(entries) = fs::read_dir(dir) else {
-        return 0;
-    };
-    entries
-        .flatten()
-        .map(|entry| match entry.metadata() {
-            Ok(meta) if meta.is_dir() => bytes_of(&entry.path()),
-            Ok(meta) => meta.blocks() * 512,
-            Err(_) => 0,
-        })
-        .sum()
+    Some(server.memory_bytes(dir)? + file_bytes(dir))
 }
 
 #[cfg(test)]
@@ -445,6 +442,30 @@ pub(super) mod tests {
     const END: &str = r#"echo '{"end":true,"version":"7","keys":5}';"#;
 
     #[test]
+    fn where_a_server_is_is_told_unless_it_was_there_already() {
+        let extent = Extent {
+            quick: true,
+            full: false,
+            repeat: None,
+            cpus: 1,
+        };
+        let trial = plan("a", extent, Path::new("f")).remove(0);
+        let mut ground = ground(Path::new(""));
+        let way = |ground: &Ground, name: &str| {
+            let peer = peers::all().find(|peer| peer.name == name).unwrap();
+            let case = ground.case(&trial, &peer);
+            case.transport.zip(case.placement)
+        };
+        let unix = Some((Transport::Unix, Placement::One));
+        assert_eq!(way(&ground, "memcached"), unix);
+        let tcp = Some((Transport::Tcp, Placement::One));
+        assert_eq!(way(&ground, "postgres-tcp"), tcp);
+        assert_eq!(way(&ground, "lmdb"), None);
+        ground.given.postgres = Some("postgres://elsewhere".to_owned());
+        assert_eq!(way(&ground, "postgres-tcp"), None);
+    }
+
+    #[test]
     fn what_a_program_says_is_kept() {
         let run = turn_of(&format!("{PHASE} {END}"), 1);
         assert_eq!(run.failed, None);
@@ -469,15 +490,5 @@ pub(super) mod tests {
         assert_eq!(run.phases[0].sum.ops, 15);
         let alone = turn_of(&format!("{PHASE} {END}"), 2);
         assert!(alone.failed.unwrap().contains("before the others"));
-    }
-
-    #[test]
-    fn files_are_counted_as_they_take_memory() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir(dir.path().join("sub")).unwrap();
-        fs::write(dir.path().join("sub/file"), [1; 10_000]).unwrap();
-        let sparse = fs::File::create(dir.path().join("sparse")).unwrap();
-        sparse.set_len(1 << 30).unwrap();
-        assert!((8_192..1 << 20).contains(&bytes_of(dir.path())));
     }
 }

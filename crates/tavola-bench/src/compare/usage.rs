@@ -5,6 +5,7 @@
 //! proportional share of what is mapped (PSS), so that nothing shared counts twice.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// How often the processes are looked at again when one came or went meanwhile.
@@ -123,6 +124,21 @@ fn mapped_bytes(smaps: &str, folder: &Path) -> u64 {
     kib * 1024
 }
 
+/// What the files below a folder take.
+pub(super) fn file_bytes(dir: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(dir) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(meta) if meta.is_dir() => file_bytes(&entry.path()),
+            Ok(meta) => meta.blocks() * 512,
+            Err(_) => 0,
+        })
+        .sum()
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead, BufReader};
@@ -186,5 +202,15 @@ mod tests {
     fn nothing_is_told_of_who_is_not_there() {
         assert_eq!(cpu_seconds(u32::MAX), None);
         assert_eq!(memory_bytes(u32::MAX, Path::new("/tmp")), None);
+    }
+
+    #[test]
+    fn files_are_counted_as_they_take_memory() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        fs::write(dir.path().join("sub/file"), [1; 10_000]).unwrap();
+        let sparse = fs::File::create(dir.path().join("sparse")).unwrap();
+        sparse.set_len(1 << 30).unwrap();
+        assert!((8_192..1 << 20).contains(&file_bytes(dir.path())));
     }
 }

@@ -192,14 +192,8 @@ fn pairs(extent: Extent) -> Vec<Trial> {
             ] {
                 let title = format!(
                     "{}, {}, {protocol}, {}",
-                    match transport {
-                        Transport::Tcp => "TCP",
-                        Transport::Unix => "Unix",
-                    },
-                    match placement {
-                        Placement::One => "one CPU",
-                        Placement::Two => "two CPUs",
-                    },
+                    transport.name(),
+                    placement.name(),
                     match reply {
                         Reply::Waits => "set waits",
                         Reply::Noreply => "set noreply",

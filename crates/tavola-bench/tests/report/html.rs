@@ -203,6 +203,9 @@ fn servers_are_counted_beside_their_clients() {
         let there = |text: &String| text.replace('\u{a0}', " ") == cell;
         assert!(cells.iter().any(there), "{cell} in {cells:?}");
     }
+    let told = |selector: &str| texts(&html, selector).contains(&"Unix, one CPU".to_owned());
+    assert!(told("#w-c table.figures tr[data-peer=memcached-unix] td"));
+    assert!(!told("#w-c table.figures tr[data-peer=apcu] td"));
     let units = texts(&html, "#w-d .unit");
     assert!(
         units.iter().all(|unit| unit.contains("client + server")),

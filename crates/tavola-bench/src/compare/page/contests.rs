@@ -18,7 +18,8 @@ pub(super) struct Entry<'a> {
     pub(super) figure: Figure,
 }
 
-/// Rows of the same case, phase, unit, placement and replies.
+/// Rows of the same case, phase and unit. Where the case does not say where servers are, stores
+/// with one stand beside those without.
 #[derive(Debug)]
 pub(super) struct Contest<'a> {
     /// Of the page: `e-3`.
@@ -94,7 +95,7 @@ fn key(row: &Row) -> Key<'_> {
     let case = &row.case;
     let sizes = [case.keys, case.value_bytes as u64, case.procs.into()];
     let words = [&*row.workload, &row.title, &row.phase, &row.unit];
-    (words, row.placement, row.reply, sizes, case.batch)
+    (words, case.placement, case.reply, sizes, case.batch)
 }
 
 fn contest<'a>(number: usize, rows: Vec<&'a Row>, stores: &'a Stores<'a>) -> Contest<'a> {
@@ -144,11 +145,12 @@ fn slug(word: &str) -> String {
 impl Contest<'_> {
     /// Phase and conditions, in a few words.
     pub(super) fn conditions(&self) -> Vec<&'static str> {
-        let placement = self.first.placement.map(|placement| match placement {
+        let case = &self.first.case;
+        let placement = case.placement.map(|placement| match placement {
             Placement::One => "client and server on one CPU",
             Placement::Two => "client and server on two CPUs",
         });
-        let reply = self.first.reply.map(|reply| match reply {
+        let reply = case.reply.map(|reply| match reply {
             Reply::Waits => "sets wait for their answers",
             Reply::Noreply => "sets do not wait",
         });
@@ -324,14 +326,21 @@ mod tests {
     #[test]
     fn what_differs_in_placement_or_size_is_another_contest() {
         let mut two = row("memcached", 1.0, 0.0);
-        two.placement = Some(Placement::Two);
+        two.case.placement = Some(Placement::Two);
         let mut large = row("lmdb", 1.0, 0.0);
         large.case.keys = 10;
-        let run = of(&[row("tavola", 1.0, 0.0), two, large]);
+        // Where its server was does not part it from the others of its case.
+        let mut served = row("redis", 1.0, 0.0);
+        served.placement = Some(Placement::One);
+        let run = of(&[row("tavola", 1.0, 0.0), two, large, served]);
         let stores = stores(&run);
         let all = contests(&run, &stores);
         assert_eq!(all.len(), 3);
-        assert!(all.iter().all(|contest| contest.standing(false).is_none()));
+        let standing = |contest: &Contest| contest.standing(false).is_some();
+        assert_eq!(
+            all.iter().map(standing).collect::<Vec<_>>(),
+            [true, false, false]
+        );
     }
 
     #[test]

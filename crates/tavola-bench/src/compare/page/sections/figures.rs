@@ -150,7 +150,11 @@ struct Column {
     show: fn(&Entry) -> Option<String>,
 }
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
+    Column {
+        heading: "Its server",
+        show: |entry| entry.row.server(),
+    },
     Column {
         heading: "CPU an operation",
         show: |entry| {

@@ -99,7 +99,7 @@ fn method() -> Markup {
                   meets all of them. The bar is the median, the line on it reaches from the least to
                   the most." }
             li { "Programs are pinned to CPUs. Where a client and a server run, and whether a set
-                  waits for its answer, is a part of the case." }
+                  waits for its answer, is a part of the case, or stands in the row." }
             li { "CPU time and memory are those of the program that was timed. Where it asks a
                   server that the run started, the CPU time of all processes of the server is added,
                   and shown by itself; their memory (PSS, with their files in memory) stands beside

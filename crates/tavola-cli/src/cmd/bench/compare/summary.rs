@@ -125,6 +125,9 @@ fn figures(row: &Row) -> String {
         let _ = write!(text, "  {bytes:.0} B a key");
     }
     text.push_str(&cpu(row));
+    if let Some(server) = row.server() {
+        let _ = write!(text, "  server: {server}");
+    }
     if row.shares.len() > 1 {
         let percent = |share: &f64| format!("{:.0}", share * 100.0);
         let parts: Vec<String> = row.shares.iter().map(percent).collect();
@@ -177,6 +180,7 @@ fn scale(unit: &str) -> (f64, &str) {
 
 #[cfg(test)]
 mod tests {
+    use tavola_bench::compare::job::{Placement, Transport};
     use tavola_bench::compare::report::PeerRow;
 
     use super::*;
@@ -242,6 +246,9 @@ mod tests {
         let text = figures(&row);
         let told = "CPU 12.50 + 7.25 µs (client + server)  memory 3.0 + 9.0 MiB";
         assert!(text.ends_with(told), "{text}");
+        row.placement = Some(Placement::One);
+        row.transport = Some(Transport::Unix);
+        assert!(figures(&row).ends_with("MiB  server: Unix, one CPU"));
     }
 
     #[test]
