@@ -1,6 +1,7 @@
 //! What is compared of two rows of one case, and when neither is called faster. Who is behind whom
 //! ([`behind`](super::behind)) and the page's contests are told by the same measure.
 
+use super::job::Latency;
 use super::report::Row;
 
 /// The median of all runs, and how far they reach.
@@ -30,17 +31,19 @@ pub(super) fn is_timed(row: &Row) -> bool {
 
 /// Of a row, in nanoseconds where calls are timed, else in its unit.
 pub(super) fn figure(row: &Row, timed: bool) -> Figure {
-    match row.latency.p99_ns.filter(|_| timed) {
-        Some(ns) => Figure {
-            median: ns as f64,
-            least: ns as f64,
-            most: ns as f64,
-        },
-        None => Figure {
+    let Some(median) = row.latency.p99_ns.filter(|_| timed) else {
+        return Figure {
             median: row.median,
             least: row.least,
             most: row.most,
-        },
+        };
+    };
+    // Results of before have that of one run.
+    let of = |all: &Option<Latency>| all.as_ref().and_then(|all| all.p99_ns).unwrap_or(median);
+    Figure {
+        median: median as f64,
+        least: of(&row.latency_least) as f64,
+        most: of(&row.latency_most) as f64,
     }
 }
 
@@ -84,6 +87,22 @@ mod tests {
             assert_eq!(is_level(of(one, 0.0), of(other, 0.0)), level);
             assert_eq!(is_level(of(one, 0.0), of(other, 0.01)), level);
         }
+    }
+
+    #[test]
+    fn latencies_of_several_runs_reach_from_the_least_to_the_most() {
+        let p99 = |ns| Latency {
+            p99_ns: Some(ns),
+            ..Latency::default()
+        };
+        let mut row = Row {
+            latency: p99(20),
+            ..Row::default()
+        };
+        assert_eq!(figure(&row, true), of(20.0, 0.0));
+        row.latency_least = Some(p99(15));
+        row.latency_most = Some(p99(25));
+        assert_eq!(figure(&row, true), of(20.0, 5.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::job::is_cut_short;
+use super::job::{Latency, is_cut_short};
 use super::journal::{PhaseOfAll, Run};
 use super::peers::Peer;
 use super::report::{LeftOut, Row};
@@ -91,10 +91,38 @@ fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
         pause_ns: sum.pause_ns,
         shares: phase.shares.clone(),
         per_second: phase.per_second.clone(),
-        latency: sum.latency.clone(),
+        latency: Latency {
+            cdf: sum.latency.cdf.clone(),
+            ..percentiles(all, median)
+        },
+        latency_least: trial.case.timed.then(|| percentiles(all, |ns| ns[0])),
+        latency_most: trial
+            .case
+            .timed
+            .then(|| percentiles(all, |ns| ns[ns.len() - 1])),
         verified: true,
         language: peer.language.to_owned(),
         note: note.unwrap_or(&sum.note).clone(),
+    }
+}
+
+/// Each by itself: what `pick` takes from that of all runs, from the least on. A run of median rate
+/// may have the slowest call of all.
+fn percentiles(all: &[(&PhaseOfAll, &Run)], pick: fn(&[f64]) -> f64) -> Latency {
+    let of = |percentile: fn(&Latency) -> Option<u64>| {
+        let all = all
+            .iter()
+            .filter_map(|(phase, _)| percentile(&phase.sum.latency));
+        let mut all: Vec<f64> = all.map(|ns| ns as f64).collect();
+        all.sort_by(f64::total_cmp);
+        (!all.is_empty()).then(|| pick(&all) as u64)
+    };
+    Latency {
+        p50_ns: of(|latency| latency.p50_ns),
+        p99_ns: of(|latency| latency.p99_ns),
+        p999_ns: of(|latency| latency.p999_ns),
+        max_ns: of(|latency| latency.max_ns),
+        cdf: Vec::new(),
     }
 }
 
@@ -154,6 +182,37 @@ mod tests {
         let row = &rows[0];
         assert_eq!((row.least, row.median, row.most), (25.0, 50.0, 100.0));
         assert_eq!(row.runs, [100.0, 25.0, 50.0]);
+    }
+
+    #[test]
+    fn each_percentile_is_the_median_of_its_own_and_the_curve_of_one_run() {
+        let peer = peers::all().next().unwrap();
+        let timed = |seconds, p50, p99| {
+            let mut run = run(seconds, true);
+            run.phases[0].sum.latency = Latency {
+                p50_ns: Some(p50),
+                p99_ns: Some(p99),
+                cdf: vec![(p50, 1.0)],
+                ..Latency::default()
+            };
+            run
+        };
+        let runs = [
+            timed(1.0, 30, 500),
+            timed(4.0, 10, 900),
+            timed(2.0, 20, 9_000),
+        ];
+        let mut trial = trial();
+        trial.case.timed = true;
+        let (rows, _) = rows(&trial, &peer, &runs.iter().collect::<Vec<_>>());
+        let row = &rows[0];
+        assert_eq!(row.latency.cdf, [(20, 1.0)], "of the run of median rate");
+        let two = |of: &Latency| (of.p50_ns, of.p99_ns, of.max_ns);
+        assert_eq!(two(&row.latency), (Some(20), Some(900), None));
+        let least = row.latency_least.as_ref().unwrap();
+        let most = row.latency_most.as_ref().unwrap();
+        assert_eq!(two(least), (Some(10), Some(500), None));
+        assert_eq!(two(most), (Some(30), Some(9_000), None));
     }
 
     #[test]

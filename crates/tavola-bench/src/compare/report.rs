@@ -217,9 +217,16 @@ pub struct Row {
     /// Operations a second by each process in each slice of the case's `slice_ms` (a second where
     /// it has none), in the run of median rate.
     pub per_second: Vec<Vec<u64>>,
-    /// Latencies, from a run of their own.
+    /// Latencies, from runs of their own: of each percentile, and of the slowest call, the median
+    /// of all repetitions; the curve is that of the run of median rate.
     #[serde(flatten)]
     pub latency: Latency,
+    /// The least of each, where calls were timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_least: Option<Latency>,
+    /// The most of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_most: Option<Latency>,
     /// Every answer was right; rows where one was not have no figure.
     pub verified: bool,
     /// The language of the program that was timed.

@@ -189,6 +189,9 @@ fn how_often_stores_were_run_is_told_of_all() {
     assert!(first(&results).starts_with("Median of 3 runs;"));
     results["rows"][0]["runs"] = serde_json::json!([1.0]);
     assert!(first(&results).starts_with("Median of up to 3 runs;"));
+    let html = Html::parse_document(&page_of(&results));
+    let timed = &texts(&html, "#w-f .unit")[0];
+    assert!(timed.starts_with("Each percentile"), "{timed}");
 }
 
 #[test]

@@ -58,7 +58,9 @@ fn figure(chart: &Chart) -> Markup {
             @match chart.kind {
                 Kind::Bars => figcaption.unseen { (chart.label) },
                 Kind::Curve => figcaption { (chart.label) },
-                Kind::Latency => figcaption { "How long single calls take" },
+                Kind::Latency => figcaption {
+                    "How long single calls take, in the run of median rate"
+                },
                 Kind::Seconds => figcaption {
                     "Operations a second over time; each band is a process's part. A row reaches up
                      to the best of its store, whatever that of the others is."
@@ -216,11 +218,10 @@ fn table(contest: &Contest) -> Markup {
         table.figures {
             thead { tr {
                 th scope="col" { "Store" } th scope="col" { "Language" }
-                @if contest.timed {
-                    th.number scope="col" { "99 % of the calls within" }
-                } @else {
-                    th.number scope="col" { "Median" } th.number scope="col" { "Least to most" }
+                th.number scope="col" {
+                    @if contest.timed { "99 % of the calls within" } @else { "Median" }
                 }
+                th.number scope="col" { "Least to most" }
                 th.number scope="col" { "Tavola is" }
                 @for column in &columns { th.number scope="col" { (column.heading) } }
             } }
@@ -232,12 +233,24 @@ fn table(contest: &Contest) -> Markup {
             }
         }
         p.unit {
-            @if !contest.timed { "Median of " (repetitions(contest)) "; " }
-            (unit.direction()) "."
+            (of_runs(contest)) "; " (unit.direction()) "."
             @if contest.entries.iter().any(|entry| entry.row.server_cpu_us_per_op.is_some()) {
                 " CPU time is that of client + server."
             }
         }
+    }
+}
+
+/// What the figures are of.
+fn of_runs(contest: &Contest) -> String {
+    let mut entries = contest.entries.iter();
+    let told = entries.any(|entry| entry.row.latency_least.is_some());
+    let runs = repetitions(contest);
+    match (contest.timed, told) {
+        (false, _) => format!("Median of {runs}"),
+        (true, true) => format!("Each percentile, and the slowest call: median of {runs}"),
+        // As results of before have them.
+        (true, false) => "Of the run of median rate".to_owned(),
     }
 }
 
@@ -260,7 +273,7 @@ fn line(contest: &Contest, entry: &Entry, ours: Option<&Entry>, columns: &[&Colu
         (opening(entry, html! {
             td { (row.language) }
             td.number { (unit.show(figure.median)) }
-            @if !contest.timed { td.number { (spread(unit, figure.least, figure.most)) } }
+            td.number { (spread(unit, figure.least, figure.most)) }
             td.number {
                 @if let Some(ours) = ours.filter(|_| !entry.store.ours) {
                     (words::ratio(contest.ratio(ours, entry)))
