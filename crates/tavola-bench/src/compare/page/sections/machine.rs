@@ -93,8 +93,10 @@ pub(super) fn section(run: &Run) -> Markup {
 fn method() -> Markup {
     html! {
         ul.method {
-            li { "Every peer is the real thing, used as its own documentation advises, in a program
-                  in which nothing but its calls is timed." }
+            li { "Every peer is the real thing, used as its own documentation advises. Making the
+                  key and the value, the call and the comparison of the answer are all within the
+                  time, by the same code for all programs of a language; those in Ruby and PHP make
+                  keys and values before a pass." }
             li { "The repetitions of all peers are interleaved, so that a slow minute of the machine
                   meets all of them. The bar is the median, the line on it reaches from the least to
                   the most." }
