@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::job::is_cut_short;
 use super::report::{Results, Row};
+use super::workloads::processes;
 
 /// Marks a figure of fewer keys than there should be.
 const CUT: &str = "*";
@@ -18,13 +19,13 @@ pub fn replaced(page: &str, table: &str) -> Option<String> {
     Some(format!("{}\n\n{table}\n{}", &page[..begin], &page[end..]))
 }
 
-/// Operations a second in millions, of the case with a million keys, else with most.
-pub fn table(results: &Results) -> String {
+/// Operations a second in millions, of the case with a million keys, else with most; none when the
+/// run had no case of many keys.
+pub fn table(results: &Results) -> Option<String> {
     let one = |row: &&Row| row.workload == "e" && row.case.procs == 1 && row.case.batch.is_none();
     let counts = results.rows.iter().filter(one).map(|row| row.case.keys);
-    let Some(keys) = counts.min_by_key(|keys| keys.abs_diff(1_000_000)) else {
-        return "No figures: the run had none of many keys.\n".to_owned();
-    };
+    let keys = counts.min_by_key(|keys| keys.abs_diff(1_000_000))?;
+    let all_cpus = results.machine.cpus as u32;
     let of = |peer: &str, phase: &str, procs: u32, batched: bool| {
         results.rows.iter().find(|row| {
             let case = &row.case;
@@ -49,7 +50,7 @@ pub fn table(results: &Results) -> String {
             figure(get),
             rate(of(&peer.name, "get_batch", 1, true)),
             rate(of(&peer.name, "miss", 1, false)),
-            rate(of(&peer.name, "get", 2, false)),
+            rate(of(&peer.name, "get", all_cpus, false)),
             get.bytes_per_key
                 .map_or("–".to_owned(), |bytes| format!("{bytes:.0}")),
         ];
@@ -63,7 +64,7 @@ pub fn table(results: &Results) -> String {
         );
     }
     let _ = write!(text, "\n{}\n", foot(results, is_cut));
-    text
+    Some(text)
 }
 
 fn head(results: &Results, keys: u64) -> String {
@@ -71,7 +72,7 @@ fn head(results: &Results, keys: u64) -> String {
     format!(
         "{} × {}{}, {} GiB, Linux {}, {}, {}: {keys} keys of 8 bytes with values of 8, one \
          process unless said; million operations a second, medians.\n\n\
-         | store | put | mix | get | get, 32 a call | miss | get, 2 processes | bytes a key |\n\
+         | store | put | mix | get | get, 32 a call | miss | get, {} | bytes a key |\n\
          |---|---|---|---|---|---|---|---|\n",
         machine.cpus,
         machine.cpu,
@@ -80,6 +81,7 @@ fn head(results: &Results, keys: u64) -> String {
         machine.kernel,
         machine.system,
         results.started.get(..10).unwrap_or_default(),
+        processes(machine.cpus as u32),
     )
 }
 
@@ -162,7 +164,7 @@ mod tests {
             peers: vec![peer("slow"), peer("fast"), peer("absent")],
             ..Results::default()
         };
-        let text = table(&results);
+        let text = table(&results).unwrap();
         assert!(text.contains("| FAST  | 0.050 | – | 12.3 |"), "{text}");
         assert!(text.find("FAST").unwrap() < text.find("SLOW").unwrap());
         assert!(!text.contains("ABSENT"));
@@ -172,11 +174,37 @@ mod tests {
         elsewhere.workload = "h".to_owned();
         elsewhere.note = Some("only 7 of 9 within its time".to_owned());
         results.rows.push(elsewhere);
-        assert!(!table(&results).contains("its time was over"));
+        assert!(!table(&results).unwrap().contains("its time was over"));
         results.rows[2].note = Some("only 7 of 9 within its time".to_owned());
         results.rows[1].note = Some("behind another".to_owned());
-        let text = table(&results);
+        let text = table(&results).unwrap();
         assert!(text.contains("0.050*") && !text.contains("12.3*"), "{text}");
         assert!(text.contains("its time was over"), "{text}");
+    }
+
+    #[test]
+    fn the_processes_are_as_many_as_the_machine_of_the_run_has_cpus() {
+        let row = |procs, median| {
+            let mut row = Row {
+                workload: "e".to_owned(),
+                phase: "get".to_owned(),
+                median,
+                ..Row::default()
+            };
+            (row.case.keys, row.case.procs) = (1_000_000, procs);
+            row
+        };
+        let mut results = Results {
+            rows: vec![row(1, 2e6), row(16, 3e6), row(4, 7e6)],
+            peers: vec![PeerRow::default()],
+            ..Results::default()
+        };
+        results.machine.cpus = 4;
+        let text = table(&results).unwrap();
+        assert!(text.contains("| get, 4 processes |"), "{text}");
+        assert!(text.contains("| 2.00 | – | – | 7.00 |"), "{text}");
+        // Of several processes alone there is no table.
+        results.rows.remove(0);
+        assert_eq!(table(&results), None);
     }
 }

@@ -338,7 +338,7 @@ fn more_processes(extent: Extent) -> Vec<Trial> {
     (1..=most).map(trial).collect()
 }
 
-fn processes(count: u32) -> String {
+pub(super) fn processes(count: u32) -> String {
     match count {
         1 => "1 process".to_owned(),
         count => format!("{count} processes"),

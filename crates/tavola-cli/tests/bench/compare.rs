@@ -8,12 +8,16 @@ use serde_json::Value;
 
 use crate::Desk;
 
-/// A run of workload e with these arguments, its stores and results in the desk's folder.
+/// A run of workload i with these arguments, its stores and results in the desk's folder.
 fn compare(desk: &Desk, args: &[&str]) -> Output {
     command(desk, args).output().expect("the command starts")
 }
 
 fn command(desk: &Desk, args: &[&str]) -> std::process::Command {
+    command_of(desk, "i", args)
+}
+
+fn command_of(desk: &Desk, workload: &str, args: &[&str]) -> std::process::Command {
     let path = |name: &str| {
         let path = desk.dir.path().join(name);
         fs::create_dir_all(&path).unwrap();
@@ -21,7 +25,7 @@ fn command(desk: &Desk, args: &[&str]) -> std::process::Command {
     };
     let (out, stores) = (path("out"), path("stores"));
     let head = [
-        "bench", "compare", "--quick", "--only", "i", "--repeat", "1", "--json",
+        "bench", "compare", "--quick", "--only", workload, "--repeat", "1", "--json",
     ];
     let mut command = desk.command(&head);
     command.args(["--out", &out, "--dir", &stores]).args(args);
@@ -131,14 +135,30 @@ fn a_page_gets_its_table() {
     let page = desk.dir.path().join("page.md");
     let text = "# Page\n<!-- compare -->\nold\n<!-- end of compare -->\nafter\n";
     fs::write(&page, text).unwrap();
-    let path = page.to_str().unwrap();
-    results(&compare(&desk, &["--peers", "std-mutex", "--page", path]));
+    let args = ["--peers", "std-mutex", "--page", page.to_str().unwrap()];
+    // A run without the figures of the table leaves the page as it is, and says so.
+    let output = compare(&desk, &args);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("page.md stays as it is"));
+    results(&output);
+    assert_eq!(fs::read_to_string(&page).unwrap(), text);
+    results(&command_of(&desk, "e", &args).output().unwrap());
     let written = fs::read_to_string(&page).unwrap();
     assert!(written.starts_with("# Page\n") && written.ends_with("\nafter\n"));
-    assert!(!written.contains("old"), "{written}");
+    assert!(
+        written.contains("HashMap in Mutex") && !written.contains("\nold\n"),
+        "{written}"
+    );
+    // Also without measuring anything.
+    fs::write(&page, text).unwrap();
+    let again = |page: &Path| {
+        let mut command = desk.command(&["bench", "compare", "--report-only"]);
+        command.arg(desk.dir.path().join("out/results.json"));
+        command.arg("--page").arg(page).output().unwrap()
+    };
+    assert!(again(&page).status.success());
+    assert_eq!(fs::read_to_string(&page).unwrap(), written);
     fs::write(&page, "no marks").unwrap();
-    let output = compare(&desk, &["--peers", "std-mutex", "--resume", "--page", path]);
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(again(&page).status.code(), Some(2));
     assert_eq!(fs::read_to_string(&page).unwrap(), "no marks");
 }
 

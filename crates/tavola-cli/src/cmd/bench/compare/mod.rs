@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tavola_bench::compare::{self, Config, Given, LETTERS, Progress, markdown, page, torment};
+use tavola_bench::compare::{
+    self, Config, Given, LETTERS, Progress, Results, markdown, page, torment,
+};
 
 use super::{explain, json, show, worker};
 use crate::error::CliError;
@@ -103,7 +105,7 @@ pub fn run(args: Args) -> Result<(), CliError> {
         let report = page::write(results, args.out.as_deref()).map_err(explain)?;
         if let Some(page) = &args.page {
             let results = page::read(results).map_err(explain)?;
-            write_table(page, &markdown::table(&results))?;
+            write_table(page, &results)?;
         }
         return show(report.display().to_string());
     }
@@ -140,7 +142,7 @@ pub fn run(args: Args) -> Result<(), CliError> {
     }
     let results = compare::run(&config, &mut |progress| tell(progress)).map_err(explain)?;
     if let Some(page) = &args.page {
-        write_table(page, &markdown::table(&results))?;
+        write_table(page, &results)?;
     }
     let report = page::write(&config.out.join("results.json"), None).map_err(explain)?;
     eprintln!("# charts and tables: {}", report.display());
@@ -150,13 +152,18 @@ pub fn run(args: Args) -> Result<(), CliError> {
     }
 }
 
-/// The page gets another table between its marks.
-fn write_table(page: &Path, table: &str) -> Result<(), CliError> {
+/// The page gets another table between its marks, if the results have the figures for one.
+fn write_table(page: &Path, results: &Results) -> Result<(), CliError> {
+    let Some(table) = markdown::table(results) else {
+        let page = page.display();
+        eprintln!("# {page} stays as it is: there are no figures of many keys, workload e");
+        return Ok(());
+    };
     let text = fs::read_to_string(page).map_err(|source| CliError::Read {
         path: page.to_owned(),
         source,
     })?;
-    let Some(text) = markdown::replaced(&text, table) else {
+    let Some(text) = markdown::replaced(&text, &table) else {
         let [begin, end] = markdown::MARKS;
         let page = page.display();
         let sentence = format!("{page} has no lines '{begin}' and '{end}' to write between");
