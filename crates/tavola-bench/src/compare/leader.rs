@@ -5,19 +5,18 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::folders::Folders;
-use super::found::Workshop;
 use super::gather;
-use super::given::Given;
 use super::journal::{Begun, Entry, Journal, Run};
 use super::machine::{cpus, machine, utc_now};
 use super::noise::{Gauge, noise};
-use super::peers::{self, Found, Peer, Server};
-use super::report::{LeftOut, PeerRow, Results, SCHEMA, TormentRow};
+use super::peers::{Found, Peer};
+use super::report::{LeftOut, Results, SCHEMA, TormentRow};
+use super::roster::{check, find, peer_rows, workshop};
 use super::supply::Stock;
 use super::torment;
 use super::turn::Ground;
-use super::workloads::{Extent, LETTERS, RULES, Trial, plan};
-use super::{Config, Progress, behind, company, cut, properties, sources};
+use super::workloads::{Extent, RULES, Trial, plan};
+use super::{Config, Progress, behind, company, cut};
 use crate::{Error, Result};
 
 /// When a quick run begins its last turn, counted from its own beginning: with what comes after it
@@ -92,87 +91,6 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
     let results = leader.results(&trials, skipped);
     write(config, &results)?;
     Ok(results)
-}
-
-/// Who takes part and who does not, and why.
-///
-/// # Errors
-///
-/// As [`run`].
-pub fn list(config: &Config) -> Result<Vec<PeerRow>> {
-    check(config)?;
-    let folders = Folders::make(config)?;
-    let (found, skipped) = find(config, &folders, &mut |_| ())?;
-    Ok(peer_rows(config, &found, skipped, &BTreeMap::new()))
-}
-
-fn check(config: &Config) -> Result<()> {
-    if let Some(letter) = config
-        .only
-        .chars()
-        .find(|&letter| !LETTERS.contains(letter))
-    {
-        return Err(Error::BadOption {
-            option: "only",
-            why: format!("there is no workload {letter}; letters are {LETTERS}"),
-        });
-    }
-    let mut known: Vec<&str> = peers::all().map(|peer| peer.name).collect();
-    if config.torment.is_some() {
-        known.extend(torment::names().filter(|name| peers::all().all(|peer| peer.name != *name)));
-    }
-    if let Some(name) = config
-        .peers
-        .iter()
-        .find(|name| !known.contains(&name.as_str()))
-    {
-        return Err(Error::BadOption {
-            option: "peers",
-            why: format!("there is no {name}; there are {}", known.join(", ")),
-        });
-    }
-    if config.repeat == Some(0) {
-        return Err(Error::BadOption {
-            option: "repeat",
-            why: "at least 1".to_owned(),
-        });
-    }
-    Ok(())
-}
-
-fn workshop(folders: &Folders, config: &Config) -> Workshop {
-    Workshop {
-        sources: folders.disk.join("peers"),
-        worker: config.worker.clone(),
-        given: config.given.clone(),
-    }
-}
-
-/// Who is here, and who is not.
-#[expect(clippy::type_complexity, reason = "a pair of lists is what it is")]
-fn find(
-    config: &Config,
-    folders: &Folders,
-    tell: &mut dyn FnMut(&Progress),
-) -> Result<(Vec<Found>, Vec<(Peer, String)>)> {
-    let workshop = workshop(folders, config);
-    sources::unpack(&workshop.sources)?;
-    let wanted =
-        |peer: &Peer| config.peers.is_empty() || config.peers.iter().any(|name| name == peer.name);
-    let (mut found, mut skipped) = (Vec::new(), Vec::new());
-    for peer in peers::all().filter(wanted) {
-        match workshop.find(peer) {
-            Ok(here) => found.push(here),
-            Err(why) => {
-                tell(&Progress::Skipped {
-                    peer: peer.name.to_owned(),
-                    why: why.clone(),
-                });
-                skipped.push((peer, why));
-            }
-        }
-    }
-    Ok((found, skipped))
 }
 
 struct Leader<'a> {
@@ -368,42 +286,6 @@ fn left_out(trial: &Trial, peer: &Peer, why: String) -> LeftOut {
         peer: peer.name.to_owned(),
         phase: String::new(),
         why,
-    }
-}
-
-fn peer_rows(
-    config: &Config,
-    found: &[Found],
-    skipped: Vec<(Peer, String)>,
-    versions: &BTreeMap<String, String>,
-) -> Vec<PeerRow> {
-    let here = found.iter().map(|found| (found.peer, None));
-    let absent = skipped.into_iter().map(|(peer, why)| (peer, Some(why)));
-    here.chain(absent)
-        .map(|(peer, why)| PeerRow {
-            version: versions.get(peer.name).cloned().unwrap_or_default(),
-            skipped: why,
-            ..peer_row(&peer, &config.given)
-        })
-        .collect()
-}
-
-fn peer_row(peer: &Peer, given: &Given) -> PeerRow {
-    let is_given = peer
-        .server
-        .is_some_and(|kind| given.address(kind).is_some());
-    let server = match (peer.server, is_given) {
-        (Some(Server::Postgres), true) => "; the server of the address that was given",
-        (Some(Server::Postgres), false) => "; the server's files in memory",
-        _ => "",
-    };
-    PeerRow {
-        name: peer.name.to_owned(),
-        title: peer.title.to_owned(),
-        configuration: format!("{}{server}", peer.configuration),
-        language: peer.language.to_owned(),
-        properties: properties::of(peer, is_given),
-        ..PeerRow::default()
     }
 }
 

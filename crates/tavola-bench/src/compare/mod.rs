@@ -34,6 +34,7 @@ pub mod peers;
 mod program;
 mod properties;
 pub mod report;
+mod roster;
 mod servers;
 mod sources;
 mod supply;
@@ -44,8 +45,9 @@ mod workloads;
 
 pub use given::Given;
 pub use job::Job;
-pub use leader::{list, run};
+pub use leader::run;
 pub use report::Results;
+pub use roster::list;
 pub use workloads::LETTERS;
 
 /// What is to be compared.
