@@ -74,7 +74,7 @@ impl Workshop {
         make.arg(format!("{adapter}.c"))
             .args(["harness.o", "-o", adapter]);
         if adapter == "tavola" {
-            make.arg("-I.").args(library(&folder)?);
+            make.arg("-I.").args(linked(&folder)?);
         }
         make.args(libs).arg("-lm");
         succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
@@ -109,15 +109,19 @@ impl Workshop {
 /// The name that programs ask for libtavola by; its own build gives it.
 const LIBRARY: &str = "libtavola.so.0";
 
-/// Where libtavola is, as arguments of the linker: beside this program, in the folder of libraries
-/// beside its own, or where the linker looks by itself. The first two get the name that programs
-/// ask for in the folder of the peers.
-fn library(folder: &Path) -> Result<Vec<String>, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let beside = program.parent().unwrap_or(Path::new("/"));
+/// libtavola beside this program, or in the folder of libraries beside its own.
+pub(super) fn library() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let beside = program.parent()?;
     let places = [beside.to_owned(), beside.join("../lib")];
     let mut files = places.iter().map(|place| place.join("libtavola.so"));
-    let Some(file) = files.find(|file| file.is_file()) else {
+    files.find(|file| file.is_file())
+}
+
+/// Arguments of the linker for it; none where the linker is to look by itself. It gets the name that
+/// programs ask for in the folder of the peers.
+fn linked(folder: &Path) -> Result<Vec<String>, String> {
+    let Some(file) = library() else {
         return Ok(Vec::new());
     };
     for name in ["libtavola.so", LIBRARY] {

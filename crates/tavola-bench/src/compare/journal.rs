@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::job::{EndLine, PhaseLine, Placement, Transport, is_cut_short};
+use super::measured::{Measured, difference};
 use super::noise::Sample;
 use super::report::{Machine, TormentRow};
 use crate::{Error, Result};
@@ -34,6 +35,9 @@ pub(super) struct Begun {
     pub(super) machine: Machine,
     pub(super) started: String,
     pub(super) quick: bool,
+    /// What the rows are of.
+    #[serde(default)]
+    pub(super) measured: Measured,
 }
 
 /// One peer did one case once, or did not.
@@ -112,9 +116,11 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Begins anew, or reads what is there when `resume` is said.
+    /// Begins anew, or reads what is there when `resume` is said. Turns that failed do not count
+    /// then: they are taken again.
     pub(super) fn open(path: &Path, resume: bool, begun: Begun) -> Result<Self> {
-        let entries = if resume { read(path)? } else { Vec::new() };
+        let mut entries = if resume { read(path)? } else { Vec::new() };
+        entries.retain(|entry| !matches!(entry, Entry::Run(run) if run.failed.is_some()));
         let mut options = OpenOptions::new();
         let fresh = entries.is_empty();
         options.create(true).append(true);
@@ -197,14 +203,16 @@ fn read(path: &Path) -> Result<Vec<Entry>> {
 fn must_fit(before: &Begun, now: &Begun) -> Result<()> {
     let same = |of: &Begun| (of.schema, of.rules, of.quick, of.tavola.clone());
     let machine = |begun: &Begun| (begun.machine.cpu.clone(), begun.machine.cpus);
-    if same(before) == same(now) && machine(before) == machine(now) {
+    let why = if same(before) != same(now) || machine(before) != machine(now) {
+        "the run there is of another machine or version, or the other of --quick and not".to_owned()
+    } else if let Some(what) = difference(&before.measured, &now.measured) {
+        format!("the rows there were measured with another {what}")
+    } else {
         return Ok(());
-    }
-    let why = "the run there is of another machine or version, or the other of --quick and not; \
-               give another --out";
+    };
     Err(Error::BadOption {
         option: "resume",
-        why: why.to_owned(),
+        why: format!("{why}; give another --out, or begin anew without --resume"),
     })
 }
 
@@ -220,6 +228,7 @@ mod tests {
             machine: Machine::default(),
             started: "then".to_owned(),
             quick,
+            measured: vec![("program".to_owned(), "this".to_owned())],
         }
     }
 
@@ -244,6 +253,45 @@ mod tests {
         assert!(Journal::open(&path, true, begun(false)).is_err());
         let anew = Journal::open(&path, false, begun(false)).unwrap();
         assert_eq!(anew.runs().count(), 0);
+    }
+
+    #[test]
+    fn nobody_goes_on_with_the_rows_of_another_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rows.jsonl");
+        drop(Journal::open(&path, false, begun(true)).unwrap());
+        let rows = std::fs::read(&path).unwrap();
+        let mut other = begun(true);
+        other.measured.clear();
+        let error = Journal::open(&path, true, other).err().unwrap().to_string();
+        assert!(
+            error.contains("another program; give another --out"),
+            "{error}"
+        );
+        assert_eq!(std::fs::read(&path).unwrap(), rows, "they stay");
+        // Those of before this was written down.
+        let text = String::from_utf8(rows).unwrap();
+        let before = text.replace(r#","measured":[["program","this"]]"#, "");
+        assert_ne!(before, text);
+        std::fs::write(&path, before).unwrap();
+        assert!(Journal::open(&path, true, begun(true)).is_err());
+    }
+
+    #[test]
+    fn what_failed_is_not_there_when_a_run_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rows.jsonl");
+        let mut journal = Journal::open(&path, false, begun(true)).unwrap();
+        for failed in [None, Some("it fell over".to_owned())] {
+            let run = Run {
+                failed,
+                ..Run::default()
+            };
+            journal.add(Entry::Run(Box::new(run))).unwrap();
+        }
+        assert_eq!(journal.runs().count(), 2);
+        let again = Journal::open(&path, true, begun(true)).unwrap();
+        assert_eq!(again.runs().collect::<Vec<_>>(), [&Run::default()]);
     }
 
     #[test]

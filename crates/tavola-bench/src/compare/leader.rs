@@ -8,6 +8,7 @@ use super::folders::Folders;
 use super::gather;
 use super::journal::{Begun, Entry, Journal, Run};
 use super::machine::{cpus, machine, utc_now};
+use super::measured::measured;
 use super::noise::{Gauge, noise};
 use super::peers::{Found, Peer};
 use super::report::{LeftOut, Results, SCHEMA, TormentRow};
@@ -59,6 +60,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
         machine: machine(),
         started: utc_now(),
         quick: config.quick,
+        measured: measured(config),
     };
     let journal = Journal::open(&config.out.join("rows.jsonl"), config.resume, begun)?;
     let (found, skipped) = find(config, &folders, tell)?;

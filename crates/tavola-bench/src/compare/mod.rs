@@ -28,6 +28,7 @@ mod journal;
 mod leader;
 mod machine;
 pub mod markdown;
+mod measured;
 mod noise;
 pub mod page;
 pub mod peers;

@@ -110,6 +110,19 @@ fn a_run_that_was_ended_goes_on_without_doing_anything_twice() {
     assert!(!new.is_empty() && new.iter().all(|entry| entry["peer"] == "std-rwlock"));
     let rows = results["rows"].as_array().unwrap();
     assert!(rows.iter().any(|row| row["peer"] == "std-mutex"));
+    // What is measured is another: nothing is mixed with what is there, and nothing of it is lost.
+    let other = [
+        "--peers",
+        "std-mutex",
+        "--postgres",
+        "postgres://x",
+        "--resume",
+    ];
+    let refused = compare(&desk, &other);
+    assert_eq!(refused.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(errors.contains("another --postgres"), "{errors}");
+    assert_eq!(entries(&desk), after);
 }
 
 #[test]

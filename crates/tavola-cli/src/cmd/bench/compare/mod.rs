@@ -83,7 +83,7 @@ pub struct Args {
     /// Ask this server of SQL through ODBC, DSN=NAME or Driver=NAME;Server=HOST;... [default: none]
     #[arg(long, value_name = "STRING")]
     odbc: Option<String>,
-    /// Go on with the run in --out
+    /// Go on with the run in --out; turns that failed are taken again
     #[arg(long)]
     resume: bool,
     /// Measure nothing: make the page of a results.json there is, beside it or as --out
