@@ -25,7 +25,7 @@ pub(super) enum Entry {
 }
 
 /// What must be the same when a run goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Begun {
     pub(super) schema: u32,
     /// [`RULES`](super::workloads::RULES).
@@ -47,6 +47,9 @@ pub(super) struct Run {
     pub(super) title: String,
     pub(super) peer: String,
     pub(super) repetition: u32,
+    /// It does not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) warm_up: bool,
     /// Keys that the trial asks for.
     #[serde(default)]
     pub(super) keys: u64,

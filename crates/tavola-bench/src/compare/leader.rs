@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::folders::Folders;
 use super::gather;
-use super::journal::{Begun, Entry, Journal, Run};
+use super::journal::{Begun, Entry, Journal, PhaseOfAll, Run};
 use super::machine::{cpus, machine, utc_now};
 use super::measured::measured;
 use super::noise::{Gauge, noise};
@@ -27,6 +27,11 @@ const QUICK: Duration = Duration::from_secs(160);
 /// often each is done: it is long enough to tell, and those of all slow stores would take most of
 /// the run.
 const SLOW_S: f64 = 10.0;
+
+/// A store's first turn in a trial that took less is its warm-up: files are read for the first time
+/// then, and a processor that rested has not its full clock yet. Of a longer turn what comes before
+/// that is over is a small share.
+const WARM_S: f64 = 2.0;
 
 /// Compares, and writes `results.json`. Whoever takes no part is told with the reason.
 ///
@@ -118,36 +123,44 @@ impl Leader<'_> {
             for at in 0..able.len() {
                 let found = &able[(at + repetition as usize) % able.len()];
                 let peer = &found.peer;
-                if self.is_done(trial, peer, repetition) || self.is_outgrown(trial, peer) {
-                    continue;
+                // After a warm-up once more.
+                while !self.is_done(trial, peer, repetition) && !self.is_outgrown(trial, peer) {
+                    if self.until.is_some_and(|until| Instant::now() > until) {
+                        return Ok(());
+                    }
+                    let run = self.turn(trial, found, repetition)?;
+                    tell(&Progress::Turn {
+                        peer: run.peer.clone(),
+                        failed: run.failed.clone(),
+                    });
+                    self.journal.add(Entry::Run(Box::new(run)))?;
                 }
-                if self.config.is_interrupted() {
-                    return Err(Error::Interrupted);
-                }
-                if self.until.is_some_and(|until| Instant::now() > until) {
-                    return Ok(());
-                }
-                let noise = self.gauge.sample();
-                let begin = Instant::now();
-                let turn = self.ground.turn(trial, found, repetition)?;
-                let seconds = begin.elapsed().as_secs_f64();
-                let run = Run {
-                    noise,
-                    seconds,
-                    ..turn
-                };
-                if self.config.is_interrupted() {
-                    // Its program was told to end as well: what came of it says nothing.
-                    return Err(Error::Interrupted);
-                }
-                tell(&Progress::Turn {
-                    peer: run.peer.clone(),
-                    failed: run.failed.clone(),
-                });
-                self.journal.add(Entry::Run(Box::new(run)))?;
             }
         }
         Ok(())
+    }
+
+    fn turn(&self, trial: &Trial, found: &Found, repetition: u32) -> Result<Run> {
+        if self.config.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
+        let noise = self.gauge.sample();
+        let begin = Instant::now();
+        let turn = self.ground.turn(trial, found, repetition)?;
+        if self.config.is_interrupted() {
+            // Its program was told to end as well: what came of it says nothing.
+            return Err(Error::Interrupted);
+        }
+        let is_first = self.turns_of(trial, &found.peer).next().is_none();
+        let run = Run {
+            noise,
+            seconds: begin.elapsed().as_secs_f64(),
+            ..turn
+        };
+        Ok(Run {
+            warm_up: !self.config.quick && is_first && is_warm_up(&run),
+            ..run
+        })
     }
 
     /// What a run has already is not done again.
@@ -205,13 +218,18 @@ impl Leader<'_> {
         trial.workload == 'g' && is_outgrown(runs, trial.case.keys)
     }
 
-    fn runs_of(&self, trial: &Trial, peer: &Peer) -> Vec<&Run> {
-        let mine = |run: &&Run| {
+    fn turns_of(&self, trial: &Trial, peer: &Peer) -> impl Iterator<Item = &Run> {
+        self.journal.runs().filter(move |run| {
             run.peer == peer.name
                 && run.title == trial.title
                 && run.workload.starts_with(trial.workload)
-        };
-        self.journal.runs().filter(mine).collect()
+        })
+    }
+
+    /// Those that count.
+    fn runs_of(&self, trial: &Trial, peer: &Peer) -> Vec<&Run> {
+        let turns = self.turns_of(trial, peer);
+        turns.filter(|run| !run.warm_up).collect()
     }
 
     fn results(&self, trials: &[Trial], skipped: Vec<(Peer, String)>) -> Results {
@@ -275,6 +293,12 @@ fn is_done(runs: &[&Run], repetition: u32, spares_slow: bool) -> bool {
     })
 }
 
+/// Whether a store's first turn is one; a failure and a wrong answer count whenever they come.
+fn is_warm_up(run: &Run) -> bool {
+    let is_right = |phase: &PhaseOfAll| phase.sum.verified || phase.sum.refused.is_some();
+    run.failed.is_none() && run.seconds < WARM_S && run.phases.iter().all(is_right)
+}
+
 /// Whether a store's time was over before it had as many keys as a smaller trial of growth asks
 /// for.
 fn is_outgrown<'a>(mut runs: impl Iterator<Item = &'a Run>, keys: u64) -> bool {
@@ -299,8 +323,68 @@ fn write(config: &Config, results: &Results) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::super::job::PhaseLine;
+    use super::super::turn::tests::{END, PHASE, ground, toy};
     use super::*;
+
+    /// Repetition of each turn that a toy takes in a trial of two, and whether it is a warm-up.
+    fn turns(quick: bool, script: &str) -> Vec<(u32, bool)> {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Config {
+            quick,
+            ..Config::default()
+        };
+        let rows = dir.path().join("rows.jsonl");
+        let mut leader = Leader {
+            config: &config,
+            ground: ground(dir.path()),
+            journal: Journal::open(&rows, false, Begun::default()).unwrap(),
+            gauge: Gauge::new(),
+            found: vec![toy(script)],
+            until: None,
+        };
+        let extent = Extent {
+            quick,
+            full: false,
+            repeat: Some(2),
+            cpus: 1,
+        };
+        let trial = plan("e", extent, Path::new("")).remove(0);
+        leader.trial(&trial, &mut |_| ()).unwrap();
+        assert_eq!(leader.runs_of(&trial, &leader.found[0].peer).len(), 2);
+        // Who goes on has no warm-up again.
+        let before = leader.journal.entries.len();
+        leader.journal = Journal::open(&rows, true, Begun::default()).unwrap();
+        leader.trial(&trial, &mut |_| ()).unwrap();
+        assert_eq!(leader.journal.entries.len(), before);
+        let turns = leader.journal.runs();
+        turns.map(|run| (run.repetition, run.warm_up)).collect()
+    }
+
+    #[test]
+    fn a_short_first_turn_is_a_warm_up_beside_all_that_count() {
+        let right = format!("{PHASE} {END}");
+        let all = [(0, true), (0, false), (1, false)];
+        assert_eq!(turns(false, &right), all);
+        assert_eq!(turns(true, &right), all[1..], "a quick run has none");
+        // What would void the figure is not hidden in one.
+        let wrong = right.replace("true", "false");
+        assert_eq!(turns(false, &wrong), all[1..]);
+    }
+
+    #[test]
+    fn a_long_turn_needs_no_warm_up_and_a_failed_one_is_none() {
+        let run = |seconds, failed: Option<&str>| Run {
+            seconds,
+            failed: failed.map(str::to_owned),
+            ..Run::default()
+        };
+        assert!(is_warm_up(&run(0.9 * WARM_S, None)));
+        assert!(!is_warm_up(&run(WARM_S, None)));
+        assert!(!is_warm_up(&run(0.1, Some("it fell over"))));
+    }
 
     #[test]
     fn who_failed_or_is_slow_has_no_further_turn() {

@@ -52,7 +52,7 @@ pub use roster::list;
 pub use workloads::LETTERS;
 
 /// What is to be compared.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     /// How this program becomes a worker; a job follows as the last argument.
     pub worker: (PathBuf, Vec<OsString>),

@@ -415,7 +415,16 @@ pub(super) mod tests {
         }
     }
 
-    /// What comes of a peer whose program is a line of the shell.
+    /// A peer whose program is a line of the shell.
+    pub(in crate::compare) fn toy(script: &str) -> Found {
+        Found {
+            peer: peers::all().find(|peer| peer.name == "lmdb").unwrap(),
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+        }
+    }
+
+    /// What comes of it.
     fn turn_of(script: &str, procs: u32) -> Run {
         let dir = tempfile::tempdir().unwrap();
         let ground = ground(dir.path());
@@ -427,19 +436,14 @@ pub(super) mod tests {
         };
         let mut trial = plan("e", extent, Path::new("")).remove(0);
         trial.case.procs = procs;
-        let peer = peers::all().find(|peer| peer.name == "lmdb").unwrap();
-        let found = Found {
-            peer,
-            program: "/bin/sh".into(),
-            args: vec!["-c".into(), script.into()],
-        };
-        let run = ground.turn(&trial, &found, 0).unwrap();
+        let run = ground.turn(&trial, &toy(script), 0).unwrap();
         assert!(!ground.memory.join("store").exists(), "its folder is gone");
         run
     }
 
-    const PHASE: &str = r#"echo '{"phase":"put","ops":5,"seconds":0.1,"verified":true}';"#;
-    const END: &str = r#"echo '{"end":true,"version":"7","keys":5}';"#;
+    pub(in crate::compare) const PHASE: &str =
+        r#"echo '{"phase":"put","ops":5,"seconds":0.1,"verified":true}';"#;
+    pub(in crate::compare) const END: &str = r#"echo '{"end":true,"version":"7","keys":5}';"#;
 
     #[test]
     fn where_a_server_is_is_told_unless_it_was_there_already() {

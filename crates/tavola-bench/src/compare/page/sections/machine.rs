@@ -99,7 +99,9 @@ fn method() -> Markup {
                   keys and values before a pass." }
             li { "The repetitions of all peers are interleaved, so that a slow minute of the machine
                   meets all of them. The bar is the median, the line on it reaches from the least to
-                  the most." }
+                  the most. A store's first turn in a case is its warm-up and does not count, if it
+                  took less than 2 s; of a longer one the first part is a small share. A quick run
+                  has no warm-ups." }
             li { "Programs are pinned to CPUs. Where a client and a server run, and whether a set
                   waits for its answer, is a part of the case, or stands in the row." }
             li { "CPU time and memory are those of the program that was timed. Where it asks a
