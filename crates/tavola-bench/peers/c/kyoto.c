@@ -51,6 +51,56 @@ static bool remove_key(void *store, struct span key) {
   return false;
 }
 
+// Many keys a call: the store asks for each in their order.
+struct many {
+  const struct pair *pairs;
+  each_value each;
+  void *user;
+  size_t at;
+};
+
+static const char *put_next(const char *key, size_t key_len, size_t *len, void *user) {
+  (void)key, (void)key_len;
+  struct many *many = user;
+  struct span value = many->pairs[many->at++].value;
+  *len = value.len;
+  return value.data;
+}
+
+static const char *put_over(const char *key, size_t key_len, const char *old, size_t old_len,
+                            size_t *len, void *user) {
+  (void)old, (void)old_len;
+  return put_next(key, key_len, len, user);
+}
+
+static const char *take(const char *key, size_t key_len, const char *value, size_t value_len,
+                        size_t *len, void *user) {
+  (void)key, (void)key_len, (void)len;
+  struct many *many = user;
+  many->each(many->user, many->at++, value, value_len);
+  return KCVISNOP;
+}
+
+static const char *miss(const char *key, size_t key_len, size_t *len, void *user) {
+  return take(key, key_len, NULL, 0, len, user);
+}
+
+static void put_many(void *store, const struct pair *pairs, size_t count) {
+  struct many many = {.pairs = pairs};
+  KCSTR keys[count];
+  for (size_t at = 0; at < count; at++)
+    keys[at] = (KCSTR){(char *)pairs[at].key.data, pairs[at].key.len};
+  wrong_if(store, !kcdbacceptbulk(store, keys, count, put_over, put_next, &many, true));
+}
+
+static void get_many(void *store, const struct span *spans, size_t count, each_value each,
+                     void *user) {
+  struct many many = {.each = each, .user = user};
+  KCSTR keys[count];
+  for (size_t at = 0; at < count; at++) keys[at] = (KCSTR){(char *)spans[at].data, spans[at].len};
+  wrong_if(store, !kcdbacceptbulk(store, keys, count, take, miss, &many, false));
+}
+
 const struct adapter adapter = {
     .version = version,
     .open = open_store,
@@ -58,4 +108,7 @@ const struct adapter adapter = {
     .put = put,
     .get = get,
     .remove = remove_key,
+    .put_many = put_many,
+    .get_many = get_many,
+    .many_is_slower = true,
 };

@@ -1,4 +1,4 @@
-// QDBM's Villa, a B+ tree, with its own caches of leaves and nodes.
+// QDBM's Villa, a B+ tree, with caches of leaves and nodes that hold all records.
 #include <qdbm/depot.h>
 #include <qdbm/villa.h>
 
@@ -15,6 +15,9 @@ static void *open_store(const struct job *job, enum mode mode) {
   if (mode == MAKE) flags |= VL_OCREAT | VL_OTRUNC;
   VILLA *villa = vlopen(path_in(job, "villa"), flags, VL_CMPLEX);
   check(villa != NULL);
+  // A leaf has 49 records at most, and half of them after it was split; a node has 192.
+  int leaves = 1024 + most_keys(job) / 24;
+  vlsettuning(villa, 49, 192, leaves, 512 + leaves / 96);
   return villa;
 }
 

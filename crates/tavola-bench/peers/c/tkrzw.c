@@ -55,6 +55,49 @@ static bool remove_key(void *store, struct span key) {
   return false;
 }
 
+// A key of many, and who is told its value.
+struct one {
+  each_value each;
+  void *user;
+  size_t at;
+};
+
+static const char *tell(void *user, const char *key, int32_t key_len, const char *value,
+                        int32_t len, int32_t *new_len) {
+  (void)key, (void)key_len, (void)new_len;
+  struct one *one = user;
+  one->each(one->user, one->at, value, value ? len : 0);
+  return TKRZW_REC_PROC_NOOP;
+}
+
+static void get_many(void *store, const struct span *keys, size_t count, each_value each,
+                     void *user) {
+  struct one ones[count];
+  TkrzwKeyProcPair pairs[count];
+  for (size_t at = 0; at < count; at++) {
+    ones[at] = (struct one){each, user, at};
+    pairs[at] = (TkrzwKeyProcPair){keys[at].data, keys[at].len, tell, &ones[at]};
+  }
+  check(tkrzw_dbm_process_multi(store, pairs, count, false));
+}
+
+static const char *give(void *user, const char *key, int32_t key_len, const char *old,
+                        int32_t old_len, int32_t *len) {
+  (void)key, (void)key_len, (void)old, (void)old_len;
+  const struct span *value = user;
+  *len = value->len;
+  return value->data;
+}
+
+static void put_many(void *store, const struct pair *records, size_t count) {
+  TkrzwKeyProcPair pairs[count];
+  for (size_t at = 0; at < count; at++) {
+    const struct pair *record = &records[at];
+    pairs[at] = (TkrzwKeyProcPair){record->key.data, record->key.len, give, (void *)&record->value};
+  }
+  check(tkrzw_dbm_process_multi(store, pairs, count, true));
+}
+
 const struct adapter adapter = {
     .version = version,
     .open = open_store,
@@ -62,4 +105,7 @@ const struct adapter adapter = {
     .put = put,
     .get = get,
     .remove = remove_key,
+    .put_many = put_many,
+    .get_many = get_many,
+    .many_is_slower = true,
 };

@@ -88,7 +88,7 @@ static void check_record(void *user, size_t at, const void *value, size_t len) {
 
 static void read_all(void) {
   enum { MOST = 250 };
-  if (!adapter.get_many) {
+  if (!adapter.get_many || adapter.many_is_slower) {
     for (size_t at = 0; at < distinct_count; at++) read_record(&records[distinct[at]]);
     return;
   }

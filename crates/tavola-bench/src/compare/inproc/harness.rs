@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 
-use super::{Memory, Store, end};
+use super::{Store, end};
 use crate::bytes::mix64;
 use crate::clock::{monotonic_ns, wait_until};
 use crate::compare::job::{Case, Job, Latency, PhaseLine};
@@ -28,9 +28,9 @@ const PUT_TIMES: u64 = 8;
 const EVERY: u32 = 50;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Goes through the phases of a job, by threads or as one of several processes.
-pub(super) fn run(job: &Job, store: &impl Store) -> Result<()> {
-    let memory = Memory::now().now;
+/// Goes through the phases of a job, by threads or as one of several processes. `memory_before` is
+/// what the program had before the store was made.
+pub(super) fn run(job: &Job, store: &impl Store, memory_before: u64) -> Result<()> {
     let case = &job.case;
     let in_threads = job.peer != "tavola-rust";
     let threads = if in_threads { case.procs.max(1) } else { 1 };
@@ -77,7 +77,7 @@ pub(super) fn run(job: &Job, store: &impl Store) -> Result<()> {
         true => there[0],
         false => store.len()?,
     };
-    answer(&end(store, memory, keys)?)
+    answer(&end(store, memory_before, keys)?)
 }
 
 enum Handle<'scope, T> {

@@ -9,12 +9,24 @@ use crate::Result;
 type Map = HashMap<[u8; 8], Box<[u8]>>;
 
 /// Readers go together.
-#[derive(Default)]
 pub(super) struct Read(RwLock<Map>);
 
 /// One goes at a time.
-#[derive(Default)]
 pub(super) struct Alone(Mutex<Map>);
+
+impl Read {
+    /// With room for so many keys.
+    pub(super) fn new(keys: u64) -> Self {
+        Self(RwLock::new(Map::with_capacity(keys as usize)))
+    }
+}
+
+impl Alone {
+    /// With room for so many keys.
+    pub(super) fn new(keys: u64) -> Self {
+        Self(Mutex::new(Map::with_capacity(keys as usize)))
+    }
+}
 
 const WHOLE: &str = "no thread panics within the lock";
 

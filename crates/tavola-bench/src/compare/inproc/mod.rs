@@ -68,14 +68,17 @@ pub fn work(text: &str) -> Result<()> {
 }
 
 fn run(job: &Job) -> Result<()> {
+    // Before a store is made for its keys.
+    let memory = Memory::now().now;
+    let keys = job.case.keys;
     match job.peer.as_str() {
-        "tavola-rust" => harness::run(job, &table::Shared::open(job)?),
-        "std-rwlock" => harness::run(job, &maps::Read::default()),
-        "std-mutex" => harness::run(job, &maps::Alone::default()),
+        "tavola-rust" => harness::run(job, &table::Shared::open(job)?, memory),
+        "std-rwlock" => harness::run(job, &maps::Read::new(keys), memory),
+        "std-mutex" => harness::run(job, &maps::Alone::new(keys), memory),
         #[cfg(feature = "peers")]
-        "papaya" => harness::run(job, &others::Papaya::default()),
+        "papaya" => harness::run(job, &others::Papaya::new(keys), memory),
         #[cfg(feature = "peers")]
-        "moka" => harness::run(job, &others::Moka::new(job.case.keys)),
+        "moka" => harness::run(job, &others::Moka::new(keys), memory),
         other => Err(Error::BadOption {
             option: "peers",
             why: format!("{other} is none of this program"),

@@ -6,11 +6,16 @@ use super::Store;
 use crate::Result;
 
 /// A map whose readers take no lock.
-#[derive(Default)]
 pub(super) struct Papaya(papaya::HashMap<[u8; 8], Box<[u8]>>);
 
 /// A cache; with room for all keys it is a map.
 pub(super) struct Moka(Cache<[u8; 8], std::sync::Arc<[u8]>>);
+
+impl Papaya {
+    pub(super) fn new(keys: u64) -> Self {
+        Self(papaya::HashMap::with_capacity(keys as usize))
+    }
+}
 
 impl Moka {
     pub(super) fn new(keys: u64) -> Self {
@@ -88,7 +93,7 @@ mod tests {
     fn versions_are_those_it_was_built_with() {
         let lock = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock"));
         for (name, version) in [
-            ("papaya", Papaya::default().version()),
+            ("papaya", Papaya::new(1).version()),
             ("moka", Moka::new(1).version()),
         ] {
             assert!(version.split('.').count() == 3, "{name} {version}");

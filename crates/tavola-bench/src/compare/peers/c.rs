@@ -105,7 +105,7 @@ pub(super) const PEERS: &[Peer] = &[
     Peer {
         name: "qdbm-villa",
         title: "QDBM Villa",
-        configuration: "a B+ tree with VL_CMPLEX and its own caches",
+        configuration: "a B+ tree with VL_CMPLEX, caches of leaves and nodes for all records",
         start: c("qdbm_villa", &["-lqdbm"], "libqdbm-dev"),
         together: LOCKS,
         most_keys: 1_000_000,
@@ -114,24 +114,28 @@ pub(super) const PEERS: &[Peer] = &[
     Peer {
         name: "tkrzw",
         title: "Tkrzw",
-        configuration: "HashDBM in place, as many buckets as keys, MemoryMapParallelFile",
+        configuration: "HashDBM in place, as many buckets as keys, MemoryMapParallelFile; many \
+                        keys a call by process_multi",
         start: c("tkrzw", &["-ltkrzw"], "libtkrzw-dev"),
         together: LOCKS,
+        batches: true,
         ..STORE
     },
     Peer {
         name: "kyoto",
         title: "Kyoto Cabinet",
-        configuration: "HashDB, two buckets a key, a map as large as the records, linear",
+        configuration: "HashDB, two buckets a key, a map as large as the records, linear; many \
+                        keys a call by accept_bulk",
         start: c("kyoto", &["-lkyotocabinet"], "libkyotocabinet-dev"),
         together: LOCKS,
+        batches: true,
         ..STORE
     },
     Peer {
         name: "bdb",
         title: "Berkeley DB",
-        configuration: "hash, a cache as large as the records; several processes: Concurrent \
-                        Data Store; no log",
+        configuration: "hash, buckets for all keys by h_nelem and h_ffactor, a cache as large as \
+                        the records; several processes: Concurrent Data Store; no log",
         start: c("bdb", &["-ldb-5.3"], "libdb5.3-dev"),
         ..STORE
     },

@@ -29,7 +29,7 @@ pub(super) const PEERS: &[Peer] = &[
     Peer {
         name: "papaya",
         title: "papaya",
-        configuration: "HashMap of boxed bytes; threads of one process",
+        configuration: "HashMap of boxed bytes, made for all keys; threads of one process",
         ..MAP
     },
     Peer {
@@ -41,13 +41,15 @@ pub(super) const PEERS: &[Peer] = &[
     Peer {
         name: "std-rwlock",
         title: "HashMap in RwLock",
-        configuration: "std's HashMap with its own hasher in one RwLock; threads of one process",
+        configuration: "std's HashMap with its own hasher, made for all keys, in one RwLock; \
+                        threads of one process",
         ..MAP
     },
     Peer {
         name: "std-mutex",
         title: "HashMap in Mutex",
-        configuration: "std's HashMap with its own hasher in one Mutex; threads of one process",
+        configuration: "std's HashMap with its own hasher, made for all keys, in one Mutex; \
+                        threads of one process",
         ..MAP
     },
 ];
