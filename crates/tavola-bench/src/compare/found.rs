@@ -118,8 +118,8 @@ pub(super) fn library() -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// Arguments of the linker for it; none where the linker is to look by itself. It gets the name that
-/// programs ask for in the folder of the peers.
+/// Arguments of the linker for it; none where the linker is to look by itself. It gets the name
+/// that programs ask for in the folder of the peers.
 fn linked(folder: &Path) -> Result<Vec<String>, String> {
     let Some(file) = library() else {
         return Ok(Vec::new());
@@ -163,7 +163,7 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::compare::turn::tests::ground;
-    use crate::compare::workloads::{Extent, plan};
+    use crate::compare::workloads::{Extent, Trial, plan};
     use crate::compare::{peers, sources};
 
     /// A store of one key, which it gives back as it is or with another bit.
@@ -198,51 +198,62 @@ mod tests {
         };
     "#;
 
+    /// The phases of a case that reads one key, and whether the answers were right.
+    fn phases(workshop: &Workshop, dir: &Path, trial: &Trial, lies: bool) -> Vec<(String, bool)> {
+        let name = if lies { "liar" } else { "honest" };
+        let text = LIAR.replace("LIE", if lies { "1" } else { "0" });
+        std::fs::write(workshop.sources.join(format!("c/{name}.c")), text).unwrap();
+        let found = Found {
+            peer: peers::all().find(|peer| peer.name == "lmdb").unwrap(),
+            program: workshop.compile(name, &[], "nothing").unwrap(),
+            args: Vec::new(),
+        };
+        let run = ground(dir).turn(trial, &found, 0).unwrap();
+        assert_eq!(run.failed, None);
+        let sums = run.phases.into_iter().map(|phase| phase.sum);
+        sums.map(|sum| (sum.phase, sum.verified)).collect()
+    }
+
     #[test]
-    fn a_program_in_c_whose_store_lies_is_noticed() {
+    fn a_program_in_c_whose_store_lies_is_noticed_in_all_workloads() {
         if in_path("cc").is_none() {
             eprintln!("there is no C compiler to make the program with");
             return;
         }
         let dir = tempfile::tempdir().unwrap();
-        let sources = dir.path().join("peers");
-        sources::unpack(&sources).unwrap();
         let workshop = Workshop {
-            sources: sources.clone(),
+            sources: dir.path().join("peers"),
             worker: Default::default(),
             given: Given::default(),
         };
+        sources::unpack(&workshop.sources).unwrap();
         let extent = Extent {
             quick: true,
             full: false,
             repeat: None,
             cpus: 1,
         };
-        let mut trial = plan("e", extent, Path::new("")).remove(0);
-        trial.case.keys = 1;
-        for (name, lie) in [("honest", 0), ("liar", 1)] {
-            let text = LIAR.replace("LIE", &lie.to_string());
-            std::fs::write(sources.join(format!("c/{name}.c")), text).unwrap();
-            let found = Found {
-                peer: peers::all().find(|peer| peer.name == "lmdb").unwrap(),
-                program: workshop.compile(name, &[], "nothing").unwrap(),
-                args: Vec::new(),
-            };
-            let run = ground(dir.path()).turn(&trial, &found, 0).unwrap();
-            assert_eq!(run.failed, None);
-            let verified: Vec<_> = run
-                .phases
-                .iter()
-                .map(|phase| (phase.sum.phase.as_str(), phase.sum.verified))
-                .collect();
-            let right = lie == 0;
-            let expected = [
-                ("put", true),
-                ("mix", right),
-                ("get", right),
-                ("miss", true),
-            ];
-            assert_eq!(verified, expected, "{name}");
+        // One record: the key and the value have 8 bytes, as those of the other workloads here.
+        let file = dir.path().join("companies");
+        std::fs::write(&file, "1\tmarket\tcompany1\tx\t12345678\n").unwrap();
+        // Writes and misses have no value that could be a wrong one.
+        for (letter, expected) in [
+            ("a", "write_all read_all! open_read_100! open_read_1000!"),
+            ("b", "put get!"),
+            ("c", "write read!"),
+            ("d", "pairs!"),
+            ("e", "put mix! get! miss"),
+        ] {
+            let mut trial = plan(letter, extent, &file).remove(0);
+            (trial.case.keys, trial.case.value_bytes) = (1, 8);
+            for lies in [false, true] {
+                let phase = |name: &str| {
+                    let told = name.trim_end_matches('!');
+                    (told.to_owned(), !lies || told == name)
+                };
+                let expected: Vec<_> = expected.split(' ').map(phase).collect();
+                assert_eq!(phases(&workshop, dir.path(), &trial, lies), expected);
+            }
         }
     }
 
