@@ -176,7 +176,7 @@ impl<'a> EntryOut<'a> {
         };
         let token = self.token_of(table, &details, room.get(..len).unwrap_or_default())?;
         if let Some(value) = self.value {
-            value.written(len)?;
+            value.written(len, room.len())?;
         }
         tell((self.attributes, details.attributes), (self.token, token))
     }

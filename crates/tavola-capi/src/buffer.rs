@@ -88,12 +88,15 @@ impl tavola_buffer {
         is_apart.then(|| unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.capacity) })
     }
 
-    /// Tells how long a result is that was written to [`Self::room`] if it fits there.
+    /// Tells how long a result is that was written to [`Self::room`], which has so many bytes, if it
+    /// fits there.
     #[inline(always)]
-    pub(crate) fn written(&mut self, len: usize) -> Answer {
-        self.expect(len)?;
+    pub(crate) fn written(&mut self, len: usize, room: usize) -> Answer {
         self.len = len;
-        OK
+        match len <= room {
+            true => OK,
+            false => Err(Failure::too_small(len)),
+        }
     }
 
     /// Lets a result stand there. Where the buffer is memory of the caller's it fails only as

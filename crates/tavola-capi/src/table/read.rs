@@ -32,7 +32,7 @@ pub unsafe extern "C" fn tavola_get(
         let value = given!(buffer value);
         match value.room(key) {
             Some(room) => match table.inner.get_to_slice(key, room)? {
-                Some(len) => value.written(len),
+                Some(len) => value.written(len, room.len()),
                 None => found(false),
             },
             None => get_apart(&table.inner, key, value),

@@ -85,7 +85,7 @@ pub unsafe extern "C" fn tavola_get_by_uid(
         let hint = Hint::from_bits(hint);
         match value.room(&[]) {
             Some(room) => match table.inner.get_by_uid_to_slice(hint, room)? {
-                Some(len) => value.written(len),
+                Some(len) => value.written(len, room.len()),
                 None => found(false),
             },
             None => get_apart(&table.inner, hint, value),

@@ -58,22 +58,32 @@ pub(super) enum Look {
 /// anew in [`read_again`].
 #[inline(always)]
 pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+    match glance(region, key, hash, want) {
+        Some(found) => Ok(found),
+        None => read_again(region, key, want),
+    }
+}
+
+/// As [`read`], where that takes few steps; `None`: it was not done.
+#[inline(always)]
+pub(crate) fn glance(
+    region: &Region,
+    key: &[u8],
+    hash: Hash,
+    want: &mut impl Want,
+) -> Option<bool> {
     let head = region.shard(hash.shard());
     let layout = layout_word(head);
     let (_, page) = lookup_near(region, head, hash.shard(), layout.depth(), hash.tag());
-    if let Some(segment) = region.segment_seen(page) {
-        let view = View {
-            region,
-            head,
-            layout,
-            tag: hash.tag(),
-            of_tag: false,
-        };
-        if let Some(found) = view.glance(segment, hash, key, want) {
-            return Ok(found);
-        }
-    }
-    read_again(region, key, want)
+    let segment = region.segment_seen(page)?;
+    let view = View {
+        region,
+        head,
+        layout,
+        tag: hash.tag(),
+        of_tag: false,
+    };
+    view.glance(segment, hash, key, want)
 }
 
 /// As [`read`], of a tag, which is not a key.
@@ -143,12 +153,12 @@ pub(super) struct View<'a> {
 impl View<'_> {
     /// Whether the key is there, where the first slot that fits can tell.
     #[inline(always)]
-    fn glance(
+    fn glance<W: Want>(
         self,
         segment: &Segment,
         hash: Hash,
         key: &[u8],
-        want: &mut impl Want,
+        want: &mut W,
     ) -> Option<bool> {
         let home = &segment.buckets[hash.home() as usize];
         // Pairs with the release in `Bucket::bump`.
@@ -159,6 +169,9 @@ impl View<'_> {
         // Pairs with the release in `Bucket::hint_up`: the hint is read after the slots.
         fence(Ordering::Acquire);
         if home.hint() != 0 {
+            if W::STAYS {
+                return None;
+            }
             let away = &segment.buckets[hash.away() as usize];
             return self.glance_away((home, version), away, key, want);
         }
@@ -208,7 +221,7 @@ impl View<'_> {
 
     /// Takes what is wanted of the item at a ref, if it is the key's, plain and short.
     #[inline(always)]
-    pub(super) fn take_short(self, item_ref: u64, key: &[u8], want: &mut impl Want) -> bool {
+    pub(super) fn take_short<W: Want>(self, item_ref: u64, key: &[u8], want: &mut W) -> bool {
         const UID: u64 = (FLAG_UID as u64) << 24;
         let region = self.region;
         let Some(block) = region.block_seen(item_ref) else {
@@ -228,7 +241,9 @@ impl View<'_> {
             let item = Item::with_key(region, block, item_ref, header, key_len, true);
             short(item, key, want)
         } else {
-            kind & 0xFF_FFFF == key_len && short_with_fields(region, (block, item_ref), key, want)
+            !W::STAYS
+                && kind & 0xFF_FFFF == key_len
+                && short_with_fields(region, (block, item_ref), key, want)
         }
     }
 

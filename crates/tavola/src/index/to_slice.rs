@@ -2,7 +2,7 @@
 
 use super::want::Want;
 use crate::alloc::Item;
-use crate::error::Result;
+use crate::error;
 
 /// Takes a value into a slice, where it fits. It is copied there before it is known to be good, and
 /// what turns out to be stale is overwritten.
@@ -13,20 +13,56 @@ pub(crate) struct ToSlice<'a> {
     written: usize,
 }
 
-impl<'a> ToSlice<'a> {
+/// The same, where that takes few steps.
+pub(crate) struct Glanced<'a>(ToSlice<'a>);
+
+impl<'a> Glanced<'a> {
     #[inline(always)]
     pub(crate) fn new(out: &'a mut [u8]) -> Self {
+        Self(ToSlice::new(out, 0))
+    }
+
+    /// As [`ToSlice::end`], if all is known by now; else how many bytes may have been written.
+    #[inline(always)]
+    pub(crate) fn end(self, found: Option<bool>) -> Result<Option<usize>, usize> {
+        let ToSlice { len, written, .. } = self.0;
+        match found {
+            Some(true) if written == len => Ok(Some(len)),
+            Some(false) if written == 0 => Ok(None),
+            _ => Err(written),
+        }
+    }
+}
+
+impl Want for Glanced<'_> {
+    const STAYS: bool = true;
+
+    #[inline(always)]
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.0.take(item)
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, item: &Item<'_>) -> bool {
+        self.0.take(item)
+    }
+}
+
+impl<'a> ToSlice<'a> {
+    /// `written` bytes of `out` were written by an earlier try.
+    #[inline(always)]
+    pub(crate) fn new(out: &'a mut [u8], written: usize) -> Self {
         Self {
             out,
             len: 0,
-            written: 0,
+            written,
         }
     }
 
     /// How long the value is, which stands in the slice now if it fits. Of stale bytes, zeros are
     /// left.
     #[inline(always)]
-    pub(crate) fn end(&mut self, found: Result<bool>) -> Result<Option<usize>> {
+    pub(crate) fn end(&mut self, found: error::Result<bool>) -> error::Result<Option<usize>> {
         match found {
             Ok(true) if self.written == self.len => Ok(Some(self.len)),
             Ok(false) if self.written == 0 => Ok(None),
@@ -37,7 +73,7 @@ impl<'a> ToSlice<'a> {
     /// As [`Self::end`], of a value that does not fit, or after stale bytes were copied.
     #[cold]
     #[inline(never)]
-    fn end_otherwise(&mut self, found: Result<bool>) -> Result<Option<usize>> {
+    fn end_otherwise(&mut self, found: error::Result<bool>) -> error::Result<Option<usize>> {
         let is_there = matches!(found, Ok(true)) && self.len <= self.out.len();
         let good = if is_there { self.len } else { 0 };
         self.out[good..self.written].fill(0);

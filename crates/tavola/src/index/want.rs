@@ -8,6 +8,9 @@ use crate::sync::{Ordering, SHORT};
 pub(crate) trait Want {
     /// Whether what is asked for by uid is a tag, and not a key.
     const OF_TAG: bool = false;
+    /// Whether it is handed to no call, so that it can stay in registers: then a key that is not in
+    /// its home bucket, or has other fields than a uid, is not looked at by a short read.
+    const STAYS: bool = false;
 
     /// Called with the key's item, maybe several times, and on bytes that turn out to be stale:
     /// only the last call counts. False: the item could not be followed.

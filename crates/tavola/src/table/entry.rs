@@ -85,7 +85,7 @@ impl Core {
     }
 
     fn entry_to_slice(&self, which: Which<'_>, out: &mut [u8]) -> Result<Option<(usize, Details)>> {
-        let mut found = Stamped::of(ToSlice::new(out));
+        let mut found = Stamped::of(ToSlice::new(out, 0));
         let is_there = which.read(self, &mut found);
         let len = found.value.end(is_there)?;
         Ok(len.map(|len| (len, self.details(found.told))))

@@ -3,7 +3,7 @@
 use super::Table;
 use super::core::Core;
 use crate::error::Result;
-use crate::index::{Hash, ToSlice, Value, read};
+use crate::index::{Glanced, Hash, ToSlice, Value, glance, read};
 
 impl Core {
     /// As [`Table::get_into`].
@@ -13,9 +13,27 @@ impl Core {
         self.read(key, Hash::of(self.region(), key), out)
     }
 
+    /// As [`Table::get_to_slice`], where that takes few steps. Else how many bytes of `out` may have
+    /// been written.
     #[inline(always)]
-    fn get_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
-        let mut value = ToSlice::new(out);
+    fn glance_to_slice(
+        &self,
+        key: &[u8],
+        out: &mut [u8],
+    ) -> core::result::Result<Option<usize>, usize> {
+        let region = self.region();
+        if region.is_cache() {
+            return Err(0);
+        }
+        let mut value = Glanced::new(out);
+        let found = glance(region, key, Hash::of(region, key), &mut value);
+        value.end(found)
+    }
+
+    /// As [`Table::get_to_slice`], after `written` bytes were written in vain.
+    #[inline(always)]
+    fn get_to_slice(&self, key: &[u8], out: &mut [u8], written: usize) -> Result<Option<usize>> {
+        let mut value = ToSlice::new(out, written);
         let found = self.read(key, Hash::of(self.region(), key), &mut value);
         value.end(found)
     }
@@ -89,10 +107,24 @@ impl Table {
     /// As [`Table::get`].
     #[inline(always)]
     pub fn get_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
-        match self.lazy.ready() {
-            Some(core) => core.get_to_slice(key, out),
-            None => self.get_first_to_slice(key, out),
+        let Some(core) = self.lazy.ready() else {
+            return self.get_first_to_slice(key, out);
+        };
+        match core.glance_to_slice(key, out) {
+            Ok(len) => Ok(len),
+            Err(written) => Self::get_on_to_slice(core, key, out, written),
         }
+    }
+
+    /// By itself: what a read holds while it is short fits into registers then.
+    #[inline(never)]
+    fn get_on_to_slice(
+        core: &Core,
+        key: &[u8],
+        out: &mut [u8],
+        written: usize,
+    ) -> Result<Option<usize>> {
+        core.get_to_slice(key, out, written)
     }
 
     #[cold]
@@ -106,7 +138,7 @@ impl Table {
                 }
                 Ok(Some(value.len()))
             }
-            None => self.core()?.get_to_slice(key, out),
+            None => self.core()?.get_to_slice(key, out, 0),
         }
     }
 

@@ -219,7 +219,7 @@ impl Table {
         uid: impl Into<Hint>,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
-        let mut value = ToSlice::new(out);
+        let mut value = ToSlice::new(out, 0);
         let found = read_by_uid(self.core()?.region(), uid.into(), &mut value);
         value.end(found)
     }
