@@ -112,4 +112,4 @@ pub use decoder::{Decoder, Protocol, Request, Sasl, Step};
 pub use error::Error;
 pub use key::{Key, KeyRoom, is_word};
 pub use limits::{AnswerLimits, KEY_BYTES, Limits};
-pub use refusal::{Refusal, Restricted};
+pub use refusal::{Refusal, Restricted, TooLarge};

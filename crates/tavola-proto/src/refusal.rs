@@ -2,15 +2,25 @@
 
 use crate::binary::{self, Header, Status};
 use crate::key::Key;
-use crate::text::TOO_LARGE;
 
 /// A request that is refused: the answer to it and what else it asks of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal<'a> {
     reply: Reply,
     closes: bool,
-    forgets: Option<Key<'a>>,
+    too_large: Option<TooLarge<'a>>,
     command: Option<Restricted>,
+}
+
+/// A value that was too large to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge<'a> {
+    /// The key it was for.
+    pub key: Key<'a>,
+    /// How it was to be stored: `set`, `add`, `replace`, `append`, `prepend` or `cas`.
+    pub verb: &'static str,
+    /// Whether the item of the key is to be removed: the old value must not outlive the new one.
+    pub forgets: bool,
 }
 
 /// A command that a server may not allow at all, and then says so whatever else is wrong with it.
@@ -59,13 +69,13 @@ impl<'a> Refusal<'a> {
         Self {
             reply,
             closes,
-            forgets: None,
+            too_large: None,
             command: None,
         }
     }
 
-    pub(crate) fn forgetting(mut self, key: Key<'a>) -> Self {
-        self.forgets = Some(key);
+    pub(crate) fn of_value(mut self, too_large: TooLarge<'a>) -> Self {
+        self.too_large = Some(too_large);
         self
     }
 
@@ -98,18 +108,8 @@ impl<'a> Refusal<'a> {
         self.closes
     }
 
-    /// Whether its value was larger than the limit.
-    pub fn is_too_large(&self) -> bool {
-        match &self.reply {
-            Reply::None => false,
-            Reply::Line(text) => *text == TOO_LARGE,
-            Reply::Binary { status, .. } => *status == Status::TooLarge,
-        }
-    }
-
-    /// A key whose item is to be removed: its new value was too large, and the old one must not
-    /// outlive it.
-    pub fn forgets(&self) -> Option<Key<'a>> {
-        self.forgets
+    /// What was to be stored, if it is refused as its value is larger than the limit.
+    pub fn too_large(&self) -> Option<TooLarge<'a>> {
+        self.too_large
     }
 }

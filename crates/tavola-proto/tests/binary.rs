@@ -218,13 +218,19 @@ fn bodies_of_refused_requests_are_swallowed() {
 
 #[test]
 fn a_value_that_is_too_large_forgets_the_old_one_where_it_would_replace_it() {
-    for (opcode, forgets) in [(0x01, true), (0x11, true), (0x02, false), (0x03, false)] {
+    for (opcode, verb, forgets) in [
+        (0x01, "set", true),
+        (0x11, "set", true),
+        (0x02, "add", false),
+        (0x03, "replace", false),
+    ] {
         let sent = request(opcode, &[0; 8], b"k", &[b'v'; 101]);
         let Step::Refused { refusal, used } = Decoder::new(LIMITS).step(&sent) else {
             panic!("too large");
         };
         assert_eq!(used, 24 + 8 + 1);
-        assert_eq!(refusal.forgets().is_some(), forgets);
+        let too_large = refusal.too_large().expect("for being too large");
+        assert_eq!((too_large.verb, too_large.forgets), (verb, forgets));
     }
 }
 

@@ -55,22 +55,26 @@ fn values_that_are_too_large_are_swallowed_and_the_old_ones_forgotten() {
         ..Limits::default()
     };
     let too_large = b"SERVER_ERROR object too large for cache\r\nMN\r\n";
-    for (line, answer, forgets) in [
-        ("set a 0 0 5", &too_large[..], true),
-        ("set a 0 0 5 noreply", b"MN\r\n", true),
-        ("add a 0 0 5", too_large, false),
-        ("cas a 0 0 5 1", too_large, false),
-        ("ms a 5 q", too_large, true),
-        ("ms YQ== 5 b ME", too_large, true),
+    for (line, answer, verb, forgets) in [
+        ("set a 0 0 5", &too_large[..], Some("set"), true),
+        ("set a 0 0 5 noreply", b"MN\r\n", Some("set"), true),
+        ("add a 0 0 5", too_large, Some("add"), false),
+        ("cas a 0 0 5 1", too_large, Some("cas"), false),
+        ("ms a 5 q", too_large, Some("set"), true),
+        ("ms YQ== 5 b ME", too_large, Some("add"), true),
+        ("ms a 5 C1 MR", too_large, Some("cas"), true),
+        ("ms a 5 MA", too_large, Some("append"), true),
         // Other faults come first.
         (
             "ms a 5 Tx",
             b"CLIENT_ERROR bad token in command line format\r\nMN\r\n",
+            None,
             false,
         ),
         (
             "set a x 0 5",
             b"CLIENT_ERROR bad command line format\r\nMN\r\n",
+            None,
             false,
         ),
     ] {
@@ -86,9 +90,11 @@ fn values_that_are_too_large_are_swallowed_and_the_old_ones_forgotten() {
             panic!("{line} is refused");
         };
         let mut room = KeyRoom::default();
-        let forgotten = refusal.forgets();
-        let forgotten = forgotten.as_ref().map(|key| key.bytes(&mut room).to_vec());
+        let too_large = refusal.too_large();
+        let forgotten = too_large.filter(|too_large| too_large.forgets);
+        let forgotten = forgotten.map(|too_large| too_large.key.bytes(&mut room).to_vec());
         assert_eq!(forgotten, forgets.then(|| b"a".to_vec()), "{line}");
+        assert_eq!(too_large.map(|too_large| too_large.verb), verb, "{line}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::seat::{Seat, ask, closed, connect, exists};
+use crate::seat::{Seat, ask, closed, connect, exists, figures};
 use crate::shell::{Shell, wait_until};
 
 /// The command with these flags. Root has to say whom it becomes.
@@ -58,6 +58,50 @@ fn it_serves_a_cache_of_as_many_mebibytes() {
     let path = shell.path().join("m");
     let other = refused(&shell, &["-M", "--table", path.to_str().unwrap()]);
     assert!(other.contains("evicts keys"), "{other}");
+}
+
+#[test]
+fn settings_are_told_as_the_flags_say() {
+    let desk = Shell::new();
+    let users = desk.file("users", "ann:secret\n");
+    let users = users.to_str().unwrap();
+    for (flags, login, expected) in [
+        (
+            &["-A", "-vv", "-a", "770", "-B", "ascii"][..],
+            "",
+            ["2", "770", "yes", "ascii", "no", "no"],
+        ),
+        (&[], "", ["0", "700", "no", "auto-negotiate", "no", "no"]),
+        (
+            &["-Y", users],
+            "set x 0 0 10\r\nann secret\r\n",
+            ["0", "700", "no", "ascii", "no", "yes"],
+        ),
+        (
+            &["-Y", users, "-S"],
+            "set x 0 0 10\r\nann secret\r\n",
+            ["0", "700", "no", "auto-negotiate", "yes", "yes"],
+        ),
+    ] {
+        let shell = Shell::new();
+        let (_seat, address) = seat(&shell, flags);
+        let mut line = connect(&address);
+        if !login.is_empty() {
+            ask(&mut *line, login, "STORED\r\n");
+        }
+        let settings = figures(&mut *line, "stats settings");
+        let names = [
+            "verbosity",
+            "umask",
+            "shutdown_command",
+            "binding_protocol",
+            "auth_enabled_sasl",
+            "auth_enabled_ascii",
+        ];
+        for (name, expected) in names.into_iter().zip(expected) {
+            assert_eq!(settings[name], expected, "{name} with {flags:?}");
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::seat::{Line, Seat, ask, connect};
+use crate::seat::{Line, Seat, ask, connect, figures};
 use crate::shell::{Shell, wait_until};
 
 const UNKNOWN: &str = "CLIENT_ERROR unauthenticated\r\n";
@@ -55,6 +55,8 @@ fn a_client_of_the_text_protocol_says_who_it_is_first() {
     );
     // The name and password were no key.
     ask(&mut *line, "get x\r\n", "END\r\n");
+    let stats = figures(&mut *line, "stats");
+    assert_eq!([&stats["auth_cmds"], &stats["auth_errors"]], ["3", "2"]);
     let mut line = connect(&address);
     ask(
         &mut *line,

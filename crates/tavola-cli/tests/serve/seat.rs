@@ -1,5 +1,6 @@
 //! A server at a port of its own, and clients of it.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -145,6 +146,25 @@ pub fn ask(line: &mut dyn Line, request: impl AsRef<[u8]>, answer: impl AsRef<[u
         String::from_utf8_lossy(&found),
         String::from_utf8_lossy(answer)
     );
+}
+
+/// The figures of `stats` by their names.
+#[track_caller]
+pub fn figures(line: &mut dyn Line, request: &str) -> HashMap<String, String> {
+    line.write_all(format!("{request}\r\n").as_bytes())
+        .expect("it reads");
+    let mut told = Vec::new();
+    while !told.ends_with(b"END\r\n") {
+        let mut byte = [0; 1];
+        line.read_exact(&mut byte).expect("an end");
+        told.push(byte[0]);
+    }
+    let told = String::from_utf8(told).expect("text");
+    let facts = told.lines().filter_map(|line| line.strip_prefix("STAT "));
+    let facts = facts.filter_map(|fact| fact.split_once(' '));
+    facts
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// Nothing more comes.

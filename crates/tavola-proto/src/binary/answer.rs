@@ -84,6 +84,16 @@ pub fn error(out: &mut Vec<u8>, header: &Header, status: Status) {
     write(out, header, parts);
 }
 
+/// [`Status::OutOfMemory`], and for what there is no room.
+pub fn no_memory(out: &mut Vec<u8>, header: &Header, text: &[u8]) {
+    let parts = Parts {
+        status: Status::OutOfMemory as u16,
+        value: text,
+        ..Parts::default()
+    };
+    write(out, header, parts);
+}
+
 /// A success that says nothing else, with the unique number of what was stored or 0.
 pub fn done(out: &mut Vec<u8>, header: &Header, cas: u64) {
     let parts = Parts {

@@ -6,7 +6,7 @@ use super::{HEADER_BYTES, REQUEST_MAGIC, array};
 use crate::decoder::{self, Outcome, Sasl};
 use crate::key::Key;
 use crate::limits::{KEY_BYTES, Limits};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, TooLarge};
 
 /// The longest body, which closes the connection where it is longer.
 pub(super) const LONGEST_BODY: usize = 1 << 30;
@@ -238,11 +238,18 @@ fn refuse_value<'a>(
     let refusal = |status| Refusal::binary(head.header, status, false);
     match kind {
         Kind::Store(verb) if size > limits.value_bytes => {
-            let refusal = refusal(Status::TooLarge);
-            Some(match verb {
-                StoreVerb::Set => refusal.forgetting(Key::plain(key)),
-                _ => refusal,
-            })
+            let too_large = TooLarge {
+                key: Key::plain(key),
+                verb: match verb {
+                    StoreVerb::Set => "set",
+                    StoreVerb::Add => "add",
+                    StoreVerb::Replace => "replace",
+                    StoreVerb::Append => "append",
+                    StoreVerb::Prepend => "prepend",
+                },
+                forgets: verb == StoreVerb::Set,
+            };
+            Some(refusal(Status::TooLarge).of_value(too_large))
         }
         Kind::SaslAuth | Kind::SaslStep if key.len() > LONGEST_MECHANISM => {
             Some(refusal(Status::InvalidArguments))

@@ -52,7 +52,7 @@ use crate::block::{self, Block};
 use crate::decoder::{self, Outcome};
 use crate::key::Key;
 use crate::limits::{KEY_BYTES, Limits};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, TooLarge};
 use crate::text::tokens::Tokens;
 use crate::text::{BAD_FORMAT, Line, TOO_LARGE, read_size};
 use flags::MOST_WORDS;
@@ -145,7 +145,15 @@ fn set<'a>(
         return refused("CLIENT_ERROR invalid mode for ms M token");
     };
     if size > limits.value_bytes {
-        let refusal = Refusal::line(TOO_LARGE).forgetting(item.key);
+        let refusal = Refusal::line(TOO_LARGE).of_value(TooLarge {
+            key: item.key,
+            verb: match (mode, item.flags.compare()) {
+                (Mode::Set | Mode::Replace, Some(_)) => "cas",
+                (mode, _) => mode.name(),
+            },
+            // Whatever the mode, as in memcached.
+            forgets: true,
+        });
         return line.refused_with(refusal, swallow);
     }
     if item

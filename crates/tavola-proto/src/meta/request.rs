@@ -72,6 +72,17 @@ impl Mode {
         })
     }
 
+    /// As the text protocol calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Set => "set",
+            Self::Add => "add",
+            Self::Replace => "replace",
+            Self::Append => "append",
+            Self::Prepend => "prepend",
+        }
+    }
+
     pub(super) fn letter(self) -> u8 {
         match self {
             Self::Set => b'S',

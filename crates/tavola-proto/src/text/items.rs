@@ -9,7 +9,7 @@ use crate::decoder::Outcome;
 use crate::key::Key;
 use crate::limits::{KEY_BYTES, Limits};
 use crate::number;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, TooLarge};
 
 const DELETE_USAGE: &str = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
 /// `delete` with its key, and three more that memcached 1.6 ignores. It ignores any number by now;
@@ -73,10 +73,11 @@ pub(super) fn store<'a>(
         return line.refused_with(refusal(&tokens, BAD_FORMAT), whole);
     };
     if size > limits.value_bytes {
-        let mut refusal = refusal(&tokens, TOO_LARGE);
-        if verb == StoreVerb::Set {
-            refusal = refusal.forgetting(Key::plain(key));
-        }
+        let refusal = refusal(&tokens, TOO_LARGE).of_value(TooLarge {
+            key: Key::plain(key),
+            verb: name(verb),
+            forgets: verb == StoreVerb::Set,
+        });
         return line.refused_with(refusal, whole);
     }
     let noreply = tokens.ask_for_no_reply();
@@ -93,6 +94,17 @@ pub(super) fn store<'a>(
             used,
         },
         Block::Other(outcome) => outcome,
+    }
+}
+
+fn name(verb: StoreVerb) -> &'static str {
+    match verb {
+        StoreVerb::Set => "set",
+        StoreVerb::Add => "add",
+        StoreVerb::Replace => "replace",
+        StoreVerb::Append => "append",
+        StoreVerb::Prepend => "prepend",
+        StoreVerb::Cas(_) => "cas",
     }
 }
 

@@ -1,9 +1,10 @@
 //! Counting, for all protocols. A number keeps the length it had: where it needs fewer digits,
 //! spaces follow, as they do in memcached.
 
-use tavola::{Attributes, Condition, Expiry, Result, Store, Stored};
+use tavola::{Attributes, Condition, Error, Expiry, Result, Store, Stored};
 
 use super::tally::Event;
+use super::watch;
 use super::work::Work;
 
 /// More or less in a value that is a number.
@@ -41,6 +42,11 @@ pub(super) enum Counted {
     Missing,
     NonNumeric,
     Exists,
+    /// There is no room for a number that is longer, or for one that was missing.
+    NoRoom {
+        /// Whether it was missing.
+        is_new: bool,
+    },
 }
 
 /// Changes a number, or makes it.
@@ -63,7 +69,7 @@ pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
                 match counted {
                     Counted::Now { .. } => work.count(hit),
                     Counted::Missing => work.count(miss),
-                    Counted::NonNumeric | Counted::Exists => {}
+                    Counted::NonNumeric | Counted::Exists | Counted::NoRoom { .. } => {}
                 }
                 return Ok(counted);
             }
@@ -82,13 +88,16 @@ fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> 
         version: count.version,
         marks: work.new_marks(false),
     };
-    let stored = work
-        .table()
-        .store(count.key, &padded(make.number, 0), &how)?;
-    let Stored::Done(token) = stored else {
-        return Ok(None);
+    let text = padded(make.number, 0);
+    let token = match work.table().store(count.key, &text, &how) {
+        Ok(Stored::Done(token)) => token,
+        Ok(_) => return Ok(None),
+        Err(Error::Full { .. }) => return Ok(Some(Counted::NoRoom { is_new: true })),
+        Err(error) => return Err(error),
     };
     work.count(Event::Stored);
+    let told = || watch::Stored::anew("add", how.attributes, text.len());
+    work.tell_stored(count.key, told);
     Ok(Some(Counted::Now {
         number: make.number,
         cas: token.0,
@@ -130,15 +139,19 @@ fn change(work: &Work, count: &Count<'_>) -> Result<Counted> {
                 false => None,
             },
         };
-        if let Stored::Done(token) = work.table().store(count.key, &new, &how)? {
-            let cas = token.0;
-            return Ok(Counted::Now {
-                number,
-                cas,
-                is_made: false,
-            });
+        match work.table().store(count.key, &new, &how) {
+            Ok(Stored::Done(token)) => {
+                return Ok(Counted::Now {
+                    number,
+                    cas: token.0,
+                    is_made: false,
+                });
+            }
+            // It was changed in between.
+            Ok(_) => {}
+            Err(Error::Full { .. }) => return Ok(Counted::NoRoom { is_new: false }),
+            Err(error) => return Err(error),
         }
-        // It was changed in between.
     }
 }
 

@@ -4,10 +4,14 @@ use std::io::Write;
 
 use tavola::Error;
 use tavola_proto::text::answer;
+use tavola_proto::{Decoder, Protocol};
 
 use super::tally::Event;
 use super::work::Work;
 use crate::net::Output;
+
+/// What memcached says where there is no room, and it is not a value that was to be stored.
+pub(super) const NO_ROOM: &[u8] = b"SERVER_ERROR out of memory\r\n";
 
 /// Counts what monitoring asks for by name.
 pub(super) fn count(work: &Work, error: &Error) {
@@ -27,5 +31,13 @@ pub(super) fn line(output: &mut Output, error: &Error) {
         other => {
             let _ = write!(output, "SERVER_ERROR {other}\r\n");
         }
+    }
+}
+
+/// The same as the last that a connection is told: nothing where it speaks the binary protocol, in
+/// which an answer has the number of its request, and there is none here.
+pub(super) fn last(decoder: &Decoder, output: &mut Output, error: &Error) {
+    if decoder.protocol() != Some(Protocol::Binary) {
+        line(output, error);
     }
 }

@@ -23,8 +23,8 @@
 //!
 //! What differs from memcached:
 //!
-//! - The unique number of an item is a hash of its value: an item that got another value and its
-//!   old one again has the old number.
+//! - In tables without versions the unique number of an item is a hash of its value: an item that
+//!   got another value and its old one again has the old number.
 //! - Values of exactly the largest size are stored; memcached counts its own header and the key.
 //! - `flush_all` with a delay removes keys when the first request after it comes, and spares what
 //!   is stored in that very second.

@@ -34,6 +34,8 @@ pub struct Rules {
     /// Where prefixes of keys end, by which commands are counted from the beginning; none: at `:`,
     /// from when a client asks for it.
     pub prefixes: Option<u8>,
+    /// What `verbosity` is at first; nothing goes by it.
+    pub verbosity: u32,
     /// Called when a client of the text protocol asks the server to end; none: clients may not.
     pub shutdown: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -48,6 +50,7 @@ impl Default for Rules {
             dumps: true,
             watch: true,
             prefixes: None,
+            verbosity: 0,
             shutdown: None,
         }
     }
@@ -63,6 +66,7 @@ impl fmt::Debug for Rules {
             .field("dumps", &self.dumps)
             .field("watch", &self.watch)
             .field("prefixes", &self.prefixes)
+            .field("verbosity", &self.verbosity)
             .field("shutdown", &self.shutdown.is_some())
             .finish()
     }

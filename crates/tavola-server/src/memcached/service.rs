@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tavola::{Error, Result, Table};
 use tavola_proto::text::{Request as Text, answer};
-use tavola_proto::{Decoder, KeyRoom, Limits, Refusal, Request, Step};
+use tavola_proto::{Decoder, Limits, Refusal, Request, Step};
 
 use super::ahead::Ahead;
 use super::connections::{Connections, Place};
@@ -20,7 +20,7 @@ use super::tally::{Event, Tallies};
 use super::text::{self, Left, Wave};
 use super::watch::Subscription;
 use super::work::{After, Shared, Work};
-use super::{auth, binary, exptime, meta};
+use super::{auth, binary, exptime, meta, store};
 use crate::net::{Gone, Next, Output, Peer, Served, Service, Thread, Waker, Worker};
 
 /// Requests that one call serves at most, so that other connections have their turn.
@@ -64,6 +64,8 @@ pub struct Session {
     /// Set when the get at the front of the input is answered in part.
     answered: Option<Left>,
     state: State,
+    /// Set when the connection is closed for something that failed.
+    has_failed: bool,
     place: Place,
     waker: Waker,
 }
@@ -95,6 +97,7 @@ impl Memcached {
         };
         Self {
             shared: Arc::new(Shared {
+                verbosity: AtomicU32::new(rules.verbosity),
                 table,
                 prefixes: Prefixes::new(rules.prefixes),
                 rules,
@@ -104,7 +107,6 @@ impl Memcached {
                 watchers: Arc::default(),
                 connections: Arc::new(Connections::new()),
                 crawler: Arc::default(),
-                verbosity: AtomicU32::new(0),
                 started: Instant::now(),
             }),
         }
@@ -136,6 +138,7 @@ impl Worker for MemcachedWorker {
             is_new: true,
             answered: None,
             state: State::Requests,
+            has_failed: false,
             place,
             waker: peer.waker(),
         }
@@ -155,7 +158,7 @@ impl Worker for MemcachedWorker {
                         next: Next::Again,
                     };
                 }
-                Err(error) => return fail(&error, input, output),
+                Err(error) => return session.fail(&error, input, output),
             },
             State::Watch(subscription) => {
                 let is_all = subscription.send(output);
@@ -170,7 +173,7 @@ impl Worker for MemcachedWorker {
             }
         }
         if let Err(error) = self.work.shared.flush.look(self.work.table()) {
-            return fail(&error, input, output);
+            return session.fail(&error, input, output);
         }
         if let Some(first) = input.first()
             && std::mem::take(&mut session.is_new)
@@ -186,6 +189,7 @@ impl Worker for MemcachedWorker {
         let decoder = &mut session.decoder;
         let last = |_: &mut Work, _: &mut Decoder, _: &mut Output| Ok(After::GoOn);
         if let After::Close = self.told(&mut waiting, decoder, output, last) {
+            session.has_failed = true;
             served.next = Next::Close;
         }
         // What fails there fails for the next request as well, whose client is told.
@@ -194,21 +198,13 @@ impl Worker for MemcachedWorker {
     }
 
     fn close(&mut self, session: Session, gone: Gone) {
-        self.work.shared.watchers.went(session.place.client(), gone);
+        let watchers = &self.work.shared.watchers;
+        watchers.went(session.place.client(), gone, session.has_failed);
         let was_watching = matches!(session.state, State::Watch(_));
         drop(session);
         if was_watching {
             self.work.look_at_watchers();
         }
-    }
-}
-
-/// The end of a connection: the table fails.
-fn fail(error: &Error, input: &[u8], output: &mut Output) -> Served {
-    failure::line(output, error);
-    Served {
-        consumed: input.len(),
-        next: Next::Close,
     }
 }
 
@@ -320,7 +316,7 @@ impl MemcachedWorker {
             }
             Err(error) => {
                 failure::line(output, &error);
-                Some(Next::Close)
+                session.go_on(&mut self.work, After::Close, output)
             }
         }
     }
@@ -342,7 +338,7 @@ impl MemcachedWorker {
             });
         }
         if let Err(error) = waiting.read(&mut self.work, output) {
-            failure::line(output, &error);
+            failure::last(decoder, output, &error);
             return After::Close;
         }
         if !waiting.ahead.keep(request, &self.work) {
@@ -365,7 +361,7 @@ impl MemcachedWorker {
         };
         after.unwrap_or_else(|error| {
             // The values told so far may be no whole answer.
-            failure::line(output, &error);
+            failure::last(decoder, output, &error);
             After::Close
         })
     }
@@ -394,11 +390,25 @@ impl MemcachedWorker {
 }
 
 impl Session {
+    /// The table fails, which ends the connection.
+    fn fail(&mut self, error: &Error, input: &[u8], output: &mut Output) -> Served {
+        failure::last(&self.decoder, output, error);
+        self.has_failed = true;
+        Served {
+            consumed: input.len(),
+            next: Next::Close,
+        }
+    }
+
     /// What is to happen after a request; `None`: the next.
     fn go_on(&mut self, work: &mut Work, after: After, output: &mut Output) -> Option<Next> {
         match after {
             After::GoOn => None,
-            After::Close => Some(Next::Close),
+            After::Quit => Some(Next::Close),
+            After::Close => {
+                self.has_failed = true;
+                Some(Next::Close)
+            }
             After::Dump(dump) => {
                 self.state = State::Dump(dump);
                 Some(Next::Again)
@@ -425,11 +435,7 @@ fn carry_out(
     request: &Request<'_>,
     output: &mut Output,
 ) -> Result<After> {
-    let rules = &work.shared.rules;
-    let users = rules.users.as_ref();
-    if users.is_some_and(|users| auth::answer(users, decoder, request, output))
-        || rules.answer(request, output)
-    {
+    if auth::answer(work, decoder, request, output) || work.shared.rules.answer(request, output) {
         return Ok(After::GoOn);
     }
     Ok(match request {
@@ -441,11 +447,8 @@ fn carry_out(
 
 /// Answers a request that is not carried out.
 fn refuse(work: &mut Work, refusal: &Refusal<'_>, output: &mut Output) -> Result<After> {
-    if let Some(key) = refusal.forgets() {
-        work.table().remove(key.bytes(&mut KeyRoom::default()))?;
-    }
-    if refusal.is_too_large() {
-        work.count(Event::TooLarge);
+    if let Some(too_large) = refusal.too_large() {
+        store::refused(work, &too_large)?;
     }
     let rules = &work.shared.rules;
     match refusal.restricted().and_then(|command| rules.off(command)) {

@@ -2,6 +2,8 @@
 
 use tavola::{Attributes, CasToken, Condition, Error, Marks, Result, Stored};
 
+use tavola_proto::{KeyRoom, TooLarge};
+
 use super::exptime;
 use super::failure;
 use super::marks::{STALE, TOKEN_SENT};
@@ -89,6 +91,23 @@ pub(super) fn store(work: &Work, store: &Store<'_>) -> Result<Outcome> {
         }
     }
     stored
+}
+
+/// A value that was too large to be looked at.
+pub(super) fn refused(work: &Work, too_large: &TooLarge<'_>) -> Result<()> {
+    let mut room = KeyRoom::default();
+    let key = too_large.key.bytes(&mut room);
+    work.count(Event::TooLarge);
+    work.stored(key, || watch::Stored {
+        status: "too_large",
+        command: too_large.verb,
+        ttl_s: 0,
+        size_bytes: 0,
+    });
+    if too_large.forgets {
+        work.table().remove(key)?;
+    }
+    Ok(())
 }
 
 /// What watchers are told.

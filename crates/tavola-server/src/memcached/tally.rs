@@ -27,6 +27,10 @@ pub(super) enum Event {
     CasBadval,
     TooLarge,
     NoMemory,
+    /// A client that said who it is, whether it is known or not.
+    Auth,
+    /// One that is not.
+    AuthError,
     /// A connection had to wait for the others in the middle of its requests.
     Yield,
 }

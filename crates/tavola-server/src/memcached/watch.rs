@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use tavola::Attributes;
 use tavola_proto::text::{Event, Watched, answer};
 
+use super::exptime;
 use crate::net::{Gone, Output, Waker};
 
 /// Who may watch at once.
@@ -195,10 +197,11 @@ impl Watchers {
         });
     }
 
-    /// A connection that is gone.
-    pub(super) fn went(&self, client: Client, gone: Gone) {
+    /// A connection that is gone; `has_failed`: it was closed here for what its client sent, or as
+    /// the table failed.
+    pub(super) fn went(&self, client: Client, gone: Gone, has_failed: bool) {
         let reason = match gone {
-            Gone::Done => "normal",
+            Gone::Done if !has_failed => "normal",
             Gone::Idle => "idle_timeout",
             Gone::CutOff => "shutdown",
             _ => "error",
@@ -256,6 +259,23 @@ pub(super) struct Stored {
     pub(super) command: &'static str,
     pub(super) ttl_s: u32,
     pub(super) size_bytes: usize,
+}
+
+impl Stored {
+    /// An item that was made by another command than a store.
+    pub(super) fn anew(
+        command: &'static str,
+        attributes: Option<Attributes>,
+        size_bytes: usize,
+    ) -> Self {
+        let left_s = attributes.and_then(|attributes| exptime::left_s(attributes.expiry));
+        Self {
+            status: "stored",
+            command,
+            ttl_s: left_s.unwrap_or(0),
+            size_bytes,
+        }
+    }
 }
 
 /// What is known of a key that made room for another.

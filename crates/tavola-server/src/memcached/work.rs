@@ -22,6 +22,9 @@ use crate::net::Meter;
 #[derive(Debug)]
 pub(super) enum After {
     GoOn,
+    /// The connection ends as its client wishes.
+    Quit,
+    /// It ends for something that failed.
     Close,
     /// All else waits until the keys are told.
     Dump(Box<Dump>),
@@ -116,6 +119,11 @@ impl Work {
         if self.shared.prefixes.is_on() {
             self.shared.prefixes.count(key, Deed::Set);
         }
+        self.tell_stored(key, stored);
+    }
+
+    /// The same where it is not counted as a store.
+    pub(super) fn tell_stored(&self, key: &[u8], stored: impl FnOnce() -> Stored) {
         if self.shared.watchers.want(Kind::Mutations) {
             let watchers = &self.shared.watchers;
             watchers.stored(key, &stored(), self.descriptor);

@@ -40,6 +40,8 @@ pub struct Setup {
     pub addresses: Vec<Address>,
     /// What TLS is spoken with at each of the addresses, where it is.
     pub tls: Vec<Option<Arc<Tls>>>,
+    /// Who may connect to a Unix socket that the server made: the permissions of its file.
+    pub socket_mode: Option<u32>,
     /// The numbers of the sockets that listen there, among the open files of this process.
     pub descriptors: Vec<i32>,
     /// How many connections there may be.
@@ -61,7 +63,7 @@ pub(crate) struct Limits {
     pub(crate) io: Io,
     pub(crate) output_bytes: usize,
     pub(crate) input_bytes: usize,
-    /// What the connections of one thread hold at most; the option is for all threads.
+    /// What all connections hold at most.
     pub(crate) held_bytes: usize,
 }
 
@@ -104,6 +106,7 @@ impl Options {
         Setup {
             addresses: Vec::new(),
             tls: Vec::new(),
+            socket_mode: None,
             descriptors: Vec::new(),
             max_connections: self.max_connections,
             refuses: self.refusal.is_some(),
@@ -190,8 +193,8 @@ impl Options {
     }
 
     /// How many bytes of half-sent requests and unfetched answers all connections may hold
-    /// together, at least 64 KiB each thread; 2 GiB unless told. Each thread has an equal part.
-    /// A connection that goes beyond it and holds more than 64 KiB is closed.
+    /// together; 2 GiB unless told. A connection that finds them beyond it and holds more than
+    /// 64 KiB itself is closed.
     pub fn memory_bound(mut self, bytes: usize) -> Self {
         self.limits.held_bytes = bytes;
         self

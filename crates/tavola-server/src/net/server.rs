@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 use crate::net::acceptor::Acceptor;
 use crate::net::counters::{Counters, Meter};
 use crate::net::error::{Error, Result};
-use crate::net::input::BATCH_BYTES;
 use crate::net::limits::raise_file_limit;
-use crate::net::listen::{Address, Listener, SocketFile};
+use crate::net::listen::{Address, Listen, Listener, SocketFile};
 use crate::net::options::{Io, Limits, Options};
 use crate::net::ring::Ring;
 use crate::net::service::{self, Service};
@@ -50,6 +49,9 @@ impl Server {
         let mut sockets = Vec::new();
         let mut files = Vec::new();
         for (listen, tls) in options.listen {
+            if let Listen::Unix { mode, .. } = &listen {
+                setup.socket_mode = Some(*mode);
+            }
             let listener = Listener::open(listen, options.backlog)?;
             setup.addresses.push(listener.address);
             setup.tls.push(tls);
@@ -78,8 +80,7 @@ impl Server {
             threads: Vec::new(),
         };
         let service = Arc::new(Mutex::new(service));
-        let mut limits = options.limits;
-        limits.held_bytes = (limits.held_bytes / options.threads).max(BATCH_BYTES);
+        let limits = options.limits;
         let (ready, started) = mpsc::channel();
         for index in 0..options.threads {
             server.start_thread(index, &service, &limits, ready.clone())?;

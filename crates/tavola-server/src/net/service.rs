@@ -54,8 +54,10 @@ pub trait Worker {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gone {
-    /// As it should, or the client is gone.
+    /// As it should: the client closed its side, or the service closed and the client knows.
     Done,
+    /// The system says that the client is gone.
+    Lost,
     /// It was not agreed by TLS how to talk, in time.
     Handshake,
     /// Nothing went either way for too long.

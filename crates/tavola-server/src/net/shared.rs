@@ -2,7 +2,10 @@
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::time::Instant;
 
 use rustix::io;
@@ -20,6 +23,8 @@ pub(crate) struct Shared {
     pub(crate) acceptor: Post<AcceptorMessage>,
     /// Set by the acceptor when it waits for a connection to close.
     acceptor_waits: AtomicBool,
+    /// Bytes of memory that connections hold, of all threads.
+    held: AtomicUsize,
     /// Changed by the acceptor, as is the next.
     pub(crate) rejected: Count,
     pub(crate) accept_stops: Count,
@@ -79,6 +84,7 @@ impl Shared {
             threads: (0..threads).map(|_| place()).collect::<io::Result<_>>()?,
             acceptor: Post::new()?,
             acceptor_waits: AtomicBool::new(false),
+            held: AtomicUsize::new(0),
             rejected: Count::default(),
             accept_stops: Count::default(),
         })
@@ -97,6 +103,18 @@ impl Shared {
     pub(crate) fn await_leave(&self, waits: bool) {
         // Pairs with leave(), see there.
         self.acceptor_waits.store(waits, SeqCst);
+    }
+
+    /// A connection holds so many bytes, and had so many before.
+    pub(crate) fn hold(&self, before: usize, now: usize) {
+        // Wraps where it becomes less. Orders nothing: who looks may be some bytes late.
+        self.held.fetch_add(now.wrapping_sub(before), Relaxed);
+    }
+
+    /// What all connections hold.
+    pub(crate) fn held(&self) -> usize {
+        // Pairs with nothing, see hold().
+        self.held.load(Relaxed)
     }
 
     /// Hands a connection to the thread that has the fewest, in turn among equals.

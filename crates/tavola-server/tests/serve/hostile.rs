@@ -120,6 +120,16 @@ fn who_holds_much_when_all_hold_too_much_is_closed() {
 }
 
 #[test]
+fn one_of_many_threads_may_hold_nearly_all() {
+    let server = start(options().threads(16).memory_bound(8 << 20));
+    let mut client = connect(&server);
+    client.write_all(b"value 6000000\n").expect("sent");
+    client.write_all(&vec![1; 6_000_000]).expect("sent");
+    assert_eq!(ask(&mut client, ""), "6000000 6000000");
+    assert_eq!(server.counters().memory_closed, 0);
+}
+
+#[test]
 fn who_fetches_its_answers_late_holds_nothing_afterwards() {
     let server = start(options().memory_bound(200_000).output_bound(60_000));
     let mut clients: Vec<_> = (0..12).map(|_| connect(&server)).collect();

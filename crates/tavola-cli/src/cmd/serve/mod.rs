@@ -211,6 +211,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         dumps: !args.no_dumps,
         watch: !args.no_watch,
         prefixes: None,
+        verbosity: args.verbose.into(),
         shutdown: false,
         insecure: args.insecure,
         user: args.user,

@@ -47,6 +47,8 @@ pub struct Plan {
     pub watch: bool,
     /// Where prefixes of keys end, by which commands are counted from the beginning.
     pub prefixes: Option<u8>,
+    /// What `stats settings` tells as such until a client changes it.
+    pub verbosity: u32,
     /// Whether clients may end the server.
     pub shutdown: bool,
     /// Whether to listen beyond this machine without TLS or without asking who comes.

@@ -137,6 +137,7 @@ impl<'a> Running<'a> {
             dumps: plan.dumps,
             watch: plan.watch,
             prefixes: plan.prefixes,
+            verbosity: plan.verbosity,
             shutdown: None,
         };
         if plan.shutdown {

@@ -14,6 +14,8 @@ use tavola_proto::binary::{self, Command, Header, Status, answer};
 use tavola_proto::text::{self, answer as line};
 use tavola_proto::{Decoder, Protocol, Request, Sasl};
 
+use super::tally::Event;
+use super::work::Work;
 use crate::net::Output;
 
 pub use users::{BadUsers, Users};
@@ -35,14 +37,18 @@ pub(super) fn ask(decoder: &mut Decoder, first: u8) {
 
 /// Answers a request about who the client is; false: it is about something else.
 pub(super) fn answer(
-    users: &Users,
+    work: &Work,
     decoder: &mut Decoder,
     request: &Request<'_>,
     output: &mut Output,
 ) -> bool {
+    let Some(users) = work.shared.rules.users.as_ref() else {
+        return false;
+    };
     match request {
         Request::Text(text::Request::Authenticate { name, password }) => {
             let is_known = users.know(name, password);
+            count(work, is_known);
             decoder.set_locked(!is_known);
             output.extend(match is_known {
                 true => line::STORED,
@@ -50,12 +56,13 @@ pub(super) fn answer(
             });
             true
         }
-        Request::Binary(request) => step(users, decoder, request, output),
+        Request::Binary(request) => step(work, users, decoder, request, output),
         _ => false,
     }
 }
 
 fn step(
+    work: &Work,
     users: &Users,
     decoder: &mut Decoder,
     request: &binary::Request<'_>,
@@ -67,13 +74,24 @@ fn step(
         Command::SaslAuth { mechanism, data } => {
             let is_known = *mechanism == MECHANISMS
                 && plain(data).is_some_and(|(name, password)| users.know(name, password));
+            count(work, is_known);
             tell(decoder, header, is_known, output);
         }
         // PLAIN has one step.
-        Command::SaslStep { .. } => tell(decoder, header, false, output),
+        Command::SaslStep { .. } => {
+            count(work, false);
+            tell(decoder, header, false, output);
+        }
         _ => return false,
     }
     true
+}
+
+fn count(work: &Work, is_known: bool) {
+    work.count(Event::Auth);
+    if !is_known {
+        work.count(Event::AuthError);
+    }
 }
 
 fn tell(decoder: &mut Decoder, header: &Header, is_known: bool, output: &mut Output) {

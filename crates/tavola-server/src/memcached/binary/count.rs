@@ -40,6 +40,13 @@ pub(super) fn carry_out(
         Ok(Counted::Missing) => refuse(output, header, Status::NotFound),
         Ok(Counted::NonNumeric) => refuse(output, header, Status::NonNumeric),
         Ok(Counted::Exists) => refuse(output, header, Status::Exists),
+        Ok(Counted::NoRoom { is_new }) => {
+            let text: &[u8] = match is_new {
+                true => b"Out of memory allocating new item",
+                false => b"Out of memory incrementing value",
+            };
+            answer::no_memory(output.room(ANSWER_BYTES), header, text);
+        }
         Err(error) => fail(output, header, &error),
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Out
         Command::Noop => answer::done(output.room(ANSWER_BYTES), header, 0),
         Command::Quit => {
             tell(output, header, quiet, Ok(0));
-            return After::Close;
+            return After::Quit;
         }
         _ => refuse(output, header, Status::UnknownCommand),
     }
@@ -81,7 +81,10 @@ fn refuse(output: &mut Output, header: &Header, status: Status) {
 /// Tells of an error of the table.
 fn fail(output: &mut Output, header: &Header, error: &Error) {
     let status = match error {
-        Error::Full { .. } => Status::OutOfMemory,
+        Error::Full { .. } => {
+            let text = b"Out of memory allocating item";
+            return answer::no_memory(output.room(ANSWER_BYTES), header, text);
+        }
         Error::TooLarge { .. } => Status::TooLarge,
         _ => Status::Internal,
     };

@@ -1,6 +1,6 @@
 //! `ma`.
 
-use tavola::{Error, Expiry, Result};
+use tavola::{Expiry, Result};
 use tavola_proto::KeyRoom;
 use tavola_proto::meta::{Item, Request, Status, answer};
 
@@ -11,8 +11,8 @@ use crate::memcached::failure;
 use crate::memcached::work::Work;
 use crate::net::Output;
 
-/// What memcached says where there is no room for a longer number.
-const NO_MEMORY: &[u8] = b"SERVER_ERROR out of memory\r\n";
+/// What memcached says where there is no room for a number that was missing.
+const NO_NEW: &[u8] = b"SERVER_ERROR Out of memory allocating new item\r\n";
 
 pub(super) fn carry_out(
     work: &Work,
@@ -65,12 +65,14 @@ pub(super) fn carry_out(
             output.extend(answer::NON_NUMERIC);
             Ok(())
         }
+        Ok(Counted::NoRoom { is_new }) => {
+            output.extend(if is_new { NO_NEW } else { failure::NO_ROOM });
+            Ok(())
+        }
         Err(error) => Err(error),
     };
-    match told {
-        Ok(()) => {}
-        Err(Error::Full { .. }) => output.extend(NO_MEMORY),
-        Err(error) => failure::line(output, &error),
+    if let Err(error) = told {
+        failure::line(output, &error);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `md`.
 
-use tavola::{Attributes, CasToken, Condition, Details, Marks, Result, Store, Stored};
+use tavola::{Attributes, CasToken, Condition, Details, Error, Marks, Result, Store, Stored};
 use tavola_proto::KeyRoom;
 use tavola_proto::meta::{Flags, Item, Request, Status, answer};
 
@@ -10,6 +10,7 @@ use crate::memcached::failure;
 use crate::memcached::items::{self, Deleted};
 use crate::memcached::marks::{STALE, TOKEN_SENT};
 use crate::memcached::tally::Event;
+use crate::memcached::watch;
 use crate::memcached::work::Work;
 use crate::net::Output;
 
@@ -32,6 +33,7 @@ pub(super) fn carry_out(
     match deleted {
         Ok(status) if request.hides(status) => {}
         Ok(status) => answer::bare(output.room(ANSWER_BYTES), status, item),
+        Err(Error::Full { .. }) => output.extend(failure::NO_ROOM),
         Err(error) => failure::line(output, &error),
     }
 }
@@ -51,6 +53,7 @@ fn delete(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Status> {
 
 /// The item stays: without a value (`x`), or as a stale one (`I`).
 fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Result<Status> {
+    work.deletes(key);
     let status = loop {
         let Some(details) = work.table().get_entry_into(key, value)? else {
             break Status::NotFound;
@@ -62,13 +65,20 @@ fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Re
         let value = if flags.has(b'x') { &[] } else { &value[..] };
         let how = how(work, flags, &details, token);
         if let Stored::Done(_) = work.table().store(key, value, &how)? {
+            if flags.has(b'x') {
+                work.tell_stored(key, || watch::Stored::anew("set", how.attributes, 0));
+            }
             break Status::Done;
         }
         // It was changed in between.
     };
     match status {
         Status::Done if flags.has(b'I') => {}
-        Status::Done => work.count(Event::DeleteHit),
+        Status::Done => {
+            work.count(Event::DeleteHit);
+            // Of the item without a value, which is what there is now.
+            work.shared.watchers.deleted(key, "md", 0);
+        }
         _ => work.count(Event::DeleteMiss),
     }
     Ok(status)

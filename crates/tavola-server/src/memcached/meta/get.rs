@@ -1,6 +1,6 @@
 //! `mg`.
 
-use tavola::{Attributes, CasToken, Condition, Details, Expiry, Result, Store, Stored};
+use tavola::{Attributes, CasToken, Condition, Details, Error, Expiry, Result, Store, Stored};
 use tavola_proto::meta::answer::{self, Found};
 use tavola_proto::meta::{Flags, Item, Request, Status};
 use tavola_proto::{KeyRoom, is_word};
@@ -76,24 +76,34 @@ fn read(work: &Work, item: &Item<'_>, key: &[u8], value: &mut Vec<u8>) -> Result
         None => (Event::GetHit, Event::GetMiss),
         Some(_) => (Event::TouchHit, Event::TouchMiss),
     };
-    let told = loop {
+    loop {
         if let Some(details) = look(work, flags, key, value)? {
             if let Some(told) = found(work, flags, key, details, value)? {
                 work.fetched(key, Some(value.len()));
-                break told;
+                work.count(hit);
+                return Ok(Some(told));
             }
-        } else if flags.vivify().is_none() {
-            work.count(miss);
-            work.fetched(key, None);
-            return Ok(None);
-        } else if let Some(told) = make(work, flags, key)? {
-            work.fetched(key, None);
-            break told;
+        } else {
+            let made = flags.vivify().map(|_| make(work, flags, key));
+            match made.transpose() {
+                // Another made it in between.
+                Ok(Some(None)) => continue,
+                Ok(Some(Some(told))) => {
+                    work.fetched(key, None);
+                    work.count(hit);
+                    return Ok(Some(told));
+                }
+                // Nor is there one where there is no room for it.
+                Ok(None) | Err(Error::Full { .. }) => {
+                    work.fetched(key, None);
+                    work.count(miss);
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            }
         }
-        // It was changed, made or removed in between.
-    };
-    work.count(hit);
-    Ok(Some(told))
+        // It was changed or removed in between.
+    }
 }
 
 /// Reads an item, and gives it the time of `T`; tells the time it had.

@@ -98,10 +98,11 @@ fn commands(work: &Work, tell: &mut Tell<'_>) {
         ("touch_misses", Event::TouchMiss),
         ("store_too_large", Event::TooLarge),
         ("store_no_memory", Event::NoMemory),
+        ("auth_cmds", Event::Auth),
+        ("auth_errors", Event::AuthError),
     ] {
         tell(name, &sums.of(event));
     }
-    zeros(tell, &["auth_cmds", "auth_errors"]);
 }
 
 fn transport(work: &Work, stats: &Stats, tell: &mut Tell<'_>) {

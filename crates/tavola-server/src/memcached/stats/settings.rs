@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::sync::atomic::Ordering::Relaxed;
 
 use tavola::Result;
+use tavola_proto::Protocol;
 
 use super::{Tell, limit};
 use crate::memcached::watch::WAITING_BYTES;
@@ -46,8 +47,12 @@ fn listening(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
     tell("oldest", &0);
     tell("evictions", &on(stats.capacity.is_some()));
     tell("domain_socket", &unix.as_deref().unwrap_or("NULL"));
-    tell("umask", &700);
-    tell("shutdown_command", &"no");
+    let mode = setup.socket_mode.unwrap_or(0o700);
+    tell("umask", &format_args!("{mode:o}"));
+    tell(
+        "shutdown_command",
+        &yes(work.shared.rules.shutdown.is_some()),
+    );
     // Blocks become an eighth larger from class to class.
     tell("growth_factor", &"1.12");
     tell("chunk_size", &8);
@@ -61,12 +66,25 @@ fn serving(work: &Work, tell: &mut Tell<'_>) {
     tell("stat_key_prefix", &work.shared.prefixes.delimiter());
     tell("detail_enabled", &yes(work.shared.prefixes.is_on()));
     tell("reqs_per_event", &crate::memcached::service::REQUESTS);
+    // Without versions it is a hash of the value.
     tell("cas_enabled", &"yes");
     tell("tcp_backlog", &setup.backlog);
-    tell("binding_protocol", &"auto-negotiate");
-    let asks = yes(work.shared.rules.users.is_some());
-    tell("auth_enabled_sasl", &asks);
-    tell("auth_enabled_ascii", &asks);
+    let protocol = work.shared.rules.protocol;
+    let spoken = match protocol {
+        None => "auto-negotiate",
+        Some(Protocol::Text) => "ascii",
+        Some(Protocol::Binary) => "binary",
+    };
+    tell("binding_protocol", &spoken);
+    let asks = work.shared.rules.users.is_some();
+    tell(
+        "auth_enabled_sasl",
+        &yes(asks && protocol != Some(Protocol::Text)),
+    );
+    tell(
+        "auth_enabled_ascii",
+        &yes(asks && protocol != Some(Protocol::Binary)),
+    );
     tell("item_size_max", &work.shared.rules.value_bytes);
     tell("maxconns_fast", &yes(setup.refuses));
     tell("hashpower_init", &0);

@@ -1,15 +1,12 @@
 //! `incr` and `decr`.
 
-use tavola::Error;
 use tavola_proto::text::{self, answer};
 
 use super::{Reply, tell};
 use crate::memcached::count::{Count, Counted, count};
+use crate::memcached::failure;
 use crate::memcached::work::Work;
 use crate::net::Output;
-
-/// What memcached says where there is no room for a longer number.
-const NO_MEMORY: &[u8] = b"SERVER_ERROR out of memory\r\n";
 
 pub(super) fn carry_out(work: &Work, asked: &text::Count<'_>, output: &mut Output) {
     let counted = count(
@@ -28,7 +25,7 @@ pub(super) fn carry_out(work: &Work, asked: &text::Count<'_>, output: &mut Outpu
         Ok(Counted::Missing) => Ok(Reply::Line(answer::NOT_FOUND)),
         // No unique number was asked for, so that there is no other.
         Ok(Counted::NonNumeric | Counted::Exists) => Ok(Reply::Line(answer::NON_NUMERIC)),
-        Err(Error::Full { .. }) => Ok(Reply::Line(NO_MEMORY)),
+        Ok(Counted::NoRoom { .. }) => Ok(Reply::Line(failure::NO_ROOM)),
         Err(error) => Err(error),
     };
     tell(output, asked.noreply, reply);

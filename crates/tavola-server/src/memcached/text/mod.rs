@@ -42,7 +42,7 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output)
             return crawler::carry_out(work, command, *noreply, output);
         }
         Request::Watch(watched) => return After::Watch(*watched),
-        Request::Quit => return After::Close,
+        Request::Quit => return After::Quit,
         other => admin::carry_out(work, other, output),
     }
     After::GoOn

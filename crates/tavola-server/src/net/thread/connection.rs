@@ -72,9 +72,9 @@ pub(super) enum Stage {
 }
 
 impl From<io::Error> for Gone {
-    /// The client is gone, whatever the system calls it.
+    /// Whatever the system calls it.
     fn from(_: io::Error) -> Self {
-        Self::Done
+        Self::Lost
     }
 }
 

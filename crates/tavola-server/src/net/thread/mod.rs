@@ -66,8 +66,6 @@ pub(crate) struct Loop<W: Worker> {
     lingering: usize,
     /// Connections whose handshake of TLS is under way.
     handshaking: usize,
-    /// Bytes of memory that connections hold: the sum of their `held`.
-    held: usize,
     draining: Option<Instant>,
     stopping: bool,
 }
@@ -100,7 +98,6 @@ impl<W: Worker> Loop<W> {
             next_look: now,
             lingering: 0,
             handshaking: 0,
-            held: 0,
             draining: None,
             stopping: false,
             desk: Desk {
@@ -314,9 +311,11 @@ impl<W: Worker> Loop<W> {
             return;
         };
         let held = connection.holds();
-        self.held = self.held - connection.held + held;
-        connection.held = held;
-        if self.held > self.desk.limits.held_bytes && held > BATCH_BYTES {
+        if held != connection.held {
+            self.shared.hold(connection.held, held);
+            connection.held = held;
+        }
+        if held > BATCH_BYTES && self.shared.held() > self.desk.limits.held_bytes {
             return self.close(token, Gone::Memory);
         }
         if connection.handshake.is_some() && !connection.stream.is_handshaking() {
@@ -432,10 +431,10 @@ impl<W: Worker> Loop<W> {
         let Some(connection) = self.connections.remove(token) else {
             return;
         };
-        self.held -= connection.held;
+        self.shared.hold(connection.held, 0);
         let counters = &self.shared.threads[self.index].counters;
         match gone {
-            Gone::Done => {}
+            Gone::Done | Gone::Lost => {}
             // Counted below, with all others that end in the middle of one.
             Gone::Handshake => {}
             Gone::Idle => counters.idle_closed.add(1),

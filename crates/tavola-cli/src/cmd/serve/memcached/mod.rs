@@ -259,6 +259,7 @@ impl Flags {
             dumps: !self.disable_dumping,
             watch: !self.disable_watch,
             prefixes: self.delimiter,
+            verbosity: self.verbose.into(),
             shutdown: self.enable_shutdown,
             insecure: self.insecure,
             user: self.user,
