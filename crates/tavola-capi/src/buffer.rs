@@ -88,8 +88,8 @@ impl tavola_buffer {
         is_apart.then(|| unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.capacity) })
     }
 
-    /// Tells how long a result is that was written to [`Self::room`], which has so many bytes, if it
-    /// fits there.
+    /// Tells how long a result is that was written to [`Self::room`], of so many bytes, if it fits
+    /// there.
     #[inline(always)]
     pub(crate) fn written(&mut self, len: usize, room: usize) -> Answer {
         self.len = len;

@@ -87,65 +87,66 @@ fn watched(address: SocketAddr, events: &str, sent: &[u8], count: usize) -> Vec<
         .collect()
 }
 
+/// What happens, and how it is told; memcached tells of a look at what a store replaces, too.
+const CASES: [Case; 5] = [
+    (
+        "fetchers",
+        b"set a%b 0 0 2\r\nxy\r\n",
+        b"get a%b c\r\nmg a%b v\r\n",
+        &[
+            "type=item_get key=a%25b status=found clsid=# cfd=# size=2",
+            "type=item_get key=c status=not_found clsid=# cfd=# size=0",
+            "type=item_get key=a%25b status=found clsid=# cfd=# size=2",
+        ],
+    ),
+    (
+        "mutations",
+        b"",
+        b"set a 0 0 1\r\nx\r\nadd a 0 0 1\r\nx\r\nappend a 0 0 2\r\nyz\r\n\
+          cas b 0 0 1 9\r\nx\r\nms a 3 MR\r\nabc\r\nma n N0 J12\r\nmd a x\r\n",
+        &[
+            "type=item_store key=a status=stored cmd=set ttl=0 clsid=# cfd=# size=1",
+            "type=item_store key=a status=not_stored cmd=add ttl=0 clsid=# cfd=# size=1",
+            // Of joined values the size is that of the whole here, of the part there.
+            "type=item_store key=a status=stored cmd=append ttl=0 clsid=# cfd=# size=",
+            "type=item_store key=b status=not_found cmd=cas ttl=0 clsid=# cfd=# size=1",
+            "type=item_store key=a status=stored cmd=replace ttl=0 clsid=# cfd=# size=3",
+            "type=item_store key=n status=stored cmd=add ttl=0 clsid=# cfd=# size=2",
+            "type=item_store key=a status=stored cmd=set ttl=0 clsid=# cfd=# size=0",
+        ],
+    ),
+    (
+        "deletions",
+        b"set a 0 0 2\r\nxy\r\n",
+        b"delete a\r\ndelete a\r\nset a 0 0 1\r\nx\r\nmd a x\r\nmd a I\r\nmd a\r\n",
+        &[
+            "type=deleted key=a cmd=delete clsid=# size=2",
+            "type=deleted key=a cmd=md clsid=# size=0",
+            "type=deleted key=a cmd=md clsid=# size=0",
+        ],
+    ),
+    (
+        "connevents",
+        b"",
+        b"get a\r\n",
+        &[
+            "type=conn_new rip=127.0.0.1 rport=# transport=tcp cfd=#",
+            "type=conn_close rip=127.0.0.1 rport=# transport=tcp reason=normal cfd=#",
+        ],
+    ),
+    (
+        "connevents",
+        b"",
+        b"GET / HTTP/1.1\r\n",
+        &[
+            "type=conn_new rip=127.0.0.1 rport=# transport=tcp cfd=#",
+            "type=conn_close rip=127.0.0.1 rport=# transport=tcp reason=error cfd=#",
+        ],
+    ),
+];
+
 #[test]
 fn what_happens_is_told_as_memcached_tells_it() {
-    // What is sent before anybody watches; memcached tells of a look at what a store replaces, too.
-    let cases: [Case; 5] = [
-        (
-            "fetchers",
-            b"set a%b 0 0 2\r\nxy\r\n",
-            b"get a%b c\r\nmg a%b v\r\n",
-            &[
-                "type=item_get key=a%25b status=found clsid=# cfd=# size=2",
-                "type=item_get key=c status=not_found clsid=# cfd=# size=0",
-                "type=item_get key=a%25b status=found clsid=# cfd=# size=2",
-            ],
-        ),
-        (
-            "mutations",
-            b"",
-            b"set a 0 0 1\r\nx\r\nadd a 0 0 1\r\nx\r\nappend a 0 0 2\r\nyz\r\n\
-              cas b 0 0 1 9\r\nx\r\nms a 3 MR\r\nabc\r\nma n N0 J12\r\nmd a x\r\n",
-            &[
-                "type=item_store key=a status=stored cmd=set ttl=0 clsid=# cfd=# size=1",
-                "type=item_store key=a status=not_stored cmd=add ttl=0 clsid=# cfd=# size=1",
-                // Of joined values the size is that of the whole here, of the part there.
-                "type=item_store key=a status=stored cmd=append ttl=0 clsid=# cfd=# size=",
-                "type=item_store key=b status=not_found cmd=cas ttl=0 clsid=# cfd=# size=1",
-                "type=item_store key=a status=stored cmd=replace ttl=0 clsid=# cfd=# size=3",
-                "type=item_store key=n status=stored cmd=add ttl=0 clsid=# cfd=# size=2",
-                "type=item_store key=a status=stored cmd=set ttl=0 clsid=# cfd=# size=0",
-            ],
-        ),
-        (
-            "deletions",
-            b"set a 0 0 2\r\nxy\r\n",
-            b"delete a\r\ndelete a\r\nset a 0 0 1\r\nx\r\nmd a x\r\nmd a I\r\nmd a\r\n",
-            &[
-                "type=deleted key=a cmd=delete clsid=# size=2",
-                "type=deleted key=a cmd=md clsid=# size=0",
-                "type=deleted key=a cmd=md clsid=# size=0",
-            ],
-        ),
-        (
-            "connevents",
-            b"",
-            b"get a\r\n",
-            &[
-                "type=conn_new rip=127.0.0.1 rport=# transport=tcp cfd=#",
-                "type=conn_close rip=127.0.0.1 rport=# transport=tcp reason=normal cfd=#",
-            ],
-        ),
-        (
-            "connevents",
-            b"",
-            b"GET / HTTP/1.1\r\n",
-            &[
-                "type=conn_new rip=127.0.0.1 rport=# transport=tcp cfd=#",
-                "type=conn_close rip=127.0.0.1 rport=# transport=tcp reason=error cfd=#",
-            ],
-        ),
-    ];
     let ours = Ours::start();
     let theirs = Theirs::start().filter(|theirs| theirs.patch() >= 40);
     let addresses = [
@@ -153,7 +154,7 @@ fn what_happens_is_told_as_memcached_tells_it() {
         theirs.as_ref().map(|theirs| theirs.address),
     ];
     for address in addresses.into_iter().flatten() {
-        for (events, before, sent, expected) in cases {
+        for (events, before, sent, expected) in CASES {
             let before = [b"flush_all\r\n", before, b"version\r\n"].concat();
             Client::connect(address).ask_until_version(&before);
             let lines = watched(address, events, sent, expected.len());

@@ -13,8 +13,8 @@ impl Core {
         self.read(key, Hash::of(self.region(), key), out)
     }
 
-    /// As [`Table::get_to_slice`], where that takes few steps. Else how many bytes of `out` may have
-    /// been written.
+    /// As [`Table::get_to_slice`], where that takes few steps. Else how many bytes of `out` may
+    /// have been written.
     #[inline(always)]
     fn glance_to_slice(
         &self,
