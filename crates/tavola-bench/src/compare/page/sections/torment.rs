@@ -22,7 +22,7 @@ const TRIALS: [(&str, &str, &str); 6] = [
     (
         "limits",
         "Beyond its limits",
-        "a key too long, a value too long, more than it can hold",
+        "keys of 0 bytes to 1 MiB, values of 0 bytes to 64 MiB: taken, refused, or worse?",
     ),
     (
         "old-reader",
