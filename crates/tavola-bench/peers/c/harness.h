@@ -80,7 +80,7 @@ struct adapter {
   // Many keys a call, or NULL.
   void (*put_many)(void *store, const struct pair *pairs, size_t count);
   void (*get_many)(void *store, const struct span *keys, size_t count, each_value each, void *user);
-  // A call for many takes longer than as many for one: it is made only where that is asked for.
+  // A call for many may take longer than as many for one: it is made only in the case of batches.
   bool many_is_slower;
   // Why keys cannot be changed one by one, where they cannot.
   const char *built_once;
