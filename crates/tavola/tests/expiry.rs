@@ -4,7 +4,7 @@
 mod support;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 use support::patience::{Moment, in_time, let_pass};
@@ -409,6 +409,19 @@ fn overlap(a: &(u64, u64), b: &(u64, u64)) -> bool {
     a.0 < b.1 && b.0 < a.1
 }
 
+/// When those reads began and ended that missed the key, no part of them before or after.
+fn reads_that_miss(is_over: &AtomicBool, is_there: impl Fn() -> bool) -> Vec<(u64, u64)> {
+    let mut missed = Vec::new();
+    while !is_over.load(Relaxed) {
+        let before = monotonic_ns();
+        fence(SeqCst);
+        if !is_there() {
+            missed.push((before, monotonic_ns()));
+        }
+    }
+    missed
+}
+
 /// A key that is touched in time is there for every reader, however long that one was stopped
 /// between two of its steps: there are more of them than processors.
 #[test]
@@ -436,16 +449,7 @@ fn who_touches_a_key_in_time_keeps_it_for_all() {
         }
         _ => table.iter().count() == 1,
     };
-    let read = |way: usize| {
-        let mut missed = Vec::new();
-        while !is_over.load(Relaxed) {
-            let before = monotonic_ns();
-            if !is_there(way) {
-                missed.push((before, monotonic_ns()));
-            }
-        }
-        missed
-    };
+    let read = |way| reads_that_miss(&is_over, || is_there(way));
     let (late, missed) = std::thread::scope(|scope| {
         // So many that one that loses its turn has to wait longer than the key has left.
         let readers = 12 * std::thread::available_parallelism().map_or(1, usize::from);
@@ -458,6 +462,8 @@ fn who_touches_a_key_in_time_keeps_it_for_all() {
             if !table.touch(b"key", ttl).unwrap() {
                 set();
             }
+            // Who looks later sees it: a write may be on its way for a moment after it was done.
+            fence(SeqCst);
             let now = monotonic_ns();
             if now > until {
                 // The machine did not let us: what readers missed about then, they missed rightly.
