@@ -24,11 +24,16 @@ pub(crate) struct Shared {
     /// Set by the acceptor when it waits for a connection to close.
     acceptor_waits: AtomicBool,
     /// Bytes of memory that connections hold, of all threads.
-    held: AtomicUsize,
+    held: Held,
     /// Changed by the acceptor, as is the next.
     pub(crate) rejected: Count,
     pub(crate) accept_stops: Count,
 }
+
+/// In cache lines of its own: threads change it, and read what stands beside it all the time.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Held(AtomicUsize);
 
 /// What one serving thread shares; in cache lines of its own.
 #[derive(Debug)]
@@ -84,7 +89,7 @@ impl Shared {
             threads: (0..threads).map(|_| place()).collect::<io::Result<_>>()?,
             acceptor: Post::new()?,
             acceptor_waits: AtomicBool::new(false),
-            held: AtomicUsize::new(0),
+            held: Held::default(),
             rejected: Count::default(),
             accept_stops: Count::default(),
         })
@@ -108,13 +113,13 @@ impl Shared {
     /// A connection holds so many bytes, and had so many before.
     pub(crate) fn hold(&self, before: usize, now: usize) {
         // Wraps where it becomes less. Orders nothing: who looks may be some bytes late.
-        self.held.fetch_add(now.wrapping_sub(before), Relaxed);
+        self.held.0.fetch_add(now.wrapping_sub(before), Relaxed);
     }
 
     /// What all connections hold.
     pub(crate) fn held(&self) -> usize {
         // Pairs with nothing, see hold().
-        self.held.load(Relaxed)
+        self.held.0.load(Relaxed)
     }
 
     /// Hands a connection to the thread that has the fewest, in turn among equals.
