@@ -26,6 +26,7 @@
 //! | `listen` | sockets to accept from |
 //! | `output`, `input` | bytes of a connection |
 //! | `tls` | certificates, and TLS between a socket and its buffers |
+//! | `left` | what was read of a Unix socket and is taken out later |
 //! | `stream` | reading and writing of one socket |
 //! | `ring` | sending to several sockets by one call |
 //! | `counters`, `shared` | what threads know of each other |
@@ -37,6 +38,7 @@ mod acceptor;
 pub(crate) mod counters;
 mod error;
 mod input;
+mod left;
 mod limits;
 mod listen;
 mod options;

@@ -9,6 +9,7 @@ use rustix::net::{
     RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown,
 };
 
+use crate::net::left::Left;
 use crate::net::output::Output;
 use crate::net::tls::{Session, Tls};
 
@@ -18,6 +19,8 @@ pub(crate) struct Stream {
     socket: OwnedFd,
     /// None where bytes go as they are.
     session: Option<Box<Session>>,
+    /// None where what is read is always taken out.
+    left: Option<Left>,
 }
 
 /// What a read brought.
@@ -47,21 +50,30 @@ impl Stream {
     /// A connection that begins, by TLS or as it is.
     pub(crate) fn new(socket: OwnedFd, tls: Option<&Tls>) -> io::Result<Self> {
         let session = tls.map(Session::new).transpose()?;
+        let left = session.is_none().then(|| Left::of(&socket)).flatten();
         Ok(Self {
             socket,
+            left,
             session: session.map(Box::new),
         })
     }
 
-    /// Appends what is there to `bytes`, as far as its capacity goes, or a little more.
-    pub(crate) fn receive(&mut self, bytes: &mut Vec<u8>) -> io::Result<Received> {
+    /// Appends what is there to `bytes`, as far as its capacity goes, or a little more; `leaves`:
+    /// of some sockets it is not taken out yet.
+    pub(crate) fn receive(&mut self, bytes: &mut Vec<u8>, leaves: bool) -> io::Result<Received> {
         if let Some(session) = &mut self.session {
             return session.receive(&self.socket, bytes);
         }
         let offered = bytes.capacity() - bytes.len();
-        let found = recv(&self.socket, spare_capacity(bytes), RecvFlags::empty());
-        let size = match found {
-            Ok((_, size)) => size,
+        let found = match &mut self.left {
+            Some(left) => left.receive(&self.socket, bytes, leaves),
+            None => {
+                let found = recv(&self.socket, spare_capacity(bytes), RecvFlags::empty());
+                found.map(|(_, size)| (size, size == offered))
+            }
+        };
+        let (size, is_more) = match found {
+            Ok(found) => found,
             Err(Errno::AGAIN | Errno::INTR) => {
                 return Ok(Received {
                     is_dry: true,
@@ -73,9 +85,17 @@ impl Stream {
         Ok(Received {
             size,
             taken: size,
-            is_dry: size < offered,
+            is_dry: !is_more,
             end: (size == 0).then_some(End::Finished),
         })
+    }
+
+    /// Takes out what was read but left, before an event of the socket is waited for.
+    pub(crate) fn take_out(&mut self) -> io::Result<()> {
+        if let Some(left) = &mut self.left {
+            left.take_out(&self.socket)?;
+        }
+        Ok(())
     }
 
     /// Reads what comes after the end, by no protocol, and tells how much; none: nothing more

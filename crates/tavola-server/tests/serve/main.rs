@@ -5,6 +5,7 @@ mod ends;
 mod hostile;
 mod limits;
 mod lines;
+mod local;
 mod sockets;
 #[cfg(feature = "tls")]
 mod tls;

@@ -71,6 +71,25 @@ pub(super) enum Stage {
     Lingering { until: Instant },
 }
 
+/// How a turn is taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    /// Something may have come.
+    pub(super) readable: bool,
+    /// Few answers are left for [`Connection::end_turn`].
+    pub(super) together: bool,
+    /// What is read may be left in the socket, until `take_out` of the stream.
+    pub(super) leaves: bool,
+}
+
+impl Way {
+    pub(super) const READ: Self = Self {
+        readable: true,
+        together: false,
+        leaves: false,
+    };
+}
+
 impl From<io::Error> for Gone {
     /// Whatever the system calls it.
     fn from(_: io::Error) -> Self {
@@ -142,13 +161,11 @@ impl<S> Connection<S> {
     }
 
     /// One turn: sends what waits, reads once what is there, has it served, sends the answers.
-    /// These are left for [`Connection::end_turn`] if they are few and `together`.
     pub(super) fn turn<W: Worker<Session = S>>(
         &mut self,
         desk: &mut Desk<W>,
         counters: &ThreadCounters,
-        readable: bool,
-        together: bool,
+        way: Way,
     ) -> Result<(), Gone> {
         self.dry = false;
         if let Stage::Lingering { .. } = self.stage {
@@ -161,8 +178,8 @@ impl<S> Connection<S> {
         if self.output.is_empty() {
             std::mem::swap(&mut self.output, &mut desk.output);
         }
-        let served = self.read_and_serve(desk, counters, readable);
-        if together && served.is_ok() && self.may_be_due() {
+        let served = self.read_and_serve(desk, counters, way);
+        if way.together && served.is_ok() && self.may_be_due() {
             self.is_due = true;
             if let Some(spare) = desk.spare.pop() {
                 desk.output = spare;
@@ -222,14 +239,14 @@ impl<S> Connection<S> {
         &mut self,
         desk: &mut Desk<W>,
         counters: &ThreadCounters,
-        readable: bool,
+        way: Way,
     ) -> Result<(), Gone> {
         if !self.again {
-            if !readable || self.stage != Stage::Open {
+            if !way.readable || self.stage != Stage::Open {
                 return Ok(());
             }
             self.input.borrow(&mut desk.input, self.wants);
-            let size = self.read();
+            let size = self.read(way.leaves);
             let serve = size.as_ref().is_ok_and(|&size| size > 0) && self.input.len() >= self.wants;
             if let Ok(size) = size {
                 counters.read.add(size as u64);
@@ -257,11 +274,11 @@ impl<S> Connection<S> {
     }
 
     /// Reads until there is as much as wanted, or no more for now, and tells how much that was.
-    fn read(&mut self) -> io::Result<usize> {
+    fn read(&mut self, leaves: bool) -> io::Result<usize> {
         let (mut sum, mut taken) = (0, 0);
         while taken < TURN_BYTES {
             let bytes = self.input.room(self.wants);
-            let received = self.stream.receive(bytes)?;
+            let received = self.stream.receive(bytes, leaves)?;
             sum += received.size;
             taken += received.taken;
             self.dry = received.is_dry;

@@ -3,8 +3,9 @@
 //! A round is one wait and one turn for each connection that has something to do: an event, or a
 //! place in `ready` since its service said `Again`. Nothing else decides about order, so that each
 //! has its turn before any has a second, but for one thing: who was alone in a round may be read a
-//! few times more without a wait, as it mostly is who asks next (`guess`). With an io_uring, short
-//! answers of a round wait until those of 32 connections or of all are there (`together`).
+//! few times more without a wait, as it mostly is who asks next (`guess`); what it sent over a Unix
+//! socket is taken out of that at the end (`left`). With an io_uring, short answers of a round wait
+//! until those of 32 connections or of all are there (`together`).
 
 mod connection;
 mod guess;
@@ -33,8 +34,8 @@ use crate::net::service::{Gone, Peer, Waker, Worker};
 use crate::net::shared::{Arrival, Message, Shared};
 use crate::net::stream::Stream;
 
-use connection::{Connection, Desk, Stage};
-use guess::Guess;
+use connection::{Connection, Desk, Stage, Way};
+use guess::{Guess, IN_A_ROW};
 use slots::Slots;
 use spin::Spin;
 use together::Together;
@@ -114,9 +115,7 @@ impl<W: Worker> Loop<W> {
     /// Serves until told to end.
     pub(crate) fn run(mut self) {
         while !self.stopping && (self.draining.is_none() || self.connections.len() > 0) {
-            if self.guess() {
-                continue;
-            }
+            self.guess();
             let timeout = self.timeout();
             self.spin.wait(&mut self.poll, timeout);
             self.desk.now = Instant::now();
@@ -127,7 +126,7 @@ impl<W: Worker> Loop<W> {
                 let token = self.ready.pop_front().expect("counted");
                 if let Some(connection) = self.connections.get_mut(token) {
                     connection.queued = false;
-                    self.turn(token, true, false);
+                    self.turn(token, Way::READ);
                 }
             }
             if rung {
@@ -142,22 +141,39 @@ impl<W: Worker> Loop<W> {
         }
     }
 
-    /// A turn for who was alone in the last round, without a wait; true: something came from it.
-    fn guess(&mut self) -> bool {
-        let Some(token) = self.guess.next() else {
-            return false;
+    /// Turns for who was alone in the last round, without a wait, as long as something comes.
+    fn guess(&mut self) {
+        let Some(token) = self.guess.who() else {
+            return;
         };
+        for turn in 1..=IN_A_ROW {
+            if !self.may_guess(token) {
+                break;
+            }
+            let before = self.counters().read.get();
+            let way = Way {
+                leaves: turn < IN_A_ROW,
+                ..Way::READ
+            };
+            self.turn(token, way);
+            let came = self.counters().read.get() != before;
+            self.guess.was(came);
+            if !came {
+                break;
+            }
+        }
+        if let Some(connection) = self.connections.get_mut(token)
+            && connection.stream.take_out().is_err()
+        {
+            self.close(token, Gone::Lost);
+        }
+    }
+
+    fn may_guess(&mut self, token: Token) -> bool {
         let is_reading = self.connections.get_mut(token).is_some_and(|connection| {
             connection.stage == Stage::Open && connection.interest == (true, false)
         });
-        if !is_reading || !self.ready.is_empty() || self.draining.is_some() {
-            return false;
-        }
-        let before = self.counters().read.get();
-        self.turn(token, true, false);
-        let came = self.counters().read.get() != before;
-        self.guess.was(came, token);
-        came
+        is_reading && self.guess.pays() && self.ready.is_empty() && self.draining.is_none()
     }
 
     /// A turn for each connection that has an event, and tells whether the bell was rung.
@@ -165,8 +181,10 @@ impl<W: Worker> Loop<W> {
         let mut rung = false;
         let mut number = 0;
         let mut lone = None;
-        let together =
-            self.together.is_possible() && self.draining.is_none() && self.poll.event(1).is_some();
+        let draining = self.draining.is_some();
+        let alone = self.poll.event(1).is_none();
+        let together = self.together.is_possible() && !draining && !alone;
+        let leaves = alone && !draining && self.ready.is_empty() && self.guess.begin();
         while let Some((word, flags)) = self.poll.event(number) {
             number += 1;
             if word == BELL {
@@ -174,16 +192,20 @@ impl<W: Worker> Loop<W> {
                 continue;
             }
             let token = Token::from_word(word);
-            lone = (number == 1).then_some(token);
+            lone = Some(token).filter(|_| leaves);
             let connection = self.connections.get_mut(token);
             // Who is in the list has a turn by that.
             if connection.is_some_and(|connection| !connection.queued) {
-                let readable = flags != EventFlags::OUT || self.draining.is_some();
-                self.turn(token, readable, together);
+                let way = Way {
+                    readable: flags != EventFlags::OUT || draining,
+                    together,
+                    leaves,
+                };
+                self.turn(token, way);
             }
         }
         self.send_together();
-        self.guess.begin(lone);
+        self.guess.asks_next(lone);
         rung
     }
 
@@ -217,7 +239,7 @@ impl<W: Worker> Loop<W> {
                     self.draining = Some(until);
                     self.next_look = self.desk.now;
                     for token in self.connections.tokens() {
-                        self.turn(token, true, false);
+                        self.turn(token, Way::READ);
                     }
                 }
                 Message::Stop => self.stopping = true,
@@ -263,14 +285,13 @@ impl<W: Worker> Loop<W> {
         }
     }
 
-    /// A turn; `together`: its answers may wait for those of others.
-    fn turn(&mut self, token: Token, readable: bool, together: bool) {
+    fn turn(&mut self, token: Token, way: Way) {
         let Some(connection) = self.connections.get_mut(token) else {
             return;
         };
         let counters = &self.shared.threads[self.index].counters;
         let desk = &mut self.desk;
-        let turn = AssertUnwindSafe(|| connection.turn(desk, counters, readable, together));
+        let turn = AssertUnwindSafe(|| connection.turn(desk, counters, way));
         match catch_unwind(turn) {
             Ok(Ok(())) if connection.is_due => {
                 if self.together.add(token) {
@@ -459,6 +480,8 @@ impl<W: Worker> Loop<W> {
         if !matches!(stage, Stage::Lingering { .. }) {
             stream.say_end();
         }
+        // Fails when the client is gone.
+        let _ = stream.take_out();
         drop(stream);
         if gone != Gone::Panic {
             self.desk.worker.close(session, gone);
