@@ -9,6 +9,10 @@ use rustix::net::{AddressFamily, bind, getsockname, listen, sockopt};
 use super::{Address, Listener, refused, socket};
 use crate::net::error::Result;
 
+/// The congestion control of connections on loopback, where nothing is lost or waits: the least. Of
+/// others `bbr` looks at the time of each packet.
+const LEAST_CONTROL: &str = "reno";
+
 pub(super) fn open(address: SocketAddr, backlog: i32) -> Result<Listener> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,
@@ -23,6 +27,10 @@ pub(super) fn open(address: SocketAddr, backlog: i32) -> Result<Listener> {
             sockopt::set_ipv6_v6only(&socket, true)?;
         }
         set_up(&socket)?;
+        if address.ip().is_loopback() {
+            // Where the system does not allow it, its own will do.
+            let _ = sockopt::set_tcp_congestion(&socket, LEAST_CONTROL);
+        }
         bind(&socket, &address)?;
         listen(&socket, backlog)?;
         getsockname(&socket)?.try_into()
@@ -40,4 +48,36 @@ pub(super) fn open(address: SocketAddr, backlog: i32) -> Result<Listener> {
 pub(super) fn set_up(socket: impl AsFd) -> io::Result<()> {
     sockopt::set_tcp_nodelay(&socket, true)?;
     sockopt::set_socket_keepalive(&socket, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpStream;
+    use std::{fs, io};
+
+    /// The congestion control of a connection that came through a listener on `address`.
+    fn control(address: &str) -> io::Result<String> {
+        let listener = open(address.parse().expect("an address"), 1).expect("listens");
+        let Address::Tcp(mut bound) = listener.address else {
+            panic!("a TCP address");
+        };
+        bound.set_ip([127, 0, 0, 1].into());
+        let _client = TcpStream::connect(bound)?;
+        let accepted = rustix::net::accept(&listener.socket)?;
+        Ok(sockopt::tcp_congestion(accepted)?)
+    }
+
+    #[test]
+    fn connections_on_loopback_have_the_least_control() {
+        let default = control("0.0.0.0:0").expect("told");
+        let got = control("127.0.0.1:0").expect("told");
+        assert!(got == LEAST_CONTROL || got == default, "{got}");
+        // Not to be seen in every container.
+        let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+        let allowed = allowed.unwrap_or_default();
+        if allowed.split_whitespace().any(|one| one == LEAST_CONTROL) {
+            assert_eq!(got, LEAST_CONTROL);
+        }
+    }
 }
