@@ -121,7 +121,7 @@ impl<'a> Ahead<'a> {
         }
         self.slot = slot as u32;
         self.item_ref = slot_ref(word);
-        region.prefetch_ref(self.item_ref);
+        region.prefetch_item(self.item_ref);
         true
     }
 

@@ -6,6 +6,8 @@ use crate::sync::prefetch;
 
 /// Where the last word of an item begins whose key and value have a word each, the most usual.
 const LAST_WORD: u64 = 16;
+/// Bytes of a line.
+const LINE: usize = 64;
 
 impl Region {
     /// A short item. Blocks are no whole lines: a quarter of those of three words stand in two.
@@ -18,6 +20,18 @@ impl Region {
         };
         prefetch(item);
         prefetch(item.wrapping_add(last_word as usize));
+    }
+
+    /// An item that a batch will look at. With versions, three words stand before its key, and few
+    /// items are in one line: the next one is fetched as well.
+    #[inline(always)]
+    pub(crate) fn prefetch_item(&self, item_ref: u64) {
+        if !self.geometry.has_versions {
+            return self.prefetch_ref(item_ref);
+        }
+        let item = self.base().wrapping_add((item_ref * UNIT) as usize);
+        prefetch(item);
+        prefetch(item.wrapping_add(LINE));
     }
 
     /// What freeing the item at a ref will need: its page's word and the slab's bitmap.
