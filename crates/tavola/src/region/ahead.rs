@@ -42,6 +42,6 @@ impl Region {
         prefetch(self.base().wrapping_add(word as usize));
         let slab = self.base().wrapping_add((page * PAGE) as usize);
         prefetch(slab);
-        prefetch(slab.wrapping_add(64));
+        prefetch(slab.wrapping_add(LINE));
     }
 }
