@@ -1,8 +1,8 @@
 //! The fields an item may have between header and key, but for link and number: uid, expiry, flags,
 //! version.
 
-use super::Item;
 use super::write::{Shown, Stamp};
+use super::{Item, Tags};
 use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Header, Hint, UNIT};
 use crate::sync::{Ordering, W64, fence};
 
@@ -79,14 +79,17 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// What it has beside key and value, its uid aside.
-    pub(crate) fn stamp(&self) -> Stamp {
+    /// What it has beside key and value, its uid aside; its tags, if it has any, in `room`.
+    pub(crate) fn stamp<'r>(&self, room: &'r mut Option<Tags>) -> Stamp<'r> {
         let told = self.told();
         Stamp {
             expiry_ms: told.expiry_ms,
             client: told.client,
             marks: told.marks,
-            tags: self.tags(),
+            tags: match self.tags {
+                0 => &Tags::NONE,
+                _ => room.insert(self.tags()),
+            },
             version: told.version,
         }
     }

@@ -12,16 +12,16 @@ use crate::lock::ShardLock;
 use crate::sync::{Ordering, fence};
 
 /// What a key has beside its value and its uid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp<'a> {
     /// When it expires, in milliseconds of the table's clock; 0: never.
     pub(crate) expiry_ms: u64,
     /// Flags of the user's.
     pub(crate) client: u32,
     /// Bits of the user's that are changed in place, 24.
     pub(crate) marks: u32,
-    /// What it is missing without.
-    pub(crate) tags: Tags,
+    /// What it is missing without; not its own, as they are many bytes and seldom there.
+    pub(crate) tags: &'a Tags,
     /// Another each time that it is set; 0: none.
     pub(crate) version: u64,
 }
@@ -35,12 +35,12 @@ pub(crate) struct Shown {
     pub(crate) version: u64,
 }
 
-impl Stamp {
+impl Stamp<'_> {
     pub(crate) const NONE: Self = Self {
         expiry_ms: 0,
         client: 0,
         marks: 0,
-        tags: Tags::NONE,
+        tags: &Tags::NONE,
         version: 0,
     };
 
@@ -72,7 +72,7 @@ pub(crate) fn write_small(
     key: &[u8],
     value: &[u8],
     hint: Hint,
-    stamp: &Stamp,
+    stamp: &Stamp<'_>,
 ) -> Step<u64> {
     if let Some(fixed) = lock.region.fixed() {
         return write_fixed(lock, fixed, key, value, hint);
@@ -96,7 +96,7 @@ pub(crate) fn write_counter(
     key: &[u8],
     number: u64,
     hint: Hint,
-    stamp: &Stamp,
+    stamp: &Stamp<'_>,
 ) -> Step<u64> {
     let header = Header {
         value_len: 8,
@@ -123,7 +123,7 @@ pub(crate) fn write_large(
     key: &[u8],
     value: &[u8],
     hint: Hint,
-    stamp: &Stamp,
+    stamp: &Stamp<'_>,
 ) -> Step<u64> {
     let inline = large_split(key.len() as u64 + value.len() as u64).0 as usize;
     let header = Header {
@@ -146,7 +146,7 @@ fn write(
     lock: &ShardLock<'_>,
     mut header: Header,
     second: Option<u64>,
-    (hint, stamp): (Hint, &Stamp),
+    (hint, stamp): (Hint, &Stamp<'_>),
     parts: [&[u8]; 2],
 ) -> Step<u64> {
     if hint.is_some() {

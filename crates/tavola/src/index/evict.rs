@@ -333,12 +333,12 @@ fn note(lock: &ShardLock<'_>, item: &Item<'_>) {
     if item.is_tag() || !item.key_to(&mut key) {
         return;
     }
-    let stamp = item.stamp();
+    let shown = item.told();
     let told = Told {
         key_len: item.key_len(),
         value_len: item.payload() - item.key_len(),
-        expiry_ms: stamp.expiry_ms,
-        client: u64::from(stamp.client) | u64::from(stamp.marks) << 32,
+        expiry_ms: shown.expiry_ms,
+        client: u64::from(shown.client) | u64::from(shown.marks) << 32,
     };
     lock.region.note_evicted(&told, &key);
 }

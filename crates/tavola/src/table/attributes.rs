@@ -105,7 +105,7 @@ pub(super) fn in_ms(time: Duration) -> u64 {
 impl Core {
     /// What keys get that are stored without a word about it; `None`: nothing.
     #[inline(always)]
-    pub(super) fn default_stamping(&self) -> Option<Stamping> {
+    pub(super) fn default_stamping(&self) -> Option<Stamping<'static>> {
         if !self.region().geometry().stamps() {
             return None;
         }
@@ -113,7 +113,7 @@ impl Core {
     }
 
     #[inline(never)]
-    fn default_stamp(&self) -> Stamp {
+    fn default_stamp(&self) -> Stamp<'static> {
         // Who is attached goes by the table's clock, which is a tick from one's own at most. An
         // error is told by the write that follows.
         let _ = self.writer();
@@ -138,20 +138,20 @@ impl Core {
     }
 
     /// As they have it, if they are there.
-    pub(super) fn keeping_default(&self) -> Stamping {
+    pub(super) fn keeping_default(&self) -> Stamping<'static> {
         let default = self.default_stamping();
         Stamping::new(default.map_or(Stamp::NONE, |default| default.stamp), true)
     }
 
     /// What a key with these attributes gets.
-    pub(super) fn stamping(&self, attributes: Attributes) -> Result<Stamping> {
+    pub(super) fn stamping(&self, attributes: Attributes) -> Result<Stamping<'static>> {
         // As in `default_stamp`.
         self.writer()?;
         let stamp = Stamp {
             expiry_ms: self.expiry_ms(attributes.expiry),
             client: attributes.flags,
             marks: 0,
-            tags: Tags::NONE,
+            tags: &Tags::NONE,
             version: self.next_version(),
         };
         if !stamp.is_none() && self.region().fixed().is_some() {
@@ -161,7 +161,7 @@ impl Core {
     }
 
     /// The same, of a key that keeps what it has if it is there.
-    pub(super) fn keeping(&self, attributes: Attributes) -> Result<Stamping> {
+    pub(super) fn keeping(&self, attributes: Attributes) -> Result<Stamping<'static>> {
         Ok(Stamping {
             keep: true,
             ..self.stamping(attributes)?

@@ -75,7 +75,7 @@ impl Core {
         &self,
         all: &'a [T],
         pair: impl Fn(&'a T) -> (&'a [u8], &'a [u8]),
-        stamping: impl Fn(&T) -> Result<Stamping>,
+        stamping: impl Fn(&T) -> Result<Stamping<'static>>,
     ) -> Result<()> {
         let me = self.writer()?;
         for all in all.chunks(WAVE) {

@@ -71,7 +71,7 @@ impl Core {
                     let spot = Spot::Taken(found);
                     return self.place(lock, hash, spot, (key, number), beside);
                 }
-                end_of_changed(lock, key, item.stamp());
+                end_of_changed(lock, key, item.expiry_ms());
                 word.store(number, Ordering::Release);
                 lock.head.changes.add_owned(1);
                 found.visit(lock);
@@ -107,7 +107,8 @@ impl Core {
         if !can_count(key) {
             return Ok(Counted::AsText);
         }
-        let stamp = beside.of(lock, key, &spot)?;
+        let mut room = None;
+        let stamp = beside.of(lock, key, &spot, &mut room)?;
         let (item_ref, hint) = write_with_uid(lock, self.naming, &spot, |hint| {
             write_counter(lock, key, number, hint, &stamp)
         })?;

@@ -2,7 +2,7 @@
 
 use super::leases::{Claim, end_of_changed};
 use super::marks::Marks;
-use crate::alloc::{Stamp, Step};
+use crate::alloc::{Stamp, Step, Tags};
 use crate::index::{Found, Spot};
 use crate::layout::Hint;
 use crate::lock::ShardLock;
@@ -44,8 +44,8 @@ pub(super) const NEXT: u64 = u64::MAX;
 
 /// Expiry, flags, tags and version of a key that is stored.
 #[derive(Clone)]
-pub(super) struct Stamping {
-    pub(super) stamp: Stamp,
+pub(super) struct Stamping<'a> {
+    pub(super) stamp: Stamp<'a>,
     /// If the key is there, it keeps what it has, but for the version.
     pub(super) keep: bool,
     /// What becomes of the marks that it had; `None`: it keeps them as the rest.
@@ -54,8 +54,8 @@ pub(super) struct Stamping {
     pub(super) version: Cell<u64>,
 }
 
-impl Stamping {
-    pub(super) fn new(stamp: Stamp, keep: bool) -> Self {
+impl<'a> Stamping<'a> {
+    pub(super) fn new(stamp: Stamp<'a>, keep: bool) -> Self {
         Self {
             stamp,
             keep,
@@ -67,9 +67,9 @@ impl Stamping {
 
 /// The same, or nothing at all; by reference, as most keys get nothing.
 #[derive(Clone, Copy)]
-pub(super) struct Beside<'a>(pub(super) Option<&'a Stamping>);
+pub(super) struct Beside<'a>(pub(super) Option<&'a Stamping<'a>>);
 
-impl Beside<'_> {
+impl<'a> Beside<'a> {
     /// Whether a value may be changed in place, in an item that has nothing beside it.
     #[inline(always)]
     pub(super) fn is_plain(self) -> bool {
@@ -85,12 +85,21 @@ impl Beside<'_> {
             .is_some_and(|stamping| stamping.marks.is_some() || !stamping.stamp.is_none())
     }
 
-    /// What the key gets.
-    pub(super) fn of(self, lock: &ShardLock<'_>, key: &[u8], spot: &Spot<'_>) -> Step<Stamp> {
-        let mut stamp = self.but_version(lock, key, spot)?;
+    /// What the key gets; tags that it keeps are in `room` then.
+    pub(super) fn of<'r>(
+        self,
+        lock: &ShardLock<'_>,
+        key: &[u8],
+        spot: &Spot<'_>,
+        room: &'r mut Option<Tags>,
+    ) -> Step<Stamp<'r>>
+    where
+        'a: 'r,
+    {
+        let mut stamp = self.but_version(lock, key, spot, room)?;
         if let Some(marks) = self.0.and_then(|stamping| stamping.marks) {
             let had = match spot {
-                Spot::Taken(found) => found.item(lock)?.stamp().marks,
+                Spot::Taken(found) => found.item(lock)?.told().marks,
                 Spot::Free(_) => 0,
             };
             stamp.marks = marks.of(had);
@@ -107,16 +116,25 @@ impl Beside<'_> {
         Ok(stamp)
     }
 
-    fn but_version(self, lock: &ShardLock<'_>, key: &[u8], spot: &Spot<'_>) -> Step<Stamp> {
+    fn but_version<'r>(
+        self,
+        lock: &ShardLock<'_>,
+        key: &[u8],
+        spot: &Spot<'_>,
+        room: &'r mut Option<Tags>,
+    ) -> Step<Stamp<'r>>
+    where
+        'a: 'r,
+    {
         match (self.0, spot) {
             (Some(stamping), Spot::Taken(found)) if stamping.keep => {
-                let stamp = found.item(lock)?.stamp();
-                end_of_changed(lock, key, stamp);
+                let stamp = found.item(lock)?.stamp(room);
+                end_of_changed(lock, key, stamp.expiry_ms);
                 Ok(stamp)
             }
             (Some(stamping), Spot::Taken(found)) => {
                 if found.item(lock)?.expiry_ms() == stamping.stamp.expiry_ms {
-                    end_of_changed(lock, key, stamping.stamp);
+                    end_of_changed(lock, key, stamping.stamp.expiry_ms);
                 }
                 Ok(stamping.stamp)
             }

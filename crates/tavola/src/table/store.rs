@@ -61,7 +61,7 @@ pub enum Stored {
 }
 
 impl Core {
-    fn stamping_of(&self, how: &Store) -> Result<Stamping> {
+    fn stamping_of(&self, how: &Store) -> Result<Stamping<'static>> {
         let mut stamping = match how.attributes {
             Some(attributes) => self.stamping(attributes)?,
             None => self.keeping_default(),

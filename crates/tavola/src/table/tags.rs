@@ -16,7 +16,7 @@
 use super::Table;
 use super::attributes::{Attributes, no_room};
 use super::core::Core;
-use super::how::{Beside, When};
+use super::how::{Beside, Stamping, When};
 use super::write::{New, link};
 use crate::alloc::{Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
 use crate::error::{Error, Result};
@@ -127,8 +127,8 @@ impl Core {
         if !tags.is_empty() && self.region().fixed().is_some() {
             return Err(no_room());
         }
-        let mut beside = self.stamping(attributes)?;
-        beside.stamp.tags = *tags;
+        let mut beside: Stamping<'_> = self.stamping(attributes)?;
+        beside.stamp.tags = tags;
         let stored = self.store_stamped(key, value, when, Beside(Some(&beside)))?;
         if stored {
             self.use_tags(tags.hints())?;

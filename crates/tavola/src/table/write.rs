@@ -214,7 +214,8 @@ impl Core {
             let Some(built) = &*chain else {
                 return corrupt("a chain that was used before");
             };
-            let stamp = beside.of(lock, key, &spot)?;
+            let mut room = None;
+            let stamp = beside.of(lock, key, &spot, &mut room)?;
             let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
                 write_large(lock, built, key, value, hint, &stamp)
             })?;
@@ -310,7 +311,8 @@ fn store_with_fields(
     (key, value): (&[u8], &[u8]),
     (naming, beside): How<'_>,
 ) -> Step<Option<Hint>> {
-    let stamp = beside.of(lock, key, &spot)?;
+    let mut room = None;
+    let stamp = beside.of(lock, key, &spot, &mut room)?;
     let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
         write_small(lock, key, value, hint, &stamp)
     })?;

@@ -97,7 +97,7 @@ impl Lease {
         }
         let now = self.core.region().now_ms();
         let stamp = Stamp {
-            tags: *tags,
+            tags,
             version: self.core.next_version(),
             ..self.options.stamp(now, self.began.elapsed())
         };

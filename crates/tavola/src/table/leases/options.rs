@@ -112,7 +112,7 @@ impl LeaseOptions {
     }
 
     /// What a value gets that took so long.
-    pub(super) fn stamp(&self, now_ms: u64, took: Duration) -> Stamp {
+    pub(super) fn stamp(&self, now_ms: u64, took: Duration) -> Stamp<'static> {
         let took_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
         Stamp {
             expiry_ms: now_ms + (self.fresh_ms + self.stale_ms).min(MOST_MS),

@@ -11,7 +11,7 @@
 //! Whether an owner lives is asked without the lock. What was found out stays so: a participant
 //! that is no more does not come back.
 
-use crate::alloc::{Stamp, Step, reckon_anew};
+use crate::alloc::{Step, reckon_anew};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, find, of_value};
 use crate::layout::{LEASES, LeaseRecord, LeaseView};
@@ -72,7 +72,7 @@ impl Claim {
 fn expiry_at(lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<Option<u64>> {
     match spot {
         Spot::Free(_) => Ok(None),
-        Spot::Taken(found) => Ok(Some(found.item(lock)?.stamp().expiry_ms)),
+        Spot::Taken(found) => Ok(Some(found.item(lock)?.expiry_ms())),
     }
 }
 
@@ -180,8 +180,8 @@ pub(in crate::table) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> 
 /// computes the value anew does so from what was before. A value without a time is never stale.
 /// Nobody sleeps for a key that is there.
 #[inline(always)]
-pub(in crate::table) fn end_of_changed(lock: &ShardLock<'_>, key: &[u8], stamp: Stamp) {
-    if stamp.expiry_ms != 0 && lock.region.has_leases() {
+pub(in crate::table) fn end_of_changed(lock: &ShardLock<'_>, key: &[u8], expiry_ms: u64) {
+    if expiry_ms != 0 && lock.region.has_leases() {
         // That it failed stays told.
         end_record_of(lock, key, |view| view.owner().is_some());
     }
