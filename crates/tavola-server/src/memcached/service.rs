@@ -242,7 +242,8 @@ impl MemcachedWorker {
         let mut consumed = 0;
         for _ in 0..REQUESTS {
             if output.is_full() {
-                break;
+                let next = Next::Again;
+                return Served { consumed, next };
             }
             let next = match session.decoder.step(&input[consumed..]) {
                 Step::More { needed } => Some(Next::Read { at_least: needed }),

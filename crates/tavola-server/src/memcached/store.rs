@@ -1,6 +1,6 @@
 //! Storing, for all protocols: set, add, replace, append, prepend, and with a unique number.
 
-use tavola::{Attributes, CasToken, Condition, Error, Marks, Result, Stored};
+use tavola::{Attributes, CasToken, Condition, Error, Expiry, Marks, Result, Stored};
 
 use tavola_proto::{KeyRoom, TooLarge};
 
@@ -58,10 +58,12 @@ pub(super) struct More {
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Stored, with this unique number, and so many bytes.
+    /// Stored, with this unique number, and so many bytes; an item that was there before may have
+    /// kept when it expires.
     Done {
         cas: u64,
         size_bytes: usize,
+        kept: Option<Expiry>,
     },
     NotStored,
     Exists,
@@ -129,7 +131,13 @@ fn told(store: &Store<'_>, stored: &Result<Outcome>) -> watch::Stored {
             Verb::Prepend(_) => "prepend",
             Verb::Cas(_) => "cas",
         },
-        ttl_s: exptime::left_s(store.attributes.expiry).unwrap_or(0),
+        ttl_s: exptime::left_s(match stored {
+            Ok(Outcome::Done {
+                kept: Some(expiry), ..
+            }) => *expiry,
+            _ => store.attributes.expiry,
+        })
+        .unwrap_or(0),
         size_bytes: match stored {
             Ok(Outcome::Done { size_bytes, .. }) => *size_bytes,
             _ => store.data.len(),
@@ -167,6 +175,7 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
         (Stored::Done(token), _) => Outcome::Done {
             cas: token.0,
             size_bytes: store.data.len(),
+            kept: None,
         },
         (Stored::Exists, Verb::Cas(_)) => Outcome::Exists,
         (Stored::Missing, Verb::Cas(_)) => Outcome::NotFound,
@@ -202,6 +211,7 @@ fn late(work: &Work, store: &Store<'_>, cas: u64) -> Result<Option<Outcome>> {
             return Ok(Some(Outcome::Done {
                 cas: token.0,
                 size_bytes: store.data.len(),
+                kept: how.attributes.map(|attributes| attributes.expiry),
             }));
         }
     }
@@ -248,6 +258,7 @@ fn append(work: &Work, store: &Store<'_>, join: Join, before: bool) -> Result<Ou
                 return Ok(Outcome::Done {
                     cas: token.0,
                     size_bytes: joined.len(),
+                    kept: Some(details.attributes.expiry),
                 });
             }
             // It was changed in between.

@@ -34,10 +34,19 @@ pub(super) enum After {
 
 /// The keys that are read together at most: as many as the table reads together.
 pub(super) const WAVE: usize = 32;
-/// From so many bytes of answers on, the next wave is smaller.
+/// Of a wave with more bytes of answers, the next is so much smaller.
 const LARGE_WAVE_BYTES: usize = 256 * 1024;
 /// A buffer that became larger is not kept for the next value.
 const KEPT_BYTES: usize = 4 << 20;
+
+/// Where values are large, their keys are read one by one: to wait for memory is the smaller part
+/// then, and a client that reads no answers holds few of them.
+fn next_wave(wave: usize, answered_bytes: usize) -> usize {
+    match answered_bytes {
+        0..=LARGE_WAVE_BYTES => (wave * 2).min(WAVE),
+        _ => (wave * LARGE_WAVE_BYTES / answered_bytes).max(1),
+    }
+}
 
 /// What all threads share.
 #[derive(Debug)]
@@ -91,11 +100,7 @@ impl Work {
 
     /// The wave after one that was answered by so many bytes.
     pub(super) fn fit_wave(&mut self, answered_bytes: usize) {
-        self.wave = if answered_bytes > LARGE_WAVE_BYTES {
-            (self.wave / 2).max(1)
-        } else {
-            (self.wave * 2).min(WAVE)
-        };
+        self.wave = next_wave(self.wave, answered_bytes);
     }
 
     pub(super) fn count(&self, event: Event) {
@@ -221,5 +226,19 @@ impl Work {
     /// The unique number of an item that was read so.
     pub(super) fn cas_of(&self, details: &Details, value: &[u8]) -> Result<u64> {
         Ok(self.table().token(details, value)?.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wave_of_large_values_is_followed_by_one_that_is_not_as_large() {
+        assert_eq!(next_wave(1, 0), 2);
+        assert_eq!(next_wave(WAVE, LARGE_WAVE_BYTES), WAVE);
+        assert_eq!(next_wave(WAVE, 4 * LARGE_WAVE_BYTES), WAVE / 4);
+        assert_eq!(next_wave(WAVE, WAVE << 20), 1);
+        assert_eq!(next_wave(1, 1 << 30), 1);
     }
 }

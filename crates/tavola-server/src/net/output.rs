@@ -55,6 +55,11 @@ impl Output {
         self.len() == 0
     }
 
+    /// Lets it be full from so many bytes on; tells from how many it was.
+    pub(crate) fn bind(&mut self, bound: usize) -> usize {
+        std::mem::replace(&mut self.bound, bound)
+    }
+
     /// Whether so much waits that the service should stop and say [`crate::Next::Again`]. More
     /// can be written all the same, so that an answer once begun is brought to its end.
     pub fn is_full(&self) -> bool {

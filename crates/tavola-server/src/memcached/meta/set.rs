@@ -57,7 +57,9 @@ pub(super) fn carry_out(
         },
     );
     let (status, told) = match stored {
-        Ok(Outcome::Done { cas, size_bytes }) => (Status::Done, Stored { cas, size_bytes }),
+        Ok(Outcome::Done {
+            cas, size_bytes, ..
+        }) => (Status::Done, Stored { cas, size_bytes }),
         Ok(other) => {
             let status = match other {
                 Outcome::Exists => Status::Exists,

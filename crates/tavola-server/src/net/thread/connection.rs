@@ -21,6 +21,11 @@ const DUE_BYTES: usize = 4 * 1024;
 /// The largest buffer that a thread keeps for answers that go out with those of others.
 const SPARE_BYTES: usize = 2 * DUE_BYTES;
 
+/// Requests of so many bytes are enough to be carried out while the client wakes up.
+const MUCH_BYTES: usize = 1024;
+/// From so many bytes on answers go out early.
+const EARLY_BYTES: usize = 256;
+
 /// How long after a connection was made a drain waits for its first request, which may be on its
 /// way: who has just connected to a server is not to find that it is replaced.
 const FIRST: Duration = Duration::from_secs(1);
@@ -80,6 +85,9 @@ pub(super) struct Way {
     pub(super) together: bool,
     /// What is read may be left in the socket, until `take_out` of the stream.
     pub(super) leaves: bool,
+    /// The first answers to much may go out before the rest is carried out: a client that has a CPU
+    /// of its own wakes up meanwhile.
+    pub(super) early: bool,
 }
 
 impl Way {
@@ -87,6 +95,7 @@ impl Way {
         readable: true,
         together: false,
         leaves: false,
+        early: false,
     };
 }
 
@@ -266,11 +275,32 @@ impl<S> Connection<S> {
                 return size.map(drop).map_err(Gone::from);
             }
         }
-        let served = self.serve(desk);
+        let served = if way.early && self.input.len() >= MUCH_BYTES {
+            self.serve_early(desk, counters)
+        } else {
+            self.serve(desk)
+        };
         if !self.again {
             self.input.give_back(&mut desk.input);
         }
         served
+    }
+
+    /// Sends the first answers before the rest is carried out.
+    fn serve_early<W: Worker<Session = S>>(
+        &mut self,
+        desk: &mut Desk<W>,
+        counters: &ThreadCounters,
+    ) -> Result<(), Gone> {
+        let bound = self.output.bind(EARLY_BYTES);
+        let served = self.serve(desk);
+        self.output.bind(bound);
+        served?;
+        if !self.again {
+            return Ok(());
+        }
+        self.send(desk.now, counters)?;
+        self.serve(desk)
     }
 
     /// Reads until there is as much as wanted, or no more for now, and tells how much that was.
@@ -342,5 +372,84 @@ impl<S> Connection<S> {
         let thrown = self.stream.throw_away(&mut desk.input)?;
         counters.read.add(thrown.ok_or(Gone::Done)? as u64);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+
+    use rustix::io::{ioctl_fionread, write};
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    use super::*;
+    use crate::net::options::Options;
+    use crate::net::service::{Peer, Served};
+
+    /// Answers each 16 bytes by the same, and notes at each call what has reached the client.
+    struct Echo {
+        client: OwnedFd,
+        reached: Vec<u64>,
+    }
+
+    impl Worker for Echo {
+        type Session = ();
+
+        fn open(&mut self, _: &Peer) {}
+
+        fn serve(&mut self, (): &mut (), input: &[u8], output: &mut Output) -> Served {
+            self.reached
+                .push(ioctl_fionread(&self.client).expect("told"));
+            let mut consumed = 0;
+            for request in input.chunks_exact(16) {
+                if output.is_full() {
+                    let next = Next::Again;
+                    return Served { consumed, next };
+                }
+                output.extend(request);
+                consumed += request.len();
+            }
+            let next = Next::Read { at_least: 0 };
+            Served { consumed, next }
+        }
+    }
+
+    /// What had reached the client at each call, of so many requests of 16 bytes.
+    fn reached(requests: usize, early: bool) -> Vec<u64> {
+        let flags = SocketFlags::NONBLOCK;
+        let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+        let (server, client) = pair.expect("a pair of sockets");
+        let limits = Options::new().limits;
+        let now = Instant::now();
+        let stream = Stream::new(server, None).expect("a stream");
+        let mut connection = Connection::new(stream, (), &limits, now);
+        let sent = vec![b'x'; 16 * requests];
+        assert_eq!(write(&client, &sent), Ok(sent.len()));
+        let mut desk = Desk {
+            worker: Echo {
+                client,
+                reached: Vec::new(),
+            },
+            input: Vec::new(),
+            output: Output::new(limits.output_bytes),
+            spare: Vec::new(),
+            limits,
+            now,
+        };
+        let way = Way { early, ..Way::READ };
+        let turn = connection.turn(&mut desk, &ThreadCounters::default(), way);
+        assert!(turn.is_ok() && !connection.again);
+        let all = ioctl_fionread(&desk.worker.client).expect("told");
+        assert_eq!(all, sent.len() as u64);
+        desk.worker.reached
+    }
+
+    #[test]
+    fn of_many_answers_the_first_may_go_out_early() {
+        let (much, early) = (MUCH_BYTES / 16, EARLY_BYTES as u64);
+        assert_eq!(reached(much, true), [0, early]);
+        assert_eq!(reached(2 * much, true), [0, early]);
+        assert_eq!(reached(much - 1, true), [0]);
+        assert_eq!(reached(2 * much, false), [0]);
     }
 }

@@ -178,13 +178,12 @@ impl<W: Worker> Loop<W> {
 
     /// A turn for each connection that has an event, and tells whether the bell was rung.
     fn turns_by_events(&mut self) -> bool {
-        let mut rung = false;
-        let mut number = 0;
-        let mut lone = None;
+        let (mut rung, mut number, mut lone) = (false, 0, None);
         let draining = self.draining.is_some();
         let alone = self.poll.event(1).is_none();
         let together = self.together.is_possible() && !draining && !alone;
-        let leaves = alone && !draining && self.ready.is_empty() && self.guess.begin();
+        let alone = alone && self.ready.is_empty();
+        let leaves = alone && !draining && self.guess.begin();
         while let Some((word, flags)) = self.poll.event(number) {
             number += 1;
             if word == BELL {
@@ -200,6 +199,7 @@ impl<W: Worker> Loop<W> {
                     readable: flags != EventFlags::OUT || draining,
                     together,
                     leaves,
+                    early: alone && self.spin.is_apart(),
                 };
                 self.turn(token, way);
             }

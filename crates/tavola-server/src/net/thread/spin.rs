@@ -50,6 +50,11 @@ impl Spin {
         !self.time.is_zero() && self.misses < MISSES
     }
 
+    /// Whether those who ask have CPUs of their own, as far as was seen last.
+    pub(super) fn is_apart(&self) -> bool {
+        !self.time.is_zero() && self.misses == 0
+    }
+
     fn caught(&mut self) {
         self.misses = 0;
         self.patience = 1;

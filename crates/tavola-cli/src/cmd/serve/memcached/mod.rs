@@ -2,6 +2,7 @@
 
 mod extended;
 mod secure;
+mod words;
 
 use std::env;
 use std::ffi::OsString;
@@ -28,7 +29,7 @@ const PORT_FILE: &str = "MEMCACHED_PORT_FILENAME";
 /// The flags.
 #[derive(Parser)]
 #[command(name = NAME, disable_version_flag = true, disable_help_flag = true)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, infer_long_args = true)]
 #[command(about = "Serve a table of Tavola with the flags of memcached")]
 #[command(after_help = extended::HELP)]
 struct Flags {
@@ -133,6 +134,9 @@ struct Flags {
     version: bool,
     #[command(flatten)]
     idle: Idle,
+    /// Words that are no flags
+    #[arg(hide = true)]
+    strays: Vec<OsString>,
 }
 
 /// What is accepted and changes nothing.
@@ -188,8 +192,17 @@ pub fn command() -> clap::Command {
 
 /// Reads the arguments of this process; errors of usage are clap's.
 pub fn parse() -> Result<Asking, clap::Error> {
-    let matches = command().try_get_matches()?;
-    Ok(Asking(Flags::from_arg_matches(&matches)?))
+    read(env::args_os()).map(Asking)
+}
+
+fn read(words: impl Iterator<Item = OsString>) -> Result<Flags, clap::Error> {
+    let command = command();
+    let known: Vec<_> = command.get_arguments().collect();
+    let with_values = known.iter().filter(|arg| arg.get_action().takes_values());
+    let letters: Vec<_> = with_values.filter_map(|arg| arg.get_short()).collect();
+    let words = words::words(words, |letter| letters.contains(&letter));
+    let matches = command.clone().try_get_matches_from(words)?;
+    Flags::from_arg_matches(&matches)
 }
 
 /// What this process was asked for.
@@ -204,6 +217,9 @@ impl Asking {
         if self.0.license {
             println!("Tavola may be used under the licence MIT or Apache-2.0, as you choose.");
             return Ok(ExitCode::SUCCESS);
+        }
+        for stray in &self.0.strays {
+            eprintln!("{NAME}: {} is no flag and has no effect", stray.display());
         }
         running::run(&self.0.plan()?)
     }
@@ -318,7 +334,11 @@ impl Flags {
         let mut places = Vec::new();
         let named = self.listen.iter().flat_map(|text| text.split(';'));
         for text in named.filter(|text| !text.is_empty()) {
-            places.extend(place::read(text, port)?);
+            for place in place::read(text, port)? {
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            }
         }
         let default = Place::loopback(port);
         if places.is_empty() && self.port != Port::Number(place::PORT) {
@@ -352,8 +372,8 @@ fn parse_port(text: &str) -> Result<Port, String> {
 
 fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
-        [byte] => Ok(*byte),
-        _ => Err(format!("'{text}' is not one character of ASCII")),
+        [byte, ..] if byte.is_ascii() => Ok(*byte),
+        _ => Err(format!("'{text}' does not begin with a character of ASCII")),
     }
 }
 

@@ -4,8 +4,8 @@ use super::super::sockets;
 use super::*;
 
 fn read(args: &[&str]) -> Result<Flags, String> {
-    let args = [&[NAME], args].concat();
-    Flags::try_parse_from(args).map_err(|error| error.to_string())
+    let args = [&[NAME], args].concat().into_iter();
+    super::read(args.map(OsString::from)).map_err(|error| error.to_string())
 }
 
 /// As somebody in particular, for root must say so.
@@ -108,6 +108,23 @@ fn addresses_have_the_port_unless_they_name_one() {
 }
 
 #[test]
+fn arguments_are_read_as_memcached_reads_them() {
+    for args in [
+        &["-m 128"][..],
+        &["-vm 128"],
+        &["-m", " 128"],
+        &["--memory-limit= 128", "--verbose=3"],
+        &["--memory", "128", "stray", "--verb"],
+    ] {
+        let plan = plan(args).unwrap();
+        assert_eq!(plan.table.capacity, Some(128 << 20), "{args:?}");
+    }
+    let plan = plan(&["-l 127.0.0.1", "-l", "127.0.0.1,127.0.0.2", "-p 7"]).unwrap();
+    let tcp = |text: &str| Place::Tcp(text.parse().unwrap());
+    assert_eq!(plan.places, [tcp("127.0.0.1:7"), tcp("127.0.0.2:7")]);
+}
+
+#[test]
 fn of_flags_that_are_given_twice_the_last_one_counts() {
     let plan = plan(&["-m", "64", "-v", "-F", "-c", "5", "-m", "128", "-F", "-v"]).unwrap();
     assert_eq!(plan.table.capacity, Some(128 << 20));
@@ -123,7 +140,9 @@ fn what_clients_may_see_is_as_the_flags_say() {
     );
     let plan = super::tests::plan(&[]).unwrap();
     assert_eq!((plan.dumps, plan.watch, plan.prefixes), (true, true, None));
-    assert!(super::tests::plan(&["-D", "ab"]).is_err());
+    let plan = super::tests::plan(&["-D", "::"]).unwrap();
+    assert_eq!(plan.prefixes, Some(b':'));
+    assert!(super::tests::plan(&["-D", ""]).is_err());
 }
 
 #[test]
@@ -158,7 +177,6 @@ fn what_memcached_refuses_is_refused() {
         &["-o", "bogus"],
         &["-l", "1.2.3.4.5"],
         &["-Z"],
-        &["word"],
     ] {
         assert!(plan(wrong).is_err(), "{wrong:?}");
     }
