@@ -71,7 +71,7 @@ impl<'a> Ahead<'a> {
             }
         }
         self.requests.clear();
-        work.fit_wave(output.len() - before);
+        work.fit_wave(count, output.len() - before);
         after
     }
 }

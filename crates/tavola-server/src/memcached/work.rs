@@ -34,17 +34,17 @@ pub(super) enum After {
 
 /// The keys that are read together at most: as many as the table reads together.
 pub(super) const WAVE: usize = 32;
-/// Of a wave with more bytes of answers, the next is so much smaller.
+/// After a wave with more bytes of answers, the next has as many keys as fit into these.
 const LARGE_WAVE_BYTES: usize = 256 * 1024;
 /// A buffer that became larger is not kept for the next value.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// Where values are large, their keys are read one by one: to wait for memory is the smaller part
 /// then, and a client that reads no answers holds few of them.
-fn next_wave(wave: usize, answered_bytes: usize) -> usize {
+fn next_wave(wave: usize, count: usize, answered_bytes: usize) -> usize {
     match answered_bytes {
         0..=LARGE_WAVE_BYTES => (wave * 2).min(WAVE),
-        _ => (wave * LARGE_WAVE_BYTES / answered_bytes).max(1),
+        _ => (count * LARGE_WAVE_BYTES / answered_bytes).clamp(1, wave),
     }
 }
 
@@ -98,9 +98,9 @@ impl Work {
         &self.shared.table
     }
 
-    /// The wave after one that was answered by so many bytes.
-    pub(super) fn fit_wave(&mut self, answered_bytes: usize) {
-        self.wave = next_wave(self.wave, answered_bytes);
+    /// The wave after so many keys that were answered by so many bytes.
+    pub(super) fn fit_wave(&mut self, count: usize, answered_bytes: usize) {
+        self.wave = next_wave(self.wave, count, answered_bytes);
     }
 
     pub(super) fn count(&self, event: Event) {
@@ -235,10 +235,11 @@ mod tests {
 
     #[test]
     fn a_wave_of_large_values_is_followed_by_one_that_is_not_as_large() {
-        assert_eq!(next_wave(1, 0), 2);
-        assert_eq!(next_wave(WAVE, LARGE_WAVE_BYTES), WAVE);
-        assert_eq!(next_wave(WAVE, 4 * LARGE_WAVE_BYTES), WAVE / 4);
-        assert_eq!(next_wave(WAVE, WAVE << 20), 1);
-        assert_eq!(next_wave(1, 1 << 30), 1);
+        assert_eq!(next_wave(1, 1, 0), 2);
+        assert_eq!(next_wave(WAVE, WAVE, LARGE_WAVE_BYTES), WAVE);
+        assert_eq!(next_wave(WAVE, WAVE, 4 * LARGE_WAVE_BYTES), WAVE / 4);
+        assert_eq!(next_wave(WAVE, WAVE, WAVE << 20), 1);
+        assert_eq!(next_wave(WAVE, 1, LARGE_WAVE_BYTES + 1), 1);
+        assert_eq!(next_wave(1, 1, 1 << 30), 1);
     }
 }

@@ -91,7 +91,8 @@ pub enum Next {
         /// Without it, at most 64 KiB are kept: a longer line ends the connection.
         at_least: usize,
     },
-    /// Call again without new input, when others had their turn and the output has room.
+    /// Call again without new input, when the output has room; others have their turn before,
+    /// unless the output was said to be full early, so that the first answers go out.
     Again,
     /// Close the connection when the output is sent; what else the client sends is thrown away.
     Close,

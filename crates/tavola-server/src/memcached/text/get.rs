@@ -91,7 +91,7 @@ impl<'a> Wave<'a> {
                 told?;
             }
         }
-        work.fit_wave(output.len() - before);
+        work.fit_wave(count, output.len() - before);
         Ok(())
     }
 }
@@ -109,7 +109,7 @@ pub(in crate::memcached) fn get_alone(
     };
     let before = output.len();
     read_one(work, key, asked, output)?;
-    work.fit_wave(output.len() - before);
+    work.fit_wave(1, output.len() - before);
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-//! One connection, and one turn of it: send, read, serve, send.
+//! One connection, and one turn of it: send, read, serve, send; of much that was asked the first
+//! answers are sent before the rest is served.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -275,7 +276,8 @@ impl<S> Connection<S> {
                 return size.map(drop).map_err(Gone::from);
             }
         }
-        let served = if way.early && self.input.len() >= MUCH_BYTES {
+        let is_much = self.input.len() >= MUCH_BYTES && self.output.is_empty();
+        let served = if way.early && is_much {
             self.serve_early(desk, counters)
         } else {
             self.serve(desk)
@@ -292,15 +294,21 @@ impl<S> Connection<S> {
         desk: &mut Desk<W>,
         counters: &ThreadCounters,
     ) -> Result<(), Gone> {
-        let bound = self.output.bind(EARLY_BYTES);
+        let early = EARLY_BYTES.min(desk.limits.output_bytes);
+        let bound = self.output.bind(early);
         let served = self.serve(desk);
+        let is_cut = self.output.is_full();
         self.output.bind(bound);
         served?;
-        if !self.again {
+        if !self.again || !is_cut {
             return Ok(());
         }
-        self.send(desk.now, counters)?;
-        self.serve(desk)
+        // A client that is gone has asked for the rest all the same.
+        let sent = self.send(desk.now, counters);
+        if self.output.is_full() {
+            return sent;
+        }
+        self.serve(desk).and(sent)
     }
 
     /// Reads until there is as much as wanted, or no more for now, and tells how much that was.
@@ -386,13 +394,15 @@ mod tests {
     use crate::net::options::Options;
     use crate::net::service::{Peer, Served};
 
-    /// Answers each 16 bytes by the same, and notes at each call what has reached the client.
-    struct Echo {
+    /// Answers each 16 bytes, at most so many a call; notes what has reached the client by then.
+    struct Answerer {
+        answer: Vec<u8>,
+        most: usize,
         client: OwnedFd,
         reached: Vec<u64>,
     }
 
-    impl Worker for Echo {
+    impl Worker for Answerer {
         type Session = ();
 
         fn open(&mut self, _: &Peer) {}
@@ -401,12 +411,12 @@ mod tests {
             self.reached
                 .push(ioctl_fionread(&self.client).expect("told"));
             let mut consumed = 0;
-            for request in input.chunks_exact(16) {
-                if output.is_full() {
+            for (number, request) in input.chunks_exact(16).enumerate() {
+                if output.is_full() || number == self.most {
                     let next = Next::Again;
                     return Served { consumed, next };
                 }
-                output.extend(request);
+                output.extend(&self.answer);
                 consumed += request.len();
             }
             let next = Next::Read { at_least: 0 };
@@ -414,8 +424,9 @@ mod tests {
         }
     }
 
-    /// What had reached the client at each call, of so many requests of 16 bytes.
-    fn reached(requests: usize, early: bool) -> Vec<u64> {
+    /// What had reached the client at each call of a turn, of so many requests, and what of them
+    /// is still to be served.
+    fn reached(requests: usize, early: bool, answer: &[u8], most: usize) -> (Vec<u64>, usize) {
         let flags = SocketFlags::NONBLOCK;
         let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None);
         let (server, client) = pair.expect("a pair of sockets");
@@ -426,7 +437,9 @@ mod tests {
         let sent = vec![b'x'; 16 * requests];
         assert_eq!(write(&client, &sent), Ok(sent.len()));
         let mut desk = Desk {
-            worker: Echo {
+            worker: Answerer {
+                answer: answer.to_vec(),
+                most,
                 client,
                 reached: Vec::new(),
             },
@@ -438,18 +451,30 @@ mod tests {
         };
         let way = Way { early, ..Way::READ };
         let turn = connection.turn(&mut desk, &ThreadCounters::default(), way);
-        assert!(turn.is_ok() && !connection.again);
-        let all = ioctl_fionread(&desk.worker.client).expect("told");
-        assert_eq!(all, sent.len() as u64);
-        desk.worker.reached
+        assert!(turn.is_ok());
+        (desk.worker.reached, connection.input.len() / 16)
     }
 
     #[test]
     fn of_many_answers_the_first_may_go_out_early() {
         let (much, early) = (MUCH_BYTES / 16, EARLY_BYTES as u64);
-        assert_eq!(reached(much, true), [0, early]);
-        assert_eq!(reached(2 * much, true), [0, early]);
-        assert_eq!(reached(much - 1, true), [0]);
-        assert_eq!(reached(2 * much, false), [0]);
+        let reached = |requests, early| reached(requests, early, &[b'x'; 16], usize::MAX);
+        assert_eq!(reached(much, true), (vec![0, early], 0));
+        assert_eq!(reached(2 * much, true), (vec![0, early], 0));
+        assert_eq!(reached(much - 1, true), (vec![0], 0));
+        assert_eq!(reached(2 * much, false), (vec![0], 0));
+    }
+
+    #[test]
+    fn who_has_no_answer_to_send_early_has_one_turn() {
+        let much = MUCH_BYTES / 16;
+        assert_eq!(reached(much, true, b"", much / 2), (vec![0], much / 2));
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_is_served_no_further() {
+        let much = MUCH_BYTES / 16;
+        let large = vec![b'x'; 4 << 20];
+        assert_eq!(reached(much, true, &large, usize::MAX), (vec![0], much - 1));
     }
 }

@@ -30,6 +30,9 @@ const AWAY: Duration = Duration::from_micros(2);
 pub(super) struct Spin {
     time: Duration,
     misses: u32,
+    /// The last event that came while it spun did so while nobody else had this CPU, and no spin
+    /// was for nothing since.
+    is_apart: bool,
     patience: u32,
     /// Short sleeps since it was last busy.
     short_sleeps: u32,
@@ -40,6 +43,7 @@ impl Spin {
         Self {
             time,
             misses: MISSES,
+            is_apart: false,
             patience: 1,
             short_sleeps: 0,
         }
@@ -52,11 +56,12 @@ impl Spin {
 
     /// Whether those who ask have CPUs of their own, as far as was seen last.
     pub(super) fn is_apart(&self) -> bool {
-        !self.time.is_zero() && self.misses == 0
+        self.is_apart
     }
 
     fn caught(&mut self) {
         self.misses = 0;
+        self.is_apart = true;
         self.patience = 1;
     }
 
@@ -104,6 +109,7 @@ impl Spin {
 
     fn missed(&mut self) {
         self.misses += 1;
+        self.is_apart = false;
         if self.misses == MISSES {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
             self.short_sleeps = 0;
@@ -168,5 +174,17 @@ mod tests {
         assert!(!spin.is_busy(), "a spin of late was for nothing");
         spin.slept_short();
         assert!(spin.is_busy());
+    }
+
+    #[test]
+    fn others_are_apart_where_that_was_seen() {
+        let mut spin = Spin::new(Duration::from_millis(20));
+        spin.slept_short();
+        assert!(spin.is_busy() && !spin.is_apart());
+        spin.caught();
+        assert!(spin.is_apart());
+        spin.missed();
+        spin.slept_short();
+        assert!(spin.is_busy() && !spin.is_apart());
     }
 }

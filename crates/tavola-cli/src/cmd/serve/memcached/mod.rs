@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{ArgAction, CommandFactory, FromArgMatches, Parser};
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser};
 use tavola_server::memcached::{Protocol, VERSION};
 
 use super::place::{self, Place};
@@ -21,6 +21,8 @@ use extended::Extended;
 
 /// The program's name: by it the command knows that it is asked with these flags.
 pub const NAME: &str = "tavola-memcached";
+/// What words that are no flags are called.
+const STRAYS: &str = "strays";
 /// Names the users where `-S` is given without `-Y`, as for memcached.
 const SASL_USERS: &str = "MEMCACHED_SASL_PWDB";
 /// Names a file for the port that was chosen, as for memcached.
@@ -134,8 +136,8 @@ struct Flags {
     version: bool,
     #[command(flatten)]
     idle: Idle,
-    /// Words that are no flags
-    #[arg(hide = true)]
+    /// Words that are no flags.
+    #[arg(skip)]
     strays: Vec<OsString>,
 }
 
@@ -196,13 +198,16 @@ pub fn parse() -> Result<Asking, clap::Error> {
 }
 
 fn read(words: impl Iterator<Item = OsString>) -> Result<Flags, clap::Error> {
-    let command = command();
+    let strays = Arg::new(STRAYS).num_args(0..).hide(true);
+    let command = command().arg(strays.value_parser(clap::value_parser!(OsString)));
     let known: Vec<_> = command.get_arguments().collect();
     let with_values = known.iter().filter(|arg| arg.get_action().takes_values());
     let letters: Vec<_> = with_values.filter_map(|arg| arg.get_short()).collect();
     let words = words::words(words, |letter| letters.contains(&letter));
-    let matches = command.clone().try_get_matches_from(words)?;
-    Flags::from_arg_matches(&matches)
+    let mut matches = command.clone().try_get_matches_from(words)?;
+    let strays = matches.remove_many(STRAYS).into_iter().flatten().collect();
+    let flags = Flags::from_arg_matches(&matches)?;
+    Ok(Flags { strays, ..flags })
 }
 
 /// What this process was asked for.
