@@ -86,16 +86,13 @@ impl<'a> Beside<'a> {
     }
 
     /// What the key gets; tags that it keeps are in `room` then.
-    pub(super) fn of<'r>(
+    pub(super) fn of(
         self,
         lock: &ShardLock<'_>,
         key: &[u8],
         spot: &Spot<'_>,
-        room: &'r mut Option<Tags>,
-    ) -> Step<Stamp<'r>>
-    where
-        'a: 'r,
-    {
+        room: &'a mut Option<Tags>,
+    ) -> Step<Stamp<'a>> {
         let mut stamp = self.but_version(lock, key, spot, room)?;
         if let Some(marks) = self.0.and_then(|stamping| stamping.marks) {
             let had = match spot {
@@ -116,16 +113,13 @@ impl<'a> Beside<'a> {
         Ok(stamp)
     }
 
-    fn but_version<'r>(
+    fn but_version(
         self,
         lock: &ShardLock<'_>,
         key: &[u8],
         spot: &Spot<'_>,
-        room: &'r mut Option<Tags>,
-    ) -> Step<Stamp<'r>>
-    where
-        'a: 'r,
-    {
+        room: &'a mut Option<Tags>,
+    ) -> Step<Stamp<'a>> {
         match (self.0, spot) {
             (Some(stamping), Spot::Taken(found)) if stamping.keep => {
                 let stamp = found.item(lock)?.stamp(room);

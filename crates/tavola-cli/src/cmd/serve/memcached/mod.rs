@@ -204,7 +204,7 @@ fn read(words: impl Iterator<Item = OsString>) -> Result<Flags, clap::Error> {
     let with_values = known.iter().filter(|arg| arg.get_action().takes_values());
     let letters: Vec<_> = with_values.filter_map(|arg| arg.get_short()).collect();
     let words = words::words(words, |letter| letters.contains(&letter));
-    let mut matches = command.clone().try_get_matches_from(words)?;
+    let mut matches = command.try_get_matches_from(words)?;
     let strays = matches.remove_many(STRAYS).into_iter().flatten().collect();
     let flags = Flags::from_arg_matches(&matches)?;
     Ok(Flags { strays, ..flags })
