@@ -221,11 +221,12 @@ pub(crate) fn provision(region: &Region, me: u32, want: u32) -> Result<()> {
         let (first, count) = claim(region, me)?;
         let offset = u64::from(first) * PAGE;
         if region.allocate(offset, u64::from(count) * PAGE).is_err() {
+            // What is backed already goes back: holes count as no memory.
+            let _ = region.punch(offset, u64::from(count) * PAGE);
             let lock = lock(region, me)?;
             (first..first + count).for_each(|page| push_hole(&lock, page));
             return Err(Error::Full { reason: FULL_FILES });
         }
-        region.populate(offset, u64::from(count) * PAGE);
         let lock = lock(region, me)?;
         (first..first + count)
             .rev()

@@ -2,8 +2,9 @@
 //!
 //! A participant holds a record lock (`F_OFD_SETLK`) on the byte of its slot as long as it is
 //! attached; the kernel drops it at death and at exec. So the lock decides who may use a slot, and
-//! a slot in use whose byte is not locked is a dead one's. A forked child inherits its parent's
-//! lock: where both are visible to each other, pid and start time decide that case.
+//! a slot in use whose byte is not locked is a dead one's. The lock depends on no descriptor
+//! ([`LockHolder`]): a program that closes all of its descriptors keeps it, and a forked child does
+//! not inherit it.
 //!
 //! The slot's generation rises with each use: words of an earlier user name nobody any more.
 
@@ -12,8 +13,10 @@ use crate::error::{Error, Result};
 use crate::layout::{PARTICIPANTS, Participant, Timing};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
+use crate::sys::file::{KeptFile, LockHolder};
 use crate::sys::{self, process::Identity, process::Liveness};
 use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 const SLOT_BITS: u32 = 12;
@@ -32,6 +35,8 @@ pub(crate) struct Membership {
     /// The process generation it was made in; another one means that we are a forked child.
     generation: W64,
     id: W32,
+    /// What keeps our record lock.
+    holder: LockHolder,
     /// One thread of this process at a time attaches or settles an estate.
     pub(crate) gate: Gate,
 }
@@ -49,6 +54,7 @@ impl Membership {
         Self {
             generation: W64::new(0),
             id: W32::new(0),
+            holder: LockHolder::new(),
             gate: Gate::new(),
         }
     }
@@ -69,17 +75,46 @@ impl Membership {
         if let Some(id) = self.current() {
             return Ok(id);
         }
-        let before = self.generation.load(Ordering::Relaxed);
-        if let (Some(fd), true) = (region.fd(), is_inherited(region) || before != 0) {
-            // We are a forked child: the file description, and with it the lock, is our parent's.
-            // Without one of our own nobody could tell which of us lives.
-            sys::file::renew(fd, path).map_err(|source| inherited(path, source))?;
-        }
-        let id = take_slot(region, path)?;
+        let own = match region.file() {
+            Some(file) => self.own_description(region, file, path)?,
+            None => None,
+        };
+        let id = match (own, region.file()) {
+            (Some(own), _) => self
+                .holder
+                .hold(own.as_fd())
+                .and_then(|()| take_slot(region, Some(own.as_fd()))),
+            (None, Some(file)) => file.with(|fd| take_slot(region, Some(fd))),
+            (None, None) => take_slot(region, None),
+        };
+        let id = id.map_err(|source| failed(path, source))?;
+        let id = id.ok_or(Error::TooManyParticipants {
+            limit: PARTICIPANTS - 1,
+        })?;
         self.id.store(id, Ordering::Relaxed);
         self.generation
             .store(sys::process::generation(), Ordering::Release);
         Ok(id)
+    }
+
+    /// The table's file opened once more, for the lock alone. `None`: this process may not open it
+    /// any more, but has opened it itself, so that its lock can be on the description it has.
+    fn own_description(
+        &self,
+        region: &Region,
+        file: &KeptFile,
+        path: &Path,
+    ) -> Result<Option<OwnedFd>> {
+        let is_child = is_inherited(region) || self.generation.load(Ordering::Relaxed) != 0;
+        if is_child {
+            // What we settle is locked through the file that is kept: not through our parent's.
+            file.renew().map_err(|source| inherited(path, source))?;
+        }
+        match file.reopened() {
+            Ok(own) => Ok(Some(own)),
+            Err(source) if source.kind() == ErrorKind::PermissionDenied && !is_child => Ok(None),
+            Err(source) => Err(inherited(path, source)),
+        }
     }
 
     /// Gives the slot back, unless it is another process's.
@@ -92,6 +127,7 @@ impl Membership {
             .participant(slot)
             .state
             .store(FREE, Ordering::Release);
+        self.holder.release();
         self.generation.store(0, Ordering::Release);
     }
 }
@@ -124,27 +160,30 @@ fn is_inherited(region: &Region) -> bool {
     region.opened() != sys::process::generation()
 }
 
-fn take_slot(region: &Region, path: &Path) -> Result<u32> {
+/// Takes a slot, and locks its byte through `fd`. `None`: all are taken by the living.
+fn take_slot(region: &Region, fd: Option<BorrowedFd<'_>>) -> io::Result<Option<u32>> {
     // Free slots first; then those of the dead.
     for state in [FREE, ATTACHED] {
         for slot in 1..PARTICIPANTS {
             if region.participant(slot).state.load(Ordering::Relaxed) == state
-                && let Some(id) =
-                    try_slot(region, slot, state).map_err(|source| failed(path, source))?
+                && let Some(id) = try_slot(region, fd, slot, state)?
             {
-                return Ok(id);
+                return Ok(Some(id));
             }
         }
     }
-    Err(Error::TooManyParticipants {
-        limit: PARTICIPANTS - 1,
-    })
+    Ok(None)
 }
 
 /// Takes a slot in that state, if nobody holds its record lock.
-fn try_slot(region: &Region, slot: u32, state: u32) -> io::Result<Option<u32>> {
+fn try_slot(
+    region: &Region,
+    fd: Option<BorrowedFd<'_>>,
+    slot: u32,
+    state: u32,
+) -> io::Result<Option<u32>> {
     let p = region.participant(slot);
-    match region.fd() {
+    match fd {
         Some(fd) => {
             if !sys::file::try_lock_byte(fd, lock_byte(slot))? {
                 return Ok(None);
@@ -229,11 +268,18 @@ pub(crate) fn is_alive(region: &Region, id: u32, me: u32) -> bool {
     if current != id || state == FREE {
         return false;
     }
-    let Some(fd) = region.fd() else { return true };
-    // Locks of a description that we share are not shown to us: a child that has not written yet
-    // asks for pid and start time only.
+    let Some(file) = region.file() else {
+        return true;
+    };
+    // Locks of a description that we share are not shown to us, and a parent that could not open
+    // the file once more has its lock there: a child that has not written yet asks for pid and
+    // start time only.
     let is_ours = me != 0 || !is_inherited(region);
-    if is_ours && matches!(sys::file::byte_is_locked(fd, lock_byte(slot)), Ok(false)) {
+    let is_free = || {
+        file.with(|fd| Ok(!sys::file::byte_is_locked(fd, lock_byte(slot))?))
+            .unwrap_or(false)
+    };
+    if is_ours && is_free() {
         return false;
     }
     sys::process::liveness(&identity_of(region, slot), &sys::process::identity()) != Liveness::Dead
@@ -294,10 +340,11 @@ pub(crate) fn adopt(region: &Region, id: u32, me: u32) -> Option<u32> {
     if !is_same() {
         return None;
     }
-    if let Some(fd) = region.fd()
-        && !sys::file::try_lock_byte(fd, lock_byte(slot)).unwrap_or(false)
-    {
-        return None;
+    if let Some(file) = region.file() {
+        let is_locked = file.with(|fd| sys::file::try_lock_byte(fd, lock_byte(slot)));
+        if !is_locked.unwrap_or(false) {
+            return None;
+        }
     }
     if !is_same() {
         retire(region, id, false);
@@ -315,8 +362,8 @@ pub(crate) fn retire(region: &Region, id: u32, settled: bool) {
             .state
             .store(FREE, Ordering::Release);
     }
-    if let Some(fd) = region.fd() {
-        let _ = sys::file::unlock_byte(fd, lock_byte(slot));
+    if let Some(file) = region.file() {
+        let _ = file.with(|fd| sys::file::unlock_byte(fd, lock_byte(slot)));
     }
 }
 

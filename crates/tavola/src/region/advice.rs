@@ -5,11 +5,29 @@ use crate::sys;
 use std::io;
 
 impl Region {
-    /// Maps the pages of bytes that are backed and about to be written, all by one call, where the
-    /// kernel can: each would be mapped by its first write otherwise, which takes longer.
-    pub(crate) fn populate(&self, offset: u64, len: u64) {
-        if let Backing::File { .. } = &self.backing {
-            sys::map::populate(self.bytes(offset, len), len as usize);
+    /// Makes sure that the bytes are backed by memory, or says why they are not. Through the
+    /// mapping where the kernel can, so that no descriptor takes part.
+    pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        let Backing::File { file, .. } = &self.backing else {
+            return Ok(());
+        };
+        if sys::map::populate(self.bytes(offset, len), len as usize)? {
+            return Ok(());
+        }
+        file.with(|fd| sys::file::allocate(fd, offset, len))
+    }
+
+    /// Gives the bytes back to the system; they read as zero from now on.
+    pub(crate) fn punch(&self, offset: u64, len: u64) -> io::Result<()> {
+        let Backing::File { file, .. } = &self.backing else {
+            return Ok(());
+        };
+        match sys::map::remove(self.bytes(offset, len), len as usize) {
+            // Locked in memory, or larger pages of memory than ours.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                file.with(|fd| sys::file::punch_hole(fd, offset, len))
+            }
+            outcome => outcome,
         }
     }
 

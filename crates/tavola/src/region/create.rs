@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::layout::{Geometry, Superblock};
 use crate::sync::Ordering;
 use crate::sys;
+use crate::sys::file::KeptFile;
 use crate::sys::process::generation;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
@@ -59,9 +60,9 @@ pub(crate) fn create(path: &Path, geometry: Geometry, mode: u32) -> Result<(Regi
 impl Unnamed {
     /// Gives the file its name; `AlreadyExists` when something stands there by now.
     pub(crate) fn publish(mut self, region: &Region) -> Result<()> {
-        let fd = region.fd().expect("a created region has a file");
+        let file = region.file().expect("a created region has a file");
         let published = match &self.temporary {
-            None => sys::file::publish_unnamed(fd, &self.path),
+            None => file.with(|fd| sys::file::publish_unnamed(fd, &self.path)),
             Some(name) => sys::file::publish_named(name, &self.path),
         };
         published.map_err(|source| told("naming the table", &self.path, source))?;
@@ -92,7 +93,10 @@ fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry) -> Result<Region> {
         |i: usize| u64::from_ne_bytes(random[8 * i..8 * i + 8].try_into().expect("eight bytes"));
     let mapping = sys::map::Mapping::shared(fd.as_fd(), geometry.max_size as usize, true)
         .map_err(failed("mapping the table"))?;
-    let region = Region::mapped(mapping, Arc::new(fd), geometry, word(0), true);
+    let info = sys::file::len_and_blocks(fd.as_fd()).map_err(failed("reading the table"))?;
+    let file = KeptFile::new(fd, &info, path, true).map_err(failed("creating the table"))?;
+    file.move_up();
+    let region = Region::mapped(mapping, Arc::new(file), geometry, word(0), true);
     region
         .superblock()
         .init(&geometry, word(0), [word(1), word(2)], sys::clock::unix_s());
@@ -101,7 +105,7 @@ fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry) -> Result<Region> {
 
 /// The file of a table, opened and verified, not mapped yet.
 pub(crate) struct Unmapped {
-    fd: Arc<OwnedFd>,
+    file: Arc<KeptFile>,
     geometry: Geometry,
     seed: u64,
     writable: bool,
@@ -123,16 +127,20 @@ impl Unmapped {
 
     /// Fills the buffer from `offset` on; false: the file ends before, or cannot be read.
     pub(crate) fn read(&self, out: &mut [u8], offset: u64) -> bool {
-        sys::file::read_at(self.fd.as_fd(), out, offset).is_ok_and(|read| read == out.len())
+        let read = self.file.with(|fd| sys::file::read_at(fd, out, offset));
+        read.is_ok_and(|count| count == out.len())
     }
 
     /// Maps it.
     pub(crate) fn map(&self, path: &Path) -> Result<Region> {
         let size = self.geometry.max_size as usize;
-        let mapping = sys::map::Mapping::shared(self.fd.as_fd(), size, self.writable)
+        let mapping = self
+            .file
+            .with(|fd| sys::map::Mapping::shared(fd, size, self.writable))
             .map_err(|source| told("mapping the table", path, source))?;
-        let fd = Arc::clone(&self.fd);
-        let made = Region::mapped(mapping, fd, self.geometry, self.seed, self.writable);
+        self.file.move_up();
+        let file = Arc::clone(&self.file);
+        let made = Region::mapped(mapping, file, self.geometry, self.seed, self.writable);
         Ok(made.opened_by(self.opened))
     }
 }
@@ -159,8 +167,9 @@ pub(crate) fn open(path: &Path, writable: bool) -> Result<Unmapped> {
     let superblock = first.superblock();
     let geometry = superblock.verify(path, info.len)?;
     let seed = superblock.hash_seed.load(Ordering::Relaxed);
+    let file = KeptFile::new(fd, &info, path, writable).map_err(failed("opening the table"))?;
     Ok(Unmapped {
-        fd: Arc::new(fd),
+        file: Arc::new(file),
         geometry,
         seed,
         writable,

@@ -35,10 +35,9 @@ use crate::layout::{
 };
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
+use crate::sys::file::KeptFile;
 use rapidhash::v3::RapidSecrets;
-use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -90,10 +89,10 @@ impl Near {
 }
 
 enum Backing {
-    /// Unmapped when dropped; the file also carries the participants' record locks.
+    /// Unmapped when dropped; the participants' record locks are on the file as well.
     File {
         _mapping: sys::map::Mapping,
-        fd: Arc<OwnedFd>,
+        file: Arc<KeptFile>,
     },
     Heap {
         layout: std::alloc::Layout,
@@ -132,7 +131,7 @@ impl Region {
     /// The region of a mapping as long as the geometry says.
     fn mapped(
         mapping: sys::map::Mapping,
-        fd: Arc<OwnedFd>,
+        file: Arc<KeptFile>,
         geometry: Geometry,
         seed: u64,
         writable: bool,
@@ -150,7 +149,7 @@ impl Region {
             writable,
             backing: Backing::File {
                 _mapping: mapping,
-                fd,
+                file,
             },
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
@@ -202,9 +201,9 @@ impl Region {
     }
 
     /// The table's file; a heap region has none.
-    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn file(&self) -> Option<&KeptFile> {
         match &self.backing {
-            Backing::File { fd, .. } => Some(fd.as_fd()),
+            Backing::File { file, .. } => Some(file),
             Backing::Heap { .. } => None,
         }
     }
@@ -386,29 +385,14 @@ impl Region {
     /// there. False: the file could not be read.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) -> bool {
         match &self.backing {
-            Backing::File { fd, .. } => {
-                sys::file::read_at(fd.as_fd(), out, offset).is_ok_and(|count| count == out.len())
+            Backing::File { file, .. } => {
+                let read = file.with(|fd| sys::file::read_at(fd, out, offset));
+                read.is_ok_and(|count| count == out.len())
             }
             Backing::Heap { .. } => {
                 self.copy_out(offset, out);
                 true
             }
-        }
-    }
-
-    /// Makes sure that the bytes are backed by memory, or says why they are not.
-    pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
-        match &self.backing {
-            Backing::File { fd, .. } => sys::file::allocate(fd.as_fd(), offset, len),
-            Backing::Heap { .. } => Ok(()),
-        }
-    }
-
-    /// Gives the bytes back to the system; they read as zero from now on.
-    pub(crate) fn punch(&self, offset: u64, len: u64) -> io::Result<()> {
-        match &self.backing {
-            Backing::File { fd, .. } => sys::file::punch_hole(fd.as_fd(), offset, len),
-            Backing::Heap { .. } => Ok(()),
         }
     }
 }

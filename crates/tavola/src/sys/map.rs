@@ -86,15 +86,37 @@ pub(crate) fn collapse(addr: *mut u8, len: usize) -> io::Result<()> {
     advise(addr, len, MADV_COLLAPSE)
 }
 
-/// Maps the pages of a range of the file for writing, where the kernel can (Linux 5.14 and later);
-/// otherwise the first write to each does. The range should be backed by memory.
-pub(crate) fn populate(addr: *mut u8, len: usize) {
-    if !NO_POPULATE.load(Relaxed)
-        && advise(addr, len, MADV_POPULATE_WRITE)
-            .is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
-    {
-        NO_POPULATE.store(true, Relaxed);
+/// Backs a range of a writable mapping with memory and maps its pages, so that writing to it cannot
+/// fail. Covers whole pages of memory. `Ok(false)`: the kernel cannot (before Linux 5.14).
+///
+/// # Errors
+/// `ENOSPC` where the file has no room; part of the range may be backed then.
+pub(crate) fn populate(addr: *mut u8, len: usize) -> io::Result<bool> {
+    if NO_POPULATE.load(Relaxed) {
+        return Ok(false);
     }
+    let skew = addr.addr() % page_bytes();
+    let outcome = advise(addr.wrapping_sub(skew), len + skew, MADV_POPULATE_WRITE);
+    match outcome.as_ref().map_err(io::Error::raw_os_error) {
+        Ok(()) => Ok(true),
+        Err(Some(libc::EINVAL)) => {
+            NO_POPULATE.store(true, Relaxed);
+            Ok(false)
+        }
+        // What would have been SIGBUS, had the page been touched.
+        Err(Some(libc::EFAULT)) => Err(io::Error::from_raw_os_error(libc::ENOSPC)),
+        Err(_) => outcome.map(|()| true),
+    }
+}
+
+/// Gives the memory of a range of a writable mapping back; it reads as zeros from then on, for
+/// every process.
+///
+/// # Errors
+/// `EINVAL` where the range is locked in memory, or does not consist of whole pages of memory.
+pub(crate) fn remove(addr: *mut u8, len: usize) -> io::Result<()> {
+    // SAFETY: the caller answers for who may still read the range; the kernel checks it.
+    super::retry(|| unsafe { libc::madvise(addr.cast(), len, libc::MADV_REMOVE) }).map(drop)
 }
 
 fn is_aligned(base: *mut u8) -> bool {
@@ -169,7 +191,8 @@ fn advise(addr: *mut u8, len: usize, advice: libc::c_int) -> io::Result<()> {
     super::retry(|| unsafe { libc::madvise(addr.cast(), len, advice) }).map(drop)
 }
 
-fn page_bytes() -> usize {
+/// Bytes of a page of memory.
+pub(crate) fn page_bytes() -> usize {
     // SAFETY: reads a constant of the process (the auxiliary vector), no system call.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(bytes).unwrap_or(4096)
@@ -285,6 +308,10 @@ mod tests {
         assert!(Mapping::shared(read_only.as_fd(), 8 << 20, false).is_ok());
     }
 
+    fn allocated(fd: &OwnedFd) -> u64 {
+        file::len_and_blocks(fd.as_fd()).unwrap().allocated_bytes
+    }
+
     /// Pages that this thread had to have mapped by touching them.
     fn faults() -> i64 {
         let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
@@ -296,13 +323,13 @@ mod tests {
     }
 
     #[test]
-    fn populated_pages_are_written_without_a_fault() {
+    fn populated_pages_are_backed_and_written_without_a_fault() {
         let len = 4 << 20;
         let (_dir, fd) = file_of(len as u64);
         let mapping = Mapping::shared(fd.as_fd(), len, true).unwrap();
-        file::allocate(fd.as_fd(), 0, len as u64).unwrap();
         let zeros = std::fs::File::open("/dev/zero").unwrap();
-        populate(mapping.base(), len);
+        let is_known = populate(mapping.base(), len).unwrap();
+        assert_eq!(is_known, allocated(&fd) == len as u64);
         let before = faults();
         for at in (0..len).step_by(4096) {
             // By the kernel: a sanitizer would touch pages of its own for a write that it sees.
@@ -313,15 +340,14 @@ mod tests {
             };
             assert_eq!(read, 1);
         }
-        if NO_POPULATE.load(Relaxed) {
+        if !is_known {
             eprintln!("not tested: this kernel maps pages by their first write only");
         } else {
             // A few of the thread's own; there would be a thousand.
             assert!(faults() - before < 100, "{} faults", faults() - before);
         }
-        populate(mapping.base().wrapping_add(1), 4096);
-        assert!(NO_POPULATE.load(Relaxed), "an address that is no page's");
-        NO_POPULATE.store(false, Relaxed);
+        remove(mapping.base(), len / 2).unwrap();
+        assert_eq!(allocated(&fd), len as u64 / if is_known { 2 } else { 1 });
     }
 
     #[test]

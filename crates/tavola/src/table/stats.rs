@@ -231,10 +231,11 @@ impl Core {
     }
 
     pub(super) fn resident(&self) -> Result<u64> {
-        let Some(fd) = self.region().fd() else {
+        let Some(file) = self.region().file() else {
             return Ok(0);
         };
-        let info = sys::file::len_and_blocks(fd)
+        let info = file
+            .with(sys::file::len_and_blocks)
             .map_err(|source| told("reading the size of the table", self.path(), source))?;
         Ok(info.allocated_bytes)
     }

@@ -163,11 +163,16 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
 pub struct Mapped(Range<usize>);
 
 impl Mapped {
-    /// The one mapping there is of it, by the number of its inode: it may have had no name yet.
+    /// The one mapping there is of its bytes, by the number of its inode: it may have had no name
+    /// yet. A page that may not be read holds record locks only.
     pub fn of(path: &Path) -> Self {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let inode = std::fs::metadata(path).unwrap().ino().to_string();
-        let is_of = |line: &&str| line.split_whitespace().nth(4) == Some(&inode);
+        let is_of = |line: &&str| {
+            let mut words = line.split_whitespace();
+            words.nth(1).is_some_and(|access| access.starts_with('r'))
+                && words.nth(2) == Some(&inode)
+        };
         let lines: Vec<&str> = maps.lines().filter(is_of).collect();
         let [line] = lines[..] else {
             panic!("mapped in several parts, or not at all: {lines:?}");

@@ -1,6 +1,9 @@
 //! Record locks on single bytes: who holds one lives, has the file open, and has not exec'd.
 
-use super::{offset, retry};
+use super::{check, offset, retry};
+use crate::sync::{Ordering, W64};
+use crate::sys::map::page_bytes;
+use crate::sys::process::generation;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -33,6 +36,57 @@ pub(crate) fn unlock_byte(fd: BorrowedFd<'_>, at: u64) -> io::Result<()> {
     record_lock(fd, libc::F_OFD_SETLK, libc::F_UNLCK, at).map(drop)
 }
 
+/// Keeps an open file description, and with it the record locks taken through it, for as long as
+/// this process has its memory: until exit, exec, a kill, or the release.
+///
+/// What keeps the description is a mapping and no descriptor: so no program can close it by
+/// mistake, and a forked child does not inherit it (`MADV_DONTFORK`), so that it does not keep its
+/// dead parent's locks. The caller closes its descriptor when the locks are taken. A child that
+/// another thread forks before that inherits the descriptor, and keeps the locks until it ends.
+#[derive(Debug)]
+pub(crate) struct LockHolder {
+    /// Address of the mapping; 0: there is none.
+    page: W64,
+    /// In a forked child other memory may be there.
+    generation: W64,
+}
+
+impl LockHolder {
+    /// Holds nothing yet.
+    pub(crate) const fn new() -> Self {
+        Self {
+            page: W64::new(0),
+            generation: W64::new(0),
+        }
+    }
+
+    /// Holds the description behind `fd`, and releases the one before. One thread at a time.
+    pub(crate) fn hold(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        self.release();
+        let (len, flags) = (page_bytes(), libc::MAP_SHARED);
+        let at = std::ptr::null_mut();
+        // SAFETY: a new mapping at an address of the kernel's choice replaces nothing.
+        let page = unsafe { libc::mmap(at, len, libc::PROT_NONE, flags, fd.as_raw_fd(), 0) };
+        if page == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        self.page.store(page.addr() as u64, Ordering::Relaxed);
+        self.generation.store(generation(), Ordering::Relaxed);
+        // SAFETY: the page was mapped just now; nothing of it changes for this process.
+        check(unsafe { libc::madvise(page, len, libc::MADV_DONTFORK) }).map(drop)
+    }
+
+    /// Lets the locks go, unless they are another process's.
+    pub(crate) fn release(&self) {
+        let page = self.page.swap(0, Ordering::Relaxed) as usize;
+        if page != 0 && self.generation.load(Ordering::Relaxed) == generation() {
+            let page = std::ptr::without_provenance_mut(page);
+            // SAFETY: this object's own page, which nobody reads or writes.
+            unsafe { libc::munmap(page, page_bytes()) };
+        }
+    }
+}
+
 #[allow(clippy::cast_possible_truncation)] // Lock types and SEEK_SET are 0, 1 and 2.
 fn record_lock(
     fd: BorrowedFd<'_>,
@@ -54,7 +108,7 @@ fn record_lock(
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::super::super::testing::{Child, SharedWords, TempDir};
-    use super::super::{c_path, create_named, open, open_c, renew, reopen};
+    use super::super::{c_path, create_named, open, open_c, reopen};
     use super::*;
     use std::os::fd::AsFd;
     use std::sync::atomic::Ordering::SeqCst;
@@ -109,26 +163,28 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_renews_its_descriptor_lets_its_parents_lock_be() {
+    fn a_holder_keeps_locks_without_a_descriptor_and_not_in_children() {
         let dir = TempDir::new();
-        let file = create_named(&dir.path("table"), 0o600).unwrap();
-        let fd = file.as_fd();
-        assert!(try_lock_byte(fd, 1).unwrap());
+        let path = dir.path("table");
+        let file = create_named(&path, 0o600).unwrap();
+        crate::sys::file::set_len(file.as_fd(), 1 << 20).unwrap();
+        let own = open(&path, true).unwrap();
+        let holder = LockHolder::new();
+        holder.hold(own.as_fd()).unwrap();
+        assert!(try_lock_byte(own.as_fd(), 1).unwrap());
+        drop(own);
+        let is_locked = || byte_is_locked(file.as_fd(), 1).unwrap();
+        assert!(is_locked(), "kept by the mapping");
+        let words = SharedWords::new();
         let child = Child::fork(|| {
-            let shared = !byte_is_locked(fd, 1).unwrap_or(true);
-            let renewed =
-                renew(fd, &dir.path("table")).is_ok() && byte_is_locked(fd, 1).unwrap_or(false);
-            // SAFETY: asks for the flags of an open descriptor.
-            let flags = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFD) };
-            let own = flags == libc::FD_CLOEXEC && try_lock_byte(fd, 2).unwrap_or(false);
-            i32::from(!(shared && renewed && own))
+            while words.word(0).load(SeqCst) == 0 {
+                std::thread::yield_now();
+            }
+            0
         });
+        holder.release();
+        assert!(!is_locked(), "an idle child does not keep it");
+        words.word(0).store(1, SeqCst);
         assert_eq!(child.exit_code(), 0);
-        let other = reopen(fd).unwrap();
-        assert!(
-            byte_is_locked(other.as_fd(), 1).unwrap(),
-            "the child's end did not unlock it"
-        );
-        assert!(!byte_is_locked(other.as_fd(), 2).unwrap());
     }
 }

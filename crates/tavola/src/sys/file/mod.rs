@@ -1,17 +1,19 @@
 //! Files: opened, read, made whole or not at all, sized and allocated, locked by the byte.
 
 mod create;
+mod kept;
 mod lock;
 mod space;
 
 pub(crate) use create::{create_named, create_unnamed, publish_named, publish_unnamed};
-pub(crate) use lock::{byte_is_locked, try_lock_byte, unlock_byte};
+pub(crate) use kept::KeptFile;
+pub(crate) use lock::{LockHolder, byte_is_locked, try_lock_byte, unlock_byte};
 pub(crate) use space::{allocate, punch_hole, set_len};
 
 use super::{check, retry};
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -46,7 +48,7 @@ pub(crate) fn open(path: &Path, writable: bool) -> io::Result<OwnedFd> {
 
 /// A new open file description of the same file, with the same access: record locks taken
 /// through it are its own. Needs /proc, and permission to open the file now.
-pub(crate) fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     // SAFETY: asks for the flags of an open descriptor.
     let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })?;
     open_c(
@@ -54,27 +56,6 @@ pub(crate) fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
         (flags & libc::O_ACCMODE) | libc::O_NONBLOCK | libc::O_NOCTTY,
         0,
     )
-}
-
-/// Puts a new open file description, as of `reopen`, in the place of the one `fd` has: a forked
-/// child so lets go of the locks that it shares with its parent. The number stays the same. Where
-/// there is no /proc, the file is opened by its path, if that still leads to it.
-pub(crate) fn renew(fd: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
-    let fresh = match reopen(fd) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let fresh = open(path, true)?;
-            let [one, other] = [fd, fresh.as_fd()].map(len_and_blocks);
-            let (one, other) = (one?, other?);
-            if (one.dev, one.ino) != (other.dev, other.ino) {
-                return Err(error);
-            }
-            fresh
-        }
-        outcome => outcome?,
-    };
-    // SAFETY: both descriptors are open; the one replaced goes on naming the same file with the
-    // same access, so whoever owns it notices nothing.
-    retry(|| unsafe { libc::dup3(fresh.as_raw_fd(), fd.as_raw_fd(), libc::O_CLOEXEC) }).map(drop)
 }
 
 /// Writes to standard error by one call, without a lock or a buffer that others may hold; what it

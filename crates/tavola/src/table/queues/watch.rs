@@ -3,9 +3,9 @@
 use super::queue::{Queue, Wait};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W32};
-use crate::sys::{event, process::generation};
+use crate::sys::{event::Event, process::generation};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -16,7 +16,8 @@ use std::time::Duration;
 ///
 /// When it is readable, clear it first ([`Watch::clear`], or read 8 bytes from the descriptor),
 /// then pop until the queue is empty, and poll again. It is an eventfd that does not block, raised
-/// by a thread of this watch and by nobody else; dropping the watch ends the thread.
+/// by a thread of this watch and by nobody else; dropping the watch ends the thread. If the
+/// program closes the descriptor, the watch is over: nothing is written to what has its number.
 #[derive(Debug)]
 pub struct Watch {
     shared: Arc<Shared>,
@@ -28,8 +29,8 @@ pub struct Watch {
 
 #[derive(Debug)]
 struct Shared {
-    event: OwnedFd,
-    stop: OwnedFd,
+    event: Event,
+    stop: Event,
     is_over: W32,
 }
 
@@ -37,8 +38,8 @@ impl Watch {
     pub(super) fn start(queue: Queue) -> Result<Self> {
         let made = |source| failed(queue.path(), source);
         let shared = Arc::new(Shared {
-            event: event::new().map_err(made)?,
-            stop: event::new().map_err(made)?,
+            event: Event::new().map_err(made)?,
+            stop: Event::new().map_err(made)?,
             is_over: W32::new(0),
         });
         let (theirs, watched) = (Arc::clone(&shared), queue.clone());
@@ -57,7 +58,7 @@ impl Watch {
     /// Makes it unreadable until the queue is looked at again, which is at once if it still holds
     /// something.
     pub fn clear(&self) {
-        event::lower(self.shared.event.as_fd());
+        self.shared.event.lower();
     }
 }
 
@@ -88,8 +89,7 @@ impl Shared {
                 }
             }
             queue.woken(&wait);
-            event::raise(self.event.as_fd());
-            if event::wait_lowered(self.event.as_fd(), self.stop.as_fd()).is_err() {
+            if !self.event.raise() || self.event.wait_lowered(&self.stop).is_err() {
                 return;
             }
         }
@@ -117,7 +117,7 @@ impl Drop for Watch {
             return;
         }
         self.shared.is_over.store(1, Ordering::Relaxed);
-        event::raise(self.shared.stop.as_fd());
+        self.shared.stop.raise();
         self.queue.stir();
         if let Some(thread) = thread {
             let _ = thread.join();
