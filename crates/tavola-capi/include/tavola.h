@@ -414,8 +414,8 @@ typedef struct tavola_options {
   // value is changed: a token stands for that then, and not for the value. 8 bytes a key, and no
   // value is changed in place; not with fixed lengths. A table that is there keeps its own.
   uint32_t versions;
-  // 0.
-  uint32_t reserved;
+  // 1: includes the table's bytes in core dumps of this process; they are left out when 0.
+  uint32_t core_dumps;
 } tavola_options;
 
 // What a key gets or has beside its value. From the time on at which it expires it is missing, for

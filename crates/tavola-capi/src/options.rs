@@ -41,8 +41,8 @@ pub struct tavola_options {
     /// value is changed: a token stands for that then, and not for the value. 8 bytes a key, and no
     /// value is changed in place; not with fixed lengths. A table that is there keeps its own.
     pub versions: u32,
-    /// 0.
-    pub reserved: u32,
+    /// 1: includes the table's bytes in core dumps of this process; they are left out when 0.
+    pub core_dumps: u32,
 }
 
 // SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`, two `u32`), the size
@@ -78,5 +78,6 @@ pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Option
         made = made.capacity(given.capacity);
     }
     made = made.versions(given.versions != 0);
+    made = made.core_dumps(given.core_dumps != 0);
     Ok(made.uids(given.uids != 0).background(given.background != 0))
 }

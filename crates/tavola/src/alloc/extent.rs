@@ -43,11 +43,12 @@ pub(crate) fn find_extent(
     let Some((number, extent)) = found else {
         return Ok(None);
     };
+    region.reaches_frontier();
     let run = extent.run();
     let own = (PageWord::Extent { number }).encode();
     let is_own = |page| region.page_word(page).load(Ordering::Relaxed) == own;
     if !region.is_run(run) || !(run.first..run.end()).all(is_own) {
-        return corrupt("the place of what stands beside the table");
+        return region.damaged("the place of what stands beside the table");
     }
     Ok(Some(region.span_of(run)))
 }
@@ -119,6 +120,9 @@ fn claim<'a>(
     loop {
         let lock = lock(region, me)?;
         match place(&lock, kind, name, pages) {
+            Place::At { run, .. } if !region.maps(run.end()) => {
+                return Err(region.out_of_reach());
+            }
             Place::At { number, run } => {
                 take(&lock, number, run, |extent| {
                     extent.build(me, run, kind, name)

@@ -200,7 +200,7 @@ impl<'a> Item<'a> {
             let link = LargeLink::decode(item.second_word().load(Ordering::Relaxed))?;
             item.key_len |= u64::from(link.key_len_high) << 24;
             item.first_page = link.first_page;
-            if large_split(item.payload()).1 > region.frontier() {
+            if large_split(item.payload()).1 > region.used_end() {
                 return None;
             }
         }

@@ -272,6 +272,9 @@ fn claim(region: &Region, me: u32) -> Result<(u32, u32)> {
             back_words(region, me, backed)?;
             continue;
         }
+        if !region.maps(first + count) {
+            return Err(region.out_of_reach());
+        }
         // The words past the frontier are 0, unless that was damaged.
         let is_unused = |page: &u32| {
             region.page_word(*page).load(Ordering::Relaxed) == PageWord::Unused.encode()

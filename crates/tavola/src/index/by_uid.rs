@@ -101,7 +101,7 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
             Look::Found => Ok(true),
             Look::Missing => Ok(false),
             Look::Flux(name) => read_in_flux(region, hint, &name, want),
-            Look::Impossible => corrupt("the item of a uid"),
+            Look::Impossible => region.damaged("the item of a uid"),
         };
     }
     Ok(false)

@@ -20,7 +20,7 @@ use super::hash::Hash;
 use super::tags::is_over;
 use super::want::Want;
 use crate::alloc::Item;
-use crate::error::{Result, corrupt};
+use crate::error::Result;
 use crate::layout::{
     Bucket, FLAG_UID, Header, LayoutWord, Segment, ShardHead, is_key, slot_ref, slot_tag,
 };
@@ -109,7 +109,7 @@ fn read_on(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Res
                     want.forget();
                     Ok(false)
                 } else {
-                    corrupt("a directory")
+                    region.damaged("a directory")
                 };
             }
             continue;
@@ -127,7 +127,7 @@ fn read_on(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Res
                 want.forget();
                 return Ok(false);
             }
-            Probe::Damaged => return corrupt("an item"),
+            Probe::Damaged => return region.damaged("an item"),
             Probe::Changed => spin_hint(),
         }
     }

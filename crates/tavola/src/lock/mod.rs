@@ -111,14 +111,28 @@ impl<'a> Held<'a> {
             Ok(_) => Taken::Clean,
             Err(_) => wait(region, word, me),
         };
-        Ok((
-            Self {
-                word,
-                kind,
-                was_panicking: std::thread::panicking(),
-            },
-            taken,
-        ))
+        let held = Self {
+            word,
+            kind,
+            was_panicking: std::thread::panicking(),
+        };
+        if !region.reaches_frontier() {
+            held.let_go(taken);
+            return Err(region.out_of_reach());
+        }
+        Ok((held, taken))
+    }
+
+    /// Leaves a lock as it was found: what a dead one held is still to be recovered.
+    #[cold]
+    fn let_go(self, taken: Taken) {
+        if let Taken::FromDead { owner } = taken {
+            self.word.swap(owner | WAITERS, Ordering::Release);
+            wake(self.word, u32::MAX >> 1);
+            handler_fence();
+            HELD.set(HELD.get() & !self.kind);
+            std::mem::forget(self);
+        }
     }
 }
 
@@ -249,7 +263,7 @@ impl<'a> ShardLock<'a> {
     pub(crate) fn try_acquire(region: &'a Region, number: u32, me: u32) -> Option<Self> {
         let head = region.shard(number);
         let held = Held::try_acquire(&head.lock, me, SHARD)?;
-        Some(Self {
+        region.reaches_frontier().then_some(Self {
             region,
             number,
             head,

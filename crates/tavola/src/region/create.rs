@@ -6,19 +6,24 @@
 //! files, a temporary name takes that part; a stale one is removed by the next creator.
 
 use super::Region;
+use super::limited::cannot_map;
 use crate::error::{Error, Result};
-use crate::layout::{Geometry, Superblock};
+use crate::layout::{Geometry, PAGE, Pool, Superblock};
 use crate::sync::Ordering;
 use crate::sys;
 use crate::sys::file::KeptFile;
+use crate::sys::map::Mapping;
 use crate::sys::process::generation;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, OwnedFd};
+use std::mem::offset_of;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Bytes of a superblock.
 const SUPERBLOCK: u64 = size_of::<Superblock>() as u64;
+/// Where the frontier is in the file.
+const FRONTIER: usize = offset_of!(Superblock, pool) + offset_of!(Pool, frontier);
 
 /// The file of a new table, which nobody sees yet; dropped, it is gone.
 pub(crate) struct Unnamed {
@@ -91,8 +96,7 @@ fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry) -> Result<Region> {
         .map_err(|e| told("drawing a seed", path, io::Error::other(e.to_string())))?;
     let word =
         |i: usize| u64::from_ne_bytes(random[8 * i..8 * i + 8].try_into().expect("eight bytes"));
-    let mapping = sys::map::Mapping::shared(fd.as_fd(), geometry.max_size as usize, true)
-        .map_err(failed("mapping the table"))?;
+    let mapping = map(fd.as_fd(), &geometry, geometry.first_page, true, path)?;
     let info = sys::file::len_and_blocks(fd.as_fd()).map_err(failed("reading the table"))?;
     let file = KeptFile::new(fd, &info, path, true).map_err(failed("creating the table"))?;
     file.move_up();
@@ -109,10 +113,17 @@ pub(crate) struct Unmapped {
     geometry: Geometry,
     seed: u64,
     writable: bool,
+    in_core_dumps: bool,
     opened: u64,
 }
 
 impl Unmapped {
+    /// Says whether its bytes will be part of core dumps of this process.
+    pub(crate) fn in_core_dumps(mut self, are: bool) -> Self {
+        self.in_core_dumps = are;
+        self
+    }
+
     pub(crate) fn geometry(&self) -> &Geometry {
         &self.geometry
     }
@@ -133,16 +144,45 @@ impl Unmapped {
 
     /// Maps it.
     pub(crate) fn map(&self, path: &Path) -> Result<Region> {
-        let size = self.geometry.max_size as usize;
-        let mapping = self
+        let mut frontier = [0; 4];
+        let at = FRONTIER as u64;
+        if !self.read(&mut frontier, at) {
+            let source = io::Error::from(ErrorKind::UnexpectedEof);
+            return Err(told("reading the table", path, source));
+        }
+        let frontier = u32::from_ne_bytes(frontier);
+        let mapped = self
             .file
-            .with(|fd| sys::map::Mapping::shared(fd, size, self.writable))
+            .with(|fd| Ok(map(fd, &self.geometry, frontier, self.writable, path)))
             .map_err(|source| told("mapping the table", path, source))?;
+        let mapping = mapped?;
         self.file.move_up();
         let file = Arc::clone(&self.file);
         let made = Region::mapped(mapping, file, self.geometry, self.seed, self.writable);
+        if self.in_core_dumps {
+            let _ = made.set_in_core_dumps(true);
+        }
         Ok(made.opened_by(self.opened))
     }
+}
+
+/// Maps a table whose pages below `frontier` are in use.
+fn map(
+    fd: BorrowedFd<'_>,
+    geometry: &Geometry,
+    frontier: u32,
+    writable: bool,
+    path: &Path,
+) -> Result<Mapping> {
+    let most = geometry.max_size;
+    let in_use = frontier.clamp(geometry.first_page, geometry.max_pages);
+    let least = u64::from(in_use) * PAGE;
+    Mapping::shared_if_can(fd, most as usize, least as usize, writable).map_err(|source| {
+        match source.raw_os_error() {
+            Some(errno @ (libc::ENOMEM | libc::EAGAIN)) => cannot_map(path, most, errno),
+            _ => told("mapping the table", path, source),
+        }
+    })
 }
 
 /// Opens the table at `path`, or says what stands there instead.
@@ -173,6 +213,7 @@ pub(crate) fn open(path: &Path, writable: bool) -> Result<Unmapped> {
         geometry,
         seed,
         writable,
+        in_core_dumps: false,
         opened: generation(),
     })
 }

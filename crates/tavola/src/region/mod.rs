@@ -18,6 +18,7 @@ mod dirs;
 mod evicted;
 mod extents;
 mod leases;
+mod limited;
 mod name;
 mod samples;
 
@@ -44,7 +45,8 @@ use std::sync::Arc;
 /// The bytes of one table.
 pub(crate) struct Region {
     base: NonNull<u8>,
-    len: u64,
+    /// Bytes that are mapped: `max_size`, unless the process may not map so much.
+    len: W64,
     geometry: Geometry,
     near: Near,
     secrets: RapidSecrets,
@@ -91,7 +93,7 @@ impl Near {
 enum Backing {
     /// Unmapped when dropped; the participants' record locks are on the file as well.
     File {
-        _mapping: sys::map::Mapping,
+        mapping: sys::map::Mapping,
         file: Arc<KeptFile>,
     },
     Heap {
@@ -114,7 +116,7 @@ impl Region {
         let base = unsafe { std::alloc::alloc_zeroed(layout) };
         let region = Self {
             base: NonNull::new(base).expect("memory for a heap region"),
-            len: geometry.max_size,
+            len: W64::new(geometry.max_size),
             geometry,
             near: Near::new(base, &geometry),
             secrets: RapidSecrets::seed(seed),
@@ -128,7 +130,7 @@ impl Region {
         region
     }
 
-    /// The region of a mapping as long as the geometry says.
+    /// The region of a mapping that is as long as the geometry says, or covers all that is in use.
     fn mapped(
         mapping: sys::map::Mapping,
         file: Arc<KeptFile>,
@@ -137,20 +139,17 @@ impl Region {
         writable: bool,
     ) -> Self {
         assert!(
-            mapping.len() as u64 >= geometry.max_size,
-            "a mapping shorter than its region"
+            mapping.len() as u64 >= u64::from(geometry.first_page) * PAGE,
+            "a mapping shorter than the fixed part of its region"
         );
         Self {
             base: NonNull::new(mapping.base()).expect("a mapping is not at address 0"),
-            len: geometry.max_size,
+            len: W64::new((mapping.len() as u64).min(geometry.max_size)),
             near: Near::new(mapping.base(), &geometry),
             geometry,
             secrets: RapidSecrets::seed(seed),
             writable,
-            backing: Backing::File {
-                _mapping: mapping,
-                file,
-            },
+            backing: Backing::File { mapping, file },
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
             evicted: evicted::Evicted::new(),
@@ -211,8 +210,9 @@ impl Region {
     /// A pointer to `len` bytes at `offset`, for the copies of `sync`.
     #[inline(always)]
     pub(crate) fn bytes(&self, offset: u64, len: u64) -> *mut u8 {
+        let mapped = self.len.load(Ordering::Relaxed);
         assert!(
-            offset <= self.len && len <= self.len - offset,
+            offset <= mapped && len <= mapped - offset,
             "an offset outside the region"
         );
         // SAFETY: inside the region, as just checked.
@@ -221,7 +221,7 @@ impl Region {
 
     #[inline(always)]
     fn at<T: Words>(&self, offset: u64) -> &T {
-        let end = self.len - size_of::<T>() as u64;
+        let end = self.len.load(Ordering::Relaxed) - size_of::<T>() as u64;
         let aligned = offset & (align_of::<T>() as u64 - 1) == 0;
         assert!(offset <= end && aligned, "an offset outside the region");
         // SAFETY: inside the region and aligned (I2; its base is aligned to a page), made of words
@@ -283,13 +283,17 @@ impl Region {
         self.at(offset)
     }
 
-    /// Pages from here on were never used; whatever the word says, inside the region.
+    /// Pages from here on were never used; whatever the word says, inside what is mapped.
     #[inline(always)]
     pub(crate) fn frontier(&self) -> u32 {
-        self.pool()
-            .frontier
-            .load(Ordering::Relaxed)
-            .min(self.geometry.max_pages)
+        self.used_end().min(self.mapped_pages())
+    }
+
+    /// As [`Self::frontier`], mapped or not: for numbers of pages that are not followed.
+    #[inline(always)]
+    pub(crate) fn used_end(&self) -> u32 {
+        let frontier = self.pool().frontier.load(Ordering::Relaxed);
+        frontier.min(self.geometry.max_pages)
     }
 
     /// Whether a number read from shared memory may be a page's.
@@ -318,6 +322,7 @@ impl Region {
     /// Looks at the frontier itself.
     #[cold]
     fn has_come_below(&self, page: u32) -> bool {
+        self.reaches_frontier();
         let frontier = self.frontier();
         self.near.frontier.store(frontier, Ordering::Relaxed);
         page < frontier

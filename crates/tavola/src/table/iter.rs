@@ -12,7 +12,7 @@ use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
 use crate::alloc::{Item, Shown, Tags};
-use crate::error::{Result, corrupt};
+use crate::error::Result;
 use crate::index::{depth_of, is_over, lookup, next_prefix};
 use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, SLOTS, class_of, is_key, slot_ref};
 use crate::region::Region;
@@ -236,7 +236,7 @@ impl<'a> Iter<'a> {
             return Ok(None);
         }
         if !self.region().is_page(page) {
-            return corrupt("a directory");
+            return self.region().damaged("a directory");
         }
         let versions = Box::new([None; BUCKETS]);
         Ok(Some(Pass {
@@ -287,7 +287,7 @@ impl<'a> Iter<'a> {
             let layout = region.shard(self.at.shard).layout.load(Ordering::Relaxed);
             if layout == pass.layout && bucket.version.load(Ordering::Relaxed) == version {
                 if !whole {
-                    return corrupt("an item");
+                    return region.damaged("an item");
                 }
                 pass.versions[pass.bucket] = Some(version);
                 pass.bucket += 1;

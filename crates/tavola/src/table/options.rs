@@ -31,6 +31,7 @@ pub struct Options {
     lengths: Option<(u32, u32)>,
     ttl: Option<Duration>,
     versions: bool,
+    core_dumps: bool,
 }
 
 impl Options {
@@ -45,6 +46,7 @@ impl Options {
             lengths: None,
             ttl: None,
             versions: false,
+            core_dumps: false,
         }
     }
 
@@ -130,6 +132,14 @@ impl Options {
     /// bytes a key, and no value is changed in place. An existing table keeps its own.
     pub fn versions(mut self, on: bool) -> Self {
         self.versions = on;
+        self
+    }
+
+    /// Includes the table's bytes in core dumps of this process. They are left out when not set: a
+    /// dump would hold all that is in use of the table, and of a table whose name was removed all
+    /// that it may grow to.
+    pub fn core_dumps(mut self, on: bool) -> Self {
+        self.core_dumps = on;
         self
     }
 
@@ -254,6 +264,9 @@ impl Options {
         region::make_directory(&path)?;
         region::check_directory(&path)?;
         let (region, unnamed) = region::create(&path, geometry, self.mode).map_err(no_directory)?;
+        if self.core_dumps {
+            let _ = region.set_in_core_dumps(true);
+        }
         let core = Core::new(region, path.clone(), self.naming);
         if let Some(bytes) = self.capacity {
             core.begin_cache(bytes)?;
@@ -270,7 +283,7 @@ impl Options {
     pub fn open_existing(&self, name: impl AsRef<OsStr>) -> Result<Table> {
         let path = names::path_of(name)?;
         region::check_directory(&path)?;
-        let file = region::open(&path, true)?;
+        let file = region::open(&path, true)?.in_core_dumps(self.core_dumps);
         self.table(Lazy::unmapped(file, path, self.naming))
     }
 
@@ -281,7 +294,7 @@ impl Options {
     pub fn open_read_only(&self, name: impl AsRef<OsStr>) -> Result<Table> {
         let path = names::path_of(name)?;
         region::check_directory(&path)?;
-        let file = region::open(&path, false)?;
+        let file = region::open(&path, false)?.in_core_dumps(self.core_dumps);
         self.table(Lazy::unmapped(file, path, self.naming))
     }
 

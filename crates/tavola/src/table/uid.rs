@@ -6,7 +6,7 @@ use super::how::{Beside, When};
 use super::update::Updated;
 use super::write::change_in_place;
 use crate::alloc::{copy_with_field, discard_block, free_uid, take_uid};
-use crate::error::{Error, Result, corrupt};
+use crate::error::{Error, Result};
 use crate::index::{Hash, HintOf, KeyOf, Spot, ToSlice};
 use crate::index::{find, read, read_by_uid, replace, word_by_uid};
 use crate::layout::{FLAG_UID, Hint, UidPlace};
@@ -123,7 +123,7 @@ impl Core {
             // Another value: somebody got on.
             tries = if old == last { tries + 1 } else { 0 };
         }
-        Ok(corrupt("the item of a uid")?)
+        Ok(self.region().damaged("the item of a uid")?)
     }
 
     /// Does something to the key of a uid that succeeds while the key has it. False: no key has.
@@ -135,7 +135,7 @@ impl Core {
                 return Ok(is_there);
             }
         }
-        corrupt("the item of a uid")
+        self.region().damaged("the item of a uid")
     }
 }
 

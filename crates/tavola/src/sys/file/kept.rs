@@ -94,6 +94,10 @@ impl KeptFile {
         Ok(())
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     fn number(&self) -> RawFd {
         self.number.load(Ordering::Relaxed) as RawFd
     }

@@ -72,8 +72,13 @@ impl LockHolder {
         }
         self.page.store(page.addr() as u64, Ordering::Relaxed);
         self.generation.store(generation(), Ordering::Relaxed);
-        // SAFETY: the page was mapped just now; nothing of it changes for this process.
-        check(unsafe { libc::madvise(page, len, libc::MADV_DONTFORK) }).map(drop)
+        // SAFETY: the page was mapped just now; nothing of it changes for this process. It is
+        // nothing for a core dump.
+        check(unsafe {
+            libc::madvise(page, len, libc::MADV_DONTDUMP);
+            libc::madvise(page, len, libc::MADV_DONTFORK)
+        })
+        .map(drop)
     }
 
     /// Lets the locks go, unless they are another process's.
