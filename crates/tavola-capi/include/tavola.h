@@ -941,6 +941,25 @@ tavola_status tavola_open_private(const struct tavola_options *options,
 // Closes a table: this process is no participant any more. NULL is none.
 void tavola_close(struct tavola_table *table);
 
+// Opens a table again, with the same options, if its file was removed or replaced meanwhile
+// (`mv new live`, a logout): a handle goes on in the file it has opened. `*table` is the new handle
+// then, and the old one is closed as by `tavola_close`: no other thread may be using it. `*moved`,
+// which may be NULL, says whether that was so. Costs one system call if not.
+//
+// A handle that writes looks for itself, once a second at most, and gives a notice
+// (`tavola_on_notice`); it does not move over by itself.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_FOUND` when there is no table of that name any more; else as
+// `tavola_open_existing`. The handle stays as it is then.
+tavola_status tavola_refresh(struct tavola_table **table, int *moved);
+
+// Hands notices of the library to `each`, instead of writing them to standard error: that a table
+// which is open has lost its name, for example. A notice is one sentence or two, without an end of
+// line. `each` is called by the thread that found it out, in the middle of a call, but while no
+// lock is held. NULL: notices go nowhere. `user` is handed to `each` as it is, by any thread.
+void tavola_on_notice(tavola_each_text each, void *user);
+
 // The path of the table's file, lent until the table is closed.
 const char *tavola_path(const struct tavola_table *table);
 

@@ -64,6 +64,16 @@ class table {
   // Takes over a handle of C.
   explicit table(tavola_table* handle) noexcept : handle_(handle) {}
   tavola_table* get() const noexcept { return handle_.get(); }
+  // Opens the table again if its file was removed or replaced meanwhile; true: it was, and this is
+  // the table that has the name now. No other thread may be using it.
+  bool refresh() {
+    tavola_table* handle = handle_.release();
+    int moved = 0;
+    const tavola_status outcome = tavola_refresh(&handle, &moved);
+    handle_.reset(handle);
+    detail::check(outcome);
+    return moved != 0;
+  }
   std::string path() const { return detail::lent(tavola_path(get())); }
   bool is_read_only() const { return tavola_is_read_only(get()); }
 

@@ -59,6 +59,7 @@ pub use recover::CheckReport;
 pub use region::names;
 #[cfg(feature = "torture")]
 pub use sync::killpoint;
+pub use sys::notice::on_notice;
 pub use table::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Eviction,
     Expiry, Iter, Latencies, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine,

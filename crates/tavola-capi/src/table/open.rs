@@ -3,9 +3,10 @@
 use super::{opened, tavola_table};
 use crate::entry::{OK, entry, entry_or};
 use crate::given::given;
+use crate::lists::{tavola_each_text, tell};
 use crate::options::{options_of, tavola_options};
 use crate::status::tavola_status;
-use std::ffi::{OsStr, c_char};
+use std::ffi::{OsStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 use tavola_core::{Options, Table};
@@ -128,6 +129,63 @@ pub unsafe extern "C" fn tavola_close(table: *mut tavola_table) {
         OK
     });
 }
+
+/// Opens a table again, with the same options, if its file was removed or replaced meanwhile
+/// (`mv new live`, a logout): a handle goes on in the file it has opened. `*table` is the new handle
+/// then, and the old one is closed as by `tavola_close`: no other thread may be using it. `*moved`,
+/// which may be NULL, says whether that was so. Costs one system call if not.
+///
+/// A handle that writes looks for itself, once a second at most, and gives a notice
+/// (`tavola_on_notice`); it does not move over by itself.
+///
+/// # Errors
+/// `TAVOLA_ERR_NOT_FOUND` when there is no table of that name any more; else as
+/// `tavola_open_existing`. The handle stays as it is then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_refresh(
+    table: *mut *mut tavola_table,
+    moved: *mut c_int,
+) -> tavola_status {
+    entry(|| {
+        let (table, moved) = (given!(buffer table), given!(maybe moved));
+        let old = table.cast_const();
+        let reopened = given!(handle old).inner.reopened()?;
+        moved.put(reopened.is_some().into());
+        if let Some(new) = reopened {
+            *table = opened(new);
+            // SAFETY: the caller's promise: it came from `opened` and is used no more.
+            drop(unsafe { Arc::from_raw(old) });
+        }
+        OK
+    })
+}
+
+/// Hands notices of the library to `each`, instead of writing them to standard error: that a table
+/// which is open has lost its name, for example. A notice is one sentence or two, without an end of
+/// line. `each` is called by the thread that found it out, in the middle of a call, but while no
+/// lock is held. NULL: notices go nowhere. `user` is handed to `each` as it is, by any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn tavola_on_notice(each: tavola_each_text, user: *mut c_void) {
+    entry(|| {
+        let user = User(user);
+        tavola_core::on_notice(move |notice| tell(each, user.pointer(), notice));
+        OK
+    });
+}
+
+/// What a caller wants handed back; it answers for the threads.
+struct User(*mut c_void);
+
+impl User {
+    fn pointer(&self) -> *mut c_void {
+        self.0
+    }
+}
+
+// SAFETY: never followed here; the caller's promise is that any thread may be handed it.
+unsafe impl Send for User {}
+// SAFETY: as above.
+unsafe impl Sync for User {}
 
 /// The path of the table's file, lent until the table is closed.
 #[unsafe(no_mangle)]

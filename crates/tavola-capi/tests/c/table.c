@@ -293,6 +293,28 @@ static void names(tavola_table *table) {
   tavola_close(other);
 }
 
+static void refreshes(void) {
+  char live[4096];
+  tavola_buffer buffer = TAVOLA_BUFFER(live, sizeof live);
+  tavola_table *table = a_table("live");
+  tavola_table *other = a_table("new");
+  int moved = 7;
+  CHECK_IS(TAVOLA_OK, set(table, "key", "old"));
+  CHECK_IS(TAVOLA_OK, set(other, "key", "new"));
+  CHECK_IS(TAVOLA_OK, tavola_refresh(&table, &moved));
+  CHECK(moved == 0 && has(table, "key", "old"));
+  CHECK_IS(TAVOLA_OK, tavola_names_path_of("live", &buffer));
+  live[buffer.len] = 0;
+  CHECK(rename(tavola_path(other), live) == 0);
+  CHECK_IS(TAVOLA_OK, tavola_refresh(&table, &moved));
+  CHECK(moved == 1 && has(table, "key", "new"));
+  tavola_close(other);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("live"));
+  CHECK_IS(TAVOLA_ERR_NOT_FOUND, tavola_refresh(&table, NULL));
+  CHECK(has(table, "key", "new"));
+  tavola_close(table);
+}
+
 int main(void) {
   tavola_table *table = a_table("main");
   reads_and_writes(table);
@@ -306,6 +328,7 @@ int main(void) {
   walks(table);
   states(table);
   names(table);
+  refreshes();
   a_walk_keeps_its_table();
   tavola_close(table);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("main"));

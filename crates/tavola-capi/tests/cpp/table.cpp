@@ -136,6 +136,7 @@ static void the_rest(tavola::table& table) {
   CHECK(table.race_start("start", 1) && table.pools().empty());
   CHECK(!table.race_start("alone", 2, std::chrono::milliseconds(2)));
   table.maintain(0);
+  CHECK(!table.refresh());
   table.reap();
   tavola::options small;
   small.max_size = 1 << 20;

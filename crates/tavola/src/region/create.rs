@@ -5,8 +5,8 @@
 //! the same instant one wins and the rest open what it made. Where the file system has no unnamed
 //! files, a temporary name takes that part; a stale one is removed by the next creator.
 
-use super::Region;
 use super::limited::cannot_map;
+use super::{NameState, Region};
 use crate::error::{Error, Result};
 use crate::layout::{Geometry, PAGE, Pool, Superblock};
 use crate::sync::Ordering;
@@ -140,6 +140,11 @@ impl Unmapped {
     pub(crate) fn read(&self, out: &mut [u8], offset: u64) -> bool {
         let read = self.file.with(|fd| sys::file::read_at(fd, out, offset));
         read.is_ok_and(|count| count == out.len())
+    }
+
+    /// What the name of the table's file leads to now.
+    pub(crate) fn name_state(&self) -> NameState {
+        self.file.name_state()
     }
 
     /// Maps it.

@@ -37,6 +37,7 @@ use crate::layout::{
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
 use crate::sys::file::KeptFile;
+pub(crate) use crate::sys::file::NameState;
 use rapidhash::v3::RapidSecrets;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -205,6 +206,11 @@ impl Region {
             Backing::File { file, .. } => Some(file),
             Backing::Heap { .. } => None,
         }
+    }
+
+    /// What the name of the table's file leads to now.
+    pub(crate) fn name_state(&self) -> NameState {
+        self.file().map_or(NameState::Same, KeptFile::name_state)
     }
 
     /// A pointer to `len` bytes at `offset`, for the copies of `sync`.

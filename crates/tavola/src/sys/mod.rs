@@ -12,6 +12,7 @@ pub(crate) mod event;
 pub(crate) mod file;
 pub(crate) mod futex;
 pub(crate) mod map;
+pub(crate) mod notice;
 pub(crate) mod process;
 
 use std::io;

@@ -6,6 +6,7 @@ use super::how::Naming;
 use super::latency::Due;
 use super::leases::Asked;
 use super::maintain::Collapsed;
+use super::name::NameWatch;
 use crate::alloc::{
     Chain, Need, Step, Stop, give_back, is_over, is_worth_giving_back, provision, raise_frontier,
     reckon_anew,
@@ -63,6 +64,7 @@ pub(super) struct Core {
     pub(super) asked: Asked,
     /// Whether keys that are stored get a uid unasked.
     pub(super) naming: Naming,
+    pub(super) name: NameWatch,
     /// The slot at which the dead are looked for next.
     looked: W32,
     /// The shard a cache evicts from next, where it is all the same.
@@ -87,6 +89,7 @@ impl Core {
             collapsed: Collapsed::new(),
             asked: Asked::new(),
             naming,
+            name: NameWatch::new(),
             looked: W32::new(0),
             relieved: W32::new(0),
             is_untold: W32::new(0),
@@ -361,6 +364,7 @@ impl Core {
     /// A bounded piece of housekeeping, done every so many steps, whichever shard they went to.
     #[cold]
     fn tend(&self, turn: u32, me: u32) -> Result<()> {
+        self.look_at_name();
         let shard = turn % self.region.geometry().shards();
         self.sweep_shard(shard, me, None);
         self.tend_shard(shard, me, TEND_MOVES, false)?;

@@ -4,7 +4,7 @@ use super::core::Core;
 use super::how::Naming;
 use crate::error::Result;
 use crate::index::peek;
-use crate::region::Unmapped;
+use crate::region::{NameState, Unmapped};
 use crate::sync::{Ordering, W32};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -72,7 +72,17 @@ impl Lazy {
     fn map(&self, file: &Unmapped) -> Result<&Arc<Core>> {
         let region = file.map(&self.path)?;
         let core = Arc::new(Core::new(region, self.path.clone(), self.naming));
+        core.name.begin();
         Ok(self.core.get_or_init(|| core))
+    }
+
+    /// What the name of the table's file leads to now.
+    pub(super) fn name_state(&self) -> NameState {
+        match (self.core.get(), &self.file) {
+            (Some(core), _) => core.region().name_state(),
+            (None, Some(file)) => file.name_state(),
+            (None, None) => NameState::Same,
+        }
     }
 
     /// The core, if the table is mapped.

@@ -117,6 +117,7 @@ impl Core {
 
     pub(super) fn maintain(&self, budget_bytes: u64) -> Result<Maintained> {
         let me = self.writer()?;
+        self.look_at_name();
         for shard in 0..self.region().geometry().shards() {
             self.sweep_shard(shard, me, Some(BUCKETS));
         }

@@ -20,6 +20,7 @@ mod maintain;
 mod marks;
 #[cfg(test)]
 mod models;
+mod name;
 mod options;
 mod queues;
 mod read;
@@ -82,6 +83,8 @@ pub struct Table {
     // Stopped before the core goes.
     _background: Option<Background>,
     lazy: Lazy,
+    /// What it was opened with.
+    options: Options,
 }
 
 impl Table {

@@ -273,6 +273,7 @@ impl Options {
         }
         fill(&core)?;
         unnamed.publish(core.region()).map_err(no_directory)?;
+        core.name.begin();
         self.table(Lazy::mapped(core, path))
     }
 
@@ -321,6 +322,7 @@ impl Options {
         Ok(Table {
             _background: background,
             lazy,
+            options: self.clone(),
         })
     }
 }

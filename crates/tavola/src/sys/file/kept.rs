@@ -10,6 +10,7 @@ use super::{FileInfo, len_and_blocks, open, reopen};
 use crate::sync::{Ordering, W32};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The lowest number that a descriptor is moved to. The table of descriptors of a process grows
@@ -25,6 +26,17 @@ pub(crate) struct KeptFile {
     /// Absolute: the process may change its directory.
     path: PathBuf,
     writable: bool,
+}
+
+/// What the path of a file that was opened leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameState {
+    /// To the same file, as far as can be seen.
+    Same,
+    /// To nothing.
+    Gone,
+    /// To another file.
+    Other,
 }
 
 impl KeptFile {
@@ -96,6 +108,17 @@ impl KeptFile {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What its path leads to now.
+    pub(crate) fn name_state(&self) -> NameState {
+        match std::fs::metadata(&self.path) {
+            Ok(info) if (info.dev(), info.ino()) == (self.dev, self.ino) => NameState::Same,
+            Ok(_) => NameState::Other,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => NameState::Gone,
+            // A directory that may not be searched any more, for example.
+            Err(_) => NameState::Same,
+        }
     }
 
     fn number(&self) -> RawFd {

@@ -6,7 +6,7 @@ mod lock;
 mod space;
 
 pub(crate) use create::{create_named, create_unnamed, publish_named, publish_unnamed};
-pub(crate) use kept::KeptFile;
+pub(crate) use kept::{KeptFile, NameState};
 pub(crate) use lock::{LockHolder, byte_is_locked, try_lock_byte, unlock_byte};
 pub(crate) use space::{allocate, punch_hole, set_len};
 

@@ -1,0 +1,106 @@
+//! Whether a table that is open still has its name: a file can be removed or replaced while
+//! processes have it open, and they go on in the old one then.
+
+use super::Table;
+use super::core::Core;
+use crate::error::Result;
+use crate::region::NameState;
+use crate::sync::{Ordering, W32};
+use crate::sys::clock;
+use crate::sys::notice::StandardError;
+
+/// When a handle looks at its name.
+pub(super) struct NameWatch {
+    /// The second of the last look; 0: the table has no name yet; [`TOLD`]: not any more.
+    looked: W32,
+    standard_error: StandardError,
+}
+
+/// Of `looked`: what there is to tell was told.
+const TOLD: u32 = u32::MAX;
+
+impl NameWatch {
+    pub(super) fn new() -> Self {
+        Self {
+            looked: W32::new(0),
+            standard_error: StandardError::now(),
+        }
+    }
+
+    /// From now on the table has a name.
+    pub(super) fn begin(&self) {
+        self.looked.store(now(), Ordering::Relaxed);
+    }
+
+    /// Whether it is time for a look; of several threads one gets it.
+    fn is_due(&self) -> bool {
+        let (looked, now) = (self.looked.load(Ordering::Relaxed), now());
+        ![0, TOLD, now].contains(&looked) && self.looked.cas(looked, now, Ordering::Relaxed).is_ok()
+    }
+}
+
+fn now() -> u32 {
+    (clock::monotonic_s() as u32).clamp(1, TOLD - 1)
+}
+
+impl Core {
+    /// Looks at the name, once a second at most, and says once what became of it.
+    pub(super) fn look_at_name(&self) {
+        if !self.name.is_due() {
+            return;
+        }
+        let path = self.path().display();
+        let notice = match self.region().name_state() {
+            NameState::Same => return,
+            NameState::Gone => format!(
+                "the table {path} was removed while this process has it open; it goes on in the \
+                 removed file, which others cannot open. Open the table again (or see refresh). \
+                 If nobody removed it, the system may have done so at logout: see tavola doctor"
+            ),
+            NameState::Other => format!(
+                "the table {path} was replaced while this process has it open; it goes on in the \
+                 old file, while others open the new one. Open the table again (or see refresh)"
+            ),
+        };
+        self.name.looked.store(TOLD, Ordering::Relaxed);
+        self.name.standard_error.notify(&notice);
+    }
+}
+
+impl Table {
+    /// Opens the table again, with the same options, if its file was removed or replaced meanwhile
+    /// (`mv new live`, a logout): a handle goes on in the file it has opened. Returns whether it
+    /// was opened again. Costs one system call if it was not.
+    ///
+    /// A handle that writes looks for itself, once a second at most, and gives a notice
+    /// ([`on_notice`](crate::on_notice)); it does not move over by itself, as what was read and
+    /// what is written then would belong to different tables.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) when there is no table of that name any more;
+    /// else as [`Options::open_existing`]. The handle stays as it is then.
+    pub fn refresh(&mut self) -> Result<bool> {
+        let reopened = self.reopened()?;
+        let is_moved = reopened.is_some();
+        if let Some(table) = reopened {
+            *self = table;
+        }
+        Ok(is_moved)
+    }
+
+    /// As [`Table::refresh`], for handles that are shared: returns the table that has the name now,
+    /// `None` if it is this one, which stays open in any case.
+    ///
+    /// # Errors
+    /// As [`Table::refresh`].
+    pub fn reopened(&self) -> Result<Option<Table>> {
+        if self.lazy.name_state() == NameState::Same {
+            return Ok(None);
+        }
+        let opened = match self.is_read_only() {
+            true => self.options.open_read_only(self.path()),
+            false => self.options.open_existing(self.path()),
+        };
+        opened.map(Some)
+    }
+}
