@@ -21,7 +21,11 @@ fn judge(address_space: Option<u64>, file_size: Option<u64>) -> Vec<Finding> {
     let too_low = |limit: &u64| *limit <= DEFAULT_MAX_SIZE;
     let mut findings = Vec::new();
     if let Some(limit) = address_space.filter(too_low) {
-        let message = format!("a process may use only {} of addresses", size(limit));
+        let message = format!(
+            "a process may use only {} of addresses: it maps small tables, and larger ones not at \
+             all",
+            size(limit)
+        );
         let advice = "lift it (ulimit -v unlimited), or make tables with a smaller --max-size; \
             addresses cost no memory";
         findings.push(Finding::attention(TOPIC, message, advice));

@@ -3,6 +3,7 @@
 pub mod directory;
 pub mod huge_pages;
 pub mod limits;
+pub mod logout;
 pub mod room;
 pub mod tables;
 
@@ -81,6 +82,7 @@ impl Finding {
 /// Everything, in the order in which it is best read.
 pub fn examine(directory: &std::path::Path) -> Vec<Finding> {
     let mut findings = directory::examine(directory);
+    findings.extend(logout::examine(directory));
     findings.extend(room::examine(directory));
     findings.extend(limits::examine());
     findings.push(huge_pages::examine(directory));
