@@ -416,6 +416,10 @@ typedef struct tavola_options {
   uint32_t versions;
   // 1: includes the table's bytes in core dumps of this process; they are left out when 0.
   uint32_t core_dumps;
+  // 1: opens tables of any owner, wherever they are; 0: in a directory where everybody may make
+  // files, such as `/tmp`, tables and symbolic links of other users (root excepted) are refused
+  // with `TAVOLA_ERR_PERMISSION`.
+  uint32_t any_owner;
 } tavola_options;
 
 // What a key gets or has beside its value. From the time on at which it expires it is missing, for
@@ -788,6 +792,8 @@ typedef struct tavola_pool_options {
   // `tavola_pool_add_queue` adds; as many as are named when 0. Each takes 4 bytes for each
   // element, their number rounded up to a power of two, and 256 bytes, from the beginning.
   size_t queue_room;
+  // 1: opens a file of any owner, see `tavola_options`.
+  uint64_t any_owner;
 } tavola_pool_options;
 
 // Is told the number of an element.
@@ -806,6 +812,10 @@ typedef struct tavola_log_options {
   int32_t overload;
   // The mode of the file of a log that has one of its own; 0600 when 0.
   uint32_t mode;
+  // 1: opens a file of any owner, see `tavola_options`.
+  uint32_t any_owner;
+  // 0.
+  uint32_t reserved;
 } tavola_log_options;
 
 // A line of a log, lent to a callback until it returns.
@@ -875,17 +885,26 @@ tavola_status tavola_names_directory(struct tavola_buffer *path);
 // and one with control characters.
 tavola_status tavola_names_path_of(const char *name, struct tavola_buffer *path);
 
-// Tells the path of each table in the directory, sorted by name.
+// Tells the path of each table in the directory, sorted by name, of those that may not be read
+// too: opening them says why they cannot be read.
 //
 // # Errors
 // `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.
 tavola_status tavola_names_list(tavola_each_text each, void *user);
 
+// Unlinks a table whoever owns it, also in a directory where everybody may make files.
+// `tavola_names_remove` refuses the tables of other users there.
+//
+// # Errors
+// As `tavola_names_remove`.
+tavola_status tavola_names_remove_any_owner(const char *name);
+
 // Unlinks a table. Processes that have it open keep it until they close it.
 //
 // # Errors
-// `TAVOLA_ERR_NOT_FOUND`; `TAVOLA_ERR_NOT_A_TABLE` when the file is something else, which is left
-// alone.
+// `TAVOLA_ERR_NOT_FOUND`; `TAVOLA_ERR_NOT_A_TABLE` if the file is something else, which is left
+// alone; `TAVOLA_ERR_PERMISSION`, also for another user's table in a directory where everybody may
+// make files.
 tavola_status tavola_names_remove(const char *name);
 
 // Opens a table, making it when it is not there. A name stands for a file in the directory of

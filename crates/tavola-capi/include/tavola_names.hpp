@@ -21,6 +21,9 @@ inline std::string path_of(const std::string& name) {
 }
 inline std::vector<std::string> list() { return detail::texts(tavola_names_list); }
 inline void remove(const std::string& name) { detail::check(tavola_names_remove(name.c_str())); }
+inline void remove_any_owner(const std::string& name) {
+  detail::check(tavola_names_remove_any_owner(name.c_str()));
+}
 }  // namespace names
 
 }  // namespace tavola

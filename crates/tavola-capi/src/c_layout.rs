@@ -61,7 +61,7 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_entry { key value attributes }
         tavola_options {
             size max_size mode shards fixed_key fixed_value uids background ttl_ms capacity
-            versions core_dumps
+            versions core_dumps any_owner reserved
         }
         tavola_tags { size count hints }
         tavola_attributes { size ttl_ms expires_unix_ms flags reserved }
@@ -87,8 +87,9 @@ fn assertions() -> Vec<(String, usize)> {
         }
         tavola_pool_options {
             size elements element_bytes queues queue_count mode queue_room
+            any_owner
         }
-        tavola_log_options { size bytes overload mode }
+        tavola_log_options { size bytes overload mode any_owner reserved }
         tavola_log_sink { size user line dropped flush }
         tavola_line { unix_ns pid tid level cut text len is_shown }
     }

@@ -8,7 +8,7 @@ use crate::status::tavola_status;
 use std::ffi::{c_char, c_void};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
-use tavola_core::names;
+use tavola_core::{Table, names};
 
 /// Tells the directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
 #[unsafe(no_mangle)]
@@ -29,7 +29,8 @@ pub unsafe extern "C" fn tavola_names_path_of(
     entry(|| given!(buffer path).put(names::path_of(given!(name name))?.as_os_str().as_bytes()))
 }
 
-/// Tells the path of each table in the directory, sorted by name.
+/// Tells the path of each table in the directory, sorted by name, of those that may not be read
+/// too: opening them says why they cannot be read.
 ///
 /// # Errors
 /// `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.
@@ -43,11 +44,25 @@ pub unsafe extern "C" fn tavola_names_list(
     entry(|| tell_all(each, user, list))
 }
 
+/// Unlinks a table whoever owns it, also in a directory where everybody may make files.
+/// `tavola_names_remove` refuses the tables of other users there.
+///
+/// # Errors
+/// As `tavola_names_remove`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_names_remove_any_owner(name: *const c_char) -> tavola_status {
+    entry(|| {
+        Table::options().any_owner(true).remove(given!(name name))?;
+        OK
+    })
+}
+
 /// Unlinks a table. Processes that have it open keep it until they close it.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_FOUND`; `TAVOLA_ERR_NOT_A_TABLE` when the file is something else, which is left
-/// alone.
+/// `TAVOLA_ERR_NOT_FOUND`; `TAVOLA_ERR_NOT_A_TABLE` if the file is something else, which is left
+/// alone; `TAVOLA_ERR_PERMISSION`, also for another user's table in a directory where everybody may
+/// make files.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_names_remove(name: *const c_char) -> tavola_status {
     entry(|| {

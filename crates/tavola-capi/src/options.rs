@@ -43,9 +43,15 @@ pub struct tavola_options {
     pub versions: u32,
     /// 1: includes the table's bytes in core dumps of this process; they are left out when 0.
     pub core_dumps: u32,
+    /// 1: opens tables of any owner, wherever they are; 0: in a directory where everybody may make
+    /// files, such as `/tmp`, tables and symbolic links of other users (root excepted) are refused
+    /// with `TAVOLA_ERR_PERMISSION`.
+    pub any_owner: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
-// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`, two `u32`), the size
+// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`, four `u32`), the size
 // first.
 unsafe impl SizedStruct for tavola_options {}
 
@@ -77,7 +83,9 @@ pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Option
     if given.capacity != 0 {
         made = made.capacity(given.capacity);
     }
-    made = made.versions(given.versions != 0);
-    made = made.core_dumps(given.core_dumps != 0);
+    made = made
+        .versions(given.versions != 0)
+        .core_dumps(given.core_dumps != 0)
+        .any_owner(given.any_owner != 0);
     Ok(made.uids(given.uids != 0).background(given.background != 0))
 }

@@ -185,23 +185,22 @@ impl Failure {
     /// The system's `errno`, where it had one.
     pub(crate) fn os_error(&self) -> Option<i32> {
         match &*self.0 {
-            Cause::Core(
-                Error::Permission { source, .. }
-                | Error::Io { source, .. }
-                | Error::Sink { source },
-            ) => source.raw_os_error().or_else(|| number_of(source.kind())),
+            Cause::Core(error) => error.os_error().or_else(|| match error {
+                Error::Permission { source, .. } | Error::Io { source, .. } => {
+                    number_of(source.kind())
+                }
+                _ => None,
+            }),
             _ => None,
         }
     }
 }
 
-/// The `errno` behind an error that has a sentence of ours instead of the system's: ENOENT, EACCES,
-/// ENOTDIR.
+/// The `errno` that fits an error that this library found itself: ENOENT, EACCES.
 fn number_of(kind: ErrorKind) -> Option<i32> {
     match kind {
         ErrorKind::NotFound => Some(2),
         ErrorKind::PermissionDenied => Some(13),
-        ErrorKind::NotADirectory => Some(20),
         _ => None,
     }
 }

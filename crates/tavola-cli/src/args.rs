@@ -5,14 +5,32 @@ use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use tavola::{Attributes, Expiry, Table, Tags};
+use tavola::{Attributes, Expiry, Options, Table, Tags};
 
 use crate::error::CliError;
 use crate::{output, units};
+
+static ANY_OWNER: OnceLock<bool> = OnceLock::new();
+
+/// Keeps what `--any-owner` says, for all tables that this process opens.
+pub fn set_any_owner(any: bool) {
+    let _ = ANY_OWNER.set(any);
+}
+
+/// Whether tables of other users are taken in directories where everybody may make files.
+pub fn is_any_owner() -> bool {
+    ANY_OWNER.get().copied().unwrap_or(false)
+}
+
+/// Options with which every table of this command is opened.
+pub fn options() -> Options {
+    Table::options().any_owner(is_any_owner())
+}
 
 /// The table a command works on.
 #[derive(clap::Args)]
@@ -39,17 +57,17 @@ impl TableArg {
 
     /// For a command that only looks: needs no right to write, and can damage nothing.
     pub fn open_to_read(&self) -> Result<Table, CliError> {
-        Ok(Table::open_read_only(&self.name)?)
+        Ok(options().open_read_only(&self.name)?)
     }
 
     /// For a command that changes what is there.
     pub fn open_existing(&self) -> Result<Table, CliError> {
-        Ok(Table::options().open_existing(&self.name)?)
+        Ok(options().open_existing(&self.name)?)
     }
 
     /// For a command that stores something: makes the table when it is not there.
     pub fn open_or_create(&self) -> Result<Table, CliError> {
-        Ok(Table::open(&self.name)?)
+        Ok(options().open(&self.name)?)
     }
 }
 

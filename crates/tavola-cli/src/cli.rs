@@ -7,8 +7,8 @@ use clap::builder::Styles;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::cmd;
 use crate::error::CliError;
+use crate::{args, cmd};
 
 /// One key-value table that every process on this machine sits at
 ///
@@ -25,6 +25,9 @@ use crate::error::CliError;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Use tables of other users, too, where everybody may make files, as in /tmp
+    #[arg(long, global = true)]
+    any_owner: bool,
 }
 
 const AFTER: &str = "\
@@ -162,7 +165,9 @@ fn overview(command: &clap::Command) -> String {
 /// Reads the arguments of this process.
 pub fn parse() -> Result<Command, clap::Error> {
     let matches = command().try_get_matches()?;
-    Ok(Cli::from_arg_matches(&matches)?.command)
+    let cli = Cli::from_arg_matches(&matches)?;
+    args::set_any_owner(cli.any_owner);
+    Ok(cli.command)
 }
 
 /// Shows help where help was asked for, else what is wrong with the arguments.

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
+use crate::stream::letter_of;
 
 /// Buffered standard output that knows whether a person looks at it.
 pub struct Output {
@@ -44,12 +45,13 @@ impl Output {
         Ok(self.out.write_all(b"\n")?)
     }
 
-    /// Writes a key on a line of its own: raw for a script, without control characters for eyes.
+    /// Writes a key on a line of its own: so that a script can read it back ([`escaped`]), without
+    /// control characters for eyes.
     pub fn key_line(&mut self, key: &[u8]) -> Result<(), CliError> {
         if self.on_terminal {
             self.line(printable(key).as_bytes())
         } else {
-            self.line(key)
+            self.line(escaped(key))
         }
     }
 
@@ -97,6 +99,22 @@ pub fn printable(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Bytes for one field of one line: newline, return, tab and backslash as `\n`, `\r`, `\t` and
+/// `\\`, all others as they are.
+pub fn escaped(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if !bytes.iter().any(|byte| letter_of(*byte).is_some()) {
+        return Cow::Borrowed(bytes);
+    }
+    let mut out = Vec::with_capacity(bytes.len() + 16);
+    for byte in bytes {
+        match letter_of(*byte) {
+            Some(letter) => out.extend([b'\\', letter]),
+            None => out.push(*byte),
+        }
+    }
+    Cow::Owned(out)
+}
+
 fn escape_bytes(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         out.push_str(&format!("\\x{byte:02x}"));
@@ -113,6 +131,12 @@ mod tests {
         assert_eq!(printable(b"a\nb\x1b[2J"), "a\\x0ab\\x1b[2J");
         assert_eq!(printable(b"\xff\xfeok"), "\\xff\\xfeok");
         assert_eq!(printable(b""), "");
+    }
+
+    #[test]
+    fn a_field_has_neither_tab_nor_newline() {
+        assert_eq!(*escaped("Grüße".as_bytes()), *"Grüße".as_bytes());
+        assert_eq!(*escaped(b"a\nb\\c\td\re"), *b"a\\nb\\\\c\\td\\re");
     }
 
     #[test]

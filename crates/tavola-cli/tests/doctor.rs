@@ -133,6 +133,49 @@ fn a_directory_that_everybody_may_change_is_told() {
 }
 
 #[test]
+fn a_directory_of_another_user_is_told() {
+    let shell = Shell::new();
+    if std::os::unix::fs::chown(shell.path(), Some(65_533), None).is_err() {
+        println!("skipped: only root can give files away");
+        return;
+    }
+    let found = troubles(&doctor(&shell));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].0.contains("belongs to user 65533"), "{found:?}");
+    // Who may not change its mode is not told to.
+    shell.chmod("", 0o777);
+    let ran = shell.run_as_stranger(["doctor", "--json"]);
+    let found = troubles(&ran);
+    assert!(found[0].0.contains("everybody"), "{found:?}");
+    assert!(found[0].1.contains("ask user 65533"), "{found:?}");
+    assert!(!found[0].1.contains("chmod"), "{found:?}");
+}
+
+/// What is not a table of ours is not to be removed, and what damage there is not is not repaired.
+#[test]
+fn advice_fits_the_trouble() {
+    let shell = Shell::new();
+    fs::write(shell.path().join("foreign"), "not a table").unwrap();
+    let found = troubles(&doctor(&shell));
+    assert!(
+        !found[0].1.contains("remove") && !found[0].1.contains("drop"),
+        "{found:?}"
+    );
+    fs::remove_file(shell.path().join("foreign")).unwrap();
+    shell.run(["set", "t", "k", "v"]).ok();
+    // Less room for addresses than any mapping of the table takes.
+    let tavola = env!("CARGO_BIN_EXE_tavola");
+    let mut limited = std::process::Command::new("sh");
+    let script = format!("ulimit -v 600000; exec {tavola} doctor --json");
+    limited
+        .args(["-c", &script])
+        .env("TAVOLA_DIR", shell.path());
+    let output = limited.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains("--repair"), "{text}");
+}
+
+#[test]
 fn a_directory_that_cannot_be_made_is_told() {
     let shell = Shell::new();
     let below = shell.file("file", "").join("tables");

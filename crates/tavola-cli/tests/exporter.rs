@@ -282,6 +282,33 @@ fn tables_come_and_go() {
 }
 
 #[test]
+fn tables_that_cannot_be_read_are_there_with_the_reason() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "k", "v"]).ok();
+    shell.run(["set", "cut", "k", "v"]).ok();
+    let file = std::fs::File::options()
+        .write(true)
+        .open(shell.path().join("cut"));
+    file.unwrap().set_len(100).unwrap();
+    let exporter = Exporter::start(&shell, &[]);
+    let is = |name: &str, reason: &str| {
+        let labels = [format!("table={name}"), format!("reason={reason}")];
+        let page = exporter.page();
+        assert_eq!(page.get("tavola_up", &[&labels[0]]), Some(0.0), "{page:#?}");
+        let labels = labels.each_ref().map(String::as_str);
+        page.get("tavola_unreadable_info", &labels) == Some(1.0)
+    };
+    assert!(is("cut", "damaged"));
+    shell.run(["drop", "cut"]).ok();
+    assert!(is("cut", "gone"));
+    // Another user's, in a directory where everybody may make files.
+    shell.chmod("", 0o777);
+    if std::os::unix::fs::chown(shell.path().join("t"), Some(65_533), None).is_ok() {
+        assert!(is("t", "permission"));
+    }
+}
+
+#[test]
 fn only_two_pages_are_there() {
     let shell = Shell::new();
     let exporter = Exporter::start(&shell, &[]);

@@ -63,7 +63,10 @@ fn a_damaged_table_does_not_hide_the_others() {
         .unwrap();
     file.set_len(100).unwrap();
     let ran = shell.run(["ls"]);
-    assert!(ran.out.starts_with(b"good\t1\t2\t"));
+    let text = String::from_utf8(ran.out.clone()).unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    assert!(rows[0].starts_with("cut\t-\t-\t-\t"), "{text}");
+    assert!(rows[1].starts_with("good\t1\t2\t"), "{text}");
     assert!(ran.error().contains("cut"));
 }
 
@@ -96,6 +99,129 @@ fn ls_lists_the_keys_that_begin_with_a_prefix() {
         sorted(&["ls", "t", "--hex", "--json", "ff"]),
         [r#"{"key_base64":"/wo="}"#]
     );
+}
+
+/// A key that has a newline in it is one line all the same, and can be read back.
+#[test]
+fn ls_writes_each_key_on_a_line_of_its_own() {
+    let shell = Shell::new();
+    for key in ["a\nb", "tab\there", "back\\slash", "plain"] {
+        shell.run(["set", "t", key, "v"]).ok();
+    }
+    let text = shell.run(["ls", "t"]).text();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["a\\nb", "back\\\\slash", "plain", "tab\\there"]);
+    // A file that was put there under such a name.
+    let name = shell.path().join("new\nline");
+    fs::rename(shell.path().join("t"), &name).unwrap();
+    let text = shell.run(["ls"]).text();
+    assert!(text.starts_with("new\\nline\t4\t"), "{text:?}");
+    assert_eq!(text.lines().count(), 1, "{text:?}");
+}
+
+/// A table that cannot be read is listed with the reason.
+#[test]
+fn ls_shows_tables_that_cannot_be_read() {
+    let shell = Shell::new();
+    shell.run(["set", "open", "k", "v"]).ok();
+    shell.run(["set", "shut", "k", "v"]).ok();
+    fs::write(shell.path().join("no-table"), "x").unwrap();
+    shell.chmod("", 0o755);
+    shell.chmod("open", 0o644);
+    shell.chmod("shut", 0o000);
+    shell.chmod("no-table", 0o000);
+    let ran = shell.run_as_stranger(["ls"]);
+    let text = String::from_utf8(ran.out.clone()).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|row| row.split('\t').collect()).collect();
+    if rows.len() == 2 && rows[1].len() == 4 {
+        println!("skipped: this user reads everything");
+        return;
+    }
+    assert_eq!(
+        (rows.len(), rows[0][..3].to_vec()),
+        (2, vec!["open", "1", "2"]),
+        "{text}"
+    );
+    assert_eq!(rows[1][..4], ["shut", "-", "-", "-"], "{text}");
+    assert!(rows[1][4].contains("refused"), "{text}");
+    assert!(ran.error().contains("shut"));
+    let json = shell.run_as_stranger(["ls", "--json"]);
+    let text = String::from_utf8(json.out).unwrap();
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(last["name"], "shut");
+    assert!(
+        last["error"].as_str().unwrap().contains("refused"),
+        "{last}"
+    );
+}
+
+/// What has the name already is told as what it is, at once, and left alone.
+#[test]
+fn create_says_what_has_the_name() {
+    let shell = Shell::new();
+    let fifo = shell.path().join("fifo");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    fs::create_dir(shell.path().join("directory")).unwrap();
+    fs::write(shell.path().join("text"), "some text").unwrap();
+    fs::write(shell.path().join("empty"), "").unwrap();
+    shell.run(["create", "table"]).ok();
+    for (name, words) in [
+        ("fifo", "it is a FIFO"),
+        ("directory", "it is a directory"),
+        ("text", "does not begin as a table does"),
+        ("empty", "it is an empty file"),
+        ("table", "already exists"),
+    ] {
+        for command in [
+            &["create", name][..],
+            &["set", name, "k", "v"],
+            &["drop", name],
+        ] {
+            if name == "table" && command[0] != "create" {
+                continue;
+            }
+            let sentence = shell.run(command).error();
+            assert!(sentence.contains(words), "{command:?}: {sentence}");
+            assert!(!sentence.contains("remove"), "{sentence}");
+        }
+        assert!(shell.path().join(name).exists());
+    }
+}
+
+/// Another user's table in a directory where everybody may make files.
+#[test]
+fn a_table_of_another_user_in_a_public_directory_needs_any_owner() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "k", "v"]).ok();
+    shell.chmod("", 0o777);
+    shell.chmod("t", 0o666);
+    let nobody = Some(65_533);
+    if std::os::unix::fs::chown(shell.path().join("t"), nobody, None).is_err() {
+        println!("skipped: only root can give files away");
+        return;
+    }
+    for command in [
+        &["get", "t", "k"][..],
+        &["set", "t", "k", "w"],
+        &["drop", "t"],
+    ] {
+        let sentence = shell.run(command).error();
+        assert!(sentence.contains("belongs to user 65533"), "{sentence}");
+        assert!(sentence.contains("--any-owner"), "{sentence}");
+    }
+    let ran = shell.run(["ls"]);
+    assert!(ran.out.starts_with(b"t\t-\t-\t-\t"), "{ran:?}");
+    assert_eq!(shell.run(["get", "t", "k", "--any-owner"]).ok(), b"v");
+    assert!(
+        shell
+            .run(["ls", "--any-owner"])
+            .text()
+            .starts_with("t\t1\t")
+    );
+    shell.run(["--any-owner", "drop", "t"]).ok();
+    assert!(!shell.path().join("t").exists());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The one error of the crate: causes a caller can act on, each told in a sentence that says how.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What every call of the crate returns.
@@ -149,22 +149,22 @@ impl fmt::Display for Error {
             Self::NotFound { path } => write!(
                 f,
                 "there is no table at {}; create it, or check the name and TAVOLA_DIR",
-                path.display()
+                Shown(path)
             ),
             Self::AlreadyExists { path } => write!(
                 f,
-                "a table already exists at {}; open it, or drop it first",
-                path.display()
+                "a table already exists at {}; open it, or choose another name",
+                Shown(path)
             ),
-            Self::Full { reason } => write!(f, "the table is full: {reason}"),
+            Self::Full { reason } => write!(f, "there is no room: {reason}"),
             Self::Corrupt { what } => write!(
                 f,
                 "the table is damaged ({what}); run a check with repair, or load it again"
             ),
             Self::NotATable { path, why } => write!(
                 f,
-                "{} is not a table ({why}); remove the file or choose another name",
-                path.display()
+                "{} is not a table ({why}); check the name, or choose another",
+                Shown(path)
             ),
             Self::Version {
                 path,
@@ -174,18 +174,22 @@ impl fmt::Display for Error {
                 f,
                 "{} has format version {found}, this library reads version {expected}; \
                  dump it with the version that wrote it and load it again",
-                path.display()
+                Shown(path)
             ),
             Self::Endianness { path } => write!(
                 f,
                 "{} was made on a machine of the other byte order; dump it there and load it here",
-                path.display()
+                Shown(path)
             ),
+            // A cause that this library found has its own advice.
+            Self::Permission { path, source } if source.raw_os_error().is_none() => {
+                write!(f, "{} is not used: {source}", Shown(path))
+            }
             Self::Permission { path, source } => write!(
                 f,
-                "access to {} was refused ({source}); check its owner and mode, \
-                 or set TAVOLA_DIR to a directory of your own",
-                path.display()
+                "access to {} was refused ({source}); ask its owner for access, \
+                 or use a table or a TAVOLA_DIR of your own",
+                Shown(path)
             ),
             Self::NotComputed { why, retry } => write!(
                 f,
@@ -193,10 +197,25 @@ impl fmt::Display for Error {
                  ask for it again in {retry:?}"
             ),
             Self::Io { op, path, source } => {
-                write!(f, "{op} failed for {}: {source}", path.display())
+                write!(f, "{op} failed for {}: {source}", Shown(path))
             }
             other => other.fmt_rest(f),
         }
+    }
+}
+
+/// A path for a message: control characters, which a terminal would obey, as `\x0a`.
+struct Shown<'a>(&'a Path);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for letter in self.0.to_string_lossy().chars() {
+            match letter.is_control() {
+                true => write!(f, "\\x{:02x}", u32::from(letter))?,
+                false => f.write_char(letter)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -209,13 +228,11 @@ impl Error {
                 "the table is open read-only, or its file system is read-only; \
                  open it for writing, or move it, to change it"
             ),
-            Self::BadName { name, why } => {
-                write!(
-                    f,
-                    "the name {name} cannot stand for a table: {why}; \
-                     choose another, or a path with a / in it"
-                )
-            }
+            Self::BadName { name, why } => write!(
+                f,
+                "the name {name} cannot stand for a table: {why}; \
+                 choose another, or a path with a / in it"
+            ),
             Self::BadOption { option, why } => {
                 write!(f, "the option {option} is out of bounds: {why}")
             }
@@ -226,7 +243,8 @@ impl Error {
             ),
             Self::TooLarge { bytes } => write!(
                 f,
-                "key and value together have {bytes} bytes; the most is 4294967295"
+                "key and value together have {bytes} bytes, more than 4294967295; \
+                 store them in parts"
             ),
             Self::Lengths { key, value } => write!(
                 f,
@@ -255,9 +273,11 @@ impl Error {
                 f,
                 "the log is drained already; end that drain, or follow the log without draining it"
             ),
-            Self::Sink { source } => {
-                write!(f, "lines of the log could not be written out ({source})")
-            }
+            Self::Sink { source } => write!(
+                f,
+                "lines of the log could not be written out ({source}); \
+                 they are still in the log, and the next drain writes them"
+            ),
             Self::NotACounter => write!(
                 f,
                 "the value is not a decimal number below 2^64; set it to one, or remove it first"
@@ -271,6 +291,36 @@ impl Error {
         }
     }
 }
+
+impl Error {
+    /// The `errno` of the system's answer, if there was one.
+    pub fn os_error(&self) -> Option<i32> {
+        match self {
+            Self::Permission { source, .. } | Self::Io { source, .. } | Self::Sink { source } => {
+                let advised = source.get_ref().and_then(|inner| inner.downcast_ref());
+                source
+                    .raw_os_error()
+                    .or(advised.map(|one: &Advised| one.number))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An answer of the system, told by what it means for a table and what to do.
+#[derive(Debug)]
+pub(crate) struct Advised {
+    pub(crate) number: i32,
+    pub(crate) advice: &'static str,
+}
+
+impl fmt::Display for Advised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.advice)
+    }
+}
+
+impl std::error::Error for Advised {}
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

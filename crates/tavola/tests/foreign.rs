@@ -35,10 +35,14 @@ fn refusal(path: &Path) -> Error {
             "{error} — {either}"
         );
     }
-    assert!(matches!(
-        Table::create(path),
-        Err(Error::AlreadyExists { .. })
-    ));
+    // Only what begins as a table is told as one.
+    let bytes = std::fs::read(path).unwrap();
+    let is_table = bytes.starts_with(b"TavolaKV") || bytes.starts_with(b"VKalovaT");
+    match Table::create(path) {
+        Err(Error::AlreadyExists { .. }) => assert!(is_table && bytes.len() >= 8),
+        Err(Error::NotATable { .. }) => assert!(!is_table),
+        other => panic!("{other:?}"),
+    }
     assert!(path.symlink_metadata().is_ok(), "the file is gone");
     either
 }
@@ -252,6 +256,7 @@ fn what_is_no_file_is_refused_without_waiting() {
             Table::open_read_only(path).unwrap_err(),
             Table::options().open_existing(path).unwrap_err(),
             Table::open(path).unwrap_err(),
+            Table::create(path).unwrap_err(),
             names::remove(path).unwrap_err(),
         ] {
             assert!(
@@ -259,9 +264,25 @@ fn what_is_no_file_is_refused_without_waiting() {
                 "{path:?}: {error:?}"
             );
         }
+        let kind = path.file_name().unwrap().to_str().unwrap();
+        let kind = kind.replace("folder", "directory").replace("fifo", "FIFO");
+        let sentence = Table::create(path).unwrap_err().to_string();
+        assert!(sentence.contains(&format!("it is a {kind}")), "{sentence}");
         assert!(path.exists());
     }
     alarm(0);
+}
+
+/// No advice to remove a file that may be anything.
+#[test]
+fn a_file_that_is_not_a_table_is_not_to_be_removed() {
+    let error = Table::open_read_only("/etc/passwd").unwrap_err();
+    assert!(matches!(error, Error::NotATable { .. }), "{error:?}");
+    let sentence = error.to_string();
+    assert!(
+        !sentence.contains("remove") && !sentence.contains("drop"),
+        "{sentence}"
+    );
 }
 
 #[test]
@@ -279,8 +300,19 @@ fn links_are_followed_and_loops_are_refused() {
     symlink(dir.table("loop"), dir.table("loop")).unwrap();
     assert!(Table::open(dir.table("loop")).is_err());
     symlink(dir.table("nowhere"), dir.table("dangling")).unwrap();
-    let error = Table::open(dir.table("dangling")).unwrap_err();
+    let error = Table::open_read_only(dir.table("dangling")).unwrap_err();
     assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
+    // No table can be made there, which is said by what is there.
+    for outcome in [
+        Table::open(dir.table("dangling")),
+        Table::create(dir.table("dangling")),
+    ] {
+        let sentence = outcome.unwrap_err().to_string();
+        assert!(
+            sentence.contains("link to a file that is not there"),
+            "{sentence}"
+        );
+    }
 }
 
 /// An actor: reads a table until it is told to end.

@@ -6,6 +6,7 @@ mod support;
 use std::path::Path;
 use support::mount::Mount;
 use support::part::{Actor, hear, play, say, until_told};
+use support::process::limit;
 use support::{Dir, assert_clean, value_of, version_of};
 use tavola::{Error, Table};
 
@@ -305,4 +306,36 @@ fn a_table_is_made_on_a_full_file_system_or_not_at_all() {
         }
     }
     assert_eq!(create(&mount.table("t")), "made");
+}
+
+/// An actor: makes a table under a limit of its own, and says what came of it.
+fn limited(args: &[String]) {
+    let (which, bytes) = (args[0].as_str(), args[1].parse().unwrap());
+    let resource = match which {
+        "files" => libc::RLIMIT_FSIZE,
+        _ => libc::RLIMIT_NOFILE,
+    };
+    limit(resource, bytes);
+    let outcome = Table::options().max_size(ROOM).create(&args[2]);
+    say(outcome
+        .err()
+        .map_or("fine".to_string(), |error| error.to_string()));
+}
+
+/// A limit of the process is told as that limit, and not as a full file system or damage.
+#[test]
+fn limits_of_the_process_are_told_as_such() {
+    play(&[("limited", limited)]);
+    let dir = Dir::new();
+    let path = dir.table("t");
+    let test = "limits_of_the_process_are_told_as_such";
+    for (which, limit, words) in [("files", "4096", "ulimit -f"), ("open", "3", "ulimit -n")] {
+        let args = [which, limit, path.to_str().unwrap()];
+        let mut actor = Actor::start(test, "limited", &args);
+        let sentence = actor.hear();
+        assert!(sentence.contains(words), "{sentence}");
+        assert!(!sentence.contains("file system"), "{sentence}");
+        actor.finish();
+    }
+    assert!(!path.exists());
 }

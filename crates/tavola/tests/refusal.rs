@@ -437,6 +437,7 @@ fn every_error_is_a_sentence_that_helps() {
         Error::Endianness { path: path() },
         Error::Corrupt { what: "an item" },
         Error::Reentrant,
+        Error::Sink { source: io() },
     ];
     for error in errors {
         let text = error.to_string();

@@ -48,6 +48,10 @@ pub struct tavola_log_options {
     pub overload: i32,
     /// The mode of the file of a log that has one of its own; 0600 when 0.
     pub mode: u32,
+    /// 1: opens a file of any owner, see `tavola_options`.
+    pub any_owner: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: integers without padding, the size first.
@@ -69,6 +73,7 @@ unsafe fn options_of(
     if given.mode != 0 {
         made = made.mode(given.mode);
     }
+    made = made.any_owner(given.any_owner != 0);
     let known = [Overload::DropOldest, Overload::DropNewest, Overload::Block];
     match known
         .into_iter()

@@ -43,6 +43,8 @@ pub struct tavola_pool_options {
     /// `tavola_pool_add_queue` adds; as many as are named when 0. Each takes 4 bytes for each
     /// element, their number rounded up to a power of two, and 256 bytes, from the beginning.
     pub queue_room: usize,
+    /// 1: opens a file of any owner, see `tavola_options`.
+    pub any_owner: u64,
 }
 
 // SAFETY: integers and a pointer without padding, the size first.
@@ -68,6 +70,7 @@ unsafe fn options_of(
         // What is too much for 32 bits is too much for any pool.
         made = made.queue_room(u32::try_from(given.queue_room).unwrap_or(u32::MAX));
     }
+    made = made.any_owner(given.any_owner != 0);
     match u32::try_from(given.mode) {
         Ok(0) => Ok(made),
         Ok(mode) => Ok(made.mode(mode)),

@@ -3,6 +3,8 @@
 #include "check.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 // In its own thread: no error of another one.
 static void *elsewhere(void *user) {
@@ -178,6 +180,28 @@ static void full(void) {
   CHECK_IS(TAVOLA_OK, tavola_names_remove("full"));
 }
 
+// Another user's table in a directory where everybody may make files.
+static void owners(void) {
+  if (geteuid() != 0) return;
+  char dir[] = "/tmp/tavola-owners-XXXXXX", path[64];
+  CHECK(mkdtemp(dir) != NULL && chmod(dir, 0777) == 0);
+  snprintf(path, sizeof path, "%s/t", dir);
+  tavola_options options = TAVOLA_INIT(tavola_options);
+  options.max_size = 1 << 20;
+  tavola_table *table = NULL;
+  CHECK_IS(TAVOLA_OK, tavola_create(path, &options, &table));
+  tavola_close(table);
+  CHECK(chown(path, 65533, (gid_t)-1) == 0);
+  CHECK_IS(TAVOLA_ERR_PERMISSION, tavola_open(path, &options, &table));
+  CHECK(strstr(tavola_last_error(), "belongs to user 65533") != NULL);
+  CHECK_IS(TAVOLA_ERR_PERMISSION, tavola_names_remove(path));
+  options.any_owner = 1;
+  CHECK_IS(TAVOLA_OK, tavola_open(path, &options, &table));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove_any_owner(path));
+  CHECK(rmdir(dir) == 0);
+}
+
 int main(void) {
   codes();
   version();
@@ -188,5 +212,6 @@ int main(void) {
   tavola_close(table);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("errors"));
   full();
+  owners();
   return 0;
 }

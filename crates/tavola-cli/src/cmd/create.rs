@@ -3,9 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tavola::Table;
-
-use crate::args::TableArg;
+use crate::args::{self, TableArg};
 use crate::error::CliError;
 use crate::units;
 
@@ -58,7 +56,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let mut options = Table::options();
+    let mut options = args::options();
     if let Some(bytes) = args.max_size {
         options = options.max_size(bytes);
     }

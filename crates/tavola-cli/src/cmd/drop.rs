@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{self, ExitCode};
 
-use tavola::{Error, Table, names};
+use tavola::Error;
 
+use crate::args::options;
 use crate::error::CliError;
 use crate::output::printable;
 use crate::units;
@@ -33,7 +34,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     for name in &args.tables {
         let users = other_users(name);
-        match names::remove(name) {
+        match options().remove(name) {
             Err(Error::NotFound { .. }) if args.if_exists => {}
             removed => removed?,
         }
@@ -48,7 +49,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 
 /// How many other processes are attached; a table that cannot be read can be dropped all the same.
 fn other_users(name: &OsString) -> u64 {
-    let participants = Table::open_read_only(name).and_then(|table| table.participants());
+    let participants = options()
+        .open_read_only(name)
+        .and_then(|table| table.participants());
     let others = participants.unwrap_or_default().into_iter();
     others
         .filter(|one| one.alive && one.pid != process::id())

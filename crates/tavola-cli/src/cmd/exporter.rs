@@ -7,8 +7,9 @@ use std::net::TcpListener;
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
-use tavola::{Table, names};
+use tavola::{Error, names};
 
+use crate::args::options;
 use crate::error::CliError;
 use crate::{interrupt, output};
 
@@ -27,7 +28,8 @@ Examples:
   curl http://127.0.0.1:9419/metrics
 
 Answers GET /metrics with OpenMetrics text, version 1.0; each table is opened for reading
-only, and anew each time. A table that is gone has tavola_up 0 and nothing else. There is
+only, and again each time. A table that is gone or cannot be read has tavola_up 0, and
+tavola_unreadable_info with the reason: gone, permission, damaged, format, system. There is
 no password: who can reach the address can read names and numbers of the tables, but no
 keys and no values. A dashboard for Grafana is contrib/grafana/tavola.json of the source.";
 
@@ -50,7 +52,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let ended = interrupt::heed()?;
     for name in &args.names {
         // One that is not there may come; a name that cannot be one never does.
-        if let Err(error @ tavola::Error::BadName { .. }) = Table::open_read_only(name) {
+        if let Err(error @ Error::BadName { .. }) = options().open_read_only(name) {
             return Err(error.into());
         }
     }
@@ -102,7 +104,7 @@ impl Tables {
     }
 
     /// Each name once, sorted.
-    fn look(&mut self) -> Result<Vec<(String, Option<Look>)>, tavola::Error> {
+    fn look(&mut self) -> Result<Vec<(String, Result<Look, Error>)>, Error> {
         let mut looks = match self.named.is_empty() {
             true => self.look_around()?,
             false => self.named.iter().map(look_at).collect(),
@@ -112,7 +114,7 @@ impl Tables {
         Ok(looks)
     }
 
-    fn look_around(&mut self) -> Result<Vec<(String, Option<Look>)>, tavola::Error> {
+    fn look_around(&mut self) -> Result<Vec<(String, Result<Look, Error>)>, Error> {
         let mut looks = Vec::new();
         for path in names::list()? {
             let label = label(path.file_name().unwrap_or_default().as_bytes());
@@ -122,15 +124,22 @@ impl Tables {
         self.seen.retain(|label| !there.contains(label));
         let many = self.seen.len().saturating_sub(GONE_KEPT);
         self.seen = self.seen.iter().skip(many).cloned().collect();
-        looks.extend(self.seen.iter().map(|label| (label.clone(), None)));
+        let gone = |label: &String| {
+            let path = names::directory().join(label);
+            (label.clone(), Err(Error::NotFound { path }))
+        };
+        looks.extend(self.seen.iter().map(gone));
         self.seen.extend(there);
         Ok(looks)
     }
 }
 
-fn look_at(name: &OsString) -> (String, Option<Look>) {
-    let look = Table::open_read_only(name).and_then(|table| Look::at(&table));
-    (label(name.as_bytes()), look.ok())
+fn look_at(name: &OsString) -> (String, Result<Look, Error>) {
+    let look = options().open_read_only(name);
+    (
+        label(name.as_bytes()),
+        look.and_then(|table| Look::at(&table)),
+    )
 }
 
 fn label(name: &[u8]) -> String {

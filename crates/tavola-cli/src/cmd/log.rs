@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use tavola::{Error, Level, Log, LogOptions, Table};
 
+use crate::args::{is_any_owner, options};
 use crate::error::CliError;
 
 mod create;
@@ -74,23 +75,26 @@ struct LogArg {
 impl LogArg {
     /// For a command that only looks.
     fn open_to_read(&self) -> Result<Log, CliError> {
-        Ok(self.find(&Table::open_read_only(&self.name)?)?)
+        Ok(self.find(&options().open_read_only(&self.name)?)?)
     }
 
     /// For a command that writes to what is there.
     fn open_existing(&self) -> Result<Log, CliError> {
-        Ok(self.find(&Table::options().open_existing(&self.name)?)?)
+        Ok(self.find(&options().open_existing(&self.name)?)?)
     }
 
     /// For a command that makes the log when it is not there.
-    fn open_or_create(&self, options: &LogOptions) -> Result<Log, CliError> {
+    fn open_or_create(&self, log_options: &LogOptions) -> Result<Log, CliError> {
         match self.open_existing() {
             Err(CliError::Table(Error::NotFound { .. } | Error::NotThere { .. })) => {}
             outcome => return outcome,
         }
         Ok(match self.log.is_empty() {
-            true => options.open(&self.name)?,
-            false => options.open_beside(&Table::open(&self.name)?, &self.log)?,
+            true => log_options
+                .clone()
+                .any_owner(is_any_owner())
+                .open(&self.name)?,
+            false => log_options.open_beside(&options().open(&self.name)?, &self.log)?,
         })
     }
 

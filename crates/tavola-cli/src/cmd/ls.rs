@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value};
-use tavola::{Stats, Table, names};
+use tavola::{Stats, names};
 
-use crate::args::{Notation, TableArg};
+use crate::args::{Notation, TableArg, options};
 use crate::error::CliError;
 use crate::output::{self, Output};
 use crate::units;
@@ -21,7 +21,10 @@ Examples:
   tavola ls blobs --hex              binary keys, one a line whatever is in them
   tavola ls sessions --json | jq .   one JSON object a line
 
-Through a pipe, tables come as tab-separated numbers and keys as they are.";
+A table that cannot be read is listed with the reason, and the exit code is 2 then.
+Through a pipe, tables come as tab-separated fields, and each key is a line. Newline,
+return, tab and backslash in names and keys are written \\n, \\r, \\t and \\\\, as in
+'tavola dump --format tsv'; --hex, --base64 and --json need no such reading.";
 
 /// List the tables, or the keys of a table
 #[derive(clap::Args)]
@@ -88,16 +91,20 @@ fn list_tables(json: bool) -> Result<ExitCode, CliError> {
     }
     let mut failed = false;
     for path in &paths {
-        match (
-            Table::open_read_only(path).and_then(|table| table.stats()),
-            json,
-        ) {
-            (Ok(stats), true) => out.json(as_json(path, &stats))?,
-            (Ok(stats), false) => list_table(&mut out, width.max(5), path, &stats)?,
+        let read = options().open_read_only(path);
+        let read = match read.and_then(|table| table.stats()) {
             // Dropped since it was listed.
-            (Err(tavola::Error::NotFound { .. }), _) => {}
-            (Err(error), _) => {
-                failed = true;
+            Err(tavola::Error::NotFound { .. }) => continue,
+            read => read.map_err(|error| error.to_string()),
+        };
+        match json {
+            true => out.json(as_json(path, &read))?,
+            false => list_table(&mut out, width.max(5), path, &read)?,
+        }
+        if let Err(error) = &read {
+            failed = true;
+            // A person sees it in the list.
+            if !out.on_terminal() {
                 eprintln!("tavola: {error}");
             }
         }
@@ -110,20 +117,35 @@ fn list_tables(json: bool) -> Result<ExitCode, CliError> {
     })
 }
 
-fn list_table(out: &mut Output, width: usize, path: &Path, stats: &Stats) -> Result<(), CliError> {
+fn list_table(
+    out: &mut Output,
+    width: usize,
+    path: &Path,
+    read: &Result<Stats, String>,
+) -> Result<(), CliError> {
     if out.on_terminal() {
         let name = short_name(path);
-        let keys = units::count(stats.keys);
-        let bytes = units::size(stats.payload_bytes);
-        let memory = units::size(stats.resident_bytes);
-        return out.line(row(width, [&name, &keys, &bytes, &memory]));
+        return out.line(match read {
+            Ok(stats) => {
+                let keys = units::count(stats.keys);
+                let bytes = units::size(stats.payload_bytes);
+                row(
+                    width,
+                    [&name, &keys, &bytes, &units::size(stats.resident_bytes)],
+                )
+            }
+            Err(error) => format!("{}  {error}", row(width, [&name, "-", "-", "-"])),
+        });
     }
-    let name = path.file_name().unwrap_or_default().as_bytes();
-    let numbers = format!(
-        "\t{}\t{}\t{}",
-        stats.keys, stats.payload_bytes, stats.resident_bytes
-    );
-    out.line([name, numbers.as_bytes()].concat())
+    let name = output::escaped(path.file_name().unwrap_or_default().as_bytes());
+    let fields = match read {
+        Ok(stats) => format!(
+            "\t{}\t{}\t{}",
+            stats.keys, stats.payload_bytes, stats.resident_bytes
+        ),
+        Err(error) => format!("\t-\t-\t-\t{error}"),
+    };
+    out.line([&name, fields.as_bytes()].concat())
 }
 
 fn row(width: usize, [name, keys, bytes, memory]: [&str; 4]) -> String {
@@ -134,16 +156,21 @@ fn short_name(path: &Path) -> String {
     output::printable(path.file_name().unwrap_or_default().as_bytes()).into_owned()
 }
 
-fn as_json(path: &Path, stats: &Stats) -> Map<String, Value> {
+fn as_json(path: &Path, read: &Result<Stats, String>) -> Map<String, Value> {
     let mut document = Map::new();
-    output::put_bytes(
-        &mut document,
-        "name",
-        path.file_name().unwrap_or_default().as_bytes(),
-    );
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    output::put_bytes(&mut document, "name", name);
     output::put_bytes(&mut document, "path", path.as_os_str().as_bytes());
-    document.insert("keys".to_string(), stats.keys.into());
-    document.insert("payload_bytes".to_string(), stats.payload_bytes.into());
-    document.insert("resident_bytes".to_string(), stats.resident_bytes.into());
+    let mut put = |name: &str, value: Value| document.insert(name.to_string(), value);
+    match read {
+        Ok(stats) => {
+            put("keys", stats.keys.into());
+            put("payload_bytes", stats.payload_bytes.into());
+            put("resident_bytes", stats.resident_bytes.into());
+        }
+        Err(error) => {
+            put("error", error.as_str().into());
+        }
+    }
     document
 }

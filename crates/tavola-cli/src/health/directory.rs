@@ -9,28 +9,42 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use tavola::names;
+
 use super::Finding;
+use crate::output::printable;
 
 const TOPIC: &str = "directory";
 
 /// Looks at the directory; it need not be there before the first table is made.
 pub fn examine(directory: &Path) -> Vec<Finding> {
-    match fs::symlink_metadata(directory) {
-        Ok(metadata) if metadata.is_symlink() => match fs::metadata(directory) {
-            Ok(target) => vec![judge(directory, &target)],
-            Err(error) => vec![unreadable(directory, &error)],
-        },
-        Ok(metadata) => vec![judge(directory, &metadata)],
-        Err(error) if error.kind() == io::ErrorKind::NotFound => vec![absent(directory)],
-        Err(error) => vec![unreadable(directory, &error)],
+    let found = match fs::metadata(directory) {
+        Ok(metadata) => judge(directory, &metadata),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => absent(directory),
+        Err(error) => unreadable(directory, &error),
+    };
+    // What the library refuses to use, it says best itself.
+    match names::list() {
+        Err(refused @ tavola::Error::Permission { .. }) if directory == names::directory() => {
+            vec![of_sentence(&refused.to_string())]
+        }
+        _ => vec![found],
     }
 }
 
+/// A sentence says what is the case and, after a semicolon, what to do.
+fn of_sentence(sentence: &str) -> Finding {
+    let (message, advice) = sentence
+        .split_once("; ")
+        .unwrap_or((sentence, "set TAVOLA_DIR to a directory of your own"));
+    Finding::attention(TOPIC, message, advice)
+}
+
 fn judge(directory: &Path, metadata: &Metadata) -> Finding {
-    let path = directory.display();
+    let path = shown(directory);
     if !metadata.is_dir() {
         let message = format!("{path} is not a directory");
-        return Finding::attention(TOPIC, message, "move it away, or set TAVOLA_DIR to another");
+        return Finding::attention(TOPIC, message, "set TAVOLA_DIR to a directory");
     }
     match access(
         directory,
@@ -52,21 +66,41 @@ fn judge(directory: &Path, metadata: &Metadata) -> Finding {
 }
 
 fn judge_rights(directory: &Path, mode: u32, owner: u32) -> Finding {
-    let path = directory.display();
-    let bits = mode & 0o7777;
+    judge_rights_for(geteuid().as_raw(), directory, mode, owner)
+}
+
+fn judge_rights_for(me: u32, directory: &Path, mode: u32, owner: u32) -> Finding {
+    let (path, bits) = (shown(directory), mode & 0o7777);
+    // Only its owner and root can change the mode.
+    let change = |run: String, ask: &str| match owner == me || me == 0 {
+        true => format!("run: {run}"),
+        false => format!("ask user {owner} {ask}, or set TAVOLA_DIR to a directory of your own"),
+    };
     if mode & 0o002 != 0 && mode & 0o1000 == 0 {
         let message = format!("everybody may replace the tables in {path} (mode {bits:o})");
-        return Finding::attention(TOPIC, message, format!("run: chmod o-w {path}"));
+        let advice = change(format!("chmod o-w {path}"), "to take that right away");
+        return Finding::attention(TOPIC, message, advice);
     }
-    let (me, shared) = (geteuid().as_raw(), mode & 0o077 != 0);
-    if owner != me && me != 0 {
-        let message = format!("{path} belongs to user {owner} (mode {bits:o})");
-        return Finding::note(TOPIC, message, "fine when you share tables with that user");
+    if owner != me && owner != 0 {
+        let message = format!(
+            "{path} belongs to user {owner}, who can read, replace and remove every table in it"
+        );
+        let advice = "if you do not trust that user, set TAVOLA_DIR to a directory of your own";
+        return Finding::attention(TOPIC, message, advice);
     }
-    if shared {
-        let message = format!("others may look into {path} (mode {bits:o})");
-        let advice = format!("fine when tables are shared; else run: chmod 700 {path}");
+    if mode & 0o002 != 0 {
+        let message = format!("everybody may make tables in {path} (mode {bits:o})");
+        let advice = "those of other users are refused; --any-owner allows them";
         return Finding::note(TOPIC, message, advice);
+    }
+    if mode & 0o077 != 0 {
+        let message = format!("others may look into {path} (mode {bits:o})");
+        let advice = change(format!("chmod 700 {path}"), "to take that right away");
+        return Finding::note(
+            TOPIC,
+            message,
+            format!("fine if tables are shared; else {advice}"),
+        );
     }
     Finding::good(
         TOPIC,
@@ -74,8 +108,13 @@ fn judge_rights(directory: &Path, mode: u32, owner: u32) -> Finding {
     )
 }
 
+/// A path for a message.
+fn shown(path: &Path) -> String {
+    printable(path.as_os_str().as_encoded_bytes()).into_owned()
+}
+
 fn absent(directory: &Path) -> Finding {
-    let path = directory.display();
+    let path = shown(directory);
     let parent = directory
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
@@ -86,14 +125,14 @@ fn absent(directory: &Path) -> Finding {
     }
     let message = format!(
         "{path} is not there, and cannot be made in {}",
-        parent.display()
+        shown(parent)
     );
     let advice = "make it, or set TAVOLA_DIR to a directory that you may write to";
     Finding::attention(TOPIC, message, advice)
 }
 
 fn unreadable(directory: &Path, error: &io::Error) -> Finding {
-    let message = format!("{} cannot be looked at ({error})", directory.display());
+    let message = format!("{} cannot be looked at ({error})", shown(directory));
     Finding::attention(
         TOPIC,
         message,
@@ -114,6 +153,21 @@ mod tests {
         assert_eq!(level(0o40750), Level::Note);
         assert_eq!(level(0o41777), Level::Note);
         assert_eq!(level(0o40777), Level::Attention);
+    }
+
+    #[test]
+    fn a_directory_of_another_user_is_told_with_what_this_user_can_do() {
+        let judge = |me, mode, owner| judge_rights_for(me, Path::new("/d"), mode, owner);
+        for me in [0, 1000] {
+            let other = judge(me, 0o40755, 1001);
+            assert_eq!(other.level, Level::Attention, "{me}");
+            assert!(other.message.contains("user 1001"), "{}", other.message);
+        }
+        assert_eq!(judge(1000, 0o40755, 0).level, Level::Note);
+        for (me, owner, is_able) in [(1000, 1000, true), (0, 1001, true), (1000, 0, false)] {
+            let advice = judge(me, 0o40777, owner).advice;
+            assert_eq!(advice.contains("chmod"), is_able, "{advice}");
+        }
     }
 
     #[test]

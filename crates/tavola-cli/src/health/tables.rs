@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tavola::{Error, Table};
+use tavola::{Error, Table, names};
 
 use super::Finding;
+use crate::args::options;
 use crate::output::printable;
 use crate::units::{counted, size};
 
@@ -13,11 +14,16 @@ const TOPIC: &str = "table";
 
 /// Opens every file of the directory, also those that do not look like tables.
 pub fn examine(directory: &Path) -> Vec<Finding> {
+    // Why the directory cannot be read is told of the directory.
+    let Ok(tables) = names::list() else {
+        return Vec::new();
+    };
     let files = files(directory);
     if files.is_empty() {
         return vec![Finding::good(TOPIC, "there are none yet")];
     }
-    files.iter().flat_map(|path| examine_one(path)).collect()
+    let examine = |path: &PathBuf| examine_one(path, tables.contains(path));
+    files.iter().flat_map(examine).collect()
 }
 
 /// The visible regular files; a directory that cannot be read is told elsewhere.
@@ -32,23 +38,46 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn examine_one(path: &Path) -> Vec<Finding> {
+fn examine_one(path: &Path, is_table: bool) -> Vec<Finding> {
     let name = printable(path.file_name().unwrap_or_default().as_encoded_bytes()).into_owned();
-    match Table::open_read_only(path).and_then(|table| examine_open(&name, &table)) {
+    match options()
+        .open_read_only(path)
+        .and_then(|table| examine_open(&name, &table))
+    {
         Ok(findings) => findings,
         // Dropped since it was listed.
         Err(Error::NotFound { .. }) => Vec::new(),
-        Err(error) => vec![unreadable(&name, &error.to_string())],
+        Err(error) => vec![unreadable(&name, is_table, &error)],
     }
 }
 
-/// The sentence of an error tells what is the case and, after a semicolon, what to do.
-fn unreadable(name: &str, error: &str) -> Finding {
-    let advice = format!("try: tavola check {name} --repair");
-    match error.split_once("; ") {
-        Some((message, advice)) => Finding::attention(TOPIC, message, advice),
-        None => Finding::attention(TOPIC, format!("{name}: {error}"), advice),
-    }
+/// The sentence of an error says what is the case and, after a semicolon, what to do.
+fn unreadable(name: &str, is_table: bool, error: &Error) -> Finding {
+    let sentence = error.to_string();
+    let (message, advice) = match sentence.split_once("; ") {
+        Some((message, advice)) => (message, advice.to_string()),
+        None => (
+            &*sentence,
+            "see what the system's log says of its file system".to_string(),
+        ),
+    };
+    let (message, advice) = match error {
+        Error::Corrupt { .. } => (
+            format!("{name}: {message}"),
+            format!("run: tavola check {name} --repair"),
+        ),
+        Error::NotATable { .. } if is_table => (
+            message.to_string(),
+            format!("load a dump into another table; what is left goes with: tavola drop {name}"),
+        ),
+        Error::NotATable { .. } => (
+            message.to_string(),
+            "fine if it is meant to be here; no table can have its name".to_string(),
+        ),
+        _ if message.contains(name) => (message.to_string(), advice),
+        _ => (format!("{name}: {message}"), advice),
+    };
+    Finding::attention(TOPIC, message, advice)
 }
 
 fn examine_open(name: &str, table: &Table) -> Result<Vec<Finding>, Error> {
@@ -82,17 +111,35 @@ fn examine_open(name: &str, table: &Table) -> Result<Vec<Finding>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
 
     #[test]
     fn an_error_is_parted_into_what_is_and_what_to_do() {
-        let finding = unreadable("t", "t is of version 9; dump it");
-        assert_eq!(
-            (&*finding.message, &*finding.advice),
-            ("t is of version 9", "dump it")
-        );
-        let finding = unreadable("t", "it is odd");
-        assert_eq!(finding.message, "t: it is odd");
+        let path = || PathBuf::from("/d/t");
+        let (found, expected) = (9, 1);
+        let version = Error::Version {
+            path: path(),
+            found,
+            expected,
+        };
+        let finding = unreadable("t", true, &version);
+        assert!(finding.message.ends_with("reads version 1"), "{finding:?}");
+        assert!(finding.advice.starts_with("dump it"), "{finding:?}");
+        let finding = unreadable("t", true, &Error::Corrupt { what: "a page" });
+        assert!(finding.message.starts_with("t: "), "{finding:?}");
         assert!(finding.advice.contains("check t --repair"));
+        let why = String::new();
+        let foreign = Error::NotATable { path: path(), why };
+        let advice = unreadable("t", false, &foreign).advice;
+        assert!(!advice.contains("drop"), "{advice}");
+        let (op, source) = ("mapping", io::Error::from_raw_os_error(5));
+        let other = Error::Io {
+            op,
+            path: path(),
+            source,
+        };
+        let advice = unreadable("t", true, &other).advice;
+        assert!(!advice.is_empty() && !advice.contains("repair"), "{advice}");
     }
 
     #[test]

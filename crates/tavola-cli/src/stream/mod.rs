@@ -10,6 +10,8 @@ pub mod binary;
 pub mod jsonl;
 pub mod tsv;
 
+pub use tsv::letter_of;
+
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

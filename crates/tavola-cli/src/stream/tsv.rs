@@ -54,7 +54,7 @@ impl<W: Write> Writer<W> {
 }
 
 /// The letter that stands for a byte after a backslash.
-fn letter_of(byte: u8) -> Option<u8> {
+pub fn letter_of(byte: u8) -> Option<u8> {
     match byte {
         b'\t' => Some(b't'),
         b'\n' => Some(b'n'),

@@ -6,11 +6,11 @@
 //! pool's lock, but for the one store that publishes.
 
 use super::capacity::room;
-use super::pool::{FULL_FILES, FULL_SIZE, back_words, lock, push_hole, unused_from};
+use super::pool::{FULL_SIZE, back_words, lock, push_hole, unused_from};
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageWord, Run};
 use crate::lock::{ABANDONED, PoolLock, is_alive};
-use crate::region::Region;
+use crate::region::{Region, no_room};
 use crate::sync::Ordering;
 
 /// Bytes that are backed by one call.
@@ -81,7 +81,7 @@ pub(crate) fn build_extent<'a>(
     for at in (0..len).step_by(STEP as usize) {
         region
             .allocate(offset + at, STEP.min(len - at))
-            .map_err(|_| Error::Full { reason: FULL_FILES })?;
+            .map_err(no_room)?;
     }
     Ok(building)
 }

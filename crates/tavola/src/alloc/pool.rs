@@ -6,7 +6,7 @@ use super::{Need, Stop};
 use crate::error::{Error, Result};
 use crate::layout::{PAGE, PageWord};
 use crate::lock::{PoolLock, Taken};
-use crate::region::Region;
+use crate::region::{Region, no_room};
 use crate::sync::{Ordering, W32, fence};
 use crate::sys::clock;
 
@@ -23,8 +23,6 @@ pub(super) const FULL_SIZE: &str =
     "max_size is reached; remove something, or load it into a larger table";
 pub(super) const FULL_CAPACITY: &str =
     "the cache's capacity is reached, and nothing can be evicted; raise it, or try again";
-pub(super) const FULL_FILES: &str =
-    "the file system has no room; remove something, or give the file system more";
 
 /// Locks the pool, rebuilding its lists when its last owner died.
 pub(crate) fn lock(region: &Region, me: u32) -> Result<PoolLock<'_>> {
@@ -220,12 +218,12 @@ pub(crate) fn provision(region: &Region, me: u32, want: u32) -> Result<()> {
     while missing > 0 {
         let (first, count) = claim(region, me)?;
         let offset = u64::from(first) * PAGE;
-        if region.allocate(offset, u64::from(count) * PAGE).is_err() {
+        if let Err(why) = region.allocate(offset, u64::from(count) * PAGE) {
             // What is backed already goes back: holes count as no memory.
             let _ = region.punch(offset, u64::from(count) * PAGE);
             let lock = lock(region, me)?;
             (first..first + count).for_each(|page| push_hole(&lock, page));
-            return Err(Error::Full { reason: FULL_FILES });
+            return Err(no_room(why));
         }
         let lock = lock(region, me)?;
         (first..first + count)
@@ -353,7 +351,7 @@ pub(super) fn back_words(region: &Region, me: u32, backed: u32) -> Result<()> {
     let offset = geometry.page_table_off + u64::from(backed) * 8;
     region
         .allocate(offset, u64::from(until - backed) * 8)
-        .map_err(|_| Error::Full { reason: FULL_FILES })?;
+        .map_err(no_room)?;
     let lock = lock(region, me)?;
     let word = &region.pool().backed_words;
     if word.load(Ordering::Relaxed) < until {

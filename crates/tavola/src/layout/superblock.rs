@@ -232,7 +232,7 @@ impl Superblock {
             });
         }
         if magic != MAGIC {
-            return Err(foreign("it does not begin with the magic word"));
+            return Err(foreign("it does not begin as a table does"));
         }
         if self.endian.load(order) != ENDIAN {
             return Err(foreign("its byte order mark is damaged"));

@@ -2,7 +2,7 @@
 
 use super::{Backing, Region};
 use crate::sys;
-use std::io;
+use std::io::{self, ErrorKind};
 
 impl Region {
     /// Makes sure that the bytes are backed by memory, or says why they are not. Through the
@@ -11,10 +11,17 @@ impl Region {
         let Backing::File { file, .. } = &self.backing else {
             return Ok(());
         };
-        if sys::map::populate(self.bytes(offset, len), len as usize)? {
-            return Ok(());
+        let by_descriptor = || file.with(|fd| sys::file::allocate(fd, offset, len));
+        match sys::map::populate(self.bytes(offset, len), len as usize) {
+            Ok(true) => Ok(()),
+            Ok(false) => by_descriptor(),
+            // The mapping does not say what there was no room in: a file system or a quota.
+            Err(full) if full.kind() == ErrorKind::StorageFull => match by_descriptor() {
+                Err(lost) if lost.kind() == ErrorKind::NotFound => Err(full),
+                outcome => outcome,
+            },
+            Err(error) => Err(error),
         }
-        file.with(|fd| sys::file::allocate(fd, offset, len))
     }
 
     /// Gives the bytes back to the system; they read as zero from now on.

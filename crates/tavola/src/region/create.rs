@@ -5,19 +5,22 @@
 //! the same instant one wins and the rest open what it made. Where the file system has no unnamed
 //! files, a temporary name takes that part; a stale one is removed by the next creator.
 
+use super::cause::told;
 use super::limited::cannot_map;
+use super::location::{Location, kind_of};
 use super::{NameState, Region};
 use crate::error::{Error, Result};
-use crate::layout::{Geometry, PAGE, Pool, Superblock};
+use crate::layout::{Geometry, MAGIC, PAGE, Pool, Superblock};
 use crate::sync::Ordering;
 use crate::sys;
 use crate::sys::file::KeptFile;
 use crate::sys::map::Mapping;
 use crate::sys::process::generation;
+use std::ffi::CString;
 use std::io::{self, ErrorKind};
 use std::mem::offset_of;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes of a superblock.
@@ -27,50 +30,36 @@ const FRONTIER: usize = offset_of!(Superblock, pool) + offset_of!(Pool, frontier
 
 /// The file of a new table, which nobody sees yet; dropped, it is gone.
 pub(crate) struct Unnamed {
-    path: PathBuf,
-    /// Where the file system has no files without a name.
-    temporary: Option<PathBuf>,
+    at: Location,
+    /// If the file system has no files without a name.
+    temporary: Option<CString>,
 }
 
-/// Makes a table that gets the name `path` when it is published; `AlreadyExists` when something
-/// stands there.
-pub(crate) fn create(path: &Path, geometry: Geometry, mode: u32) -> Result<(Region, Unnamed)> {
-    let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
-    let dir = match path.parent() {
-        Some(dir) if !dir.as_os_str().is_empty() => dir,
-        _ => Path::new("."),
-    };
-    if path.symlink_metadata().is_ok() {
-        return Err(Error::AlreadyExists {
-            path: path.to_path_buf(),
-        });
+/// Makes a table that gets its name when it is published.
+///
+/// # Errors
+/// [`Error::AlreadyExists`] if a table has the name, [`Error::NotATable`] if something else has it.
+pub(crate) fn create(at: Location, geometry: Geometry, mode: u32) -> Result<(Region, Unnamed)> {
+    if let Some(error) = at.occupant() {
+        return Err(error);
     }
-    let mut made = Unnamed {
-        path: path.to_path_buf(),
-        temporary: None,
-    };
-    let unnamed = sys::file::create_unnamed(dir, mode).map_err(failed("creating the table"))?;
-    let fd = match unnamed {
-        Some(fd) => fd,
-        None => {
-            let name = temporary_name(path);
-            let fd = sys::file::create_named(&name, mode).map_err(failed("creating the table"))?;
-            made.temporary = Some(name);
-            fd
-        }
-    };
-    Ok((write_whole(fd, path, geometry)?, made))
+    let created = at.create(mode);
+    let (fd, temporary) =
+        created.map_err(|source| told("creating the table", at.path(), source))?;
+    let made = Unnamed { at, temporary };
+    Ok((write_whole(fd, made.at.path(), geometry)?, made))
 }
 
 impl Unnamed {
-    /// Gives the file its name; `AlreadyExists` when something stands there by now.
+    /// Gives the file its name, unless something has it by now.
     pub(crate) fn publish(mut self, region: &Region) -> Result<()> {
         let file = region.file().expect("a created region has a file");
-        let published = match &self.temporary {
-            None => file.with(|fd| sys::file::publish_unnamed(fd, &self.path)),
-            Some(name) => sys::file::publish_named(name, &self.path),
-        };
-        published.map_err(|source| told("naming the table", &self.path, source))?;
+        let published = file.with(|fd| self.at.publish(fd, self.temporary.as_deref()));
+        published.map_err(|source| {
+            let is_taken = source.kind() == ErrorKind::AlreadyExists;
+            let occupant = is_taken.then(|| self.at.occupant()).flatten();
+            occupant.unwrap_or_else(|| told("naming the table", self.at.path(), source))
+        })?;
         self.temporary = None;
         Ok(())
     }
@@ -79,7 +68,7 @@ impl Unnamed {
 impl Drop for Unnamed {
     fn drop(&mut self) {
         if let Some(name) = &self.temporary {
-            let _ = std::fs::remove_file(name);
+            self.at.remove_temporary(name);
         }
     }
 }
@@ -190,24 +179,29 @@ fn map(
     })
 }
 
-/// Opens the table at `path`, or says what stands there instead.
-pub(crate) fn open(path: &Path, writable: bool) -> Result<Unmapped> {
+/// Opens a table, or says what has its name instead.
+pub(crate) fn open(at: &Location, writable: bool) -> Result<Unmapped> {
+    let path = at.path();
     let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
     let foreign = |why: &str| Error::NotATable {
         path: path.to_path_buf(),
         why: why.to_string(),
     };
-    let fd = sys::file::open(path, writable).map_err(failed("opening the table"))?;
+    let fd = at.open(writable).map_err(failed("opening the table"))?;
     let info = sys::file::len_and_blocks(fd.as_fd()).map_err(failed("reading the table"))?;
     if !info.is_regular {
-        return Err(foreign("it is not a regular file"));
+        return Err(foreign(kind_of(&info)));
     }
     // Read, not mapped: on a full file system a page of a sparse file could not be mapped in.
     let mut first = FirstPage([0; SUPERBLOCK as usize]);
     let read =
         sys::file::read_at(fd.as_fd(), &mut first.0, 0).map_err(failed("reading the table"))?;
     if read < first.0.len() {
-        return Err(foreign("it is shorter than a superblock"));
+        let is_cut = first.superblock().magic.load(Ordering::Relaxed) == MAGIC;
+        return Err(foreign(match is_cut {
+            true => "it is shorter than any table",
+            false => kind_of(&info),
+        }));
     }
     let superblock = first.superblock();
     let geometry = superblock.verify(path, info.len)?;
@@ -232,54 +226,5 @@ impl FirstPage {
         // SAFETY: as large as a superblock and as aligned, and any bytes are one: it is made of
         // words.
         unsafe { &*core::ptr::from_ref(self).cast::<Superblock>() }
-    }
-}
-
-fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(
-        ".new-{}-{:x}",
-        std::process::id(),
-        sys::process::generation()
-    ));
-    let temporary = path.with_file_name(name);
-    // A creator of this pid that died left it; nobody else uses the name.
-    let _ = std::fs::remove_file(&temporary);
-    temporary
-}
-
-/// The error that fits what the system said.
-pub(crate) fn told(op: &'static str, path: &Path, source: io::Error) -> Error {
-    let path = path.to_path_buf();
-    match source.kind() {
-        ErrorKind::NotFound => Error::NotFound { path },
-        ErrorKind::AlreadyExists => Error::AlreadyExists { path },
-        ErrorKind::PermissionDenied => Error::Permission { path, source },
-        ErrorKind::ReadOnlyFilesystem => Error::ReadOnly,
-        ErrorKind::IsADirectory => Error::NotATable {
-            path,
-            why: "it is a directory".to_string(),
-        },
-        _ if source.raw_os_error() == Some(libc::ENXIO) => Error::NotATable {
-            path,
-            why: "it is a socket or a device".to_string(),
-        },
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            Error::Full {
-                reason: "the file system has no room; free some, or move TAVOLA_DIR",
-            }
-        }
-        kind => {
-            let advice = match source.raw_os_error() {
-                Some(libc::ENOTDIR) => {
-                    "a part of its path is no directory; check the path, or TAVOLA_DIR"
-                }
-                Some(libc::ELOOP) => "its symbolic links lead in a circle; check them",
-                _ => return Error::Io { op, path, source },
-            };
-            let source = io::Error::new(kind, advice);
-            Error::Io { op, path, source }
-        }
     }
 }

@@ -12,6 +12,7 @@
 
 mod advice;
 mod ahead;
+mod cause;
 mod clock;
 mod create;
 mod dirs;
@@ -19,12 +20,15 @@ mod evicted;
 mod extents;
 mod leases;
 mod limited;
+mod location;
 mod name;
 mod samples;
 
-pub(crate) use create::{Unmapped, create, open, told};
+pub(crate) use cause::{no_room, told};
+pub(crate) use create::{Unmapped, create, open};
 pub(crate) use evicted::{TOLD, Told};
-pub(crate) use name::{check_directory, make_directory};
+pub(crate) use location::Location;
+pub(crate) use name::{make_directory, remove_of};
 pub mod names {
     //! Where a name lives, which tables there are, and how one is removed.
     pub use super::name::{directory, list, path_of, remove};

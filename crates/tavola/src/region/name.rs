@@ -1,13 +1,13 @@
 //! Names: a table's name stands for a file in the user's own directory; anything with a `/` in it
 //! is a path.
 
-use super::create::told;
+use super::cause::told;
+use super::location::Location;
 use crate::error::{Error, Result};
-use crate::layout::MAGIC;
 use crate::sys;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 const LONGEST: usize = 200;
@@ -55,7 +55,12 @@ pub fn path_of(name: impl AsRef<OsStr>) -> Result<PathBuf> {
     Ok(directory().join(name))
 }
 
-/// Makes the directory of named tables, 0700.
+/// Whether the user named no directory.
+pub(super) fn is_default_directory() -> bool {
+    std::env::var_os("TAVOLA_DIR").is_none_or(|dir| dir.is_empty())
+}
+
+/// Makes the directory of named tables, 0700, if the table will be in it.
 pub(crate) fn make_directory(path: &Path) -> Result<()> {
     let dir = directory();
     if path.parent() != Some(dir.as_path()) {
@@ -68,80 +73,32 @@ pub(crate) fn make_directory(path: &Path) -> Result<()> {
         .map_err(|source| told("making the directory of tables", &dir, source))
 }
 
-/// Refuses the default directory when somebody else may write to it: it stands in one where
-/// everybody may make it.
-pub(crate) fn check_directory(path: &Path) -> Result<()> {
-    if std::env::var_os("TAVOLA_DIR").is_some_and(|dir| !dir.is_empty()) {
-        return Ok(());
-    }
-    let dir = directory();
-    if path.parent() != Some(dir.as_path()) {
-        return Ok(());
-    }
-    let meta = match std::fs::symlink_metadata(&dir) {
-        Ok(meta) => meta,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(source) => return Err(told("reading the directory of tables", &dir, source)),
-    };
-    let ours = meta.is_dir() && meta.uid() == sys::process::effective_uid();
-    if !ours || meta.mode() & 0o022 != 0 {
-        let source = std::io::Error::new(
-            std::io::ErrorKind::PermissionDenied,
-            "it must be a directory of your own that no one else can write to",
-        );
-        return Err(Error::Permission { path: dir, source });
-    }
-    Ok(())
-}
-
-/// All tables in the directory, sorted by name.
+/// All tables in the directory, sorted by name, those that may not be read too: a file that cannot
+/// be opened counts if it is as long as a table may be. Opening it says why it cannot be read.
 ///
 /// # Errors
-/// Those of reading the directory; one that does not exist holds no tables.
+/// [`Error::Permission`] if the directory is not safe to use, else those of reading it; one that
+/// does not exist holds no tables.
 pub fn list() -> Result<Vec<PathBuf>> {
-    let dir = directory();
-    let failed = |source| told("listing the tables", &dir, source);
-    let entries = match std::fs::read_dir(&dir) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(failed(e)),
-    };
-    let mut tables = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(failed)?.path();
-        if has_magic(&path) {
-            tables.push(path);
-        }
-    }
-    tables.sort();
-    Ok(tables)
+    super::location::list()
 }
 
 /// Unlinks a table. Processes that have it open keep their mapping until they close it.
 ///
 /// # Errors
-/// [`Error::NotFound`]; [`Error::NotATable`] when the file is something else, which is left alone.
+/// [`Error::NotFound`]; [`Error::NotATable`] if the file is something else, which is left alone;
+/// [`Error::Permission`], also for another user's table in a directory where everybody may make
+/// files, see [`Options::remove`](crate::Options::remove).
+///
+/// # Concurrency
+/// If several processes remove a table at once, one does, and the others get [`Error::NotFound`].
 pub fn remove(name: impl AsRef<OsStr>) -> Result<()> {
-    let path = path_of(name)?;
-    let failed = |source| told("removing the table", &path, source);
-    let meta = std::fs::metadata(&path).map_err(failed)?;
-    if !meta.is_file() || !has_magic(&path) {
-        return Err(Error::NotATable {
-            path: path.clone(),
-            why: "it does not begin with the magic word".to_string(),
-        });
-    }
-    std::fs::remove_file(&path).map_err(failed)
+    remove_of(name.as_ref(), false)
 }
 
-fn has_magic(path: &Path) -> bool {
-    use std::io::Read;
-    let mut magic = [0; 8];
-    let is_file = std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
-    let read =
-        is_file && std::fs::File::open(path).is_ok_and(|mut f| f.read_exact(&mut magic).is_ok());
-    let word = u64::from_ne_bytes(magic);
-    read && (word == MAGIC || word == MAGIC.swap_bytes())
+/// As [`remove`], on demand whoever owns the table.
+pub(crate) fn remove_of(name: &OsStr, any_owner: bool) -> Result<()> {
+    Location::of(name, any_owner)?.remove()
 }
 
 #[cfg(test)]

@@ -353,13 +353,13 @@ pub(crate) fn page_bytes() -> usize {
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::super::file;
-    use super::super::testing::{Child, TempDir};
+    use super::super::testing::{Child, TempDir, create_named};
     use super::*;
     use std::os::fd::{AsFd, OwnedFd};
 
     fn file_of(len: u64) -> (TempDir, OwnedFd) {
         let dir = TempDir::new();
-        let fd = file::create_named(&dir.path("table"), 0o600).unwrap();
+        let fd = create_named(&dir.path("table"), 0o600).unwrap();
         file::set_len(fd.as_fd(), len).unwrap();
         (dir, fd)
     }

@@ -3,8 +3,11 @@
 //! A child is forked out of a process with several threads, so its body may make system calls and
 //! touch what exists, but not allocate, lock or panic.
 
+use super::file::{Links, OpenDir, create_named_in};
 use std::ffi::CString;
-use std::os::unix::ffi::OsStringExt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 
@@ -37,6 +40,14 @@ impl Drop for TempDir {
     fn drop(&mut self) {
         std::fs::remove_dir_all(&self.0).unwrap();
     }
+}
+
+/// A new file.
+pub(super) fn create_named(path: &Path, mode: u32) -> io::Result<OwnedFd> {
+    let (dir, name) = (path.parent().unwrap(), path.file_name().unwrap());
+    let dir = OpenDir::open(dir, Links::Followed)?;
+    let name = CString::new(name.as_bytes()).unwrap();
+    create_named_in(dir.as_fd(), &name, mode)
 }
 
 /// A page of words that a test and its children share.

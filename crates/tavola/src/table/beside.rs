@@ -27,6 +27,9 @@ pub(super) trait Beside {
     /// The mode of its file, if it has one of its own.
     fn mode(&self) -> u32;
 
+    /// Whether its file may belong to any user, see [`Options::any_owner`].
+    fn any_owner(&self) -> bool;
+
     /// Makes it.
     fn build(&self, core: &Core, name: &str) -> Result<()>;
 
@@ -41,8 +44,10 @@ pub(super) fn open_existing<B: Beside>(name: &OsStr) -> Result<B::Made> {
 
 /// Opens it in a file of its own, making it when it is not there.
 pub(super) fn open<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
+    let existing = Options::new().any_owner(options.any_owner());
+    let open_existing = || B::find(&existing.open_existing(name)?, ALONE);
     for _ in 0..TRIES {
-        match open_existing::<B>(name) {
+        match open_existing() {
             Err(Error::NotFound { .. }) => {}
             outcome => return outcome,
         }
@@ -51,12 +56,13 @@ pub(super) fn open<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
             outcome => return outcome,
         }
     }
-    open_existing::<B>(name)
+    open_existing()
 }
 
 /// Makes it in a file of its own, which is a table as well, without room for keys.
 pub(super) fn create<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
     let file = file(options.len()?)?.mode(options.mode());
+    let file = file.any_owner(options.any_owner());
     let table = file.create_with(name, |core| options.build(core, ALONE))?;
     B::find(&table, ALONE)
 }

@@ -19,7 +19,7 @@ use crate::recover::{
     CheckReport, check, check_pool, lock_shard, reap, reap_dead, recover, repair_pool,
     settle_estate,
 };
-use crate::region::Region;
+use crate::region::{Region, no_room};
 use crate::sync::{Ordering, W32, W64};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -233,9 +233,7 @@ impl Core {
     fn back_directory(&self, shard: u32, entries: u32, me: u32) -> Result<()> {
         let offset = self.region.dir_offset(shard, DIR_INLINE);
         let len = u64::from(entries - DIR_INLINE) * 4;
-        self.region.allocate(offset, len).map_err(|_| Error::Full {
-            reason: "the file system has no room for a directory; give it more",
-        })?;
+        self.region.allocate(offset, len).map_err(no_room)?;
         let lock = self.lock(shard, me)?;
         if lock.head.dir_backed.load(Ordering::Relaxed) < entries {
             lock.head.dir_backed.store(entries, Ordering::Relaxed);
@@ -255,9 +253,7 @@ impl Core {
         let len = u64::from(until.saturating_sub(from)) * 4;
         region
             .allocate(region.uid_dir_offset(shard, from), len)
-            .map_err(|_| Error::Full {
-                reason: "the file system has no room for a directory; give it more",
-            })?;
+            .map_err(no_room)?;
         let lock = self.lock(shard, me)?;
         if backed.load(Ordering::Relaxed) < until {
             backed.store(until, Ordering::Relaxed);

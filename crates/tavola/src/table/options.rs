@@ -8,8 +8,7 @@ use super::how::Naming;
 use super::lazy::Lazy;
 use crate::error::{Error, Result};
 use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_MS, MOST_SMALL, PAGE};
-use crate::region;
-use crate::region::names;
+use crate::region::{self, Location, names};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +31,7 @@ pub struct Options {
     ttl: Option<Duration>,
     versions: bool,
     core_dumps: bool,
+    any_owner: bool,
 }
 
 impl Options {
@@ -47,6 +47,7 @@ impl Options {
             ttl: None,
             versions: false,
             core_dumps: false,
+            any_owner: false,
         }
     }
 
@@ -140,6 +141,15 @@ impl Options {
     /// that it may grow to.
     pub fn core_dumps(mut self, on: bool) -> Self {
         self.core_dumps = on;
+        self
+    }
+
+    /// Opens tables of any owner, wherever they are. When not set, another user's table (and a
+    /// symbolic link of another user) is refused in a directory where everybody may make files,
+    /// such as `/tmp`: that user may have put it there for others to trust. Files of root are not
+    /// refused.
+    pub fn any_owner(mut self, on: bool) -> Self {
+        self.any_owner = on;
         self
     }
 
@@ -259,11 +269,11 @@ impl Options {
         name: impl AsRef<OsStr>,
         fill: impl FnOnce(&Core) -> Result<()>,
     ) -> Result<Table> {
-        let path = names::path_of(name)?;
+        let path = names::path_of(&name)?;
         let geometry = self.geometry()?;
         region::make_directory(&path)?;
-        region::check_directory(&path)?;
-        let (region, unnamed) = region::create(&path, geometry, self.mode).map_err(no_directory)?;
+        let at = self.location(name.as_ref()).map_err(no_directory)?;
+        let (region, unnamed) = region::create(at, geometry, self.mode).map_err(no_directory)?;
         if self.core_dumps {
             let _ = region.set_in_core_dumps(true);
         }
@@ -282,10 +292,9 @@ impl Options {
     /// # Errors
     /// [`Error::NotFound`]; else as [`Options::open`].
     pub fn open_existing(&self, name: impl AsRef<OsStr>) -> Result<Table> {
-        let path = names::path_of(name)?;
-        region::check_directory(&path)?;
-        let file = region::open(&path, true)?.in_core_dumps(self.core_dumps);
-        self.table(Lazy::unmapped(file, path, self.naming))
+        let at = self.location(name.as_ref())?;
+        let file = region::open(&at, true)?.in_core_dumps(self.core_dumps);
+        self.table(Lazy::unmapped(file, at.path().into(), self.naming))
     }
 
     /// Opens a table for reading only, through a mapping that cannot be written to.
@@ -293,10 +302,9 @@ impl Options {
     /// # Errors
     /// [`Error::NotFound`]; else as [`Options::open`].
     pub fn open_read_only(&self, name: impl AsRef<OsStr>) -> Result<Table> {
-        let path = names::path_of(name)?;
-        region::check_directory(&path)?;
-        let file = region::open(&path, false)?.in_core_dumps(self.core_dumps);
-        self.table(Lazy::unmapped(file, path, self.naming))
+        let at = self.location(name.as_ref())?;
+        let file = region::open(&at, false)?.in_core_dumps(self.core_dumps);
+        self.table(Lazy::unmapped(file, at.path().into(), self.naming))
     }
 
     /// Makes a table in this process's own memory: no file, no other process, gone when dropped.
@@ -312,6 +320,18 @@ impl Options {
             core.begin_cache(bytes)?;
         }
         self.table(Lazy::mapped(core, path))
+    }
+
+    /// Unlinks a table, as [`names::remove`] does; whoever owns it, with [`Options::any_owner`].
+    ///
+    /// # Errors
+    /// Those of [`names::remove`].
+    pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
+        region::remove_of(name.as_ref(), self.any_owner)
+    }
+
+    fn location(&self, name: &OsStr) -> Result<Location> {
+        Location::of(name, self.any_owner)
     }
 
     fn table(&self, lazy: Lazy) -> Result<Table> {

@@ -38,6 +38,17 @@ pub fn become_user(uid: u32) {
     assert!(done, "{}", io::Error::last_os_error());
 }
 
+/// Limits what this process may use of something, for good.
+pub fn limit(resource: libc::c_uint, most: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: most,
+        rlim_max: most,
+    };
+    // SAFETY: `limit` is valid for the call. The type of the number differs between C libraries.
+    let done = unsafe { libc::setrlimit(resource as _, &raw const limit) };
+    assert_eq!(done, 0, "{}", io::Error::last_os_error());
+}
+
 /// Sets the mask of modes of new files; returns the one before.
 pub fn umask(mask: u32) -> u32 {
     // SAFETY: passes no memory.

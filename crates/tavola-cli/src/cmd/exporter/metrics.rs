@@ -1,6 +1,6 @@
 //! What is told of tables, family by family.
 
-use tavola::{Latencies, Participant, Stats, Table};
+use tavola::{Error, Latencies, Participant, Stats, Table};
 
 use super::openmetrics::{Kind, Page, Samples};
 
@@ -31,7 +31,7 @@ impl Look {
 }
 
 /// The page: of each table its name, and what it said unless it could not be read.
-pub fn page(tables: &[(String, Option<Look>)]) -> String {
+pub fn page(tables: &[(String, Result<Look, Error>)]) -> String {
     let mut page = Page::default();
     page.family("tavola_build", Kind::Info, "", "The exporter.", |out| {
         out.put(&[("version", env!("CARGO_PKG_VERSION"))], 1);
@@ -39,20 +39,39 @@ pub fn page(tables: &[(String, Option<Look>)]) -> String {
     let help = "1: the table could be read; 0: it is gone, or cannot be read.";
     page.family("tavola_up", Kind::Gauge, "", help, |out| {
         for (name, look) in tables {
-            out.put(&[("table", name)], u8::from(look.is_some()));
+            out.put(&[("table", name)], u8::from(look.is_ok()));
+        }
+    });
+    let help = "Why a table could not be read.";
+    page.family("tavola_unreadable", Kind::Info, "", help, |out| {
+        for (name, look) in tables {
+            if let Err(error) = look {
+                out.put(&[("table", name), ("reason", reason(error))], 1);
+            }
         }
     });
     for family in FAMILIES {
         let Family(name, kind, unit, help, of) = family;
         page.family(name, *kind, unit, help, |out| {
             for (table, look) in tables {
-                if let Some(look) = look {
+                if let Ok(look) = look {
                     of(look, &mut Of { table, out });
                 }
             }
         });
     }
     page.finish()
+}
+
+/// Why a table could not be read, in a word that stays the same.
+fn reason(error: &Error) -> &'static str {
+    match error {
+        Error::NotFound { .. } => "gone",
+        Error::Permission { .. } => "permission",
+        Error::Corrupt { .. } | Error::NotATable { .. } => "damaged",
+        Error::Version { .. } | Error::Endianness { .. } => "format",
+        _ => "system",
+    }
 }
 
 /// The samples of one table in one family.

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use tavola::{LogOptions, Overload, Table};
+use tavola::{LogOptions, Overload};
 
 use super::LogArg;
+use crate::args;
 use crate::error::CliError;
 use crate::units;
 
@@ -40,9 +41,10 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
         WhenFull::Block => Overload::Block,
     };
     let options = LogOptions::new().bytes(args.size).when_full(overload);
-    match args.log.log.as_str() {
-        "" => options.create(&args.log.name)?,
-        beside => options.create_beside(&Table::open(&args.log.name)?, beside)?,
+    let (options, log) = (options.any_owner(args::is_any_owner()), &args.log);
+    match log.log.as_str() {
+        "" => options.create(&log.name)?,
+        beside => options.create_beside(&args::options().open(&log.name)?, beside)?,
     };
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ use tavola_server::memcached::Protocol;
 use tavola_server::{Io, TlsFiles};
 
 use super::place::Place;
+use crate::args;
 use crate::error::CliError;
 use crate::units;
 
@@ -113,7 +114,7 @@ pub struct TablePlan {
 
 impl TablePlan {
     pub fn open(&self) -> Result<Table, CliError> {
-        let mut options = Table::options().versions(self.versions);
+        let mut options = args::options().versions(self.versions);
         if let Some(bytes) = self.capacity {
             options = options.capacity(bytes);
         }

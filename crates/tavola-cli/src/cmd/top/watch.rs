@@ -6,8 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::process;
 use std::time::{Duration, Instant};
 
-use tavola::{Latencies, Participant, ShardStats, Stats, Table};
+use tavola::{Latencies, Participant, ShardStats, Stats};
 
+use crate::args::options;
 use crate::output;
 
 /// Values of the chart that are kept: more than a screen is wide.
@@ -32,7 +33,7 @@ impl Look {
     /// Opens the table anew, so that one that was dropped or made anew is noticed. Who only reads
     /// is no participant, and needs no right to write.
     fn at(name: &OsStr) -> Result<Look, tavola::Error> {
-        let table = Table::open_read_only(name)?;
+        let table = options().open_read_only(name)?;
         let mut participants = table.participants()?;
         participants.retain(|one| one.pid != process::id());
         Ok(Look {

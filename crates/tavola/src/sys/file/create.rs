@@ -1,17 +1,16 @@
 //! New files, which appear under their name whole or not at all.
 
-use super::{c_path, check, open_with, proc_fd};
+use super::{check, open_at, proc_fd};
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::path::Path;
 
 /// A new file in `dir` that has no name yet, with exactly `mode` whatever the umask; `None` when
 /// the file system has no such files. Killed before it is published, it leaves nothing behind.
-pub(crate) fn create_unnamed(dir: &Path, mode: u32) -> io::Result<Option<OwnedFd>> {
+pub(crate) fn create_unnamed(dir: BorrowedFd<'_>, mode: u32) -> io::Result<Option<OwnedFd>> {
     // A kernel that does not know O_TMPFILE sees an attempt to open a directory for writing
     // (EISDIR). ENOENT stays an error: it means what it says, the directory is not there.
-    match open_with(dir, libc::O_TMPFILE | libc::O_RDWR, mode) {
+    match open_at(dir, c".", libc::O_TMPFILE | libc::O_RDWR, mode) {
         Ok(fd) => exact_mode(fd, mode).map(Some),
         Err(error) => match error.raw_os_error() {
             Some(libc::EOPNOTSUPP | libc::EISDIR) => Ok(None),
@@ -22,25 +21,25 @@ pub(crate) fn create_unnamed(dir: &Path, mode: u32) -> io::Result<Option<OwnedFd
 
 /// A new file of this name, with exactly `mode` whatever the umask; `AlreadyExists` if there is
 /// one of any kind.
-pub(crate) fn create_named(path: &Path, mode: u32) -> io::Result<OwnedFd> {
-    exact_mode(
-        open_with(path, libc::O_CREAT | libc::O_EXCL | libc::O_RDWR, mode)?,
-        mode,
-    )
+pub(crate) fn create_named_in(dir: BorrowedFd<'_>, name: &CStr, mode: u32) -> io::Result<OwnedFd> {
+    let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR;
+    exact_mode(open_at(dir, name, flags, mode)?, mode)
 }
 
 /// Gives a file from `create_unnamed` its name, unless the name is taken (`AlreadyExists`).
-pub(crate) fn publish_unnamed(fd: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
-    let path = c_path(path)?;
-    let link = |from: &CStr, dir, flags| {
+pub(crate) fn publish_unnamed(
+    fd: BorrowedFd<'_>,
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+) -> io::Result<()> {
+    let (dir, name) = (dir.as_raw_fd(), name.as_ptr());
+    let link = |from: &CStr, from_dir, flags| {
         // SAFETY: both names are C strings that outlive the call.
-        let made =
-            unsafe { libc::linkat(dir, from.as_ptr(), libc::AT_FDCWD, path.as_ptr(), flags) };
-        check(made).map(drop)
+        check(unsafe { libc::linkat(from_dir, from.as_ptr(), dir, name, flags) }).map(drop)
     };
     match link(&proc_fd(fd), libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW) {
-        // Without /proc the direct way, which kernels before 6.10 keep for root. Where it is the
-        // target's directory that is missing, ENOENT comes back from here as well.
+        // Without /proc the direct way, which kernels before 6.10 keep for root. If it is the
+        // directory that is gone, ENOENT comes back from here as well.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             link(c"", fd.as_raw_fd(), libc::AT_EMPTY_PATH)
         }
@@ -48,18 +47,18 @@ pub(crate) fn publish_unnamed(fd: BorrowedFd<'_>, path: &Path) -> io::Result<()>
     }
 }
 
-/// Renames `temporary` to `path`, unless that name is taken (`AlreadyExists`).
-pub(crate) fn publish_named(temporary: &Path, path: &Path) -> io::Result<()> {
-    let (from, to) = (c_path(temporary)?, c_path(path)?);
+/// Renames `temporary` to `name`, unless that name is taken (`AlreadyExists`).
+pub(crate) fn publish_named(dir: BorrowedFd<'_>, temporary: &CStr, name: &CStr) -> io::Result<()> {
+    let at = libc::c_long::from(dir.as_raw_fd());
     // SAFETY: both names are C strings that outlive the call. Called by number because not every
     // musl in use has the wrapper.
     let renamed = unsafe {
         libc::syscall(
             libc::SYS_renameat2,
-            libc::c_long::from(libc::AT_FDCWD),
-            from.as_ptr(),
-            libc::c_long::from(libc::AT_FDCWD),
-            to.as_ptr(),
+            at,
+            temporary.as_ptr(),
+            at,
+            name.as_ptr(),
             libc::c_long::from(libc::RENAME_NOREPLACE),
         )
     };
@@ -70,15 +69,16 @@ pub(crate) fn publish_named(temporary: &Path, path: &Path) -> io::Result<()> {
     if !matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EINVAL)) {
         return Err(error);
     }
-    link_and_unlink(&from, &to)
+    link_and_unlink(dir, temporary, name)
 }
 
 /// The same promise as a rename that replaces nothing; a kill in between leaves both names.
-fn link_and_unlink(from: &CStr, to: &CStr) -> io::Result<()> {
+fn link_and_unlink(dir: BorrowedFd<'_>, from: &CStr, to: &CStr) -> io::Result<()> {
+    let dir = dir.as_raw_fd();
     // SAFETY: both names are C strings that outlive the call.
-    check(unsafe { libc::link(from.as_ptr(), to.as_ptr()) })?;
+    check(unsafe { libc::linkat(dir, from.as_ptr(), dir, to.as_ptr(), 0) })?;
     // SAFETY: as above. The file has its name already, so a failure here is not the caller's.
-    unsafe { libc::unlink(from.as_ptr()) };
+    unsafe { libc::unlinkat(dir, from.as_ptr(), 0) };
     Ok(())
 }
 
@@ -91,19 +91,20 @@ fn exact_mode(fd: OwnedFd, mode: u32) -> io::Result<OwnedFd> {
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::super::super::{process::effective_uid, testing::TempDir};
-    use super::super::len_and_blocks;
+    use super::super::{Links, OpenDir, len_and_blocks};
     use super::*;
     use std::os::fd::AsFd;
 
     #[test]
     fn files_are_published_whole_and_only_once() {
         let dir = TempDir::new();
-        let path = dir.path("table");
-        let unnamed = create_unnamed(&dir.path("."), 0o664)
-            .unwrap()
-            .expect("tmpfs has O_TMPFILE");
-        assert!(!path.exists());
-        publish_unnamed(unnamed.as_fd(), &path).unwrap();
+        let path = |name| dir.path(name);
+        let open = OpenDir::open(&path("."), Links::Followed).unwrap();
+        let at = open.as_fd();
+        let unnamed = create_unnamed(at, 0o664).unwrap();
+        let unnamed = unnamed.expect("tmpfs has O_TMPFILE");
+        assert!(!path("table").exists());
+        publish_unnamed(unnamed.as_fd(), at, c"table").unwrap();
         let info = len_and_blocks(unnamed.as_fd()).unwrap();
         assert_eq!((info.mode, info.uid), (0o664, effective_uid()));
         assert!(info.is_regular);
@@ -111,35 +112,32 @@ mod tests {
         let taken = |result: io::Result<()>| {
             assert_eq!(result.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         };
-        let second = create_unnamed(&dir.path("."), 0o600).unwrap().unwrap();
-        taken(publish_unnamed(second.as_fd(), &path));
-        taken(create_named(&path, 0o600).map(drop));
-        let temporary = dir.path("temporary");
-        let named = create_named(&temporary, 0o622).unwrap();
+        let second = create_unnamed(at, 0o600).unwrap().unwrap();
+        taken(publish_unnamed(second.as_fd(), at, c"table"));
+        taken(create_named_in(at, c"table", 0o600).map(drop));
+        let named = create_named_in(at, c"temporary", 0o622).unwrap();
         assert_eq!(len_and_blocks(named.as_fd()).unwrap().mode, 0o622);
-        taken(publish_named(&temporary, &path));
-        publish_named(&temporary, &dir.path("other")).unwrap();
-        assert!(!temporary.exists() && dir.path("other").exists());
-        let (other, third) = (dir.path("other"), dir.path("third"));
-        taken(link_and_unlink(
-            &c_path(&other).unwrap(),
-            &c_path(&path).unwrap(),
-        ));
-        link_and_unlink(&c_path(&other).unwrap(), &c_path(&third).unwrap()).unwrap();
-        assert!(!other.exists() && third.exists());
-        assert_eq!(
-            publish_unnamed(second.as_fd(), &dir.path("missing/x"))
-                .unwrap_err()
-                .kind(),
-            io::ErrorKind::NotFound
-        );
-        assert_eq!(
-            create_unnamed(&dir.path("missing"), 0o600)
-                .unwrap_err()
-                .kind(),
-            io::ErrorKind::NotFound
-        );
-        match create_unnamed(Path::new("/proc"), 0o600) {
+        taken(publish_named(at, c"temporary", c"table"));
+        publish_named(at, c"temporary", c"other").unwrap();
+        assert!(!path("temporary").exists() && path("other").exists());
+        taken(link_and_unlink(at, c"other", c"table"));
+        link_and_unlink(at, c"other", c"third").unwrap();
+        assert!(!path("other").exists() && path("third").exists());
+        let missing = publish_unnamed(second.as_fd(), at, c"missing/x").unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_directory_that_is_gone_or_takes_no_files_is_an_error() {
+        let dir = TempDir::new();
+        let path = dir.path("gone");
+        std::fs::create_dir(&path).unwrap();
+        let gone = OpenDir::open(&path, Links::Refused).unwrap();
+        std::fs::remove_dir(&path).unwrap();
+        let error = create_unnamed(gone.as_fd(), 0o600).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        let proc = OpenDir::open("/proc".as_ref(), Links::Refused).unwrap();
+        match create_unnamed(proc.as_fd(), 0o600) {
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
             Ok(made) => assert!(made.is_none()),
         }

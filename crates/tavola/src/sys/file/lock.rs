@@ -112,8 +112,8 @@ fn record_lock(
 
 #[cfg(all(test, not(miri)))]
 mod tests {
-    use super::super::super::testing::{Child, SharedWords, TempDir};
-    use super::super::{c_path, create_named, open, open_c, reopen};
+    use super::super::super::testing::{Child, SharedWords, TempDir, create_named};
+    use super::super::{c_path, open, open_c, reopen};
     use super::*;
     use std::os::fd::AsFd;
     use std::sync::atomic::Ordering::SeqCst;

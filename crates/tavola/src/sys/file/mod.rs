@@ -3,11 +3,13 @@
 mod create;
 mod kept;
 mod lock;
+mod open_dir;
 mod space;
 
-pub(crate) use create::{create_named, create_unnamed, publish_named, publish_unnamed};
+pub(crate) use create::{create_named_in, create_unnamed, publish_named, publish_unnamed};
 pub(crate) use kept::{KeptFile, NameState};
 pub(crate) use lock::{LockHolder, byte_is_locked, try_lock_byte, unlock_byte};
+pub(crate) use open_dir::{Links, OpenDir, is_trusted, split};
 pub(crate) use space::{allocate, punch_hole, set_len};
 
 use super::{check, retry};
@@ -26,24 +28,29 @@ pub(crate) struct FileInfo {
     pub(crate) mode: u32,
     pub(crate) uid: u32,
     pub(crate) is_regular: bool,
+    /// What it is: `S_IFREG`, `S_IFDIR`, ...
+    pub(crate) kind: u32,
     pub(crate) dev: u64,
     pub(crate) ino: u64,
 }
 
 /// Opens what `path` names.
 ///
-/// Symbolic links are followed: a user may well keep a table elsewhere and link to it, and the
-/// directory of named tables is private (0700), so no other user can plant a link there. The path
-/// may also name something that is no file: `O_NONBLOCK` keeps a FIFO without a writer from
-/// hanging the process (regular files ignore it), `O_NOCTTY` a terminal from becoming its own.
-/// The caller checks `FileInfo::is_regular`.
+/// Symbolic links are followed: a user may well keep a table elsewhere and link to it. (In a
+/// directory where others may plant one, see [`OpenDir`].) The path may also name something that
+/// is not a file: `O_NONBLOCK` keeps a FIFO without a writer from hanging the process (regular
+/// files ignore it), `O_NOCTTY` a terminal from becoming its own. The caller checks
+/// `FileInfo::is_regular`.
 pub(crate) fn open(path: &Path, writable: bool) -> io::Result<OwnedFd> {
-    let access = if writable {
-        libc::O_RDWR
-    } else {
-        libc::O_RDONLY
+    open_with(path, flags_to_open(writable), 0)
+}
+
+fn flags_to_open(writable: bool) -> libc::c_int {
+    let access = match writable {
+        true => libc::O_RDWR,
+        false => libc::O_RDONLY,
     };
-    open_with(path, access | libc::O_NONBLOCK | libc::O_NOCTTY, 0)
+    access | libc::O_NONBLOCK | libc::O_NOCTTY
 }
 
 /// A new open file description of the same file, with the same access: record locks taken
@@ -66,21 +73,26 @@ pub(crate) fn to_standard_error(bytes: &[u8]) {
 }
 
 /// Size, memory in use and identity of an open file.
-#[allow(clippy::unnecessary_cast)] // The fields' types differ between targets.
 pub(crate) fn len_and_blocks(fd: BorrowedFd<'_>) -> io::Result<FileInfo> {
     // SAFETY: all zeros is a valid `stat`, a struct of integers.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: `stat` is a valid place for the answer.
     check(unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
-    Ok(FileInfo {
+    Ok(info_from(&stat))
+}
+
+#[allow(clippy::unnecessary_cast)] // The fields' types differ between targets.
+fn info_from(stat: &libc::stat) -> FileInfo {
+    FileInfo {
         len: stat.st_size as u64,
         allocated_bytes: stat.st_blocks as u64 * 512,
         mode: stat.st_mode & 0o7777,
         uid: stat.st_uid,
         is_regular: stat.st_mode & libc::S_IFMT == libc::S_IFREG,
+        kind: stat.st_mode & libc::S_IFMT,
         dev: stat.st_dev as u64,
         ino: stat.st_ino as u64,
-    })
+    }
 }
 
 /// Fills `buffer` from `at` on; returns how many bytes there were before the end of the file.
@@ -124,10 +136,21 @@ fn open_with(path: &Path, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> 
 }
 
 fn open_c(path: &CStr, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
+    open_at(working_directory(), path, flags, mode)
+}
+
+fn open_at(dir: BorrowedFd<'_>, path: &CStr, flags: libc::c_int, mode: u32) -> io::Result<OwnedFd> {
+    let (dir, flags) = (dir.as_raw_fd(), flags | libc::O_CLOEXEC);
     // SAFETY: `path` is a C string that outlives the call.
-    let fd = retry(|| unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC, mode) })?;
+    let fd = retry(|| unsafe { libc::openat(dir, path.as_ptr(), flags, mode) })?;
     // SAFETY: a descriptor that was just opened and that nobody else knows of.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Where relative paths begin.
+fn working_directory() -> BorrowedFd<'static> {
+    // SAFETY: no descriptor, but a number that always stands for the directory.
+    unsafe { BorrowedFd::borrow_raw(libc::AT_FDCWD) }
 }
 
 fn c_path(path: &Path) -> io::Result<CString> {
@@ -158,7 +181,7 @@ fn transferred(returned: isize) -> io::Result<Option<usize>> {
 
 #[cfg(all(test, not(miri)))]
 mod tests {
-    use super::super::testing::TempDir;
+    use super::super::testing::{TempDir, create_named};
     use super::*;
     use std::os::fd::AsFd;
 

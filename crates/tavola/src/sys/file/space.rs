@@ -68,8 +68,8 @@ pub(crate) fn punch_hole(fd: BorrowedFd<'_>, at: u64, len: u64) -> io::Result<()
 
 #[cfg(all(test, not(miri)))]
 mod tests {
-    use super::super::super::testing::{Child, NOT_ALLOWED, TempDir, unshare};
-    use super::super::{c_path, create_named, len_and_blocks, open_c, read_at, write_at};
+    use super::super::super::testing::{Child, NOT_ALLOWED, TempDir, create_named, unshare};
+    use super::super::{c_path, len_and_blocks, open_c, read_at, write_at};
     use super::*;
     use std::ffi::CStr;
     use std::os::fd::{AsFd, OwnedFd};

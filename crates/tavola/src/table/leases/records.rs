@@ -12,11 +12,11 @@
 //! that is no more does not come back.
 
 use crate::alloc::{Step, reckon_anew};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::{Hash, Spot, find, of_value};
 use crate::layout::{LEASES, LeaseRecord, LeaseView};
 use crate::lock::{PATIENCE, ShardLock, is_alive, wake};
-use crate::region::Region;
+use crate::region::{Region, no_room};
 use crate::sync::{Ordering, W64};
 use crate::table::core::Core;
 
@@ -244,9 +244,7 @@ impl Core {
         let (region, shard) = (self.region(), named.hash.shard());
         if !region.has_leases() {
             self.back_beside_pages(me, region.geometry().leases().1, || {
-                region.back_leases().map_err(|_| Error::Full {
-                    reason: "the file system has no room for leases; give it more",
-                })
+                region.back_leases().map_err(no_room)
             })?;
             reckon_anew(region, me)?;
         }

@@ -65,6 +65,7 @@ pub struct LogOptions {
     bytes: u64,
     overload: Overload,
     mode: u32,
+    any_owner: bool,
 }
 
 impl Default for LogOptions {
@@ -80,6 +81,7 @@ impl LogOptions {
             bytes: 4 << 20,
             overload: Overload::DropOldest,
             mode: 0o600,
+            any_owner: false,
         }
     }
 
@@ -100,6 +102,12 @@ impl LogOptions {
     /// The mode of the file of a log that has one of its own; 0o600 when not set.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Opens a file of any owner, see [`Options::any_owner`](crate::Options::any_owner).
+    pub fn any_owner(mut self, on: bool) -> Self {
+        self.any_owner = on;
         self
     }
 
@@ -171,6 +179,10 @@ impl Beside for LogOptions {
 
     fn mode(&self) -> u32 {
         self.mode
+    }
+
+    fn any_owner(&self) -> bool {
+        self.any_owner
     }
 
     fn build(&self, core: &Core, name: &str) -> Result<()> {

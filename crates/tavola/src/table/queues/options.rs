@@ -36,6 +36,7 @@ pub struct QueueOptions {
     queues: Vec<String>,
     queue_room: Option<u32>,
     mode: u32,
+    any_owner: bool,
 }
 
 impl QueueOptions {
@@ -47,6 +48,7 @@ impl QueueOptions {
             queues: vec!["free".to_owned()],
             queue_room: None,
             mode: 0o600,
+            any_owner: false,
         }
     }
 
@@ -68,6 +70,12 @@ impl QueueOptions {
     /// The mode of the file of a pool that has one of its own; 0o600 when not set.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Opens a file of any owner, see [`Options::any_owner`](crate::Options::any_owner).
+    pub fn any_owner(mut self, on: bool) -> Self {
+        self.any_owner = on;
         self
     }
 
@@ -163,6 +171,10 @@ impl Beside for QueueOptions {
 
     fn mode(&self) -> u32 {
         self.mode
+    }
+
+    fn any_owner(&self) -> bool {
+        self.any_owner
     }
 
     fn build(&self, core: &Core, name: &str) -> Result<()> {

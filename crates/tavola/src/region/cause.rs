@@ -1,0 +1,122 @@
+//! What the system said, as the error that fits: the cause, what it concerns, and what helps.
+
+use crate::error::{Advised, Error};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+const NO_RESERVING: &str =
+    "its file system cannot reserve room; keep tables on tmpfs, ext4, XFS or Btrfs";
+
+/// The error for what the system said when `op` was done to `path`.
+pub(crate) fn told(op: &'static str, path: &Path, source: io::Error) -> Error {
+    let path = path.to_path_buf();
+    let not_a_table = |why: &str| Error::NotATable {
+        path: path.clone(),
+        why: why.to_string(),
+    };
+    match source.kind() {
+        ErrorKind::NotFound => Error::NotFound { path },
+        ErrorKind::AlreadyExists => Error::AlreadyExists { path },
+        ErrorKind::PermissionDenied => Error::Permission { path, source },
+        ErrorKind::ReadOnlyFilesystem => Error::ReadOnly,
+        ErrorKind::IsADirectory => not_a_table("it is a directory"),
+        ErrorKind::ExecutableFileBusy => not_a_table("it is a program that is running"),
+        _ if source.raw_os_error() == Some(libc::ENXIO) => {
+            not_a_table("it is a socket or a device")
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => no_room(source),
+        kind => {
+            let number = source.raw_os_error().unwrap_or(0);
+            let source = match advice(number) {
+                Some(advice) => io::Error::new(kind, Advised { number, advice }),
+                None => source,
+            };
+            Error::Io { op, path, source }
+        }
+    }
+}
+
+/// The error for a part of a table that could not be backed by memory.
+#[cold]
+pub(crate) fn no_room(source: io::Error) -> Error {
+    let reason = match (source.kind(), source.raw_os_error()) {
+        (ErrorKind::QuotaExceeded, _) => {
+            "the disk quota of the file's owner is used up; remove files of that owner, \
+             or have the quota raised"
+        }
+        (ErrorKind::FileTooLarge, _) => {
+            "this process may not make files that large (ulimit -f); raise that limit"
+        }
+        (ErrorKind::OutOfMemory, _) => {
+            "the system has no memory for it; end processes, or raise the memory limit"
+        }
+        (ErrorKind::NotFound, _) => {
+            "the program closed the table's descriptor, and its file has lost its name; \
+             open the table again"
+        }
+        (_, Some(libc::EOPNOTSUPP)) => NO_RESERVING,
+        (_, Some(libc::EIO)) => "the file system reports an error; look at the system's log",
+        _ => "the file system has no room; free some, or make it larger",
+    };
+    Error::Full { reason }
+}
+
+/// What an error of the system means for a table, and what to do.
+fn advice(number: i32) -> Option<&'static str> {
+    Some(match number {
+        libc::ENOTDIR => "a part of its path is not a directory; check the path, or TAVOLA_DIR",
+        libc::ELOOP => "its symbolic links lead in a circle; check them",
+        libc::ENAMETOOLONG => "its name or path is too long for the system; use a shorter one",
+        libc::EFBIG => {
+            "this process may not make files as large as max_size (ulimit -f); \
+             raise that limit, or set a smaller max_size"
+        }
+        libc::ENOMEM => {
+            "this process has not enough addresses left for max_size (ulimit -v); \
+             raise that limit, or create the table with a smaller max_size"
+        }
+        libc::EMFILE => {
+            "this process has as many files open as it may (ulimit -n); \
+             close some, or raise that limit"
+        }
+        libc::ENFILE => "the system has as many files open as it can; end some processes",
+        libc::ENODEV => {
+            "its file system cannot map files into memory; keep tables on tmpfs, such as /dev/shm"
+        }
+        libc::EOPNOTSUPP => NO_RESERVING,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentence(number: i32) -> String {
+        let source = io::Error::from_raw_os_error(number);
+        told("sizing the table", Path::new("/t"), source).to_string()
+    }
+
+    #[test]
+    fn each_limit_is_told_as_itself() {
+        for (number, words) in [
+            (libc::EFBIG, "ulimit -f"),
+            (libc::EDQUOT, "quota"),
+            (libc::ENOSPC, "the file system has no room"),
+            (libc::ENOMEM, "ulimit -v"),
+            (libc::EMFILE, "ulimit -n"),
+            (libc::ENODEV, "tmpfs"),
+            (libc::ETXTBSY, "running"),
+            (libc::EIO, "/t"),
+        ] {
+            let text = sentence(number);
+            assert!(text.contains(words), "{number}: {text}");
+        }
+        for number in [libc::EFBIG, libc::EDQUOT, libc::ENOMEM] {
+            let why = no_room(io::Error::from_raw_os_error(number)).to_string();
+            assert!(!why.contains("file system"), "{why}");
+        }
+        assert!(!sentence(libc::EFBIG).contains("file system"));
+        assert!(!sentence(libc::EDQUOT).contains("the file system"));
+    }
+}
