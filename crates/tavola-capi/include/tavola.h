@@ -672,6 +672,10 @@ typedef struct tavola_check_report {
   uint64_t bytes_in_use;
   // How many things are wrong.
   uint64_t problems;
+  // 1: the file was copied by something that does not know tables (`cp`, `mv` to another file
+  // system, a snapshot) while a process was attached to the original. A value may then consist
+  // of parts of two, which no check or repair can find. Not counted as a problem.
+  uint64_t copied_in_use;
 } tavola_check_report;
 
 // What a call of `tavola_maintain` did.
@@ -898,6 +902,13 @@ tavola_status tavola_names_list(tavola_each_text each, void *user);
 // # Errors
 // As `tavola_names_remove`.
 tavola_status tavola_names_remove_any_owner(const char *name);
+// Says why processes may not see each other's writes to this table, because of the file system
+// that it is on or will be on: overlayfs, a network file system, FUSE. The sentence says what to
+// do. `TAVOLA_MISSING`: they do see them, and nothing is written.
+//
+// # Errors
+// `TAVOLA_ERR_BAD_NAME`.
+tavola_status tavola_names_warning(const char *name, struct tavola_buffer *warning);
 
 // Unlinks a table. Processes that have it open keep it until they close it.
 //
@@ -1579,6 +1590,27 @@ tavola_status tavola_repair(const struct tavola_table *table,
                             struct tavola_check_report *report,
                             tavola_each_text each,
                             void *user);
+
+// Copies all keys into a new table, while other processes go on using this one. `keys` gets the
+// number of keys of the copy, unless it is NULL.
+//
+// The copy has the same limits and options and the same mode. A key keeps its value, expiry,
+// flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queues and logs
+// beside the table are not copied. The new file is complete and synchronised to its disk before it
+// gets its name.
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_EXISTS`: the name is taken, and that file is unchanged.
+// `TAVOLA_ERR_NOT_A_TABLE`: this file is a queue pool or a log. Otherwise as `tavola_create`,
+// `tavola_set` and `tavola_iter_next`.
+//
+// # Concurrency
+// A key that is there during the whole copy is in it, with a value that it had meanwhile, whole.
+// The values of two keys may be of two moments.
+//
+// # Crash
+// The copy appears whole or not at all.
+tavola_status tavola_copy_to(const struct tavola_table *table, const char *name, uint64_t *keys);
 
 // Removes all keys.
 //

@@ -403,6 +403,12 @@ class table {
   std::vector<shard> shards() const { return detail::list<shard>(tavola_shards, get()); }
   check_report check() const { return detail::report(tavola_check, get()); }
   check_report repair() { return detail::report(tavola_repair, get()); }
+  // Copies all keys into a new table while others use this one; returns how many keys it has.
+  std::uint64_t copy_to(const std::string& name) const {
+    std::uint64_t keys = 0;
+    detail::check(tavola_copy_to(get(), name.c_str(), &keys));
+    return keys;
+  }
   std::uint64_t compact() {
     std::uint64_t given_back = 0;
     detail::check(tavola_compact(get(), &given_back));

@@ -177,10 +177,12 @@ struct latency_quantiles {
 // What a shard holds and does; see tavola_shard.
 using shard = tavola_shard;
 
-// What a check found; `problems` are told in plain sentences, at most 100.
+// What a check found; `problems` are told in plain sentences, at most 100. For `copied_in_use`, see
+// tavola_check_report.
 struct check_report {
   std::uint64_t keys, bytes_reachable, bytes_in_use, problem_count;
   std::vector<std::string> problems;
+  bool copied_in_use;
   bool is_clean() const noexcept { return problem_count == 0; }
 };
 
@@ -194,7 +196,8 @@ template <typename Call, typename Handle>
 check_report report(Call&& call, Handle* handle) {
   tavola_check_report found = TAVOLA_INIT(tavola_check_report);
   auto told = texts(call, handle, &found);
-  return {found.keys, found.bytes_reachable, found.bytes_in_use, found.problems, std::move(told)};
+  return {found.keys,     found.bytes_reachable, found.bytes_in_use,
+          found.problems, std::move(told),       found.copied_in_use != 0};
 }
 }  // namespace detail
 

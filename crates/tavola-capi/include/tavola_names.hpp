@@ -19,6 +19,11 @@ inline std::string path_of(const std::string& name) {
   detail::text path;
   return path.take(tavola_names_path_of(name.c_str(), path.buffer()));
 }
+// Why processes may not see each other's writes there; nothing if they do.
+inline std::optional<std::string> warning(const std::string& name) {
+  detail::text text;
+  return text.take_if_done(tavola_names_warning(name.c_str(), text.buffer()));
+}
 inline std::vector<std::string> list() { return detail::texts(tavola_names_list); }
 inline void remove(const std::string& name) { detail::check(tavola_names_remove(name.c_str())); }
 inline void remove_any_owner(const std::string& name) {

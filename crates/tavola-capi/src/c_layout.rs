@@ -81,7 +81,7 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_recent { size wanted_ms spanned_ms hits misses writes evicted expired }
         tavola_latency { size from_ns below_ns reads writes }
         tavola_shard { size number keys payload_bytes writes evicted recoveries }
-        tavola_check_report { size keys bytes_reachable bytes_in_use problems }
+        tavola_check_report { size keys bytes_reachable bytes_in_use problems copied_in_use }
         tavola_maintained {
             size collapsed_bytes given_back_bytes huge_pages_supported done
         }

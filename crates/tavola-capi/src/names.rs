@@ -44,6 +44,26 @@ pub unsafe extern "C" fn tavola_names_list(
     entry(|| tell_all(each, user, list))
 }
 
+/// Says why processes may not see each other's writes to this table, because of the file system
+/// that it is on or will be on: overlayfs, a network file system, FUSE. The sentence says what to
+/// do. `TAVOLA_MISSING`: they do see them, and nothing is written.
+///
+/// # Errors
+/// `TAVOLA_ERR_BAD_NAME`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_names_warning(
+    name: *const c_char,
+    warning: *mut tavola_buffer,
+) -> tavola_status {
+    entry(|| {
+        let (name, warning) = (given!(name name), given!(buffer warning));
+        match names::warning(name)? {
+            Some(text) => warning.put(text.as_bytes()),
+            None => Ok(tavola_status::TAVOLA_MISSING),
+        }
+    })
+}
+
 /// Unlinks a table whoever owns it, also in a directory where everybody may make files.
 /// `tavola_names_remove` refuses the tables of other users there.
 ///

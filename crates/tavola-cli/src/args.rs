@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 use base64::Engine;
@@ -57,17 +57,28 @@ impl TableArg {
 
     /// For a command that only looks: needs no right to write, and can damage nothing.
     pub fn open_to_read(&self) -> Result<Table, CliError> {
+        warn_of(&self.name);
         Ok(options().open_read_only(&self.name)?)
     }
 
     /// For a command that changes what is there.
     pub fn open_existing(&self) -> Result<Table, CliError> {
+        warn_of(&self.name);
         Ok(options().open_existing(&self.name)?)
     }
 
     /// For a command that stores something: makes the table when it is not there.
     pub fn open_or_create(&self) -> Result<Table, CliError> {
+        warn_of(&self.name);
         Ok(options().open(&self.name)?)
+    }
+}
+
+/// Warns once of a file system on which processes may not see each other's writes.
+pub fn warn_of(name: &OsStr) {
+    static ONCE: Once = Once::new();
+    if let Ok(Some(warning)) = tavola::names::warning(name) {
+        ONCE.call_once(|| eprintln!("tavola: warning: {warning}"));
     }
 }
 

@@ -7,6 +7,7 @@
 //! - [`output`], [`units`], [`progress`]: bytes, JSON, sizes and bars on their way out.
 //! - [`stream`]: the three formats of `dump` and `load`.
 //! - [`health`]: what `doctor` looks at.
+//! - [`stack`]: room for reading the arguments, where the system gives little.
 //! - [`interrupt`]: Ctrl-C ends a command in good order.
 //! - [`error`]: everything that can go wrong, as sentences.
 //!
@@ -22,13 +23,16 @@ mod health;
 mod interrupt;
 mod output;
 mod progress;
+mod stack;
 mod stream;
 mod units;
 
 use std::process::ExitCode;
 
-use cmd::serve::memcached;
+use cli::Command;
+use cmd::serve::memcached::{self, Asking};
 use error::CliError;
+use stack::on_large_stack;
 
 /// The name of the command, before its messages.
 const NAME: &str = "tavola";
@@ -37,16 +41,31 @@ const MISSING: u8 = 1;
 /// The exit code of every error.
 const ERROR: u8 = 2;
 
+/// What is to be run; boxed, to be small on the stack of the main thread.
+enum Asked {
+    Command(Box<Command>),
+    Server(Box<Asking>),
+}
+
 fn main() -> ExitCode {
+    match on_large_stack(read_arguments) {
+        Ok(Asked::Command(command)) => ended(NAME, command.run()),
+        Ok(Asked::Server(asking)) => ended(memcached::NAME, asking.run()),
+        Err(code) => code,
+    }
+}
+
+/// Reads the arguments; shows what is wrong with them, or help, and returns the exit code then.
+fn read_arguments() -> Result<Asked, ExitCode> {
     if memcached::is_asked() {
         return match memcached::parse() {
-            Ok(asking) => ended(memcached::NAME, asking.run()),
-            Err(usage) => cli::show_usage_error(memcached::NAME, &usage),
+            Ok(asking) => Ok(Asked::Server(Box::new(asking))),
+            Err(usage) => Err(cli::show_usage_error(memcached::NAME, &usage)),
         };
     }
     match cli::parse() {
-        Ok(command) => ended(NAME, command.run()),
-        Err(usage) => cli::show_usage_error(NAME, &usage),
+        Ok(command) => Ok(Asked::Command(Box::new(command))),
+        Err(usage) => Err(cli::show_usage_error(NAME, &usage)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "get",
     "set",
     "add",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 23] = [
     "stat",
     "set-capacity",
     "drop",
+    "copy",
     "dump",
     "load",
     "check",

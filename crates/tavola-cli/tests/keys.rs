@@ -28,7 +28,7 @@ fn set_makes_the_table_and_get_finds_the_value() {
 #[test]
 fn an_absent_table_is_an_error_for_those_who_do_not_make_it() {
     let shell = Shell::new();
-    let commands: [&[&str]; 13] = [
+    let commands: [&[&str]; 14] = [
         &["get", "none", "k"],
         &["ttl", "none", "k"],
         &["touch", "none", "k", "--never"],
@@ -40,6 +40,7 @@ fn an_absent_table_is_an_error_for_those_who_do_not_make_it() {
         &["compact", "none"],
         &["maintain", "none"],
         &["dump", "none"],
+        &["copy", "none", "new"],
         &["drop", "none"],
         &["check", "none", "--repair"],
     ];

@@ -10,6 +10,7 @@
 //! | `caches` | a soak of a cache: keys that may go at any time, a capacity that changes |
 //! | `leases` | a soak of leases: who computes, waits, is told of failures |
 //! | `soak` | random operations, random kills and stops, histories checked |
+//! | `surroundings` | daemons that close descriptors, pid namespaces, `cp` and `mv` |
 //! | `child` | children that die at a store, or say what they find |
 //! | `board` | counters and faults that all processes share |
 //! | `image`, `scratch` | files of tables, and where they lie meanwhile |
@@ -41,6 +42,8 @@ mod queues;
 mod scratch;
 #[forbid(unsafe_code)]
 mod soak;
+#[forbid(unsafe_code)]
+mod surroundings;
 #[allow(unsafe_code)]
 mod system;
 #[forbid(unsafe_code)]
@@ -97,6 +100,8 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         caches::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if only == Some("lease soak") {
         leases::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
+    } else if let Some(name) = only.filter(|name| name.starts_with("surroundings")) {
+        surroundings::run(args, &board, &scratch, name)?;
     } else if !soaks_only {
         points::run(&run)?;
         queues::points(args, &board, &scratch)?;
@@ -107,6 +112,7 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         logs::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         caches::soak(&board, &scratch, args.seed, cache_soak_ns(args))?;
         leases::soak(&board, &scratch, args.seed, lease_soak_ns(args))?;
+        surroundings::run(args, &board, &scratch, "")?;
         soak::run(args, &board, &scratch, until(args, began))?;
     }
     for fault in board.told() {

@@ -7,6 +7,7 @@
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -51,6 +52,34 @@ pub(crate) fn fork(work: impl FnOnce() -> i32) -> io::Result<Pid> {
 pub(crate) fn alarm(seconds: u32) {
     // SAFETY: passes no memory.
     unsafe { libc::alarm(seconds) };
+}
+
+/// Runs `work` in a child that outlives its parent, at most for so many seconds.
+pub(crate) fn fork_free(seconds: u32, work: impl FnOnce() -> i32) -> io::Result<Pid> {
+    fork(|| {
+        let _ = rustix::process::set_parent_process_death_signal(None);
+        alarm(seconds);
+        work()
+    })
+}
+
+/// Gives the children that this process will have a pid namespace of their own; false: the system
+/// does not permit it.
+pub(crate) fn unshare_pids() -> bool {
+    // SAFETY: I1; passes no memory.
+    let unshare = |flags| unsafe { libc::unshare(flags) == 0 };
+    unshare(libc::CLONE_NEWPID) || unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)
+}
+
+/// Closes all descriptors of this process below `until`, except the standard ones and `file`, and
+/// lets each of their numbers lead to `file`, as it may happen to a daemon.
+pub(crate) fn lead_all_to(file: &std::fs::File, until: i32) {
+    let own = file.as_raw_fd();
+    for number in (3..until).filter(|number| *number != own) {
+        // SAFETY: passes no memory. The harness has no other descriptor in this process, and the
+        // library says that it stands this: that is what is tested.
+        unsafe { libc::dup2(own, number) };
+    }
 }
 
 /// Waits for a child's end.

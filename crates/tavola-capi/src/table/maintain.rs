@@ -5,7 +5,7 @@ use crate::entry::{OK, entry};
 use crate::given::{SizedStruct, given};
 use crate::lists::{tavola_each_text, tell};
 use crate::status::tavola_status;
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use tavola_core::{CheckReport, Maintained};
 
 /// What a call of `tavola_maintain` did.
@@ -53,6 +53,10 @@ pub struct tavola_check_report {
     pub bytes_in_use: u64,
     /// How many things are wrong.
     pub problems: u64,
+    /// 1: the file was copied by something that does not know tables (`cp`, `mv` to another file
+    /// system, a snapshot) while a process was attached to the original. A value may then consist
+    /// of parts of two, which no check or repair can find. Not counted as a problem.
+    pub copied_in_use: u64,
 }
 
 // SAFETY: integers without padding, the size first.
@@ -77,6 +81,7 @@ pub(crate) unsafe fn report(
             bytes_reachable: found.bytes_reachable,
             bytes_in_use: found.bytes_in_use,
             problems: found.problem_count,
+            copied_in_use: u64::from(found.copied_in_use),
         });
         for problem in found.problems {
             tell(each, user, problem);
@@ -126,6 +131,39 @@ pub unsafe extern "C" fn tavola_repair(
     let repair = || Ok(given!(handle table).inner.repair()?);
     // SAFETY: the caller's promise.
     unsafe { self::report(report, each, user, repair) }
+}
+
+/// Copies all keys into a new table, while other processes go on using this one. `keys` gets the
+/// number of keys of the copy, unless it is NULL.
+///
+/// The copy has the same limits and options and the same mode. A key keeps its value, expiry,
+/// flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queues and logs
+/// beside the table are not copied. The new file is complete and synchronised to its disk before it
+/// gets its name.
+///
+/// # Errors
+/// `TAVOLA_ERR_ALREADY_EXISTS`: the name is taken, and that file is unchanged.
+/// `TAVOLA_ERR_NOT_A_TABLE`: this file is a queue pool or a log. Otherwise as `tavola_create`,
+/// `tavola_set` and `tavola_iter_next`.
+///
+/// # Concurrency
+/// A key that is there during the whole copy is in it, with a value that it had meanwhile, whole.
+/// The values of two keys may be of two moments.
+///
+/// # Crash
+/// The copy appears whole or not at all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_copy_to(
+    table: *const tavola_table,
+    name: *const c_char,
+    keys: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, name) = (given!(handle table), given!(name name));
+        let keys = given!(maybe keys);
+        keys.put(table.inner.copy_to(name)?);
+        OK
+    })
 }
 
 /// Removes all keys.

@@ -264,6 +264,22 @@ static void states(tavola_table *table) {
   check_clean(table);
 }
 
+static void copies(tavola_table *table) {
+  tavola_table *copy = NULL;
+  uint64_t keys = 0;
+  CHECK_IS(TAVOLA_OK, set(table, "copied", "whole"));
+  CHECK_IS(TAVOLA_OK, tavola_copy_to(table, "copy", &keys));
+  CHECK(keys == 1);
+  CHECK_IS(TAVOLA_ERR_ALREADY_EXISTS, tavola_copy_to(table, "copy", NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_copy_to(table, NULL, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_open_existing("copy", NULL, &copy));
+  CHECK(has(copy, "copied", "whole"));
+  check_clean(copy);
+  tavola_close(copy);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("copy"));
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, "copied", 6));
+}
+
 static void names(tavola_table *table) {
   char path[4096];
   tavola_buffer buffer = TAVOLA_BUFFER(path, sizeof path);
@@ -274,6 +290,7 @@ static void names(tavola_table *table) {
   CHECK(holds(&buffer, getenv("TAVOLA_DIR")));
   CHECK_IS(TAVOLA_OK, tavola_names_path_of("main", &buffer));
   CHECK(holds(&buffer, tavola_path(table)));
+  CHECK_IS(TAVOLA_MISSING, tavola_names_warning("main", &buffer));
   CHECK(!tavola_is_read_only(table));
   CHECK_IS(TAVOLA_OK, tavola_names_list(count_text, &tables));
   CHECK(tables == 1);
@@ -327,6 +344,7 @@ int main(void) {
   updates(table);
   walks(table);
   states(table);
+  copies(table);
   names(table);
   refreshes();
   a_walk_keeps_its_table();

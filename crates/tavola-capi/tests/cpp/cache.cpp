@@ -43,6 +43,12 @@ static void refuses(tavola::table& cache) {
   auto reader = tavola::table::open_read_only("cache");
   CHECK(thrown_by([&] { reader.set_capacity(2 * mib); }) == TAVOLA_ERR_READ_ONLY);
   CHECK(reader.capacity() == mib && cache.capacity() == mib);
+  CHECK(!tavola::names::warning("table"));
+  table.set("copied", "whole");
+  CHECK(table.copy_to("copy") == 1);
+  auto report = tavola::table::open_existing("copy").check();
+  CHECK(report.is_clean() && !report.copied_in_use && report.keys == 1);
+  tavola::names::remove("copy");
   tavola::names::remove("table");
 }
 

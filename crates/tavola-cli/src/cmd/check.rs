@@ -19,7 +19,8 @@ Examples:
 
 Others may go on using the table. Without the right to write to it the check takes no
 locks, and may then report what a writer is just about to finish. Exit code 1 when
-problems are found (and, with --repair, remain).";
+problems are found (and, with --repair, remain), and for a file that was copied while
+a process was attached: its values may be mixed.";
 
 /// Check a table from end to end, and repair it if asked
 #[derive(clap::Args)]
@@ -52,7 +53,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         false => write(&mut out, &args, &before, &report)?,
     }
     out.finish()?;
-    Ok(if report.is_clean() {
+    Ok(if report.is_clean() && !report.copied_in_use {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(crate::MISSING)
@@ -82,11 +83,18 @@ fn write(
     if report.is_clean() {
         let (keys, bytes) = (counted(report.keys, "key"), size(report.bytes_in_use));
         let repaired = if args.repair { "repaired, " } else { "" };
+        if report.copied_in_use {
+            out.line(format!("{label}: {repaired}{keys}, {bytes} in use"))?;
+            return out.line(COPIED_IN_USE);
+        }
         return out.line(format!(
             "{label}: {repaired}no problems; {keys}, {bytes} in use"
         ));
     }
     write_problems(out, &label, report)?;
+    if report.copied_in_use {
+        out.line(COPIED_IN_USE)?;
+    }
     if args.repair {
         return out.line("what is left cannot be repaired: dump what is readable, and drop it");
     }
@@ -94,6 +102,11 @@ fn write(
         "'tavola check {label} --repair' keeps everything that can be read"
     ))
 }
+
+/// What neither a check nor a repair can find.
+const COPIED_IN_USE: &str = "  values may be mixed: the file was copied (cp, mv to another file \
+    system, a snapshot) while a process was attached,\n  so a value may consist of parts of two; \
+    copy tables in use with 'tavola copy', and restore this one if others wrote to it then";
 
 fn write_problems(out: &mut Output, label: &str, report: &CheckReport) -> Result<(), CliError> {
     out.line(format!(
@@ -116,6 +129,7 @@ fn as_json(table: &Table, before: Option<&CheckReport>, now: &CheckReport) -> Ma
     let mut document = Map::new();
     output::put_bytes(&mut document, "path", table.path().as_os_str().as_bytes());
     document.insert("clean".to_string(), now.is_clean().into());
+    document.insert("copied_in_use".to_string(), now.copied_in_use.into());
     document.insert("keys".to_string(), now.keys.into());
     document.insert("bytes_reachable".to_string(), now.bytes_reachable.into());
     document.insert("bytes_in_use".to_string(), now.bytes_in_use.into());

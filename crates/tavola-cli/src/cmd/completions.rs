@@ -7,6 +7,7 @@ use clap_complete::Shell;
 
 use crate::cli;
 use crate::error::CliError;
+use crate::stack::on_large_stack;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,8 +24,11 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut cli::command(), "tavola", &mut script);
+    let script = on_large_stack(move || {
+        let mut script = Vec::new();
+        clap_complete::generate(args.shell, &mut cli::command(), "tavola", &mut script);
+        script
+    });
     io::Write::write_all(&mut io::stdout().lock(), &script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::args::{self, TableArg};
+use crate::args::{self, TableArg, warn_of};
 use crate::error::CliError;
 use crate::units;
 
@@ -76,6 +76,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     if let Some((key, value)) = args.fixed {
         options = options.fixed(key, value).uids(args.uids);
     }
+    warn_of(args.table.name());
     options.create(args.table.name())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,6 +12,7 @@ use clap_mangen::roff::{Roff, roman};
 use crate::cli;
 use crate::cmd::serve::memcached;
 use crate::error::CliError;
+use crate::stack::on_large_stack;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,16 +29,20 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let directory = args.directory.clone();
+    on_large_stack(move || write_all_pages(&directory)).map_err(|source| CliError::Write {
+        path: args.directory,
+        source,
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_all_pages(directory: &Path) -> io::Result<()> {
     let mut command = cli::command();
     command.build();
-    fs::create_dir_all(&args.directory)
-        .and_then(|()| write_pages(&command, &args.directory))
-        .and_then(|()| write_pages(&memcached::command(), &args.directory))
-        .map_err(|source| CliError::Write {
-            path: args.directory,
-            source,
-        })?;
-    Ok(ExitCode::SUCCESS)
+    fs::create_dir_all(directory)?;
+    write_pages(&command, directory)?;
+    write_pages(&memcached::command(), directory)
 }
 
 /// Writes the page of a command and those of the commands below it.

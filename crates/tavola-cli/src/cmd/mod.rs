@@ -8,6 +8,7 @@ pub mod check;
 pub mod compact;
 pub mod completions;
 pub mod compute;
+pub mod copy;
 pub mod create;
 pub mod decr;
 pub mod del;

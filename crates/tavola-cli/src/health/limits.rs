@@ -1,8 +1,9 @@
-//! Limits of this process that a large sparse file or a large mapping runs into.
+//! Limits of this process that a large sparse file, a large mapping or much memory runs into.
 
 use rustix::process::{Resource, getrlimit};
 
 use super::Finding;
+use super::cgroup::memory_limit_bytes;
 use crate::units::size;
 
 const TOPIC: &str = "limits";
@@ -10,11 +11,16 @@ const TOPIC: &str = "limits";
 /// What a table reserves when nothing else is asked for.
 const DEFAULT_MAX_SIZE: u64 = 64 << 30;
 
-/// Looks at the limits on address space and on the size of files.
+/// Looks at the limits on address space, on the size of files, and on memory.
 pub fn examine() -> Vec<Finding> {
     let address_space = getrlimit(Resource::As).current;
     let file_size = getrlimit(Resource::Fsize).current;
-    judge(address_space, file_size)
+    let mut findings = judge(address_space, file_size);
+    if let Some(bytes) = memory_limit_bytes() {
+        let message = format!("memory is limited to {} by a cgroup", size(bytes));
+        findings.push(Finding::good(TOPIC, message));
+    }
+    findings
 }
 
 fn judge(address_space: Option<u64>, file_size: Option<u64>) -> Vec<Finding> {

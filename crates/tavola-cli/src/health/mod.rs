@@ -1,5 +1,6 @@
 //! What `tavola doctor` looks at. Each look gives findings, each finding says what to do.
 
+mod cgroup;
 pub mod directory;
 pub mod huge_pages;
 pub mod limits;

@@ -90,6 +90,9 @@ fn judge(room: &Room) -> Vec<Finding> {
 
 fn judge_kind(room: &Room) -> Finding {
     let path = &room.path;
+    if let Some(finding) = judge_sharing(path) {
+        return finding;
+    }
     match room.kind {
         Kind::Memory => Finding::good(TOPIC, format!("{path} is in memory")),
         Kind::HugePages => Finding::attention(
@@ -103,6 +106,14 @@ fn judge_kind(room: &Room) -> Finding {
             "for speed, set TAVOLA_DIR to a directory on tmpfs, such as one in /dev/shm",
         ),
     }
+}
+
+/// A file system on which processes may not see each other's writes.
+fn judge_sharing(path: &str) -> Option<Finding> {
+    let place = format!("{path}/");
+    let warning = tavola::names::warning(place).ok().flatten()?;
+    let (message, advice) = warning.split_once("; ").unwrap_or((&warning, ""));
+    Some(Finding::attention(TOPIC, message, advice))
 }
 
 fn judge_bytes(room: &Room) -> Finding {

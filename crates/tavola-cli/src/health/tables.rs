@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tavola::{Error, Table, names};
 
 use super::Finding;
+use super::cgroup::memory_limit_bytes;
 use crate::args::options;
 use crate::output::printable;
 use crate::units::{counted, size};
@@ -22,7 +23,8 @@ pub fn examine(directory: &Path) -> Vec<Finding> {
     if files.is_empty() {
         return vec![Finding::good(TOPIC, "there are none yet")];
     }
-    let examine = |path: &PathBuf| examine_one(path, tables.contains(path));
+    let limit = memory_limit_bytes();
+    let examine = |path: &PathBuf| examine_one(path, tables.contains(path), limit);
     files.iter().flat_map(examine).collect()
 }
 
@@ -38,11 +40,11 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn examine_one(path: &Path, is_table: bool) -> Vec<Finding> {
+fn examine_one(path: &Path, is_table: bool, limit: Option<u64>) -> Vec<Finding> {
     let name = printable(path.file_name().unwrap_or_default().as_encoded_bytes()).into_owned();
     match options()
         .open_read_only(path)
-        .and_then(|table| examine_open(&name, &table))
+        .and_then(|table| examine_open(&name, &table, limit))
     {
         Ok(findings) => findings,
         // Dropped since it was listed.
@@ -80,7 +82,7 @@ fn unreadable(name: &str, is_table: bool, error: &Error) -> Finding {
     Finding::attention(TOPIC, message, advice)
 }
 
-fn examine_open(name: &str, table: &Table) -> Result<Vec<Finding>, Error> {
+fn examine_open(name: &str, table: &Table, limit: Option<u64>) -> Result<Vec<Finding>, Error> {
     let stats = table.stats()?;
     let dead = table
         .participants()?
@@ -101,11 +103,44 @@ fn examine_open(name: &str, table: &Table) -> Result<Vec<Finding>, Error> {
             and load it again";
         findings.push(Finding::attention(TOPIC, message, advice));
     }
+    findings.extend(judge_memory(name, stats.capacity, in_use_bytes, limit));
     if findings.is_empty() {
         let (keys, bytes) = (counted(stats.keys, "key"), size(stats.resident_bytes));
         findings.push(Finding::good(TOPIC, format!("{name}: {keys}, {bytes}")));
     }
     Ok(findings)
+}
+
+/// What a table takes, or a cache will take, against the limit of the memory cgroup.
+fn judge_memory(
+    name: &str,
+    capacity: Option<u64>,
+    in_use_bytes: u64,
+    limit: Option<u64>,
+) -> Option<Finding> {
+    let limit = limit?;
+    let (what, bytes, advice) = match capacity {
+        Some(bytes) if bytes > limit => (
+            "may take",
+            bytes,
+            format!(
+                "run: tavola set-capacity {name} SIZE with less than that, or raise the limit \
+                 (memory.max; docker run --memory)"
+            ),
+        ),
+        None if in_use_bytes > limit / 10 * 9 => (
+            "takes",
+            in_use_bytes,
+            "remove keys, or raise the limit (memory.max; docker run --memory)".to_string(),
+        ),
+        _ => return None,
+    };
+    let (bytes, limit) = (size(bytes), size(limit));
+    let message = format!(
+        "{name}: it {what} {bytes}, and the memory cgroup of this process allows {limit}: \
+         the kernel kills processes there when it is used up"
+    );
+    Some(Finding::attention(TOPIC, message, advice))
 }
 
 #[cfg(test)]
@@ -140,6 +175,23 @@ mod tests {
         };
         let advice = unreadable("t", true, &other).advice;
         assert!(!advice.is_empty() && !advice.contains("repair"), "{advice}");
+    }
+
+    #[test]
+    fn a_cache_may_not_be_larger_than_the_memory_cgroup() {
+        const MIB: u64 = 1 << 20;
+        let judged = |capacity, in_use| judge_memory("t", capacity, in_use, Some(64 * MIB));
+        assert!(judged(Some(64 * MIB), 0).is_none());
+        let found = judged(Some(65 * MIB), 0).expect("too large");
+        assert!(
+            found.message.contains("may take 65 MiB"),
+            "{}",
+            found.message
+        );
+        assert!(found.advice.contains("set-capacity t"), "{}", found.advice);
+        assert!(judged(None, 50 * MIB).is_none());
+        assert!(judged(None, 60 * MIB).is_some());
+        assert!(judge_memory("t", Some(u64::MAX), u64::MAX, None).is_none());
     }
 
     #[test]

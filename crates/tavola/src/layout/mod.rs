@@ -66,7 +66,8 @@ pub(crate) use shard::{
 };
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{
-    CapacityWord, FORMAT, MAGIC, MOST_MS, PARTICIPANTS, Participant, Pool, Superblock, fingerprint,
+    COPIED_IN_USE, CapacityWord, FORMAT, MAGIC, MOST_MS, PARTICIPANTS, Participant, Pool,
+    Superblock, fingerprint,
 };
 pub(crate) use timing::{BINS, TIMINGS, Timing, bin_end_ns, count_time};
 pub use uid::Hint;

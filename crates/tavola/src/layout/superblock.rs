@@ -18,6 +18,10 @@ pub(crate) const PARTICIPANTS: u32 = 1024;
 /// The longest time that is kept, in milliseconds: a thousand years.
 pub(crate) const MOST_MS: u64 = 1000 * 366 * 86_400_000;
 
+/// In `copied`: the bytes were copied, by something that does not know tables, while a participant
+/// was attached to the original. A value may consist of parts of two.
+pub(crate) const COPIED_IN_USE: u64 = u64::from_le_bytes(*b"CopyUsed");
+
 /// Option: all keys and all values have the lengths told by `lengths`.
 const FIXED: u32 = 1;
 /// Option, beside that: all items have room for a uid.
@@ -69,7 +73,9 @@ pub(crate) struct Superblock {
     pub(crate) last_slot: W32,
     /// Leases that were given without a record, as all of a shard were taken.
     pub(crate) leases_unrecorded: W64,
-    unused: [W64; 5],
+    unused: [W64; 4],
+    /// [`COPIED_IN_USE`]: the file is a copy that was made while a participant was attached.
+    pub(crate) copied: W64,
     /// [`SampledWord`](super::SampledWord): the last sample of what was done.
     pub(crate) sampled: W64,
     unused_lines: [W64; 103],
@@ -83,8 +89,8 @@ assert_layout!(Superblock, size 4096, {
     magic: 0, endian: 8, format: 12, fingerprint: 16, max_size: 24, shards_log2: 32, dir_log2: 36,
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
     ttl_ms: 88, reserved: 96, checksum: 120, clock: 128, leases: 136, last_slot: 140,
-    leases_unrecorded: 144, unused: 152, sampled: 192, unused_lines: 200, pool: 1024, tail: 1216,
-    extents: 2048,
+    leases_unrecorded: 144, unused: 152, copied: 184, sampled: 192, unused_lines: 200, pool: 1024,
+    tail: 1216, extents: 2048,
 });
 
 /// The page pool: pages no shard owns. All but `frontier` is derived from the page words.
@@ -174,12 +180,16 @@ pub(crate) struct Participant {
     pub(crate) sets: W64,
     /// Those that remove keys.
     pub(crate) removes: W64,
-    unused: [W64; 4],
+    unused: [W64; 2],
+    /// Inode number of the file that it attached to; 0: unknown.
+    pub(crate) file_ino: W64,
+    /// When that file was made, in nanoseconds since 1970; 0: its file system does not say.
+    pub(crate) file_born: W64,
 }
 assert_layout!(Participant, size 128, {
     generation: 0, state: 4, pid: 8, estate: 12, start_time: 16, pid_ns: 24, time_ns: 32,
     attached: 40, connections: 48, accepted: 56, hits: 64, misses: 72, sets: 80, removes: 88,
-    unused: 96,
+    unused: 96, file_ino: 112, file_born: 120,
 });
 
 impl Superblock {

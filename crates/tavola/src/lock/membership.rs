@@ -8,6 +8,7 @@
 //!
 //! The slot's generation rises with each use: words of an earlier user name nobody any more.
 
+use super::copied::note_copy;
 use super::gate::Gate;
 use crate::error::{Error, Result};
 use crate::layout::{PARTICIPANTS, Participant, Timing};
@@ -202,6 +203,7 @@ fn try_slot(
     }
     let before = id_of(slot, p.generation.load(Ordering::Relaxed) & GENERATIONS);
     if state == ATTACHED {
+        note_copy(region, slot);
         // Before the generation: whoever finds us dead finds both estates.
         p.estate.store(before, Ordering::Release);
     }
@@ -217,6 +219,9 @@ fn try_slot(
     p.pid_ns.store(who.pid_ns, Ordering::Relaxed);
     p.time_ns.store(who.time_ns, Ordering::Relaxed);
     p.attached.store(sys::clock::unix_s(), Ordering::Relaxed);
+    let [ino, born] = region.file_identity();
+    p.file_ino.store(ino, Ordering::Relaxed);
+    p.file_born.store(born, Ordering::Relaxed);
     p.connections.store(0, Ordering::Relaxed);
     p.accepted.store(0, Ordering::Relaxed);
     raise_last_slot(region, slot);
@@ -350,6 +355,7 @@ pub(crate) fn adopt(region: &Region, id: u32, me: u32) -> Option<u32> {
         retire(region, id, false);
         return None;
     }
+    note_copy(region, slot);
     Some(id)
 }
 

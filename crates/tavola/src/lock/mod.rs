@@ -19,9 +19,11 @@
 //! allocation of process memory. **L3** A thread that holds one and comes here again (from a signal
 //! handler) is refused with [`Error::Reentrant`].
 
+mod copied;
 mod gate;
 mod membership;
 
+pub(crate) use copied::is_copied_in_use;
 pub(crate) use gate::Gate;
 pub(crate) use membership::{
     ABANDONED, Membership, adopt, clear_estate, estate_of, is_alive, members, next_member, retire,

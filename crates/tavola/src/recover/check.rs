@@ -29,6 +29,12 @@ pub struct CheckReport {
     pub problems: Vec<String>,
     /// How many there are.
     pub problem_count: u64,
+    /// Whether the file was copied by something that does not know tables (`cp`, `mv` to another
+    /// file system, a snapshot) while a process was attached to the original. A value may then
+    /// consist of parts of two, and no check or repair can find that: take the data from another
+    /// place, or make copies by [`Table::copy_to`](crate::Table::copy_to). No problem of the
+    /// structure, and not counted as one. If nobody wrote during the copy, nothing is mixed.
+    pub copied_in_use: bool,
 }
 
 impl CheckReport {

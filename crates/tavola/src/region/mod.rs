@@ -18,12 +18,15 @@ mod create;
 mod dirs;
 mod evicted;
 mod extents;
+mod file;
 mod leases;
 mod limited;
 mod location;
 mod name;
 mod samples;
+mod warning;
 
+pub(crate) use crate::sys::file::sync_directory;
 pub(crate) use cause::{no_room, told};
 pub(crate) use create::{Unmapped, create, open};
 pub(crate) use evicted::{TOLD, Told};
@@ -32,6 +35,7 @@ pub(crate) use name::{make_directory, remove_of};
 pub mod names {
     //! Where a name lives, which tables there are, and how one is removed.
     pub use super::name::{directory, list, path_of, remove};
+    pub use super::warning::warning;
 }
 
 use crate::layout::{

@@ -5,7 +5,7 @@ use super::{Options, Table};
 use crate::alloc::extent_names;
 use crate::error::{Error, Result};
 use crate::layout::{ExtentKind, ExtentName, Geometry, MAX_SIZE, MIN_SIZE, PAGE};
-use crate::lock::PATIENCE;
+use crate::lock::{PATIENCE, is_copied_in_use};
 use crate::log::{self, Ring};
 use crate::queue;
 use crate::recover::CheckReport;
@@ -154,6 +154,7 @@ impl Core {
                 Err(error) => report.problem(|| format!("queue pool {told:?}: {error}")),
             }
         }
+        report.copied_in_use = is_copied_in_use(region, me.unwrap_or(0));
         for name in extent_names(region, ExtentKind::Log) {
             let told = printable(&name);
             match log::open(region, &name) {

@@ -71,6 +71,16 @@ struct End {
     tags: u32,
     /// The size class, from 0.
     class: u32,
+    has_uid: bool,
+}
+
+/// A key with all that belongs to it, except its uid.
+pub(super) struct WholeEntry<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) value: &'a [u8],
+    pub(super) shown: Shown,
+    pub(super) tags: Tags,
+    pub(super) has_uid: bool,
 }
 
 /// Where the reading of one segment stands.
@@ -127,17 +137,32 @@ impl<'a> Iter<'a> {
     /// # Errors
     /// As [`Iter::next_entry`].
     pub fn next_with_tags(&mut self) -> Result<Option<(FullEntry<'_>, Tags)>> {
+        let core = self.table.core()?;
+        let whole = self.next_whole()?;
+        Ok(whole.map(|entry| {
+            let attributes = core.attributes(entry.shown);
+            ((entry.key, entry.value, attributes), entry.tags)
+        }))
+    }
+
+    /// The next key with all that belongs to it.
+    pub(super) fn next_whole(&mut self) -> Result<Option<WholeEntry<'_>>> {
         let Some([start, key_end, end]) = self.advance()? else {
             return Ok(None);
         };
-        let attributes = self.core().attributes(self.at.ends[self.at.next - 1].told);
+        let last = self.at.ends[self.at.next - 1];
         let mut tags = Tags::NONE;
         for word in self.at.bytes[end..self.at.start].chunks_exact(8) {
             let word = word.try_into().expect("chunks of exactly 8 bytes");
             tags.push(Hint::from_bits(u64::from_ne_bytes(word)));
         }
-        let (key, value) = (&self.at.bytes[start..key_end], &self.at.bytes[key_end..end]);
-        Ok(Some(((key, value, attributes), tags)))
+        Ok(Some(WholeEntry {
+            key: &self.at.bytes[start..key_end],
+            value: &self.at.bytes[key_end..end],
+            shown: last.told,
+            tags,
+            has_uid: last.has_uid,
+        }))
     }
 
     /// As [`Iter::next_with_attributes`], with the number of the size class that the item needs, as
@@ -336,6 +361,7 @@ impl<'a> Iter<'a> {
                 told: item.told(),
                 tags,
                 class: class_of(item.block_bytes()).unwrap_or(0),
+                has_uid: item.hint().is_some(),
             });
         }
         true

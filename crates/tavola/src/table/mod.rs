@@ -5,6 +5,7 @@ mod background;
 mod batch;
 mod beside;
 mod cache;
+mod copy;
 mod core;
 mod counter;
 mod effort;

@@ -51,6 +51,24 @@ impl Options {
         }
     }
 
+    /// Those of a table with this geometry.
+    pub(super) fn like(geometry: &Geometry, capacity: Option<u64>, mode: u32) -> Self {
+        let fixed = geometry.fixed;
+        let has_uids = fixed.is_some_and(|fixed| fixed.uids);
+        Self {
+            max_size: Some(geometry.max_size),
+            // A cache whose word of the capacity is damaged may take all of the file.
+            capacity: capacity.or(geometry.is_cache.then_some(geometry.max_size)),
+            mode,
+            shards: Some(geometry.shards()),
+            naming: if has_uids { Naming::Give } else { Naming::Keep },
+            lengths: fixed.map(|fixed| (fixed.key_len, fixed.value_len)),
+            ttl: (geometry.ttl_ms > 0).then(|| Duration::from_millis(geometry.ttl_ms)),
+            versions: geometry.has_versions,
+            ..Self::new()
+        }
+    }
+
     /// The most bytes a new table may grow to, 1 MiB to 8 TiB, rounded up to 16 KiB; 64 GiB when
     /// not set. A reservation of addresses, not of memory; an existing table keeps its own.
     pub fn max_size(mut self, bytes: u64) -> Self {

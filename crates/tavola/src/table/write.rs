@@ -85,7 +85,7 @@ impl Core {
 
     /// Stores a value if `when` holds; says the key's uid then, if it was to get one.
     #[inline(always)]
-    fn store_hashed(
+    pub(super) fn store_hashed(
         &self,
         me: u32,
         key: (&[u8], Hash),

@@ -129,7 +129,7 @@ pub fn make_fifo(path: &Path) {
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
 }
 
-pub(super) fn c_string(path: &Path) -> CString {
+pub fn c_string(path: &Path) -> CString {
     CString::new(path.as_os_str().as_bytes()).unwrap()
 }
 

@@ -1,13 +1,17 @@
 //! Files: opened, read, made whole or not at all, sized and allocated, locked by the byte.
 
 mod create;
+mod identity;
 mod kept;
+mod kind;
 mod lock;
 mod open_dir;
 mod space;
 
 pub(crate) use create::{create_named_in, create_unnamed, publish_named, publish_unnamed};
+pub(crate) use identity::identity;
 pub(crate) use kept::{KeptFile, NameState};
+pub(crate) use kind::{Kind, kind_of};
 pub(crate) use lock::{LockHolder, byte_is_locked, try_lock_byte, unlock_byte};
 pub(crate) use open_dir::{Links, OpenDir, is_trusted, split};
 pub(crate) use space::{allocate, punch_hole, set_len};
@@ -15,7 +19,7 @@ pub(crate) use space::{allocate, punch_hole, set_len};
 use super::{check, retry};
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -92,6 +96,24 @@ fn info_from(stat: &libc::stat) -> FileInfo {
         kind: stat.st_mode & libc::S_IFMT,
         dev: stat.st_dev as u64,
         ino: stat.st_ino as u64,
+    }
+}
+
+/// Waits until the bytes of a file are on its disk; the pages of its mappings count.
+pub(crate) fn sync(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: passes no memory.
+    retry(|| unsafe { libc::fsync(fd.as_raw_fd()) }).map(drop)
+}
+
+/// Waits until the name of a file is on its disk. Not every file system can do this for a
+/// directory; the file itself is complete in any case.
+pub(crate) fn sync_directory(of: &Path) {
+    let dir = match of.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    };
+    if let Ok(fd) = open_with(dir, libc::O_RDONLY | libc::O_DIRECTORY, 0) {
+        let _ = sync(fd.as_fd());
     }
 }
 

@@ -1,0 +1,59 @@
+//! `tavola copy`: copies a table to a new file while other processes use it.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::args::{TableArg, warn_of};
+use crate::error::CliError;
+use crate::output::Output;
+use crate::units::counted;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola copy sessions /backup/sessions-monday
+  tavola copy sessions ./sessions.table          into this directory
+  tavola copy sessions trial                     another table, beside the first one
+
+Other processes go on using the table. Each key of the copy is whole: it has its value,
+expiry, flags, tags, marks and version. A key that has a uid gets a new uid. Queues and
+logs beside the table are not copied. The copy appears under its name when it is complete;
+a file that has the name already is not replaced. 'cp' is no substitute: it may put together
+parts of two values of a key, if a process writes meanwhile.";
+
+/// Copy a table to a new file while other processes use it
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    table: TableArg,
+    /// The new table: a name, or a path when it has a / in it
+    #[arg(value_name = "FILE")]
+    file: OsString,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let table = args.table.open_to_read()?;
+    warn_of(&args.file);
+    let keys = table.copy_to(&args.file)?;
+    let label = args.table.label();
+    let left_out = [(table.queue_pools()?, "queue pool"), (table.logs()?, "log")];
+    for (names, what) in left_out {
+        if !names.is_empty() {
+            eprintln!(
+                "tavola: {} beside {label} {} not copied: {}",
+                counted(names.len() as u64, what),
+                if names.len() == 1 { "is" } else { "are" },
+                names.join(", ")
+            );
+        }
+    }
+    let path = tavola::names::path_of(&args.file)?;
+    let mut out = Output::new();
+    out.line(format!(
+        "copied {} from {label} to {}",
+        counted(keys, "key"),
+        crate::output::printable(path.as_os_str().as_encoded_bytes())
+    ))?;
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,68 @@
+//! What tells a file from its copies.
+
+use super::super::check;
+use super::len_and_blocks;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Words of the kernel's `struct statx`, which is the same on all processors.
+const STATX_WORDS: usize = 32;
+const BIRTH_S: usize = 10;
+const BIRTH_NS: usize = 11;
+/// `STATX_BTIME`.
+const BIRTH: u64 = 0x800;
+
+/// The inode number of a file, and when it was made, in nanoseconds since 1970; 0: the file system
+/// or the kernel does not say.
+pub(crate) fn identity(fd: BorrowedFd<'_>) -> io::Result<[u64; 2]> {
+    Ok([len_and_blocks(fd)?.ino, birth(fd).unwrap_or(0)])
+}
+
+fn birth(fd: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut words = [0u64; STATX_WORDS];
+    // SAFETY: the buffer is as large as the structure that the kernel fills. Called by number
+    // because not every musl in use has the wrapper.
+    let asked = unsafe {
+        libc::syscall(
+            libc::SYS_statx,
+            fd.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH,
+            BIRTH as libc::c_uint,
+            words.as_mut_ptr(),
+        )
+    };
+    check(asked as libc::c_int)?;
+    let ns = words[BIRTH_NS] & u64::from(u32::MAX);
+    match words[0] & BIRTH {
+        0 => Ok(0),
+        _ => Ok(words[BIRTH_S].wrapping_mul(1_000_000_000).wrapping_add(ns)),
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::super::super::testing::TempDir;
+    use super::super::create_named;
+    use super::*;
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    use std::time::UNIX_EPOCH;
+
+    #[test]
+    fn a_copy_is_told_from_its_original_and_a_new_name_is_not() {
+        let dir = TempDir::new();
+        let file = create_named(&dir.path("one"), 0o600).unwrap();
+        let one = identity(file.as_fd()).unwrap();
+        let meta = std::fs::metadata(dir.path("one")).unwrap();
+        let born = meta.created().map_or(0, |time| {
+            time.duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64
+        });
+        assert_eq!(one, [meta.ino(), born]);
+        std::fs::copy(dir.path("one"), dir.path("two")).unwrap();
+        std::fs::rename(dir.path("one"), dir.path("three")).unwrap();
+        assert_eq!(identity(file.as_fd()).unwrap(), one);
+        let copy = std::fs::File::open(dir.path("two")).unwrap();
+        assert_ne!(identity(copy.as_fd()).unwrap(), one);
+    }
+}

@@ -1,0 +1,153 @@
+//! Copies a table key by key into a new file, while other processes go on writing.
+//!
+//! The new file has no name until it is complete, so no one opens an incomplete copy, and a death
+//! on the way leaves nothing behind. A copy of the bytes (`cp`) of a table that is being written
+//! is something else: the bytes of one value may come from two moments.
+
+use super::core::Core;
+use super::how::{Beside, Naming, Stamping, When};
+use super::iter::WholeEntry;
+use super::{Options, Table};
+use crate::alloc::{Stamp, capacity, extent_names};
+use crate::error::{Error, Result};
+use crate::index::Hash;
+use crate::layout::{COPIED_IN_USE, ExtentKind};
+use crate::lock::is_copied_in_use;
+use crate::region::{sync_directory, told};
+use crate::sync::Ordering;
+use std::ffi::OsStr;
+
+impl Core {
+    /// The options with which an empty table like this one is made.
+    fn options_of_copy(&self) -> Result<Options> {
+        let region = self.region();
+        let mode = region
+            .mode()
+            .map_err(|source| told("reading the table", self.path(), source))?;
+        Ok(Options::like(region.geometry(), capacity(region), mode))
+    }
+
+    /// Refuses a file that has no keys by its nature: its copy would be empty.
+    fn check_has_keys(&self) -> Result<()> {
+        let kinds = [
+            (ExtentKind::QueuePool, "a queue pool"),
+            (ExtentKind::Log, "a log"),
+        ];
+        for (kind, what) in kinds {
+            if extent_names(self.region(), kind).contains(&Vec::new()) {
+                return Err(Error::NotATable {
+                    path: self.path().to_path_buf(),
+                    why: format!("it is {what}, and only keys are copied"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a key of the table `from` with all that it has there, except its uid.
+    fn store_copy(&self, me: u32, from: &Table, entry: &WholeEntry<'_>) -> Result<()> {
+        let names = from.tag_names(&entry.tags)?;
+        let ends_ms = entry.shown.expiry_ms;
+        let left_ms = ends_ms.saturating_sub(from.core()?.region().now_ms());
+        let has_ended = ends_ms != 0 && left_ms == 0;
+        // A name is missing: that tag was invalidated, and the key with it.
+        if has_ended || names.len() != entry.tags.len() {
+            return Ok(());
+        }
+        let tags = self.tags(&names)?;
+        let stamping = Stamping::new(
+            Stamp {
+                expiry_ms: match ends_ms {
+                    0 => 0,
+                    _ => self.region().now_ms() + left_ms,
+                },
+                client: entry.shown.client,
+                marks: entry.shown.marks,
+                tags: &tags,
+                version: entry.shown.version,
+            },
+            false,
+        );
+        let naming = if entry.has_uid {
+            Naming::Give
+        } else {
+            Naming::Keep
+        };
+        let key = (entry.key, Hash::of(self.region(), entry.key));
+        let how = (naming, Beside(Some(&stamping)));
+        self.store_hashed(me, key, entry.value, When::Always, how)
+            .map(|_| ())
+    }
+
+    /// No version that the table `from` has given out is given to another value of the copy.
+    fn continue_versions(&self, from: &Core) {
+        let versions =
+            |core: &Core, shard| core.region().shard(shard).versions.load(Ordering::Relaxed);
+        let shards = from.region().geometry().shards();
+        let last = (0..shards).map(|shard| versions(from, shard)).max();
+        for shard in 0..self.region().geometry().shards() {
+            let word = &self.region().shard(shard).versions;
+            word.store(last.unwrap_or(0), Ordering::Relaxed);
+        }
+    }
+
+    fn fill_from(&self, from: &Table) -> Result<()> {
+        let me = self.writer()?;
+        let mut entries = from.iter();
+        while let Some(entry) = entries.next_whole()? {
+            self.store_copy(me, from, &entry)?;
+        }
+        if self.region().geometry().has_versions {
+            self.continue_versions(from.core()?);
+        }
+        if is_copied_in_use(from.core()?.region(), from.core()?.participant()) {
+            let word = &self.region().superblock().copied;
+            word.store(COPIED_IN_USE, Ordering::Relaxed);
+        }
+        let synced = self.region().sync();
+        synced.map_err(|source| told("writing the copy", self.path(), source))
+    }
+}
+
+impl Table {
+    /// Copies all keys into a new table, while other processes go on using this one. Returns how
+    /// many keys the copy has.
+    ///
+    /// The copy has the same limits and options and the same mode. A key keeps its value, expiry,
+    /// flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queues and
+    /// logs beside the table are not copied. The new file is complete and synchronised to its disk
+    /// before it gets its name.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-copy-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// let table = tavola::Table::open(dir.join("live"))?;
+    /// table.set(b"alice", b"1")?;
+    /// assert_eq!(table.copy_to(dir.join("backup"))?, 1);
+    /// let copy = tavola::Table::open_read_only(dir.join("backup"))?;
+    /// assert_eq!(copy.get(b"alice")?.as_deref(), Some(&b"1"[..]));
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::AlreadyExists`]: the name is taken, and that file is unchanged.
+    /// [`Error::NotATable`]: this file is a queue pool or a log. Otherwise as
+    /// [`Options::create`], [`Table::set`] and [`Iter::next_entry`](super::Iter::next_entry).
+    ///
+    /// # Concurrency
+    /// As [`Table::iter`]: a key that is there during the whole copy is in it, with a value that it
+    /// had meanwhile, whole. The values of two keys may be of two moments.
+    ///
+    /// # Crash
+    /// The copy appears whole or not at all.
+    pub fn copy_to(&self, name: impl AsRef<OsStr>) -> Result<u64> {
+        let core = self.core()?;
+        core.check_has_keys()?;
+        let options = core.options_of_copy()?;
+        let copy = options.create_with(name, |new| new.fill_from(self))?;
+        sync_directory(copy.path());
+        copy.len()
+    }
+}
