@@ -15,6 +15,9 @@ pub struct Look {
     shard_writes: u64,
 }
 
+/// The name of a table, and what it said, or why it said nothing.
+pub type Seen = (String, Result<Look, Error>);
+
 impl Look {
     pub fn at(table: &Table) -> Result<Look, tavola::Error> {
         let shards = table.shard_stats()?;
@@ -31,7 +34,7 @@ impl Look {
 }
 
 /// The page: of each table its name, and what it said unless it could not be read.
-pub fn page(tables: &[(String, Result<Look, Error>)]) -> String {
+pub fn page(tables: &[Seen]) -> String {
     let mut page = Page::default();
     page.family("tavola_build", Kind::Info, "", "The exporter.", |out| {
         out.put(&[("version", env!("CARGO_PKG_VERSION"))], 1);
