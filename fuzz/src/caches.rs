@@ -10,7 +10,7 @@ use crate::lengths::Lengths;
 use crate::op::{Key, Op, Value};
 use crate::region::damaged::{Damaged, tolerate};
 use crate::template::{Template, made};
-use crate::watch::within_limit;
+use crate::watch::{begin_operation, within_limit};
 use arbitrary::{Arbitrary, Unstructured};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -34,6 +34,15 @@ const WRITES: u16 = 250;
 const CAPACITY_AT: usize = 1024 + 32;
 /// In a shard's head: bytes of newcomers, hands, epoch.
 const HEAD_AT: usize = 4096 + 1424;
+/// In a shard's head: the counts and lists of the size classes, and all counts.
+const CLASSES_AT: std::ops::Range<usize> = 4096 + 632..4096 + 1280;
+const COUNTS_AT: std::ops::Range<usize> = 4096 + 580..4096 + 1536;
+/// Lengths of values: blocks of some classes, the largest, and chains that share a page with their
+/// block and that do not.
+const LENS: [usize; 16] = [
+    1, 8, 60, 400, 1_500, 3_500, 9_000, 15_900, 16_150, 16_400, 33_000, 59_000, 60_000, 61_000,
+    100_000, 200_000,
+];
 /// In the superblock: whether there are records of leases.
 const LEASES_AT: usize = 136;
 /// What a page word says in its low four bits, of a segment.
@@ -49,6 +58,8 @@ enum Spot {
     Records,
     /// Slots with keys and ghosts, and their states.
     Segments,
+    Classes,
+    Counts,
 }
 
 impl Aim for Spot {
@@ -59,6 +70,8 @@ impl Aim for Spot {
             Self::Head => HEAD_AT..HEAD_AT + 32,
             Self::Leases => LEASES_AT..LEASES_AT + 8,
             Self::Records => whole.lease_records(),
+            Self::Classes => CLASSES_AT,
+            Self::Counts => COUNTS_AT,
             Self::Segments => match whole.pages_of(SEGMENT).first() {
                 Some(from) => *from..*from + crate::image::PAGE,
                 None => return whole.place(Area::Pages, number),
@@ -91,6 +104,8 @@ enum Step {
     /// Sets a key with tags, a bit each; the last tag is invalidated meanwhile, or not.
     Tagged(Key, Value, u8, bool),
     Invalidate(u8),
+    /// Sets so many keys to values of all lengths.
+    Sized(u8, u8),
 }
 
 /// Damages the cache as the input says, uses it, repairs it and uses it again.
@@ -118,6 +133,7 @@ pub fn run(input: &[u8]) {
             let Ok(step) = Step::arbitrary(&mut source) else {
                 break;
             };
+            begin_operation();
             player.play(&step);
             if source.is_empty() {
                 break;
@@ -180,6 +196,13 @@ impl Player<'_> {
                 self.tags.set(&key, value, mask, is_late);
             }
             Step::Invalidate(number) => self.tags.invalidate(number),
+            Step::Sized(first, count) => {
+                for n in (0..count % 64).map(|more| first.wrapping_add(more)) {
+                    begin_operation();
+                    let (key, value) = (bytes(Key(n)), sized(n.into()));
+                    tolerate_lengths(self.table.set(&key, &value), self.lengths);
+                }
+            }
         }
     }
 
@@ -207,6 +230,19 @@ impl Player<'_> {
             Err(error) => Err(error),
         };
         tolerate_leases(ended, self.lengths);
+    }
+}
+
+/// A value of one of the lengths, which differ from a number to the next.
+fn sized(number: u16) -> Vec<u8> {
+    vec![number as u8; LENS[usize::from(number) % LENS.len()]]
+}
+
+/// As [`tolerate`], where a table of fixed lengths refuses others.
+fn tolerate_lengths(told: Result<()>, lengths: Lengths) {
+    match told {
+        Err(error) if lengths.are_told(&error) => {}
+        told => tolerate(told),
     }
 }
 
@@ -285,7 +321,8 @@ fn repair(table: &Table, lengths: Lengths, are_hidden: bool) {
     lease_all(table, lengths, are_hidden);
     tags::end_all(table, lengths);
     for n in 0..WRITES {
-        let (key, value) = lengths.entry(&n.to_le_bytes(), &[n as u8; 3000]);
+        begin_operation();
+        let (key, value) = lengths.entry(&n.to_le_bytes(), &sized(n));
         match table.set(&key, &value) {
             Ok(()) => {
                 let found = table.get(&key).expect("a key of a repaired table");

@@ -8,7 +8,7 @@ use crate::image::Area;
 use crate::lengths::Lengths;
 use crate::op::Op;
 use crate::template::{fixed_template, template};
-use crate::watch::within_limit;
+use crate::watch::{begin_operation, within_limit};
 use arbitrary::{Arbitrary, Unstructured};
 use damaged::{Damaged, tolerate};
 use std::collections::HashSet;
@@ -41,6 +41,7 @@ pub fn run(input: &[u8]) {
             let Ok(op) = Op::arbitrary(&mut source) else {
                 break;
             };
+            begin_operation();
             tolerate(damaged.play(&op));
             if source.is_empty() {
                 break;

@@ -1480,7 +1480,8 @@ tavola_status tavola_iter_open(const struct tavola_table *table, struct tavola_i
 // The next key and its value, lent until the next call with this walk. `value` may be NULL.
 //
 // # Errors
-// `TAVOLA_END`: there are no more. `TAVOLA_ERR_CORRUPT`: an item cannot be read.
+// `TAVOLA_END`: there are no more. `TAVOLA_ERR_CORRUPT`: some item could not be read; reported
+// once, after all that could. The next call returns `TAVOLA_END`.
 tavola_status tavola_iter_next(struct tavola_iter *iter,
                                struct tavola_bytes *key,
                                struct tavola_bytes *value);
@@ -2029,8 +2030,9 @@ tavola_status tavola_lease_fail(struct tavola_lease *lease,
 tavola_status tavola_lease_wait(struct tavola_lease *lease, uint64_t timeout_ms);
 
 // Whether others know of a lease of the caller's. False: so many keys of its shard are being
-// computed at once that there is no record left; others may compute this value, too, and nobody
-// notices that the key is removed meanwhile. False also of one that has ended, or is another's.
+// computed at once that there is no record left. Then others may compute this value, too, and a
+// fill may store nothing because another key was removed or changed meanwhile. False also of one
+// that has ended, or is another's.
 bool tavola_lease_is_recorded(const struct tavola_lease *lease);
 
 // Closes a lease. One that was neither filled nor failed is given up, and another may win it at

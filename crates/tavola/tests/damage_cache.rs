@@ -6,10 +6,10 @@ mod support;
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use support::flips::{assert_none, follow_all, try_each};
 use support::format::{self, Image};
-use support::part::{Actor, End, play, say};
+use support::part::{Actor, play};
 use support::patience::HANG_S;
 use support::process::alarm;
 use support::{Dir, Random, assert_clean, value_of, version_of};
@@ -233,25 +233,16 @@ fn flipper(args: &[String]) {
     let all = places(&original);
     let place = all.iter().find(|found| found.name == place).unwrap();
     let path = Path::new(template).with_extension("flipped");
-    let from: usize = from.parse().unwrap();
-    for (index, (at, bit)) in place.bits().into_iter().enumerate().skip(from) {
-        say(format!("try {index}"));
+    try_each(&place.bits(), from.parse().unwrap(), |index, at, bit| {
         let mut image = Image {
             bytes: original.bytes.clone(),
         };
         image.flip(at, bit);
         image.write(&path);
         alarm(HANG_S);
-        let tried = catch_unwind(AssertUnwindSafe(|| {
-            let hides_keys = hides_keys(place.name, at, bit);
-            try_flip(&path, index % 2 == 0, place.name == "capacity", hides_keys);
-        }));
-        if let Err(why) = tried {
-            let why = why.downcast_ref::<String>().cloned().unwrap_or_default();
-            say(format!("failed {index} at byte {at} bit {bit}: {why}"));
-        }
-    }
-    say("done");
+        let hides_keys = hides_keys(place.name, at, bit);
+        try_flip(&path, index % 2 == 0, place.name == "capacity", hides_keys);
+    });
 }
 
 fn flip_all(test: &str, shards: u32) {
@@ -260,45 +251,12 @@ fn flip_all(test: &str, shards: u32) {
     build(&template, shards);
     let mut failures = Vec::new();
     for place in places(&Image::read(&template)) {
-        let mut next = Some(0);
-        while let Some(from) = next {
+        follow_all(place.name, &mut failures, |from| {
             let args = [template.to_str().unwrap(), place.name, &from.to_string()];
-            let mut actor = Actor::start(test, "flipper", &args);
-            next = follow(&mut actor, place.name, from, &mut failures);
-        }
+            Actor::start(test, "flipper", &args)
+        });
     }
-    let count = failures.len();
-    assert!(
-        failures.is_empty(),
-        "{count} failures:\n{}",
-        failures.join("\n")
-    );
-}
-
-/// Hears an actor out; the flip to go on with when it died at one.
-fn follow(
-    actor: &mut Actor,
-    place: &str,
-    from: usize,
-    failures: &mut Vec<String>,
-) -> Option<usize> {
-    let mut current = from;
-    loop {
-        match actor.hear_or_end() {
-            Ok(line) if line == "done" => {
-                assert_eq!(actor.end(), End::Exit(0));
-                return None;
-            }
-            Ok(line) => match line.strip_prefix("try ") {
-                Some(index) => current = index.parse().unwrap(),
-                None => failures.push(format!("{place}: {line}")),
-            },
-            Err(end) => {
-                failures.push(format!("{place}: flip {current} ended it: {end:?}"));
-                return Some(current + 1);
-            }
-        }
-    }
+    assert_none(&failures);
 }
 
 #[test]

@@ -105,3 +105,78 @@ fn what_was_set_to_the_same_time_meanwhile_is_not_overwritten() {
         assert_clean(table);
     });
 }
+
+fn numbered(number: u32) -> Vec<u8> {
+    format!("key {number}").into_bytes()
+}
+
+/// Something that makes what is computed of a key stale.
+type Ending<'a> = &'a dyn Fn(&Table, &[u8]);
+
+/// A shard has records for a few leases only. One without a record must not store what was
+/// computed before its key was removed, either: nothing else tells it, as the key was missing
+/// before and after.
+#[test]
+fn of_a_hundred_leases_of_a_shard_none_stores_what_was_removed_meanwhile() {
+    let endings: [Ending<'_>; 3] = [
+        &|table, key| assert!(!table.remove(key).unwrap()),
+        &|table, key| {
+            table.set(key, b"newer").unwrap();
+            assert!(table.remove(key).unwrap());
+        },
+        &|table, _| table.clear().unwrap(),
+    ];
+    for ending in endings {
+        let table = Table::options().max_size(4 << 20).shards(1);
+        let table = table.private().unwrap();
+        let leases: Vec<Lease> = (0..100).map(|n| won(&table, &numbered(n))).collect();
+        assert!(leases.iter().any(|lease| !lease.is_recorded()));
+        for number in (0..100).step_by(7) {
+            ending(&table, &numbered(number));
+        }
+        for (number, lease) in (0..).zip(leases) {
+            let filled = lease.fill(b"of before").unwrap();
+            assert!(!(filled && number % 7 == 0), "{number} is stale");
+            let found = table.get(&numbered(number)).unwrap();
+            assert_eq!(found.is_some(), filled);
+        }
+        assert_clean(&table);
+    }
+}
+
+/// Nor over a value that was changed and kept its time.
+#[test]
+fn of_a_hundred_leases_of_a_shard_none_overwrites_what_was_changed_meanwhile() {
+    let table = Table::options().max_size(4 << 20).shards(1);
+    let table = table.private().unwrap();
+    for number in 0..100 {
+        let attributes = Attributes::ttl(HOUR);
+        table.set_with(&numbered(number), b"7", attributes).unwrap();
+    }
+    let leases: Vec<Lease> = (0..100)
+        .map(|number| stale(&table, &numbered(number)).1.unwrap())
+        .collect();
+    for number in (0..100).step_by(7) {
+        table.append(&numbered(number), b"7").unwrap();
+    }
+    for (number, lease) in (0..).zip(leases) {
+        let filled = lease.fill(b"of before").unwrap();
+        let found = table.get(&numbered(number)).unwrap().unwrap();
+        let is_changed = number % 7 == 0;
+        assert!(!(filled && is_changed), "{number} is overwritten");
+        assert!(filled || found == if is_changed { &b"77"[..] } else { b"7" });
+    }
+    assert_clean(&table);
+}
+
+/// If nothing is removed or changed, a lease without a record stores its value.
+#[test]
+fn leases_without_a_record_store_what_nobody_has_touched() {
+    let table = Table::options().max_size(4 << 20).shards(1);
+    let table = table.private().unwrap();
+    let leases: Vec<Lease> = (0..100).map(|n| won(&table, &numbered(n))).collect();
+    for (number, lease) in (0..).zip(leases) {
+        assert!(lease.fill(b"computed").unwrap(), "{number}");
+    }
+    assert_eq!(table.len().unwrap(), 100);
+}

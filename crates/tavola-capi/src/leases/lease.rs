@@ -271,8 +271,9 @@ pub unsafe extern "C" fn tavola_lease_wait(
 }
 
 /// Whether others know of a lease of the caller's. False: so many keys of its shard are being
-/// computed at once that there is no record left; others may compute this value, too, and nobody
-/// notices that the key is removed meanwhile. False also of one that has ended, or is another's.
+/// computed at once that there is no record left. Then others may compute this value, too, and a
+/// fill may store nothing because another key was removed or changed meanwhile. False also of one
+/// that has ended, or is another's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_lease_is_recorded(lease: *const tavola_lease) -> bool {
     entry_or(false, || {

@@ -48,7 +48,8 @@ pub unsafe extern "C" fn tavola_iter_open(
 /// The next key and its value, lent until the next call with this walk. `value` may be NULL.
 ///
 /// # Errors
-/// `TAVOLA_END`: there are no more. `TAVOLA_ERR_CORRUPT`: an item cannot be read.
+/// `TAVOLA_END`: there are no more. `TAVOLA_ERR_CORRUPT`: some item could not be read; reported
+/// once, after all that could. The next call returns `TAVOLA_END`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_iter_next(
     iter: *mut tavola_iter,

@@ -101,7 +101,13 @@ fn entries(
     const TICK: u64 = 1024;
     let mut since_tick = 0;
     let mut entries = table.iter();
-    while let Some(((key, value, attributes), tags)) = entries.next_with_tags()? {
+    let damage = loop {
+        let ((key, value, attributes), tags) = match entries.next_with_tags() {
+            Ok(Some(entry)) => entry,
+            Ok(None) => break None,
+            // It comes once, after all keys that can be read: the dump of these is whole.
+            Err(error) => break Some(error),
+        };
         let names = table.tag_names(&tags)?;
         // Less of them: one was invalidated since, and the key is gone with it.
         if names.len() == tags.len() {
@@ -113,6 +119,7 @@ fn entries(
             bar.inc(TICK);
             since_tick = 0;
         }
-    }
-    sink.finish().map_err(failed)
+    };
+    sink.finish().map_err(failed)?;
+    damage.map_or(Ok(()), |error| Err(error.into()))
 }

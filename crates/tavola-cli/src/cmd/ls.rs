@@ -60,7 +60,13 @@ fn list_keys(table: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
     let prefix = prefix.unwrap_or_default();
     let mut out = Output::new();
     let mut entries = table.iter();
-    while let Some((key, _)) = entries.next_entry()? {
+    let damage = loop {
+        let key = match entries.next_entry() {
+            Ok(Some((key, _))) => key,
+            Ok(None) => break None,
+            // It comes once, after all keys that can be read: these are printed.
+            Err(error) => break Some(error),
+        };
         if !key.starts_with(&prefix) {
             continue;
         }
@@ -73,9 +79,9 @@ fn list_keys(table: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
         } else {
             out.key_line(key)?;
         }
-    }
+    };
     out.finish()?;
-    Ok(ExitCode::SUCCESS)
+    damage.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
 fn list_tables(json: bool) -> Result<ExitCode, CliError> {

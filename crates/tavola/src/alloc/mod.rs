@@ -53,7 +53,7 @@ pub(crate) use pool::{
 };
 pub(crate) use slab::{
     choose_victim, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,
-    next_used, settle_page, spare_victim, take_block, unmark_page,
+    next_used, settle_page, spare_victim, take_block, take_block_there, unmark_page,
 };
 pub(crate) use strays::{adopt_strays, release_claims};
 pub use tags::Tags;

@@ -52,13 +52,31 @@ pub(crate) fn take_block(lock: &ShardLock<'_>, class_number: u32) -> Step<u64> {
     let Some(class) = Class::get(class_number) else {
         return corrupt("a size class");
     };
-    let head = &lock.head.classes[class_number as usize];
-    let mut page = head.partial.load(Ordering::Relaxed);
+    let mut page = lock.head.classes[class_number as usize]
+        .partial
+        .load(Ordering::Relaxed);
     if page == 0 {
         page = add_page(lock, class_number, class)?;
     } else if !is_ours(lock, page, class_number) {
         return corrupt("a list of slabs");
     }
+    take_from(lock, (class_number, class), page)
+}
+
+/// As [`take_block`], but takes no page from the pool for it. Returns `None` if no page of the
+/// class has a free block.
+pub(crate) fn take_block_there(lock: &ShardLock<'_>, class_number: u32) -> Step<Option<u64>> {
+    let head = lock.head.classes.get(class_number as usize);
+    match head.map_or(0, |head| head.partial.load(Ordering::Relaxed)) {
+        0 => Ok(None),
+        _ => take_block(lock, class_number).map(Some),
+    }
+}
+
+/// Gives out a block of a page that is in the list of its class.
+#[inline]
+fn take_from(lock: &ShardLock<'_>, (class_number, class): (u32, &Class), page: u32) -> Step<u64> {
+    let head = &lock.head.classes[class_number as usize];
     let slab = lock.region.slab(page);
     let words = class.words();
     let from = slab.from.load(Ordering::Relaxed).min(words);

@@ -68,7 +68,9 @@ pub(crate) fn evict(lock: &ShardLock<'_>) -> Step<Option<u64>> {
             return Ok(Some(bytes));
         }
     }
+    // A count that was damaged must not keep the hand going: there are no more segments than pages.
     let segments = lock.head.segments.load(Ordering::Relaxed);
+    let segments = segments.min(lock.region.frontier());
     let all = segments.saturating_add(1).saturating_mul(BUCKETS as u32);
     match walk(lock, Kind::Any, all)? {
         None => walk(lock, Kind::All, all),

@@ -66,7 +66,7 @@ pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;
 pub(crate) use place::{drop_key, insert, replace};
 pub(crate) use read::{glance, read, read_tag};
-pub(crate) use shrink::{empty_slabs, free_root, is_worth_tending, shrink_step, squeeze};
+pub(crate) use shrink::{Squeezed, empty_slabs, free_root, is_worth_tending, shrink_step, squeeze};
 pub(crate) use tags::{is_over, may_be_over, tag_name};
 pub(crate) use to_slice::{Glanced, ToSlice};
 pub(crate) use want::{Noted, Stamped, Value, Want};

@@ -20,7 +20,7 @@ use super::hash::Hash;
 use super::place::{make_room, put, repoint};
 use crate::alloc::{
     Item, Step, Stop, choose_victim, discard_block, give, give_empty_chunk, has_empty_chunk,
-    lose_empty_page, next_used, settle_uid, spare_victim, take_block,
+    lose_empty_page, next_used, settle_uid, spare_victim, take_block_there,
 };
 use crate::layout::{
     BUCKETS, CLASSES, Class, PageWord, SLOTS, Segment, ShardHead, is_key, slot_tag,
@@ -206,9 +206,20 @@ pub(crate) fn free_root(lock: &ShardLock<'_>) -> bool {
     true
 }
 
+/// What [`squeeze`] came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Squeezed {
+    /// The pool has a page more, and the shard one less.
+    Page,
+    /// No class has so many free blocks, or an item cannot be moved.
+    Nothing,
+    /// The counts of a class promised free blocks that are not there: they are wrong.
+    Contradicted,
+}
+
 /// Wins back a page of a class in which as many blocks are free as a page has, by moving the items
-/// of one elsewhere. False: there is no such class, or it could not be done.
-pub(crate) fn squeeze(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<bool> {
+/// of one page to the others.
+pub(crate) fn squeeze(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<Squeezed> {
     let free_bytes = |number: u32| {
         let (class, blocks, free) = blocks_of(lock.head, number)?;
         (blocks > u64::from(class.blocks) && free >= u64::from(class.blocks))
@@ -216,20 +227,24 @@ pub(crate) fn squeeze(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<bool> {
     };
     let most = (0..CLASSES as u32).max_by_key(|number| free_bytes(*number));
     let Some(number) = most.filter(|number| free_bytes(*number).is_some()) else {
-        return Ok(false);
+        return Ok(Squeezed::Nothing);
     };
     if lock.head.victim.load(Ordering::Relaxed) != 0 {
         spare_victim(lock);
     }
     let Some(page) = choose_victim(lock, number) else {
-        return Ok(false);
+        return Ok(Squeezed::Contradicted);
     };
-    empty_slabs(
-        lock,
-        Class::get(number).map_or(0, |class| class.blocks),
-        key,
-    )?;
-    Ok(lock.head.victim.load(Ordering::Relaxed) != page && !is_slab(lock, page))
+    let blocks = Class::get(number).map_or(0, |class| class.blocks);
+    // If the counts are right, the free blocks of the other pages are enough for its items.
+    if empty(lock, blocks, key)? == Emptied::NoRoom {
+        return Ok(Squeezed::Contradicted);
+    }
+    let is_free = lock.head.victim.load(Ordering::Relaxed) != page && !is_slab(lock, page);
+    Ok(match is_free {
+        true => Squeezed::Page,
+        false => Squeezed::Nothing,
+    })
 }
 
 fn is_slab(lock: &ShardLock<'_>, page: u32) -> bool {
@@ -260,43 +275,62 @@ fn is_class_sparse(head: &ShardHead, number: u32) -> bool {
 /// Moves at most `most` items out of a sparse page. True: there may be more to do. `key` is room
 /// for one key; who calls has reserved it before locking.
 pub(crate) fn empty_slabs(lock: &ShardLock<'_>, most: u32, key: &mut Vec<u8>) -> Step<bool> {
+    Ok(empty(lock, most, key)? == Emptied::Some)
+}
+
+/// What moving items out of a page came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Emptied {
+    /// There may be more to do.
+    Some,
+    /// There is nothing to do, or an item cannot be moved.
+    Nothing,
+    /// The other pages of the class have no free block.
+    NoRoom,
+}
+
+fn empty(lock: &ShardLock<'_>, most: u32, key: &mut Vec<u8>) -> Step<Emptied> {
     let mut page = lock.head.victim.load(Ordering::Relaxed);
     if page == 0 {
         (0..CLASSES as u32).for_each(|number| lose_empty_page(lock, number));
         give_empty_chunk(lock);
         let Some(number) = sparse_class(lock) else {
-            return Ok(false);
+            return Ok(Emptied::Nothing);
         };
         let Some(chosen) = choose_victim(lock, number) else {
-            return Ok(false);
+            return Ok(Emptied::Nothing);
         };
         page = chosen;
     }
     let Some((number, class)) = class_of_page(lock.region, lock.number, page) else {
         spare_victim(lock);
-        return Ok(true);
+        return Ok(Emptied::Some);
     };
     for _ in 0..most {
         if lock.head.victim.load(Ordering::Relaxed) != page {
-            return Ok(true);
+            return Ok(Emptied::Some);
         }
         let from = lock.head.victim_block.load(Ordering::Relaxed);
         let Some((block, item_ref)) = next_used(lock, page, class, from) else {
             spare_victim(lock);
-            return Ok(true);
+            return Ok(Emptied::Some);
         };
         lock.head.victim_block.store(block + 1, Ordering::Relaxed);
         match move_item(lock, number, item_ref, key) {
-            Ok(true) => {}
-            // No room elsewhere, or a block no slot leads to: leave the page as it is.
-            Ok(false) | Err(Stop::Need(_)) => {
+            Ok(Moved::Away) => {}
+            // Leave the page as it is.
+            Ok(Moved::NoRoom) => {
                 spare_victim(lock);
-                return Ok(false);
+                return Ok(Emptied::NoRoom);
+            }
+            Ok(Moved::Not) | Err(Stop::Need(_)) => {
+                spare_victim(lock);
+                return Ok(Emptied::Nothing);
             }
             Err(stop) => return Err(stop),
         }
     }
-    Ok(true)
+    Ok(Emptied::Some)
 }
 
 fn class_of_page(region: &Region, shard: u32, page: u32) -> Option<(u32, &'static Class)> {
@@ -312,30 +346,42 @@ fn class_of_page(region: &Region, shard: u32, page: u32) -> Option<(u32, &'stati
     }
 }
 
-fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> Step<bool> {
+/// What became of an item that was to be moved.
+enum Moved {
+    Away,
+    /// The other pages of its class have no free block.
+    NoRoom,
+    /// It cannot be moved: its key is too long, it is damaged, or no slot leads to it.
+    Not,
+}
+
+fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> Step<Moved> {
     let (Some(item), Some(shape)) = (Item::at(lock.region, old), Class::get(class)) else {
-        return Ok(false);
+        return Ok(Moved::Not);
     };
     let fits = item.block_bytes() <= u64::from(shape.block);
     if !fits || item.key_len() > key.capacity() as u64 {
-        return Ok(false);
+        return Ok(Moved::Not);
     }
     key.clear();
     if !item.copy_key(key) {
-        return Ok(false);
+        return Ok(Moved::Not);
     }
     let hash = Hash::of_item(&item, key);
     // One that leads elsewhere is damage: the item stays where it is.
     let Ok(hint) = own_hint(lock, &item) else {
-        return Ok(false);
+        return Ok(Moved::Not);
     };
-    let new = take_block(lock, class)?;
+    // A page from the pool would be a page less there for the one that comes free.
+    let Some(new) = take_block_there(lock, class)? else {
+        return Ok(Moved::NoRoom);
+    };
     item.move_to(new);
     if hash.shard() == lock.number && repoint(lock, hash, old, new)? {
         settle_uid(lock, hint, new);
         discard_block(lock, old)?;
-        return Ok(true);
+        return Ok(Moved::Away);
     }
     discard_block(lock, new)?;
-    Ok(false)
+    Ok(Moved::Not)
 }

@@ -62,7 +62,7 @@ pub(crate) use queue::{
 };
 pub(crate) use sample::{SAMPLES, Sample, Sampled, SampledWord};
 pub(crate) use shard::{
-    ClassHead, DIR_INLINE, HandWord, LayoutWord, ShardHead, SweepWord, UidLayout,
+    ClassHead, DIR_INLINE, HandWord, LEASE_ENDS, LayoutWord, ShardHead, SweepWord, UidLayout,
 };
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{

@@ -6,6 +6,10 @@ use crate::sync::{W32, W64};
 /// Directory entries that stand in the head itself: what a shard of some 150,000 keys needs.
 pub(crate) const DIR_INLINE: u32 = 128;
 
+/// Parts of a shard, by the lowest bits of all of a key's hash, that each have a count of ends for
+/// leases without a record.
+pub(crate) const LEASE_ENDS: u32 = 8;
+
 /// One shard.
 #[repr(C, align(64))]
 pub(crate) struct ShardHead {
@@ -83,7 +87,10 @@ pub(crate) struct ShardHead {
     pub(crate) shrink_hand: W32,
     /// Of a table with versions: the last that was given to a key without being asked for.
     pub(crate) versions: W64,
-    reserved_tail: [W64; 5],
+    /// For leases without a record: each rises when what was computed of a key of that part of the
+    /// shard would be stale, see [`LEASE_ENDS`].
+    pub(crate) lease_ends: [W32; LEASE_ENDS as usize],
+    reserved_tail: W64,
 }
 assert_layout!(ShardHead, size 1536, {
     layout: 0, dir_inline: 8, uid_layout: 520, tag_epoch: 528, reserved_read: 536, lock: 576,
@@ -93,7 +100,8 @@ assert_layout!(ShardHead, size 1536, {
     uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, sweep: 1400,
     sweep_moves: 1408, tags: 1412, expired: 1416, newcomers: 1424, new_hand: 1432,
     old_hand: 1440, epoch: 1448, epoch_left: 1452, evicted_new: 1456, evicted_old: 1464,
-    ghost_hits: 1472, dir_backed: 1480, shrink_hand: 1484, versions: 1488, reserved_tail: 1496,
+    ghost_hits: 1472, dir_backed: 1480, shrink_hand: 1484, versions: 1488, lease_ends: 1496,
+    reserved_tail: 1528,
 });
 
 /// The slabs of one class in one shard. Derived: recovery rebuilds it.

@@ -11,6 +11,7 @@
 
 use super::Table;
 use super::core::Core;
+use super::effort::Tries;
 use super::entry::{Details, Entry};
 use super::how::{Beside, NEXT, Stamping, When};
 use crate::alloc::{Shown, Stamp, Tags, copy_with_field, discard_block, expect_expiry};
@@ -334,11 +335,13 @@ impl Table {
         out: &mut Vec<u8>,
     ) -> Result<Option<Details>> {
         let core = self.core()?;
+        let mut tries = Tries::new();
         while core.get_to_touch(key, out)? {
             if let Some(had) = core.touch(key, expiry, When::Equals(out))? {
                 core.count_call();
                 return Ok(Some(core.details(had)));
             }
+            tries.fail(out.clone())?;
         }
         core.count_call();
         Ok(None)

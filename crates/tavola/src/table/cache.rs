@@ -6,22 +6,18 @@
 use super::Table;
 use super::core::{Core, MOST_AT_ONCE};
 use super::effort::{Effort, StepsBack};
+use super::relief::{Relief, relieve};
 use crate::alloc::{
-    Chain, Step, Stop, available, capacity, free_pages, give_back, give_up_free, give_up_some,
-    in_hand, is_over, lock_pool, mark_use, may_hold, rebuild_pool, reckon, set_capacity,
-    within_reach,
+    Chain, capacity, free_pages, give_back, give_up_free, give_up_some, in_hand, is_over, mark_use,
+    may_hold, reckon, set_capacity, within_reach,
 };
 use crate::error::{Error, Result};
-use crate::index::{Hash, Noted, Want, evict, read, squeeze, visit};
+use crate::index::{Hash, Noted, Want, read, visit};
 use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
 use crate::lock::{ShardLock, tally};
 use crate::sync::Ordering;
 use std::time::Duration;
 
-/// Keys evicted in one go: the writes that follow find room.
-const EVICTED: u32 = 4;
-/// Bytes of key and value that are evicted in one go at most.
-const MOST_EVICTED: u64 = 4096;
 /// Pages a cache that is too large gives up in one step, and how often keys are evicted for them.
 const GIVEN_UP: u32 = 2;
 const RELIEFS: u32 = 32;
@@ -127,40 +123,6 @@ impl Core {
         }
     }
 
-    /// Makes room for so many pages, best in that shard. False: there is nothing to evict, and what
-    /// others had in hand was waited for in vain; or there is never so much room.
-    #[cold]
-    pub(super) fn evict_for(
-        &self,
-        shard: Option<u32>,
-        me: u32,
-        wanted: u32,
-        effort: &mut Effort,
-    ) -> Result<bool> {
-        let region = self.region();
-        if wanted > MOST_AT_ONCE && !may_hold(region, wanted) {
-            return Ok(self.mend_counts(me)? && may_hold(region, wanted));
-        }
-        loop {
-            if self.relieve(shard, me)? {
-                effort.others_get_on();
-                // For one page, a block that was freed may do as well.
-                if wanted <= 1 || available(region) >= wanted {
-                    return Ok(true);
-                }
-                continue;
-            }
-            let is_there = || within_reach(region) >= wanted.max(1);
-            if !effort.may_wait() || !is_there() && in_hand(region, me) == 0 {
-                return self.mend_counts(me);
-            }
-            effort.nap();
-            if is_there() {
-                return Ok(true);
-            }
-        }
-    }
-
     /// After a writer that holds a chain has found no room for the rest. True: others hold some,
     /// who may lack what it had; it has given that up, and is to begin again.
     #[cold]
@@ -207,10 +169,10 @@ impl Core {
         let wanted = bytes.div_ceil(PAGE) as u32;
         // All of one shard, where blocks that come free make up pages sooner.
         let shard = self.relieved.fetch_add(1, Ordering::Relaxed) % region.geometry().shards();
-        let mut given_up = 0;
+        let (mut given_up, mut effort) = (0, Effort::new());
         while given_up < wanted {
             match give_up_free(region, me, wanted - given_up)? {
-                0 if !(self.relieve(Some(shard), me)? || self.mend_counts(me)?) => break,
+                0 if !self.relieve_or_mend(Some(shard), me, &mut effort)? => break,
                 count => given_up += count,
             }
         }
@@ -225,51 +187,14 @@ impl Core {
         outcome
     }
 
-    /// Wins back some memory, best in that shard, as what it gives up can be used there at once.
-    /// False: there is nothing to evict.
-    fn relieve(&self, shard: Option<u32>, me: u32) -> Result<bool> {
-        let shards = self.region().geometry().shards();
-        let first = shard.unwrap_or_else(|| self.relieved.fetch_add(1, Ordering::Relaxed));
-        let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
-        // A shard that somebody holds is waited for when no other had anything: its holder may be
-        // stopped.
-        for is_patient in [false, true] {
-            for turn in 0..shards {
-                let number = first.wrapping_add(turn) % shards;
-                let lock = match is_patient || turn == 0 && shard.is_some() {
-                    true => Some(self.lock(number, me)?),
-                    false => ShardLock::try_acquire(self.region(), number, me),
-                };
-                let Some(lock) = lock else { continue };
-                if relieve(&lock, &mut key)? {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-
-    /// Counts the pages anew: those that were damaged may say that there is no room. True: they
-    /// were.
-    fn mend_counts(&self, me: u32) -> Result<bool> {
-        let region = self.region();
-        let counts = || {
-            let pool = region.pool();
-            let holes = pool.hole_count.load(Ordering::Relaxed);
-            (holes, pool.overhead.load(Ordering::Relaxed))
-        };
-        let before = counts();
-        rebuild_pool(&lock_pool(region, me)?);
-        Ok(counts() != before)
-    }
-
     /// A piece of work on a cache that is too large, as its capacity became smaller.
     #[cold]
     pub(super) fn shrink_some(&self, shard: u32, me: u32) -> Result<()> {
         let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
         if let Some(lock) = ShardLock::try_acquire(self.region(), shard, me) {
             for _ in 0..RELIEFS {
-                if free_pages(self.region()) >= GIVEN_UP || !relieve(&lock, &mut key)? {
+                let is_enough = free_pages(self.region()) >= GIVEN_UP;
+                if is_enough || relieve(&lock, &mut key)? == Relief::Nothing {
                     break;
                 }
             }
@@ -279,42 +204,16 @@ impl Core {
 
     /// Does all of it.
     pub(super) fn shrink(&self, me: u32) -> Result<()> {
+        let mut effort = Effort::new();
         while is_over(self.region()) {
             give_up_some(self.region(), me, u32::MAX)?;
-            if is_over(self.region()) && !(self.relieve(None, me)? || self.mend_counts(me)?) {
+            if is_over(self.region()) && !self.relieve_or_mend(None, me, &mut effort)? {
                 break;
             }
         }
         give_back(self.region(), me, u32::MAX, false)?;
         Ok(())
     }
-}
-
-/// Wins back a page if some blocks are free that it can do without, and evicts some keys if not.
-/// False: there is nothing to evict.
-fn relieve(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Result<bool> {
-    match try_relieve(lock, key) {
-        Ok(is_relieved) => Ok(is_relieved),
-        Err(Stop::Fail(error)) => Err(error),
-        Err(Stop::Need(_)) => Ok(false),
-    }
-}
-
-fn try_relieve(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<bool> {
-    if squeeze(lock, key)? {
-        return Ok(true);
-    }
-    let mut bytes = 0;
-    for number in 0..EVICTED {
-        match evict(lock)? {
-            Some(evicted) => bytes += evicted,
-            None => return Ok(number > 0),
-        }
-        if bytes >= MOST_EVICTED {
-            break;
-        }
-    }
-    Ok(true)
 }
 
 impl Table {

@@ -7,36 +7,26 @@ use super::latency::Due;
 use super::leases::Asked;
 use super::maintain::Collapsed;
 use super::name::NameWatch;
-use crate::alloc::{
-    Chain, Need, Step, Stop, give_back, is_over, is_worth_giving_back, provision, raise_frontier,
-    reckon_anew,
-};
-use crate::error::{Error, Result};
-use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
-use crate::layout::{BUCKETS, DIR_INLINE, LARGEST_BLOCK, Participant, large_split};
-use crate::lock::{Membership, PATIENCE, ShardLock, is_alive, next_member, tally};
+use super::tending::Steps;
+use crate::alloc::{Chain, Need, Step, Stop, give_back, provision, raise_frontier, reckon_anew};
+use crate::error::{Error, Result, corrupt};
+use crate::layout::{BUCKETS, DIR_INLINE, Participant, large_split};
+use crate::lock::{Membership, PATIENCE, ShardLock, tally};
 use crate::recover::{
     CheckReport, check, check_pool, lock_shard, reap, reap_dead, recover, repair_pool,
     settle_estate,
 };
 use crate::region::{Region, no_room};
 use crate::sync::{Ordering, W32, W64};
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
-
-/// Steps of a thread under locks between two of tending.
-const TEND_EVERY: u32 = 64;
-/// Items moved in one step.
-const TEND_MOVES: u32 = 8;
-/// Pages given back in one step.
-const TEND_PAGES: u32 = 8;
-/// Steps between two looks at whether some participant has died.
-const LOOK_FOR_DEAD_EVERY: u32 = 16;
 
 /// Rounds of one operation after which a cache wins back one page more at once, and how many at
 /// most: a segment, a page for the item, a chunk of uids.
 const IN_VAIN: u32 = 128;
 pub(super) const MOST_AT_ONCE: u32 = 3;
+/// Rounds of one operation that each fetched what it lacked. Others may have been faster some
+/// times; after so many what says that it is there is damaged.
+const MOST_ROUNDS: u32 = 1 << 16;
 /// In how many rounds a full table is scraped, for how many pages.
 const SCRAPES: u32 = 64;
 const SCRAPED_PAGES: u32 = 4;
@@ -49,15 +39,10 @@ const UID_DIRECTORY_STEP: u32 = 1024;
 /// How often a check looks at what may only be on its way.
 const LOOKS: u32 = 10;
 
-thread_local! {
-    /// Steps of this thread, over all tables.
-    static WRITES: Cell<u32> = const { Cell::new(0) };
-}
-
 /// The inside of a [`Table`](super::Table).
 pub(super) struct Core {
     region: Region,
-    membership: Membership,
+    pub(super) membership: Membership,
     path: PathBuf,
     pub(super) collapsed: Collapsed,
     /// When the owners of leases were last asked for.
@@ -65,8 +50,9 @@ pub(super) struct Core {
     /// Whether keys that are stored get a uid unasked.
     pub(super) naming: Naming,
     pub(super) name: NameWatch,
+    pub(super) steps: Steps,
     /// The slot at which the dead are looked for next.
-    looked: W32,
+    pub(super) looked: W32,
     /// The shard a cache evicts from next, where it is all the same.
     pub(super) relieved: W32,
     /// 1: visits cannot be noted, as this process cannot attach.
@@ -90,6 +76,7 @@ impl Core {
             asked: Asked::new(),
             naming,
             name: NameWatch::new(),
+            steps: Steps::new(),
             looked: W32::new(0),
             relieved: W32::new(0),
             is_untold: W32::new(0),
@@ -208,6 +195,9 @@ impl Core {
                         Need::Directory { .. } | Need::UidDirectory { .. } => None,
                     };
                     rounds += 1;
+                    if rounds == MOST_ROUNDS {
+                        return corrupt("the counts of a shard or of the pool");
+                    }
                     self.or_make_room(me, Some(shard), &mut effort, wanted, fetched)?;
                 }
             }
@@ -342,84 +332,6 @@ impl Core {
         if self.region.is_cache() {
             let before = word(tally(&self.region, me)).fetch_add(1, Ordering::Relaxed);
             self.after_count(before, &self.due.write);
-        }
-    }
-
-    /// After a step under a shard's lock, when it is free again: some housekeeping now and then.
-    #[inline(always)]
-    pub(super) fn after_step(&self, me: u32) {
-        let writes = WRITES.get().wrapping_add(1);
-        WRITES.set(writes);
-        if writes.is_multiple_of(TEND_EVERY) {
-            // The write is done, whatever becomes of this: what is wrong elsewhere shows in the
-            // operations it concerns.
-            let _ = self.tend(writes / TEND_EVERY, me);
-        }
-    }
-
-    /// A bounded piece of housekeeping, done every so many steps, whichever shard they went to.
-    #[cold]
-    fn tend(&self, turn: u32, me: u32) -> Result<()> {
-        self.look_at_name();
-        let shard = turn % self.region.geometry().shards();
-        self.sweep_shard(shard, me, None);
-        self.tend_shard(shard, me, TEND_MOVES, false)?;
-        if is_over(&self.region) {
-            self.shrink_some(shard, me)?;
-        }
-        if is_worth_giving_back(&self.region) {
-            give_back(&self.region, me, TEND_PAGES, false)?;
-        }
-        if turn.is_multiple_of(LOOK_FOR_DEAD_EVERY) {
-            self.look_for_dead(me)?;
-        }
-        Ok(())
-    }
-
-    /// Looks at one of the participants, the next one each time.
-    fn look_for_dead(&self, me: u32) -> Result<()> {
-        let (member, next) = next_member(&self.region, self.looked.load(Ordering::Relaxed));
-        self.looked.store(next, Ordering::Relaxed);
-        match member {
-            Some(m) if m.id == me => settle_estate(&self.region, me, me).map(|_| ()),
-            Some(m) if !is_alive(&self.region, m.id, me) => {
-                reap_dead(&self.region, &self.membership.gate, me, m.id).map(|_| ())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// One step of the search for expired keys in one shard, if there may be any, and nobody holds
-    /// it.
-    pub(super) fn sweep_shard(&self, shard: u32, me: u32, most: Option<usize>) {
-        if may_expire(self.region.shard(shard))
-            && let Some(lock) = ShardLock::try_acquire(&self.region, shard, me)
-        {
-            // What is damaged shows in the operations it concerns.
-            let _ = sweep_step(&lock, most);
-        }
-    }
-
-    /// One step of shrinking in one shard. True: there may be more to do. Unless it is to `wait`, a
-    /// shard that somebody holds is passed over: its holder may be stopped.
-    pub(super) fn tend_shard(&self, shard: u32, me: u32, moves: u32, wait: bool) -> Result<bool> {
-        if !is_worth_tending(self.region.shard(shard)) {
-            return Ok(false);
-        }
-        let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
-        let lock = match wait {
-            true => self.lock(shard, me)?,
-            false => match ShardLock::try_acquire(&self.region, shard, me) {
-                Some(lock) => lock,
-                None => return Ok(false),
-            },
-        };
-        let shrunk = shrink_step(&lock);
-        let freed = free_root(&lock);
-        match empty_slabs(&lock, moves, &mut key) {
-            Ok(emptied) => Ok(shrunk || freed || emptied),
-            Err(Stop::Fail(error)) => Err(error),
-            Err(Stop::Need(_)) => Ok(false),
         }
     }
 

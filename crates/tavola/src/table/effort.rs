@@ -1,5 +1,6 @@
 //! How much a write does for room before it says `Full`.
 
+use crate::error::{Result, corrupt};
 #[cfg(feature = "shuttle")]
 use crate::sync::{model, spin_hint};
 use crate::sys::clock;
@@ -14,11 +15,23 @@ const NAP: Duration = Duration::from_millis(1);
 /// How often one that holds the pages of a large value gives them up for others and begins again.
 const STEPS_BACK: u32 = 6;
 
+/// Reliefs of a shard, without a free page more, after which its counts must be wrong. (Each evicts
+/// up to four keys. If each size class lacks one block for a page, some 6,000 have to go.)
+const IN_VAIN: u32 = 4096;
+/// A page that was won counts as so many reliefs: others may have taken it.
+const PAGE_IN_VAIN: u32 = 4;
+/// How often the counts are made anew within one operation.
+const COUNTS: u32 = 1;
+
 /// What an operation may still do.
 pub(super) struct Effort {
     pub(super) scrapes: u32,
     naps: u32,
     most_naps: u32,
+    /// Reliefs since there were more free pages than ever before.
+    in_vain: u32,
+    most_free: u32,
+    counts: u32,
 }
 
 impl Effort {
@@ -27,6 +40,9 @@ impl Effort {
             scrapes: SCRAPES,
             naps: NAPS,
             most_naps: NAPS,
+            in_vain: 0,
+            most_free: 0,
+            counts: COUNTS,
         }
     }
 
@@ -49,9 +65,67 @@ impl Effort {
         nap(NAP);
     }
 
+    /// Notes a relief, of a page or of keys, after which so many pages are free. True: so many
+    /// reliefs of so many shards were in vain that what says how much room there is must be wrong.
+    pub(super) fn is_exhausted(&mut self, is_page: bool, free: u32, shards: u32) -> bool {
+        if free > self.most_free {
+            (self.most_free, self.in_vain) = (free, 0);
+            return false;
+        }
+        self.in_vain += if is_page { PAGE_IN_VAIN } else { 1 };
+        self.in_vain >= IN_VAIN.saturating_mul(shards)
+    }
+
+    /// Whether the counts may be made anew; then reliefs have a chance again.
+    pub(super) fn may_count_anew(&mut self) -> bool {
+        if self.counts == 0 {
+            return false;
+        }
+        self.counts -= 1;
+        (self.in_vain, self.most_free) = (0, 0);
+        true
+    }
+
     /// Something could be evicted: what others had in hand they have published.
     pub(super) fn others_get_on(&mut self) {
         self.naps = self.most_naps;
+    }
+}
+
+/// Tries of one operation, all for the same state of a key, after which the state must be damaged.
+const TRIES: u32 = 1 << 16;
+
+/// The tries of an operation that looks at a key without the lock of its shard, and then does
+/// something under the lock if the key still is as it was seen.
+///
+/// A try fails if others were faster: then the key was changed, and the next look finds another
+/// state. If it finds the same one again and again, look and lock see different things.
+pub(super) struct Tries<T> {
+    seen: Option<T>,
+    failed: u32,
+}
+
+impl<T: PartialEq> Tries<T> {
+    pub(super) const fn new() -> Self {
+        Self {
+            seen: None,
+            failed: 0,
+        }
+    }
+
+    /// Notes that a try for a key in this state failed.
+    pub(super) fn fail(&mut self, seen: T) -> Result<()> {
+        let seen = Some(seen);
+        self.failed = if self.seen == seen {
+            self.failed + 1
+        } else {
+            0
+        };
+        self.seen = seen;
+        match self.failed {
+            TRIES.. => corrupt("an item"),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -7,6 +7,10 @@
 //! ahead to one behind has bumped the latter and counted in `moves`: then the buckets whose version
 //! changed are read again. A key present throughout is therefore met at least once; one that is
 //! moved or rewritten meanwhile may be met again.
+//!
+//! What is damaged is passed over: a slot whose item cannot be read, a prefix that the directory
+//! leads nowhere from. The walk reports it once, when everything else was lent, and ends. So a walk
+//! meets every key that can be read, and no damage keeps it from its end.
 
 use super::Table;
 use super::attributes::Attributes;
@@ -14,7 +18,7 @@ use super::core::Core;
 use crate::alloc::{Item, Shown, Tags};
 use crate::error::Result;
 use crate::index::{depth_of, is_over, lookup, next_prefix};
-use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, SLOTS, class_of, is_key, slot_ref};
+use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, class_of, is_key, slot_ref};
 use crate::region::Region;
 use crate::sync::{Ordering, fence, prefetch};
 
@@ -59,6 +63,8 @@ struct Place {
     ends: Vec<End>,
     next: usize,
     start: usize,
+    /// What could not be read, until it was reported.
+    damaged: Option<&'static str>,
 }
 
 /// Where a key and its value end in the bytes of a walk, and what the key has beside.
@@ -116,7 +122,8 @@ impl<'a> Iter<'a> {
     /// The next key and value, lent until the next call; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](crate::Error::Corrupt) when an item cannot be read.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if some item could not be read: once, after all
+    /// entries that could. The next call returns `None`.
     pub fn next_entry(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         let next = self.advance()?;
         Ok(next.map(|[start, key_end, end]| {
@@ -191,8 +198,9 @@ impl<'a> Iter<'a> {
             self.at.bytes.clear();
             self.at.ends.clear();
             (self.at.next, self.at.start) = (0, 0);
-            if !self.fill()? {
-                return Ok(None);
+            if !self.fill() {
+                let damaged = self.at.damaged.take();
+                return damaged.map_or(Ok(None), |what| self.region().damaged(what));
             }
         }
         let end = self.at.ends[self.at.next];
@@ -212,27 +220,29 @@ impl<'a> Iter<'a> {
     }
 
     /// Reads on until there is a chunk; false: the walk is over.
-    fn fill(&mut self) -> Result<bool> {
+    fn fill(&mut self) -> bool {
         while self.at.shard < self.region().geometry().shards() {
             // A cursor may come from another table, which has pages that this one has not.
             let rested = self.at.pass.take();
             let begun = match rested.filter(|pass| self.region().is_page(pass.page)) {
                 Some(pass) => Some(pass),
-                None => self.begin()?,
+                None => self.begin(),
             };
             let Some(mut pass) = begun else {
-                (self.at.shard, self.at.prefix) = self.next_after(self.depth(), 0);
+                let depth = self.depth();
+                let index = lookup(self.region(), self.at.shard, depth, self.at.prefix).0;
+                (self.at.shard, self.at.prefix) = self.next_after(depth, index);
                 continue;
             };
             while pass.bucket < BUCKETS {
-                if !self.bucket(&mut pass)? {
+                if !self.bucket(&mut pass) {
                     // The segment is no more; its keys lie in the one that took its place.
                     self.at.pass = None;
-                    return Ok(true);
+                    return true;
                 }
                 if self.at.bytes.len() >= CHUNK {
                     self.at.pass = Some(pass);
-                    return Ok(true);
+                    return true;
                 }
             }
             // First where to go, then whether anything moved: a merge between the two shows.
@@ -243,34 +253,36 @@ impl<'a> Iter<'a> {
                 (self.at.shard, self.at.prefix) = next;
             }
             if !self.at.ends.is_empty() {
-                return Ok(true);
+                return true;
             }
         }
-        Ok(false)
+        false
     }
 
-    /// Begins with the segment of the prefix; `None`: the shard is empty, or a repair has dropped
-    /// its root, which was damaged, and kept others.
-    fn begin(&self) -> Result<Option<Pass>> {
+    /// Begins with the segment of the prefix. Returns `None` if there is none: the shard is empty,
+    /// or a repair has dropped its root, which was damaged, and kept others; or the directory is
+    /// damaged.
+    fn begin(&mut self) -> Option<Pass> {
         let head = self.region().shard(self.at.shard);
         // Pairs with the releases of moves and layout changes.
         let layout = head.layout.load(Ordering::Acquire);
         let moves = head.moves.load(Ordering::Acquire);
         let page = self.page(layout);
         if page == 0 {
-            return Ok(None);
+            return None;
         }
         if !self.region().is_page(page) {
-            return self.region().damaged("a directory");
+            self.at.damaged = Some("a directory");
+            return None;
         }
         let versions = Box::new([None; BUCKETS]);
-        Ok(Some(Pass {
+        Some(Pass {
             page,
             layout,
             moves,
             bucket: 0,
             versions,
-        }))
+        })
     }
 
     fn page(&self, layout: u64) -> u32 {
@@ -284,7 +296,7 @@ impl<'a> Iter<'a> {
     }
 
     /// Copies one bucket; false: the directory leads elsewhere by now.
-    fn bucket(&mut self, pass: &mut Pass) -> Result<bool> {
+    fn bucket(&mut self, pass: &mut Pass) -> bool {
         let region = self.region();
         let segment = region.segment(pass.page);
         let bucket = &segment.buckets[pass.bucket];
@@ -294,7 +306,7 @@ impl<'a> Iter<'a> {
                 // Before the bucket is touched: a walk may rest so long between two entries that
                 // the page of a segment that is no more was given back to the system.
                 if self.page(layout) != pass.page {
-                    return Ok(false);
+                    return false;
                 }
                 pass.layout = layout;
             }
@@ -303,7 +315,7 @@ impl<'a> Iter<'a> {
             let version = bucket.version.load(Ordering::Acquire);
             if pass.versions[pass.bucket] == Some(version) {
                 pass.bucket += 1;
-                return Ok(true);
+                return true;
             }
             let (bytes, ends) = (self.at.bytes.len(), self.at.ends.len());
             let whole = self.copy(bucket);
@@ -312,59 +324,57 @@ impl<'a> Iter<'a> {
             let layout = region.shard(self.at.shard).layout.load(Ordering::Relaxed);
             if layout == pass.layout && bucket.version.load(Ordering::Relaxed) == version {
                 if !whole {
-                    return region.damaged("an item");
+                    self.at.damaged = Some("an item");
                 }
                 pass.versions[pass.bucket] = Some(version);
                 pass.bucket += 1;
-                return Ok(true);
+                return true;
             }
             self.at.bytes.truncate(bytes);
             self.at.ends.truncate(ends);
         }
     }
 
+    /// Copies the items that a bucket leads to; false: some could not be read.
     fn copy(&mut self, bucket: &Bucket) -> bool {
-        for i in 0..SLOTS {
+        let mut whole = true;
+        for slot in &bucket.slots {
             // Pairs with the release that published the item.
-            let word = bucket.slots[i].load(Ordering::Acquire);
-            let item_ref = slot_ref(word);
-            if !is_key(word) {
-                continue;
+            let word = slot.load(Ordering::Acquire);
+            let bytes = self.at.bytes.len();
+            if is_key(word) && self.copy_item(slot_ref(word)).is_none() {
+                self.at.bytes.truncate(bytes);
+                whole = false;
             }
-            let Some(item) = Item::at(self.region(), item_ref) else {
-                return false;
-            };
-            if item.is_tag() {
-                continue;
-            }
-            match is_over(&item) {
-                Some(false) => {}
-                Some(true) => continue,
-                None => return false,
-            }
-            if !item.copy_key(&mut self.at.bytes) {
-                return false;
-            }
-            let key_end = self.at.bytes.len();
-            if !item.copy_value(&mut self.at.bytes) {
-                return false;
-            }
-            let value_end = self.at.bytes.len();
-            let mut tags = 0;
-            for word in item.tag_words() {
-                self.at.bytes.extend_from_slice(&word.to_ne_bytes());
-                tags += 1;
-            }
-            self.at.ends.push(End {
-                key: key_end,
-                value: value_end,
-                told: item.told(),
-                tags,
-                class: class_of(item.block_bytes()).unwrap_or(0),
-                has_uid: item.hint().is_some(),
-            });
         }
-        true
+        whole
+    }
+
+    /// Copies the item at a ref, unless it is a tag or over. Returns `None` if it cannot be read.
+    #[inline(always)]
+    fn copy_item(&mut self, item_ref: u64) -> Option<()> {
+        let item = Item::at(self.region(), item_ref)?;
+        if item.is_tag() || is_over(&item)? {
+            return Some(());
+        }
+        item.copy_key(&mut self.at.bytes).then_some(())?;
+        let key_end = self.at.bytes.len();
+        item.copy_value(&mut self.at.bytes).then_some(())?;
+        let value_end = self.at.bytes.len();
+        let mut tags = 0;
+        for word in item.tag_words() {
+            self.at.bytes.extend_from_slice(&word.to_ne_bytes());
+            tags += 1;
+        }
+        self.at.ends.push(End {
+            key: key_end,
+            value: value_end,
+            told: item.told(),
+            tags,
+            class: class_of(item.block_bytes()).unwrap_or(0),
+            has_uid: item.hint().is_some(),
+        });
+        Some(())
     }
 
     /// Whether keys may have moved behind the cursor: then the changed buckets are read again.
@@ -454,6 +464,9 @@ impl Table {
     /// # Concurrency
     /// Takes no lock. A key that is there from the beginning of the walk to its end is met at least
     /// once, whatever grows, shrinks or moves; one that is written meanwhile may be met twice.
+    ///
+    /// # Errors
+    /// What is damaged is passed over and reported once, at the end: see [`Iter::next_entry`].
     pub fn iter(&self) -> Iter<'_> {
         Iter::new(self, Place::default())
     }

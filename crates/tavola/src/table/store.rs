@@ -3,6 +3,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
+use super::effort::Tries;
 use super::entry::Which;
 use super::how::{Beside, NEXT, Stamping, When};
 use super::marks::{Marks, check};
@@ -104,7 +105,7 @@ impl Core {
         token: CasToken,
         act: impl Fn(When<'_>) -> Result<bool>,
     ) -> Result<Option<Stored>> {
-        let mut value = Vec::new();
+        let (mut value, mut tries) = (Vec::new(), Tries::new());
         loop {
             let Some(details) = self.entry_into(Which::Key(key), &mut value)? else {
                 return Ok(Some(Stored::Missing));
@@ -119,6 +120,7 @@ impl Core {
             if act(when)? {
                 return Ok(None);
             }
+            tries.fail((details.version, value.clone()))?;
         }
     }
 }

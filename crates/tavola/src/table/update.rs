@@ -4,6 +4,7 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
+use super::effort::Tries;
 use super::entry::Details;
 use super::how::{Beside, When};
 use super::store::{Condition, Store, Stored};
@@ -102,6 +103,7 @@ impl Core {
         mut check: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
         let me = self.writer()?;
+        let mut tries = Tries::new();
         loop {
             let is_there = self.get_into(key, old)?;
             if is_there {
@@ -111,6 +113,7 @@ impl Core {
                 self.count_change(me, new.is_none());
                 return Ok(is_there);
             }
+            tries.fail(is_there.then(|| old.clone()))?;
         }
     }
 
@@ -130,6 +133,7 @@ impl Core {
         mut new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<(Value, Value), E> {
         let me = self.writer()?;
+        let mut tries = Tries::new();
         loop {
             let old = self.get(key)?;
             let value = new(old.as_deref())?;
@@ -138,6 +142,7 @@ impl Core {
                 self.count_change(me, old.is_some() && value.is_none());
                 return Ok((old, value));
             }
+            tries.fail(old)?;
         }
     }
 }

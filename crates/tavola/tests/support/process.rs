@@ -27,6 +27,25 @@ pub fn alarm(seconds: u32) {
     unsafe { libc::alarm(seconds) };
 }
 
+/// Ends this process by SIGPROF once it has run on a processor for so many seconds more; 0: not at
+/// all. What waits for a processor on a busy machine does not count.
+pub fn alarm_of_work(seconds: i64) {
+    let zero = libc::timeval {
+        tv_sec: 0,
+        tv_usec: 0,
+    };
+    let limit = libc::itimerval {
+        it_interval: zero,
+        it_value: libc::timeval {
+            tv_sec: seconds as libc::time_t,
+            ..zero
+        },
+    };
+    // SAFETY: reads a structure that lives through the call and writes nothing.
+    let set = unsafe { libc::setitimer(libc::ITIMER_PROF, &raw const limit, std::ptr::null_mut()) };
+    assert_eq!(set, 0, "{}", io::Error::last_os_error());
+}
+
 /// Gives up all rights for good. The whole process must be willing.
 pub fn become_user(uid: u32) {
     // SAFETY: no groups, so no memory is read; then numbers only.

@@ -58,8 +58,8 @@ impl Lease {
     }
 
     /// Whether the others know of it. False: so many keys of its shard are being computed at once
-    /// that there is no record left; others may compute this value, too, and nobody notices that
-    /// the key is removed or changed meanwhile.
+    /// that there is no record left. Then others may compute this value, too, and [`Lease::fill`]
+    /// may store nothing because another key was removed or changed meanwhile.
     pub fn is_recorded(&self) -> bool {
         self.claim.number.is_some()
     }

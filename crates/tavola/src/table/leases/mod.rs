@@ -29,6 +29,7 @@ pub(super) use records::{Asked, Claim, end_of, end_of_changed, wake_at};
 
 use super::Table;
 use super::core::Core;
+use super::effort::Tries;
 use crate::alloc::Tags;
 use crate::error::{Error, Result};
 use crate::index::{Stamped, Value};
@@ -97,6 +98,7 @@ type Shown = Option<(u32, LeaseView)>;
 
 impl Asking<'_> {
     fn outcome(&self) -> Result<Leased> {
+        let mut tries = Tries::new();
         loop {
             // Before the read, see `Item::is_expired`.
             let now = self.core.region().now_ms();
@@ -105,6 +107,10 @@ impl Asking<'_> {
                 Err(value) => return Ok(Leased::Hit(value)),
             };
             let told = look(self.core.region(), self.named, now);
+            let seen = (
+                there.as_ref().map(|there| there.expiry_ms),
+                told.map(|(number, view)| (number, view.word)),
+            );
             let outcome = match there {
                 Some(there) => self.of_stale(there, told, now)?,
                 None => self.of_missing(told, now)?,
@@ -112,6 +118,7 @@ impl Asking<'_> {
             if let Some(outcome) = outcome {
                 return Ok(outcome);
             }
+            tries.fail(seen)?;
         }
     }
 

@@ -14,7 +14,7 @@
 use crate::alloc::{Step, reckon_anew};
 use crate::error::Result;
 use crate::index::{Hash, Spot, find, of_value};
-use crate::layout::{LEASES, LeaseRecord, LeaseView};
+use crate::layout::{LEASE_ENDS, LEASES, LeaseRecord, LeaseView};
 use crate::lock::{PATIENCE, ShardLock, is_alive, wake};
 use crate::region::{Region, no_room};
 use crate::sync::{Ordering, W64};
@@ -44,8 +44,11 @@ impl<'a> Named<'a> {
 pub(in crate::table) struct Claim {
     /// Its record; `None`: all were taken.
     pub(super) number: Option<u32>,
-    /// The record's state as long as the lease is its owner's.
+    /// The record's state as long as the lease is its owner's; without a record, the key's
+    /// count of ends as long as nobody has removed or changed a key that shares it.
     word: u64,
+    /// All bits of the key's hash.
+    full: u64,
     /// When the key was to expire; `None`: it was missing.
     expiry_ms: Option<u64>,
 }
@@ -53,8 +56,10 @@ pub(in crate::table) struct Claim {
 impl Claim {
     /// Whether the lease is still its owner's.
     fn is_ours(&self, lock: &ShardLock<'_>) -> bool {
-        let record = |number| lock.region.lease(lock.number, number);
-        self.number.is_none_or(|n| record(n).is_still(self.word))
+        match self.number {
+            Some(number) => lock.region.lease(lock.number, number).is_still(self.word),
+            None => ends_of(lock, self.full) == self.word,
+        }
     }
 
     /// Whether a value may be stored: the lease is still its owner's, and nobody has set the key.
@@ -66,6 +71,18 @@ impl Claim {
         };
         Ok(is_same && self.is_ours(lock))
     }
+}
+
+/// The key's count of ends: see [`end_unrecorded`].
+fn ends_of(lock: &ShardLock<'_>, full: u64) -> u64 {
+    let ends = &lock.head.lease_ends[full as usize % LEASE_ENDS as usize];
+    u64::from(ends.load(Ordering::Relaxed))
+}
+
+/// Ends the leases of this key that have no record: what they compute is stale. Those of other keys
+/// that share the count end, too: their values are computed once more.
+fn end_unrecorded(lock: &ShardLock<'_>, full: u64) {
+    lock.head.lease_ends[full as usize % LEASE_ENDS as usize].add_owned(1);
 }
 
 /// When the key at a spot expires; `None`: it is missing.
@@ -86,8 +103,8 @@ enum Tried {
     Changed,
     /// It is another's, who may be dead.
     Held(u32),
-    /// All records are taken; some of their owners may be dead.
-    Crowded(Owners),
+    /// All records are taken; some of their owners may be dead. If none is, that claim counts.
+    Crowded(Owners, Claim),
 }
 
 /// The number of the record that tells something of this key, and what.
@@ -132,12 +149,21 @@ fn try_win(
     }
     let number = match number.map_or_else(|| place(record, now, dead), Ok) {
         Ok(number) => number,
-        Err(owners) => return Ok(Tried::Crowded(owners)),
+        Err(owners) => {
+            let claim = Claim {
+                number: None,
+                word: ends_of(lock, named.full),
+                full: named.full,
+                expiry_ms,
+            };
+            return Ok(Tried::Crowded(owners, claim));
+        }
     };
     let word = record(number).hold(lock.me, named.full, now.saturating_add(lease_ms));
     Ok(Tried::Won(Claim {
         number: Some(number),
         word,
+        full: named.full,
         expiry_ms,
     }))
 }
@@ -166,7 +192,8 @@ fn place<'a>(
     failed.map(|(_, number)| number).ok_or(owners)
 }
 
-/// Ends what a record tells of this key, which is removed. The record's sleepers are to be woken.
+/// Ends what a record tells of this key, which is removed, and the leases of it that have no
+/// record: they must not store what was computed before. The record's sleepers are to be woken.
 #[inline(always)]
 pub(in crate::table) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
     // Under the lock: who won a lease before backed the records before.
@@ -197,6 +224,7 @@ fn end_record_of(
     let full = of_value(lock.region, key);
     let record = |number| lock.region.lease(lock.number, number);
     let is_one = |n: &u32| record(*n).read_of(full).is_some_and(|view| is_ended(&view));
+    end_unrecorded(lock, full);
     let number = (0..LEASES).find(is_one)?;
     record(number).free();
     Some(number)
@@ -263,26 +291,18 @@ impl Core {
                 }
                 Tried::Changed => return Ok(None),
                 Tried::Held(owner) => dead.extend(Some(owner).filter(is_gone)),
-                Tried::Crowded(owners) => {
+                Tried::Crowded(owners, claim) => {
                     dead.extend(owners.into_iter().filter(is_gone));
                     if dead.len() == known {
-                        return Ok(Some(self.unrecorded(expiry_ms)));
+                        let count = &region.superblock().leases_unrecorded;
+                        count.fetch_add(1, Ordering::Relaxed);
+                        return Ok(Some(claim));
                     }
                 }
             }
             if dead.len() == known {
                 return Ok(None);
             }
-        }
-    }
-
-    fn unrecorded(&self, expiry_ms: Option<u64>) -> Claim {
-        let count = &self.region().superblock().leases_unrecorded;
-        count.fetch_add(1, Ordering::Relaxed);
-        Claim {
-            number: None,
-            word: 0,
-            expiry_ms,
         }
     }
 
@@ -329,6 +349,7 @@ impl Core {
                 for number in 0..LEASES {
                     lock.region.lease(shard, number).free();
                 }
+                (0..u64::from(LEASE_ENDS)).for_each(|part| end_unrecorded(lock, part));
                 Ok(())
             })?;
             (0..LEASES).for_each(|n| wake_at(self.region(), shard, Some(n)));

@@ -4,8 +4,8 @@
 use super::{Key, Table, Write, beside, explore, quietly, table};
 use crate::error::Error;
 use crate::sync::{Ordering, W32};
-use crate::{LeaseOptions, Leased};
-use std::sync::Arc;
+use crate::{Lease, LeaseOptions, Leased};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pub(super) const KEY: Key = *b"the key!";
@@ -115,26 +115,48 @@ fn a_stale_value_is_computed_anew_by_one() {
     });
 }
 
+/// Takes all records of the key's shard, so that its leases are given without one.
+fn crowd(t: &Table, held: &Mutex<Vec<Lease>>) {
+    let won = |key: &Key| match t.get_or_lease(key, options()).unwrap() {
+        Leased::Won(lease) => lease,
+        other => panic!("{other:?}"),
+    };
+    let mut numbers = 0u64..;
+    while won(&KEY).is_recorded() {
+        let key = numbers.next().unwrap().to_le_bytes();
+        held.lock().unwrap().push(won(&key));
+    }
+}
+
 /// What is computed from is changed, then the key removed: no value of before stays.
 #[test]
 fn what_was_computed_before_a_removal_does_not_stay() {
-    explore(400, || {
-        let table = table(|_| ());
-        let source = Arc::new(W32::new(1));
-        let asks = || -> Write {
-            let source = Arc::clone(&source);
-            Box::new(move |t| {
-                let read = || Ok::<_, Error>(source.load(Ordering::Acquire).to_le_bytes().to_vec());
-                t.get_or_compute(&KEY, options(), read).unwrap();
-            })
-        };
-        let changed = Arc::clone(&source);
-        let changes: Write = Box::new(move |t: &Table| {
-            changed.store(2, Ordering::Release);
-            t.remove(&KEY).unwrap();
+    for is_crowded in [false, true] {
+        explore(400, move || {
+            let held = Arc::new(Mutex::new(Vec::new()));
+            let table = table(|t| {
+                if is_crowded {
+                    crowd(t, &held);
+                }
+            });
+            let source = Arc::new(W32::new(1));
+            let asks = || -> Write {
+                let source = Arc::clone(&source);
+                Box::new(move |t| {
+                    let now = || source.load(Ordering::Acquire).to_le_bytes().to_vec();
+                    let read = || Ok::<_, Error>(now());
+                    t.get_or_compute(&KEY, options(), read).unwrap();
+                })
+            };
+            let changed = Arc::clone(&source);
+            let changes: Write = Box::new(move |t: &Table| {
+                changed.store(2, Ordering::Release);
+                t.remove(&KEY).unwrap();
+            });
+            beside(&table, vec![asks(), changes, asks()], Vec::new());
+            let found = quietly(|| table.get(&KEY)).unwrap();
+            assert!(found.is_none_or(|value| value == 2u32.to_le_bytes()));
+            quietly(|| drop(held));
         });
-        beside(&table, vec![asks(), changes, asks()], Vec::new());
-        let found = quietly(|| table.get(&KEY)).unwrap();
-        assert!(found.is_none_or(|value| value == 2u32.to_le_bytes()));
-    });
+    }
 }

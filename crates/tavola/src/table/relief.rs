@@ -1,0 +1,196 @@
+//! Room for a write in a full cache: pages won back from a shard, by moving items together or by
+//! evicting keys.
+//!
+//! No loop here ends by a count in shared memory alone, which may be wrong: each relief takes a
+//! page or a key from a shard, and how many of them an operation does in vain is bounded
+//! ([`Effort::is_exhausted`]). Counts that contradict what is there are made anew from the index.
+
+use super::core::{Core, MOST_AT_ONCE};
+use super::effort::Effort;
+use crate::alloc::{
+    Step, Stop, available, in_hand, lock_pool, may_hold, rebuild_pool, within_reach,
+};
+use crate::error::{Error, Result};
+use crate::index::{Squeezed, evict, squeeze};
+use crate::layout::LARGEST_BLOCK;
+use crate::lock::ShardLock;
+use crate::recover::recover;
+use crate::sync::Ordering;
+
+/// Keys evicted in one go: the writes that follow find room.
+const EVICTED: u32 = 4;
+/// Bytes of key and value that are evicted in one go at most.
+const MOST_EVICTED: u64 = 4096;
+
+/// What was won back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relief {
+    /// A page, which is in the pool.
+    Page,
+    /// Blocks of keys that were evicted.
+    Keys,
+    /// There is nothing to evict.
+    Nothing,
+}
+
+impl Core {
+    /// Makes room for so many pages, best in that shard. False: there is nothing to evict, and what
+    /// others had in hand was waited for in vain; or there is never so much room.
+    #[cold]
+    pub(super) fn evict_for(
+        &self,
+        shard: Option<u32>,
+        me: u32,
+        wanted: u32,
+        effort: &mut Effort,
+    ) -> Result<bool> {
+        let region = self.region();
+        if wanted > MOST_AT_ONCE && !may_hold(region, wanted) {
+            return Ok(self.mend_counts(me)? && may_hold(region, wanted));
+        }
+        loop {
+            let relief = self.relieve(shard, me)?;
+            if relief != Relief::Nothing {
+                effort.others_get_on();
+                if self.is_in_vain(shard, me, relief, effort)? {
+                    return Ok(false);
+                }
+                // For one page, a block that was freed may do as well.
+                if wanted <= 1 || available(region) >= wanted {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let is_there = || within_reach(region) >= wanted.max(1);
+            if !effort.may_wait() || !is_there() && in_hand(region, me) == 0 {
+                return self.mend_counts(me);
+            }
+            effort.nap();
+            if is_there() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Notes what was won back for an operation. If that does not show in the count of free pages
+    /// for so long that the counts must be wrong, counts anew, once. True: that was in vain, too.
+    #[inline]
+    fn is_in_vain(
+        &self,
+        shard: Option<u32>,
+        me: u32,
+        relief: Relief,
+        effort: &mut Effort,
+    ) -> Result<bool> {
+        let shards = match shard {
+            Some(_) => 1,
+            None => self.region().geometry().shards(),
+        };
+        let is_page = relief == Relief::Page;
+        if !effort.is_exhausted(is_page, available(self.region()), shards) {
+            return Ok(false);
+        }
+        if !effort.may_count_anew() {
+            return Ok(true);
+        }
+        self.count_anew(shard, me)?;
+        Ok(false)
+    }
+
+    /// Makes the counts anew that say how much room there is: those of a shard, or of all, from
+    /// what the index leads to, and then those of the pool.
+    #[cold]
+    fn count_anew(&self, shard: Option<u32>, me: u32) -> Result<()> {
+        let all = 0..self.region().geometry().shards();
+        for number in all.filter(|number| shard.is_none_or(|one| one == *number)) {
+            recover(&self.lock(number, me)?);
+        }
+        self.mend_counts(me).map(drop)
+    }
+
+    /// Wins back some memory, or counts the pages anew if there is nothing to evict. False: neither
+    /// helps.
+    pub(super) fn relieve_or_mend(
+        &self,
+        shard: Option<u32>,
+        me: u32,
+        effort: &mut Effort,
+    ) -> Result<bool> {
+        match self.relieve(shard, me)? {
+            Relief::Nothing => self.mend_counts(me),
+            relief => Ok(!self.is_in_vain(shard, me, relief, effort)?),
+        }
+    }
+
+    /// Wins back some memory, best in that shard, as what it gives up can be used there at once.
+    fn relieve(&self, shard: Option<u32>, me: u32) -> Result<Relief> {
+        let shards = self.region().geometry().shards();
+        let first = shard.unwrap_or_else(|| self.relieved.fetch_add(1, Ordering::Relaxed));
+        let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
+        // A shard that somebody holds is waited for when no other had anything: its holder may be
+        // stopped.
+        for is_patient in [false, true] {
+            for turn in 0..shards {
+                let number = first.wrapping_add(turn) % shards;
+                let lock = match is_patient || turn == 0 && shard.is_some() {
+                    true => Some(self.lock(number, me)?),
+                    false => ShardLock::try_acquire(self.region(), number, me),
+                };
+                let Some(lock) = lock else { continue };
+                let relief = relieve(&lock, &mut key)?;
+                if relief != Relief::Nothing {
+                    return Ok(relief);
+                }
+            }
+        }
+        Ok(Relief::Nothing)
+    }
+
+    /// Counts the pages anew: those that were damaged may say that there is no room. True: they
+    /// were.
+    fn mend_counts(&self, me: u32) -> Result<bool> {
+        let region = self.region();
+        let counts = || {
+            let pool = region.pool();
+            let holes = pool.hole_count.load(Ordering::Relaxed);
+            (holes, pool.overhead.load(Ordering::Relaxed))
+        };
+        let before = counts();
+        rebuild_pool(&lock_pool(region, me)?);
+        Ok(counts() != before)
+    }
+}
+
+/// Wins back a page if a shard has so many free blocks, and evicts some keys if not. Each call but
+/// the last takes a page or a key from the shard, whatever its counts say: counts that contradict
+/// what is there are made anew.
+pub(super) fn relieve(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Result<Relief> {
+    match squeeze(lock, key) {
+        Ok(Squeezed::Page) => return Ok(Relief::Page),
+        Ok(Squeezed::Nothing) | Err(Stop::Need(_)) => {}
+        Ok(Squeezed::Contradicted) | Err(Stop::Fail(Error::Corrupt { .. })) => {
+            recover(lock);
+        }
+        Err(Stop::Fail(error)) => return Err(error),
+    }
+    match evict_some(lock) {
+        Ok(0) | Err(Stop::Need(_)) => Ok(Relief::Nothing),
+        Ok(_) => Ok(Relief::Keys),
+        Err(Stop::Fail(error)) => Err(error),
+    }
+}
+
+/// Evicts some keys and returns how many.
+fn evict_some(lock: &ShardLock<'_>) -> Step<u32> {
+    let mut bytes = 0;
+    for number in 0..EVICTED {
+        match evict(lock)? {
+            Some(evicted) => bytes += evicted,
+            None => return Ok(number),
+        }
+        if bytes >= MOST_EVICTED {
+            return Ok(number + 1);
+        }
+    }
+    Ok(EVICTED)
+}

@@ -1,0 +1,136 @@
+//! Housekeeping beside writes: now and then a write does a bounded piece of it.
+
+use super::core::Core;
+use crate::alloc::{Stop, give_back, is_over, is_worth_giving_back};
+use crate::error::Result;
+use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
+use crate::layout::LARGEST_BLOCK;
+use crate::lock::{ShardLock, is_alive, next_member};
+use crate::recover::{reap_dead, settle_estate};
+use crate::sync::{Ordering, W32};
+use std::cell::Cell;
+
+/// Steps under locks, of all threads of a handle, between two of tending.
+const TEND_EVERY: u32 = 64;
+/// Items moved in one step.
+const TEND_MOVES: u32 = 8;
+/// Pages given back in one step.
+const TEND_PAGES: u32 = 8;
+/// Steps between two looks at whether some participant has died.
+const LOOK_FOR_DEAD_EVERY: u32 = 16;
+
+/// Steps that a thread counts by itself before it adds them to those of the handle.
+const STEPS_AT_ONCE: u32 = 16;
+
+thread_local! {
+    /// The handle of this thread's last step, and the steps since the thread last added to its
+    /// count.
+    static STEPS: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
+}
+
+/// Steps of a handle, alone on a line: what readers need does not share it.
+#[repr(align(64))]
+pub(super) struct Steps(W32);
+
+impl Steps {
+    pub(super) const fn new() -> Self {
+        Self(W32::new(0))
+    }
+}
+
+impl Core {
+    /// After a step under a shard's lock, when it is free again: some housekeeping now and then.
+    ///
+    /// Steps are counted by handle. A count by thread would starve a table: of a thread that writes
+    /// to two tables in turn, each step that is a multiple of something falls on the same one.
+    #[inline(always)]
+    pub(super) fn after_step(&self, me: u32) {
+        let (handle, steps) = STEPS.get();
+        let is_same = handle == self.number;
+        if is_same && steps + 1 < STEPS_AT_ONCE {
+            STEPS.set((handle, steps + 1));
+        } else {
+            // A thread that comes from another table adds this step alone.
+            self.add_steps(me, if is_same { STEPS_AT_ONCE } else { 1 });
+        }
+    }
+
+    /// Adds to the steps of the handle, and tends when they come to the next multiple.
+    #[inline(never)]
+    fn add_steps(&self, me: u32, more: u32) {
+        STEPS.set((self.number, 0));
+        let before = self.steps.0.fetch_add(more, Ordering::Relaxed);
+        let turn = before.wrapping_add(more) / TEND_EVERY;
+        if turn != before / TEND_EVERY {
+            // The write is done, whatever becomes of this: what is wrong elsewhere shows in the
+            // operations it concerns.
+            let _ = self.tend(turn, me);
+        }
+    }
+
+    /// A bounded piece of housekeeping, done every so many steps, whichever shard they went to.
+    #[cold]
+    fn tend(&self, turn: u32, me: u32) -> Result<()> {
+        self.look_at_name();
+        let shard = turn % self.region().geometry().shards();
+        self.sweep_shard(shard, me, None);
+        self.tend_shard(shard, me, TEND_MOVES, false)?;
+        if is_over(self.region()) {
+            self.shrink_some(shard, me)?;
+        }
+        if is_worth_giving_back(self.region()) {
+            give_back(self.region(), me, TEND_PAGES, false)?;
+        }
+        if turn.is_multiple_of(LOOK_FOR_DEAD_EVERY) {
+            self.look_for_dead(me)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at one of the participants, the next one each time.
+    fn look_for_dead(&self, me: u32) -> Result<()> {
+        let (member, next) = next_member(self.region(), self.looked.load(Ordering::Relaxed));
+        self.looked.store(next, Ordering::Relaxed);
+        match member {
+            Some(m) if m.id == me => settle_estate(self.region(), me, me).map(|_| ()),
+            Some(m) if !is_alive(self.region(), m.id, me) => {
+                reap_dead(self.region(), &self.membership.gate, me, m.id).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// One step of the search for expired keys in one shard, if there may be any, and nobody holds
+    /// it.
+    pub(super) fn sweep_shard(&self, shard: u32, me: u32, most: Option<usize>) {
+        if may_expire(self.region().shard(shard))
+            && let Some(lock) = ShardLock::try_acquire(self.region(), shard, me)
+        {
+            // What is damaged shows in the operations it concerns.
+            let _ = sweep_step(&lock, most);
+        }
+    }
+
+    /// One step of shrinking in one shard. True: there may be more to do. Unless it is to `wait`, a
+    /// shard that somebody holds is passed over: its holder may be stopped.
+    pub(super) fn tend_shard(&self, shard: u32, me: u32, moves: u32, wait: bool) -> Result<bool> {
+        if !is_worth_tending(self.region().shard(shard)) {
+            return Ok(false);
+        }
+        let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
+        let lock = match wait {
+            true => self.lock(shard, me)?,
+            false => match ShardLock::try_acquire(self.region(), shard, me) {
+                Some(lock) => lock,
+                None => return Ok(false),
+            },
+        };
+        let shrunk = shrink_step(&lock);
+        let freed = free_root(&lock);
+        match empty_slabs(&lock, moves, &mut key) {
+            Ok(emptied) => Ok(shrunk || freed || emptied),
+            Err(Stop::Fail(error)) => Err(error),
+            Err(Stop::Need(_)) => Ok(false),
+        }
+    }
+}
