@@ -8,6 +8,7 @@
 //! - [`open`]: what it costs to open an existing table, get one key, and close it.
 //! - [`iter`]: what it costs to walk over all records.
 //! - [`tags`]: keys with tags, and without.
+//! - [`copy`]: values read, beside plain copies out of a mapping.
 //! - [`uid`]: the same keys asked for by key and by uid.
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
@@ -25,6 +26,7 @@
 mod bytes;
 pub mod clock;
 pub mod compare;
+pub mod copy;
 mod duty;
 mod error;
 pub mod iter;

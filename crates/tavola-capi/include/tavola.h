@@ -334,6 +334,9 @@ typedef struct tavola_queue tavola_queue;
 // A table. Threads share it freely.
 typedef struct tavola_table tavola_table;
 
+// A value that is lent where it stands.
+typedef struct tavola_view tavola_view;
+
 // A descriptor that is readable while a queue holds something.
 typedef struct tavola_watch tavola_watch;
 
@@ -422,6 +425,14 @@ typedef struct tavola_options {
   uint32_t any_owner;
 } tavola_options;
 
+// Bytes that are lent.
+typedef struct tavola_bytes {
+  // The first; NULL only where `len` is 0.
+  const void *data;
+  // How many.
+  size_t len;
+} tavola_bytes;
+
 // What a key gets or has beside its value. From the time on at which it expires it is missing, for
 // all processes at once. Begin with
 // `tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);`, which says the same as NULL:
@@ -447,14 +458,6 @@ typedef struct tavola_attributes {
   // 0.
   uint32_t reserved;
 } tavola_attributes;
-
-// Bytes that are lent.
-typedef struct tavola_bytes {
-  // The first; NULL only where `len` is 0.
-  const void *data;
-  // How many.
-  size_t len;
-} tavola_bytes;
 
 // Gets the old value (NULL: the key is missing), lent until it returns, and says what becomes of
 // it: one of `tavola_change`. The bytes in `now` stay as they are until the next call of this
@@ -1007,7 +1010,9 @@ bool tavola_is_read_only(const struct tavola_table *table);
 // Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The value
 // is one that was set as a whole. Of a cache it notes that the key was read, if the table is open
 // for writing and the shard's lock is free just then; with the first such note the process becomes
-// a participant.
+// a participant. So it does with the first value of more than some 16 KB that it reads: such a
+// value is copied once, whatever is written meanwhile, as the process notes in its line which
+// pages it reads; but through a handle that may only read.
 tavola_status tavola_get(const struct tavola_table *table,
                          const void *key,
                          size_t key_len,
@@ -1018,6 +1023,43 @@ tavola_status tavola_get(const struct tavola_table *table,
 // # Errors
 // As `tavola_get`.
 tavola_status tavola_contains(const struct tavola_table *table, const void *key, size_t key_len);
+
+// Lends the value of a key: it stays as it is until `tavola_view_end`, whatever is written to the
+// key. The table stays open until then.
+//
+// A value that is longer than some 16 KB is not copied, and stands in one or more pieces; a
+// shorter one is copied. So is any value of a table that is open for reading only, of a process
+// that cannot become a participant, and where six views and reads of large values are under way
+// through this handle.
+//
+// # Errors
+// As `tavola_get`, but for `TAVOLA_ERR_TOO_SMALL`.
+//
+// # Concurrency
+// As `tavola_get`. Writers go on: the pages of a value that is overwritten or removed stay in use
+// until the view has ended, and are freed by the next write. In a forked child a view of its
+// parent's is not to be used, only ended.
+//
+// # Crash
+// Pages that a dead process had in view come back with what else it held.
+tavola_status tavola_view_begin(const struct tavola_table *table,
+                                const void *key,
+                                size_t key_len,
+                                struct tavola_view **view);
+
+// How many bytes the value has.
+size_t tavola_view_len(const struct tavola_view *view);
+
+// One of the pieces that the value stands in, in their order, from 0 on: lent until the view ends.
+//
+// # Errors
+// `TAVOLA_END`: there are no more.
+tavola_status tavola_view_piece(const struct tavola_view *view,
+                                size_t number,
+                                struct tavola_bytes *piece);
+
+// Ends a view: its bytes are lent no more. NULL is none.
+void tavola_view_end(struct tavola_view *view);
 
 // Sets a key, whether or not it is there. It lives as long as the table was made to let it, and
 // its flags are 0, whatever it had.

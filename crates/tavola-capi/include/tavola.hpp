@@ -92,6 +92,12 @@ class table {
     return get_to(key, out.data(), out.size());
   }
 #endif
+  // Lent where it stands; see tavola_view_begin.
+  std::optional<value_view> get_view(view key) const {
+    tavola_view* lent = nullptr;
+    if (!detail::done(tavola_view_begin(get(), key.data(), key.size(), &lent))) return std::nullopt;
+    return value_view(lent);
+  }
   bool contains(view key) const {
     return detail::done(tavola_contains(get(), key.data(), key.size()));
   }

@@ -27,6 +27,33 @@ struct attributes {
   std::uint32_t flags = 0;
 };
 
+// A value that is lent where it stands, until its end.
+class value_view {
+ public:
+  // Takes over a handle of C.
+  explicit value_view(tavola_view* handle) noexcept : handle_(handle) {}
+  tavola_view* get() const noexcept { return handle_.get(); }
+  std::size_t size() const noexcept { return tavola_view_len(get()); }
+  // One of the pieces it stands in, from 0 on; nothing behind the last.
+  std::optional<std::string_view> piece(std::size_t number) const {
+    tavola_bytes lent = {nullptr, 0};
+    const auto status = tavola_view_piece(get(), number, &lent);
+    if (status == TAVOLA_END) return std::nullopt;
+    detail::check(status);
+    return std::string_view(static_cast<const char*>(lent.data), lent.len);
+  }
+  // A copy.
+  std::string str() const {
+    std::string value;
+    value.reserve(size());
+    for (std::size_t number = 0; const auto lent = piece(number); ++number) value += *lent;
+    return value;
+  }
+
+ private:
+  detail::handle<tavola_view, tavola_view_end> handle_;
+};
+
 namespace detail {
 
 inline std::chrono::milliseconds ttl(std::int64_t ttl_ms) noexcept {

@@ -65,7 +65,7 @@ pub use table::{
     Expiry, Iter, Latencies, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine,
     LogOptions, LogReader, LogSink, LogText, Maintained, Marks, Options, Overload, Participant,
     Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats, Stats, Store, Stored,
-    Table, Updated, Watch,
+    Table, Updated, View, Watch,
 };
 
 // Its examples open tables by name: a test of `tavola-capi` runs them over a directory of its own.

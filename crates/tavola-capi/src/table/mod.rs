@@ -5,6 +5,8 @@ mod open;
 
 mod read;
 
+mod view;
+
 mod write;
 
 mod update;

@@ -19,7 +19,9 @@ use tavola_core::Table;
 /// Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The value
 /// is one that was set as a whole. Of a cache it notes that the key was read, if the table is open
 /// for writing and the shard's lock is free just then; with the first such note the process becomes
-/// a participant.
+/// a participant. So it does with the first value of more than some 16 KB that it reads: such a
+/// value is copied once, whatever is written meanwhile, as the process notes in its line which
+/// pages it reads; but through a handle that may only read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get(
     table: *const tavola_table,

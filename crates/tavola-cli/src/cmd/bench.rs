@@ -13,6 +13,7 @@ use crate::output::Output;
 use crate::units;
 
 mod compare;
+mod copies;
 mod human;
 mod logs;
 mod queues;
@@ -78,6 +79,7 @@ enum What {
     Iter(IterArgs),
     Uid(UidArgs),
     Tags(TagsArgs),
+    Copy(copies::Args),
     Queue(queues::Args),
     Log(logs::Args),
     Scale(scale::Args),
@@ -324,6 +326,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
                 })?;
             }
         }
+        What::Copy(args) => copies::run(args)?,
         What::Queue(args) => queues::run(args)?,
         What::Log(args) => logs::run(args)?,
         What::Scale(args) => scale::run(args)?,

@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 use std::rc::Rc;
 use tavola::{
-    Attributes, CasOutcome, Condition, Error, Hint, Marks, Result, Store, Table, Updated,
+    Attributes, CasOutcome, Condition, Error, Hint, Marks, Result, Store, Table, Updated, View,
 };
 
 /// A key or a value: each survivor copies the map it compares with, not what the map leads to.
@@ -28,6 +28,8 @@ pub(crate) enum Op {
     SetMany(Vec<(Vec<u8>, Vec<u8>)>),
     /// A set that the table has no room for.
     SetFull(Vec<u8>, Vec<u8>),
+    /// A set of a large key whose old value is in view meanwhile, twice.
+    SetViewed(Vec<u8>, Vec<u8>),
     Add(Vec<u8>, Vec<u8>),
     Replace(Vec<u8>, Vec<u8>),
     Append(Vec<u8>, Vec<u8>),
@@ -136,6 +138,7 @@ impl<'a> Seat<'a> {
                 Err(Error::Full { .. }) => {}
                 other => return other.map(|()| false),
             },
+            Op::SetViewed(key, value) => return set_viewed(table, key, value),
             Op::Add(key, value) => return table.add(key, value),
             Op::Replace(key, value) => return table.replace(key, value),
             Op::Append(key, more) => return table.append(key, more),
@@ -225,6 +228,14 @@ fn compare_and_swap(table: &Table, key: &[u8], value: &[u8]) -> Result<bool> {
     }
 }
 
+fn set_viewed(table: &Table, key: &[u8], value: &[u8]) -> Result<bool> {
+    let before = table.get(key)?;
+    let views = [table.get_view(key)?, table.get_view(key)?];
+    table.set(key, value)?;
+    let is_as_before = |view: &Option<View<'_>>| view.as_ref().map(View::to_vec) == before;
+    Ok(before.is_some() && views.iter().all(is_as_before))
+}
+
 /// The uid of a key; of one that has none, such that no key has it.
 fn known(table: &Table, key: &[u8]) -> Result<Hint> {
     Ok(table.uid_of(key)?.unwrap_or(Hint::from(0)))
@@ -246,6 +257,7 @@ impl Op {
         let old = |key: &[u8]| model.get(key).cloned().unwrap_or(Held::plain(b""));
         match self {
             Op::Set(key, value)
+            | Op::SetViewed(key, value)
             | Op::SetUid(key, value)
             | Op::SetByUid(key, value)
             | Op::UpdateByUid(key, value)

@@ -7,6 +7,7 @@
 
 mod history;
 mod keys;
+mod large;
 mod registers;
 mod seat;
 mod settle;
@@ -33,7 +34,7 @@ const WRITERS: usize = 6;
 const READERS: usize = 2;
 /// Few, so that they meet.
 const SHARDS: u32 = 4;
-const SIZE: u64 = 256 << 20;
+const SIZE: u64 = 512 << 20;
 /// Between two settlements.
 const EPOCH_NS: u64 = 3_000_000_000;
 /// At most so long between two kills.

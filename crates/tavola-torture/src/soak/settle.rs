@@ -2,6 +2,7 @@
 
 use super::history::{self, Event};
 use super::keys::{self, COUNTERS, LOGS, RECORD, REGISTERS, register};
+use super::large::LARGE;
 use super::seat::{Seat, Word};
 use crate::system::{alarm, now_ns, shared_words};
 use crate::value::opened;
@@ -130,6 +131,8 @@ pub(super) fn run(
 
 impl Settlement<'_> {
     fn whole(&mut self) -> tavola::Result<()> {
+        // It is in no history.
+        self.table.remove(LARGE)?;
         let report = self.table.check()?;
         if !report.is_clean() || report.bytes_in_use != report.bytes_reachable {
             let problems = report.problems.join("; ");

@@ -72,7 +72,8 @@ impl Worker<'_> {
     fn read(&mut self, table: &Table) -> Done {
         match self.numbers.below(2000) {
             0 => self.walk(table),
-            1..200 => self.get_many(table),
+            1..4 => self.read_large(table),
+            4..200 => self.get_many(table),
             _ if self.seat.has_room() && self.numbers.below(4) == 0 => self.get(table),
             _ => self.glance(table),
         }
@@ -98,6 +99,8 @@ impl Worker<'_> {
             9750..9850 => self.set_many(table),
             9850..9852 => self.walk(table),
             9852..9860 => self.keep_house(table),
+            9860..9864 => self.set_large(table),
+            9864..9868 => self.read_large(table),
             _ => self.get_many(table),
         }
     }
@@ -129,7 +132,7 @@ impl Worker<'_> {
     }
 
     /// Reads without a note.
-    fn glance(&mut self, table: &Table) -> Done {
+    pub(super) fn glance(&mut self, table: &Table) -> Done {
         let key = register(any_register(&mut self.numbers));
         let value = table.get(&key).map_err(failed)?;
         self.opened(&key, value.as_deref()).map(drop)

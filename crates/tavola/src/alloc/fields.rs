@@ -3,7 +3,7 @@
 
 use super::write::{Shown, Stamp};
 use super::{Item, Tags};
-use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Header, Hint, UNIT};
+use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Header, Hint};
 use crate::sync::{Ordering, W64, fence};
 
 impl<'a> Item<'a> {
@@ -20,14 +20,14 @@ impl<'a> Item<'a> {
             None => Header::field_at(self.flags, FLAG_UID),
             Some(fixed) => fixed.uid_at(),
         };
-        Some(self.region.word(self.item_ref * UNIT + at))
+        Some(self.block.word(at))
     }
 
     /// A field that only items with a header have.
     fn field(&self, flag: u8) -> Option<&'a W64> {
         let at = Header::field_at(self.flags, flag);
         let has = self.flags & flag != 0;
-        has.then(|| self.region.word(self.item_ref * UNIT + at))
+        has.then(|| self.block.word(at))
     }
 
     /// When its key expires, if it has room for that: changed in place.

@@ -5,7 +5,6 @@
 //! bucket has been validated (`index::read`).
 
 use super::bytes;
-use super::chain::Pieces;
 use super::decimal::{DIGITS, decimal};
 use crate::layout::{
     FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID,
@@ -22,13 +21,15 @@ pub(crate) struct Item<'a> {
     pub(crate) item_ref: u64,
     /// Where in the block the key begins, or the stream of a large item.
     pub(super) data: u64,
-    key_len: u64,
-    value_len: u64,
+    pub(super) key_len: u64,
+    pub(super) value_len: u64,
     /// Of a large item: the page its chain begins with.
     pub(crate) first_page: u32,
     pub(super) flags: u8,
     /// How many tags it has.
     pub(super) tags: u8,
+    /// Whether its chain is pinned, and its block a copy.
+    pub(super) is_pinned: bool,
 }
 
 impl<'a> Item<'a> {
@@ -67,6 +68,7 @@ impl<'a> Item<'a> {
             first_page: 0,
             flags: header.flags,
             tags: 0,
+            is_pinned: false,
         };
         (data + key_len + value_len <= block.room()).then_some(item)
     }
@@ -107,6 +109,7 @@ impl<'a> Item<'a> {
             first_page: 0,
             flags,
             tags: 0,
+            is_pinned: false,
         };
         let value = data + key_len;
         (value <= block.room() && value_len <= block.room() - value).then_some(item)
@@ -130,6 +133,7 @@ impl<'a> Item<'a> {
             first_page: 0,
             flags: fixed.flags(),
             tags: 0,
+            is_pinned: false,
         };
         (fixed.bytes() <= block.room()).then_some(item)
     }
@@ -181,6 +185,7 @@ impl<'a> Item<'a> {
             first_page: 0,
             flags: header.flags,
             tags: 0,
+            is_pinned: false,
         };
         let has_version = header.flags & FLAG_VERSION != 0;
         if has_version && !region.geometry().has_versions {
@@ -209,7 +214,7 @@ impl<'a> Item<'a> {
 
     /// The link of a large item, the number of a counter.
     fn second_word(&self) -> &'a W64 {
-        self.region.word(self.item_ref * UNIT + 8)
+        self.block.word(8)
     }
 
     /// Where it stands.
@@ -219,9 +224,7 @@ impl<'a> Item<'a> {
 
     /// A word of its block.
     pub(super) fn word(&self, at: u64) -> u64 {
-        self.region
-            .word(self.item_ref * UNIT + at)
-            .load(Ordering::Relaxed)
+        self.block.word(at).load(Ordering::Relaxed)
     }
 
     pub(super) fn header(&self) -> Header {
@@ -294,24 +297,6 @@ impl<'a> Item<'a> {
     /// The word of a counter, in place.
     pub(crate) fn counter(&self) -> &'a W64 {
         self.second_word()
-    }
-
-    /// How many pages its chain has.
-    pub(crate) fn pages(&self) -> u32 {
-        if self.is_large() {
-            large_split(self.payload()).1
-        } else {
-            0
-        }
-    }
-
-    fn pieces(&self) -> Pieces<'a> {
-        Pieces::new(
-            self.region,
-            self.item_ref * UNIT + self.data,
-            large_split(self.payload()),
-            self.first_page,
-        )
     }
 
     /// Whether its key is this one; `None`: the chain of a large item is broken, or has just
@@ -454,17 +439,6 @@ impl<'a> Item<'a> {
         }
         bytes::read(self.block.bytes(self.data, len as u64), &mut out[..len]);
         true
-    }
-
-    /// Whether its chain consists of pages in the right states.
-    pub(crate) fn chain_is_whole(&self) -> bool {
-        !self.is_large() || self.pieces().pages().all(|page| page.is_some())
-    }
-
-    /// The pages of a large item; ends early at a broken link.
-    pub(crate) fn chain(&self) -> impl Iterator<Item = u32> + 'a {
-        let pages = self.is_large().then(|| self.pieces().pages());
-        pages.into_iter().flatten().map_while(|page| page)
     }
 
     /// Copies the block of a small or large item's head to another place. Under the shard's lock.

@@ -13,6 +13,8 @@ use crate::sys::clock;
 /// Pages that are backed in one go: few enough that a write never waits long for the kernel to
 /// clear them (64 KiB: ~25 µs), enough that the call itself does not count.
 const STEP: u32 = 4;
+/// The most that are, for a value that needs as many: 1 MiB.
+const RUN: u32 = 64;
 /// How long a page stays backed after it was freed: a reader that loaded a ref before the page was
 /// freed has long looked at its bytes or at the bucket's version.
 pub(crate) const GRACE_S: u32 = 1;
@@ -67,7 +69,7 @@ pub(crate) fn rebuild(lock: &PoolLock<'_>) {
 fn unclaim_unused(lock: &PoolLock<'_>) {
     let frontier = lock.region.frontier();
     let backed = lock.region.pool().backed_words.load(Ordering::Relaxed);
-    let until = (frontier + STEP)
+    let until = (frontier + RUN)
         .min(backed)
         .min(lock.region.geometry().max_pages);
     for page in frontier..until {
@@ -211,12 +213,15 @@ pub(super) fn give_since(region: &Region, me: u32, pages: &[u32], since: u32) {
 
 /// Backs more pages by memory and puts them into the pool. Call without any lock.
 ///
+/// Pages that adjoin are taken from the last to the first, as chains are built: so the value of a
+/// large item stands in few runs of pages.
+///
 /// # Errors
 /// [`Error::Full`] when `max_size` is reached or the file system has no room.
 pub(crate) fn provision(region: &Region, me: u32, want: u32) -> Result<()> {
     let mut missing = want;
     while missing > 0 {
-        let (first, count) = claim(region, me)?;
+        let (first, count) = claim(region, me, missing.clamp(STEP, RUN))?;
         let offset = u64::from(first) * PAGE;
         if let Err(why) = region.allocate(offset, u64::from(count) * PAGE) {
             // What is backed already goes back: holes count as no memory.
@@ -226,16 +231,14 @@ pub(crate) fn provision(region: &Region, me: u32, want: u32) -> Result<()> {
             return Err(no_room(why));
         }
         let lock = lock(region, me)?;
-        (first..first + count)
-            .rev()
-            .for_each(|page| push_free(&lock, page, 0));
+        (first..first + count).for_each(|page| push_free(&lock, page, 0));
         missing = missing.saturating_sub(count);
     }
     Ok(())
 }
 
-/// Claims a run of pages that are not backed yet.
-fn claim(region: &Region, me: u32) -> Result<(u32, u32)> {
+/// Claims a run of at most so many pages that are not backed yet.
+fn claim(region: &Region, me: u32, most: u32) -> Result<(u32, u32)> {
     let claimed = PageWord::Claimed { owner: me }.encode();
     loop {
         let lock = lock(region, me)?;
@@ -260,7 +263,7 @@ fn claim(region: &Region, me: u32) -> Result<(u32, u32)> {
             return Ok((hole, 1));
         }
         let first = unused_from(region);
-        let count = STEP.min(room).min(region.geometry().max_pages - first);
+        let count = most.min(room).min(region.geometry().max_pages - first);
         if count == 0 {
             return Err(Error::Full { reason: FULL_SIZE });
         }

@@ -3,7 +3,8 @@
 use super::dir::{layout_word, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use super::read::{Look, View, read};
+use super::read::{Look, View, read_seated};
+use super::seat::Seat;
 use super::want::Want;
 use crate::error::Result;
 use crate::layout::{LayoutWord, Segment, is_key, slot_ref};
@@ -127,7 +128,13 @@ impl<'a> Ahead<'a> {
 
     /// The last step; as [`read`].
     #[inline(always)]
-    pub(crate) fn finish(&self, region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
+    pub(crate) fn finish(
+        &self,
+        region: &Region,
+        key: &[u8],
+        want: &mut impl Want,
+        seat: &dyn Seat,
+    ) -> Result<bool> {
         if let (Some(segment), 1..) = (self.segment, self.item_ref) {
             let view = View {
                 region,
@@ -135,6 +142,7 @@ impl<'a> Ahead<'a> {
                 layout: self.layout,
                 tag: self.hash.tag(),
                 of_tag: false,
+                may_spoil: false,
             };
             let bucket = &segment.buckets[self.bucket as usize];
             let is_taken = view.take_short(self.item_ref, key, want)
@@ -144,6 +152,6 @@ impl<'a> Ahead<'a> {
                 return Ok(true);
             }
         }
-        read(region, key, self.hash, want)
+        read_seated(region, key, self.hash, want, seat)
     }
 }

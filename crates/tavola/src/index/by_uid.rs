@@ -12,7 +12,8 @@
 //! never contradict each other. The writers' side is in `alloc::uid`.
 
 use super::hash::Hash;
-use super::read::{read, read_tag};
+use super::read::{MOST_SPOILED, read_seated, read_tag};
+use super::seat::{AsItIs, Seat};
 use super::tags::is_over;
 use super::want::Want;
 use crate::alloc::Item;
@@ -20,7 +21,7 @@ use crate::error::{Result, corrupt};
 use crate::layout::{FLAG_TAG, FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_HOLE};
 use crate::layout::{UidEntry, UidLayout};
 use crate::lock::ShardLock;
-use crate::region::Region;
+use crate::region::{Pinned, Region};
 use crate::sync::{Ordering, W64, fence, spin_hint};
 
 /// Wants nothing of an item but its key.
@@ -64,11 +65,23 @@ impl<W: Want> Want for Named<'_, W> {
         self.has_uid = self.hint.means(item.hint());
         !self.has_uid || self.want.take(item)
     }
+
+    fn keep(&mut self, pin: Pinned<'_>) {
+        if self.has_uid {
+            self.want.keep(pin);
+        }
+    }
 }
 
 enum Look {
     /// The item; what was wanted of it was taken.
     Found,
+    /// The same, of a large item, and the entry need not be looked at again.
+    Taken,
+    /// The entry changed meanwhile.
+    Changed,
+    /// It is a large item, which could not be pinned.
+    Unpinned,
     /// The uid is not given out, or not to the key that is meant.
     Missing,
     /// The key's slot may just be changing; its key was copied.
@@ -83,32 +96,78 @@ enum Look {
 /// As in `read`, what nearly every read is is done in few steps where it is called.
 #[inline(always)]
 pub(crate) fn read_by_uid(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
+    read_by_uid_seated(region, hint, want, &AsItIs)
+}
+
+/// As [`read_by_uid`], of a large item as the seat allows it.
+#[inline(always)]
+pub(crate) fn read_by_uid_seated(
+    region: &Region,
+    hint: Hint,
+    want: &mut impl Want,
+    seat: &dyn Seat,
+) -> Result<bool> {
     if View::seen(region, hint).is_some_and(|view| view.glance(hint, want)) {
         return Ok(true);
     }
-    read_on(region, hint, want)
+    read_on(region, hint, want, seat)
 }
 
 #[inline(never)]
-fn read_on(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
-    while let Some(view) = View::of(region, hint)? {
+fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -> Result<bool> {
+    let mut is_seated = false;
+    let mut spoiled = 0;
+    while let Some(mut view) = View::of(region, hint)? {
+        view.may_spoil = is_seated;
         let look = view.look(hint, want);
-        if !view.validate() {
+        if matches!(look, Look::Taken) {
+            return Ok(true);
+        }
+        if matches!(look, Look::Unpinned) {
+            seat.take();
+            is_seated = true;
+            continue;
+        }
+        if matches!(look, Look::Changed) || !view.validate() {
             spin_hint();
+            spoiled += u32::from(is_seated);
+            if spoiled >= MOST_SPOILED {
+                return read_by_name(region, hint, want, seat);
+            }
             continue;
         }
         return match look {
-            Look::Found => Ok(true),
+            Look::Found | Look::Taken | Look::Changed | Look::Unpinned => Ok(true),
             Look::Missing => Ok(false),
-            Look::Flux(name) => read_in_flux(region, hint, &name, want),
+            Look::Flux(name) => read_in_flux(region, hint, &name, (want, seat)),
             Look::Impossible => region.damaged("the item of a uid"),
         };
     }
     Ok(false)
 }
 
+/// After copies of a large item were spoiled that cannot be pinned: by its key.
 #[cold]
-fn read_in_flux<W: Want>(region: &Region, hint: Hint, name: &[u8], want: &mut W) -> Result<bool> {
+fn read_by_name(
+    region: &Region,
+    hint: Hint,
+    want: &mut impl Want,
+    seat: &dyn Seat,
+) -> Result<bool> {
+    let mut name = Vec::new();
+    match read_by_uid(region, hint, &mut KeyOf(&mut name))? {
+        true => read_in_flux(region, hint, &name, (want, seat)),
+        false => Ok(false),
+    }
+}
+
+#[cold]
+fn read_in_flux<W: Want>(
+    region: &Region,
+    hint: Hint,
+    name: &[u8],
+    (want, seat): (&mut W, &dyn Seat),
+) -> Result<bool> {
     let mut named = Named {
         hint,
         want,
@@ -116,7 +175,10 @@ fn read_in_flux<W: Want>(region: &Region, hint: Hint, name: &[u8], want: &mut W)
     };
     let found = match W::OF_TAG {
         true => read_tag(region, name, &mut named)?,
-        false => read(region, name, Hash::of(region, name), &mut named)?,
+        false => {
+            let hash = Hash::of(region, name);
+            read_seated(region, name, hash, &mut named, seat)?
+        }
     };
     Ok(found && named.has_uid)
 }
@@ -128,6 +190,8 @@ struct View<'a> {
     layout: UidLayout,
     entry: &'a W64,
     word: u64,
+    /// Whether a large item that cannot be pinned is copied all the same.
+    may_spoil: bool,
 }
 
 impl<'a> View<'a> {
@@ -153,6 +217,7 @@ impl<'a> View<'a> {
                     entry,
                     // Pairs with the releases of `alloc::uid`: the item's bytes are seen.
                     word: entry.load(Ordering::Acquire),
+                    may_spoil: false,
                 }));
             }
             fence(Ordering::Acquire);
@@ -187,6 +252,7 @@ impl<'a> View<'a> {
             entry,
             // Pairs with the releases of `alloc::uid`: the item's bytes are seen.
             word: entry.load(Ordering::Acquire),
+            may_spoil: false,
         })
     }
 
@@ -239,15 +305,46 @@ impl<'a> View<'a> {
             return Look::Impossible;
         };
         if let Some(fixed) = self.region.fixed() {
-            return special(Item::fixed(self.region, block, item_ref, fixed), hint, want);
+            return self.special(Item::fixed(self.region, block, item_ref, fixed), hint, want);
         }
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         if header.flags != FLAG_UID {
-            return special(Item::at(self.region, item_ref), hint, want);
+            return self.special(Item::at(self.region, item_ref), hint, want);
         }
         match Item::plain(self.region, block, item_ref, header) {
             Some(item) => take(&item, hint, want),
             None => Look::Impossible,
+        }
+    }
+
+    /// As the rest of [`Self::look`], for an item with more fields than its uid. The chain of a
+    /// large one is pinned, as in `read`.
+    #[cold]
+    #[inline(never)]
+    fn special(&self, item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> Look {
+        let Some(item) = item else {
+            return Look::Impossible;
+        };
+        let pin = match item.is_large() {
+            true => self.region.pin(item.first_page),
+            false => None,
+        };
+        let Some(pin) = pin else {
+            return match item.is_large() && !self.may_spoil {
+                true => Look::Unpinned,
+                false => take(&item, hint, want),
+            };
+        };
+        let block = item.copied_block();
+        if !self.validate() {
+            return Look::Changed;
+        }
+        match take(&item.pinned(&block), hint, want) {
+            Look::Found => {
+                want.keep(pin);
+                Look::Taken
+            }
+            look => look,
         }
     }
 
@@ -271,16 +368,6 @@ impl<'a> View<'a> {
 #[inline(always)]
 fn flags_of<W: Want>() -> u8 {
     FLAG_UID | if W::OF_TAG { FLAG_TAG } else { 0 }
-}
-
-/// As the rest of [`View::look`], for an item with more fields than its uid.
-#[cold]
-#[inline(never)]
-fn special(item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> Look {
-    match item {
-        Some(item) => take(&item, hint, want),
-        None => Look::Impossible,
-    }
 }
 
 /// Takes what is wanted of an item, if its uid is the one asked for, and it is short.

@@ -40,11 +40,15 @@ mod group;
 #[forbid(unsafe_code)]
 mod hash;
 #[forbid(unsafe_code)]
+mod large;
+#[forbid(unsafe_code)]
 mod peek;
 #[forbid(unsafe_code)]
 mod place;
 #[forbid(unsafe_code)]
 mod read;
+#[forbid(unsafe_code)]
+mod seat;
 #[forbid(unsafe_code)]
 mod shrink;
 #[forbid(unsafe_code)]
@@ -57,7 +61,7 @@ mod to_slice;
 mod want;
 
 pub(crate) use ahead::{Ahead, Way};
-pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, word_by_uid};
+pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
 pub(crate) use clear::{ClearCursor, Which, clear_buckets, may_expire, sweep_step};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use evict::{evict, visit};
@@ -65,7 +69,8 @@ pub(crate) use find::{Found, Spot, find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use peek::peek;
 pub(crate) use place::{drop_key, insert, replace};
-pub(crate) use read::{glance, read, read_tag};
+pub(crate) use read::{glance, read, read_seated, read_tag};
+pub(crate) use seat::{Seat, Take};
 pub(crate) use shrink::{Squeezed, empty_slabs, free_root, is_worth_tending, shrink_step, squeeze};
 pub(crate) use tags::{is_over, may_be_over, tag_name};
 pub(crate) use to_slice::{Glanced, ToSlice};

@@ -17,6 +17,7 @@
 use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
+use super::seat::{AsItIs, Seat};
 use super::tags::is_over;
 use super::want::Want;
 use crate::alloc::Item;
@@ -27,6 +28,10 @@ use crate::layout::{
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, fence, spin_hint};
 
+/// Copies of a large item that is not pinned, spoiled by writers one after the other, before one is
+/// made under the shard's lock.
+pub(super) const MOST_SPOILED: u32 = 4;
+
 enum Probe {
     Hit,
     /// Not here; the version at which that was so.
@@ -35,14 +40,20 @@ enum Probe {
     Changed,
     /// Nothing changed, and yet it makes no sense.
     Damaged,
+    /// It is a large item, which could not be pinned.
+    Unpinned,
 }
 
 /// What one item turned out to be.
 pub(super) enum Look {
     /// The key's; what was wanted of it was taken.
     Found,
+    /// The same, of a large item, and the bucket need not be looked at again.
+    Taken,
     /// Another key's.
     Other,
+    /// A large item, to be pinned first.
+    Large,
     /// No item at all, or one that cannot be followed.
     Impossible,
     /// The layout changed meanwhile.
@@ -58,9 +69,21 @@ pub(super) enum Look {
 /// anew in [`read_again`].
 #[inline(always)]
 pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+    read_seated(region, key, hash, want, &AsItIs)
+}
+
+/// As [`read`], of a large item as the seat allows it.
+#[inline(always)]
+pub(crate) fn read_seated(
+    region: &Region,
+    key: &[u8],
+    hash: Hash,
+    want: &mut impl Want,
+    seat: &dyn Seat,
+) -> Result<bool> {
     match glance(region, key, hash, want) {
         Some(found) => Ok(found),
-        None => read_again(region, key, want),
+        None => read_again(region, key, want, seat),
     }
 }
 
@@ -82,24 +105,32 @@ pub(crate) fn glance(
         layout,
         tag: hash.tag(),
         of_tag: false,
+        may_spoil: false,
     };
     view.glance(segment, hash, key, want)
 }
 
 /// As [`read`], of a tag, which is not a key.
 pub(crate) fn read_tag(region: &Region, name: &[u8], want: &mut impl Want) -> Result<bool> {
-    read_on(region, name, Hash::of_tag(region, name), want)
+    read_on(region, name, Hash::of_tag(region, name), want, &AsItIs)
 }
 
 /// The hash is made anew, as it would have to be kept until then.
 #[inline(never)]
-fn read_again(region: &Region, key: &[u8], want: &mut impl Want) -> Result<bool> {
-    read_on(region, key, Hash::of(region, key), want)
+fn read_again(region: &Region, key: &[u8], want: &mut impl Want, seat: &dyn Seat) -> Result<bool> {
+    read_on(region, key, Hash::of(region, key), want, seat)
 }
 
 /// As [`read`], wherever the key may stand, and as often as something changes meanwhile.
-fn read_on(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+fn read_on(
+    region: &Region,
+    key: &[u8],
+    hash: Hash,
+    want: &mut impl Want,
+    seat: &dyn Seat,
+) -> Result<bool> {
     let head = region.shard(hash.shard());
+    let mut unpinned = None;
     loop {
         let layout = layout_word(head);
         let (_, page) = lookup(region, hash.shard(), layout.depth(), hash.tag());
@@ -120,6 +151,7 @@ fn read_on(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Res
             layout,
             tag: hash.tag(),
             of_tag: hash.is_of_tag(),
+            may_spoil: unpinned.is_some(),
         };
         match view.probe_both(segment, key, hash, want) {
             Probe::Hit => return Ok(true),
@@ -128,13 +160,31 @@ fn read_on(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Res
                 return Ok(false);
             }
             Probe::Damaged => return region.damaged("an item"),
-            Probe::Changed => spin_hint(),
+            Probe::Unpinned => {
+                seat.take();
+                unpinned = Some(0);
+            }
+            Probe::Changed => {
+                spin_hint();
+                let Some(spoiled) = &mut unpinned else {
+                    continue;
+                };
+                *spoiled += 1;
+                if *spoiled >= MOST_SPOILED
+                    && let Some(found) = seat.read_locked(key, hash, &mut |item| want.take(item))?
+                {
+                    if !found {
+                        want.forget();
+                    }
+                    return Ok(found);
+                }
+            }
         }
     }
 }
 
 #[inline(always)]
-fn is_unchanged(head: &ShardHead, layout: LayoutWord) -> bool {
+pub(super) fn is_unchanged(head: &ShardHead, layout: LayoutWord) -> bool {
     fence(Ordering::Acquire);
     LayoutWord(head.layout.load(Ordering::Relaxed)) == layout
 }
@@ -148,6 +198,8 @@ pub(super) struct View<'a> {
     pub(super) tag: u32,
     /// Whether a tag is looked for, and not a key.
     pub(super) of_tag: bool,
+    /// Whether a large item that cannot be pinned is copied all the same.
+    pub(super) may_spoil: bool,
 }
 
 impl View<'_> {
@@ -286,7 +338,11 @@ impl View<'_> {
                 continue;
             }
             looked = true;
-            match self.look(slot_ref(word), key, want) {
+            let mut look = self.look(slot_ref(word), key, want);
+            if matches!(look, Look::Large) {
+                look = self.look_at_large((bucket, version), slot_ref(word), key, want);
+            }
+            match look {
                 Look::Other => {}
                 Look::Moved => return Probe::Changed,
                 Look::Found if self.validate(bucket, version) => {
@@ -294,6 +350,11 @@ impl View<'_> {
                     return Probe::Hit;
                 }
                 Look::Found => return Probe::Changed,
+                Look::Taken => {
+                    want.seen(bucket, i);
+                    return Probe::Hit;
+                }
+                Look::Large => return Probe::Unpinned,
                 Look::Impossible if self.validate(bucket, version) => return Probe::Damaged,
                 Look::Impossible => return Probe::Changed,
             }
@@ -325,24 +386,30 @@ impl View<'_> {
         }
     }
 
-    /// As [`View::look`], for an item with other fields. Copying a large one takes so long that
-    /// many a reader is stopped there: so the layout is looked at before the bucket, whose segment
-    /// may be gone meanwhile, and the item's block is touched no more once its pages are.
+    /// As [`View::look`], for an item with other fields.
     #[cold]
     #[inline(never)]
     fn special(&self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Look {
         let look = match Item::at(self.region, item_ref) {
-            Some(item) if item.is_expired() || item.is_tag() != self.of_tag => Look::Other,
-            Some(item) => match (item.key_equals(key), is_over(&item)) {
-                (Some(false), _) | (Some(true), Some(true)) => Look::Other,
-                (Some(true), Some(false)) if want.take(&item) => Look::Found,
-                _ => Look::Impossible,
-            },
+            Some(item) if item.is_large() => Look::Large,
+            Some(item) => self.take_whole(&item, key, want),
             None => Look::Impossible,
         };
         match is_unchanged(self.head, self.layout) {
             true => look,
             false => Look::Moved,
+        }
+    }
+
+    /// Takes what is wanted of an item, if it is the key's and not over.
+    pub(super) fn take_whole(&self, item: &Item<'_>, key: &[u8], want: &mut impl Want) -> Look {
+        if item.is_expired() || item.is_tag() != self.of_tag {
+            return Look::Other;
+        }
+        match (item.key_equals(key), is_over(item)) {
+            (Some(false), _) | (Some(true), Some(true)) => Look::Other,
+            (Some(true), Some(false)) if want.take(item) => Look::Found,
+            _ => Look::Impossible,
         }
     }
 

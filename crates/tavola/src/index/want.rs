@@ -2,6 +2,7 @@
 
 use crate::alloc::{Item, Shown, Tags, unused_for};
 use crate::layout::{Bucket, FLAG_TAGGED, Hint};
+use crate::region::Pinned;
 use crate::sync::{Ordering, SHORT};
 
 /// What a read wants of an item: a `Vec`, which begins empty, takes its value, `()` nothing.
@@ -22,6 +23,10 @@ pub(crate) trait Want {
     fn take_short(&mut self, _: &Item<'_>) -> bool {
         false
     }
+
+    /// What was taken last was of a large item that is pinned: whoever has to do with its pages
+    /// still keeps the pin.
+    fn keep(&mut self, _: Pinned<'_>) {}
 
     /// What was taken last counts no more, as the key is missing.
     #[inline(always)]
@@ -74,6 +79,10 @@ impl<W: Want> Want for Noted<'_, W> {
             self.tag = unused_tag(item);
         }
         self.want.take_short(item)
+    }
+
+    fn keep(&mut self, pin: Pinned<'_>) {
+        self.want.keep(pin);
     }
 
     #[inline(always)]
@@ -133,6 +142,10 @@ impl<W: Want> Want for Stamped<W> {
         self.value.take_short(item)
     }
 
+    fn keep(&mut self, pin: Pinned<'_>) {
+        self.value.keep(pin);
+    }
+
     fn forget(&mut self) {
         self.value.forget();
     }
@@ -145,6 +158,10 @@ impl<W: Want> Want for &mut W {
 
     fn take_short(&mut self, item: &Item<'_>) -> bool {
         (**self).take_short(item)
+    }
+
+    fn keep(&mut self, pin: Pinned<'_>) {
+        (**self).keep(pin);
     }
 
     fn forget(&mut self) {

@@ -28,6 +28,7 @@ mod lease;
 mod log;
 mod name;
 mod page_word;
+mod pin;
 mod queue;
 mod sample;
 mod shard;
@@ -57,6 +58,7 @@ pub(crate) use log::{
 };
 pub(crate) use name::Name;
 pub(crate) use page_word::{FIRST_MASK, PageWord};
+pub(crate) use pin::{PINS, PinWord};
 pub(crate) use queue::{
     Journal, MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueHead, QueueName, QueuePoolHead,
 };

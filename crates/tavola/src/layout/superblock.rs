@@ -1,7 +1,7 @@
 //! The superblock: identity and geometry, written once; then the heads of the page pool.
 
 use super::extent::{EXTENTS, Extent};
-use super::{Fixed, Geometry, assert_layout};
+use super::{Fixed, Geometry, PINS, assert_layout};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W32, W64};
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"TavolaKV");
 /// Reads differently on a machine of the other byte order.
 pub(crate) const ENDIAN: u32 = 0x0A0B_0C0D;
 /// The version of the format.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 /// Participant slots of a table. Slot 0 is never given out: a lock word of 0 means free.
 pub(crate) const PARTICIPANTS: u32 = 1024;
 
@@ -73,7 +73,9 @@ pub(crate) struct Superblock {
     pub(crate) last_slot: W32,
     /// Leases that were given without a record, as all of a shard were taken.
     pub(crate) leases_unrecorded: W64,
-    unused: [W64; 4],
+    /// Not 0: a pin may be `Left`, and its chain is to be freed.
+    pub(crate) orphans: W64,
+    unused: [W64; 3],
     /// [`COPIED_IN_USE`]: the file is a copy that was made while a participant was attached.
     pub(crate) copied: W64,
     /// [`SampledWord`](super::SampledWord): the last sample of what was done.
@@ -89,8 +91,8 @@ assert_layout!(Superblock, size 4096, {
     magic: 0, endian: 8, format: 12, fingerprint: 16, max_size: 24, shards_log2: 32, dir_log2: 36,
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
     ttl_ms: 88, reserved: 96, checksum: 120, clock: 128, leases: 136, last_slot: 140,
-    leases_unrecorded: 144, unused: 152, copied: 184, sampled: 192, unused_lines: 200, pool: 1024,
-    tail: 1216, extents: 2048,
+    leases_unrecorded: 144, orphans: 152, unused: 160, copied: 184, sampled: 192,
+    unused_lines: 200, pool: 1024, tail: 1216, extents: 2048,
 });
 
 /// The page pool: pages no shard owns. All but `frontier` is derived from the page words.
@@ -180,16 +182,17 @@ pub(crate) struct Participant {
     pub(crate) sets: W64,
     /// Those that remove keys.
     pub(crate) removes: W64,
-    unused: [W64; 2],
-    /// Inode number of the file that it attached to; 0: unknown.
-    pub(crate) file_ino: W64,
-    /// When that file was made, in nanoseconds since 1970; 0: its file system does not say.
-    pub(crate) file_born: W64,
+    /// Chains of pages that its readers are reading: see [`PinWord`](super::PinWord).
+    pub(crate) pins: [W32; PINS],
+    /// 32 bits of the inode number of the file that it attached to; 0: unknown.
+    pub(crate) file_ino: W32,
+    /// 32 bits of the time at which that file was made; 0: its file system does not say.
+    pub(crate) file_born: W32,
 }
 assert_layout!(Participant, size 128, {
     generation: 0, state: 4, pid: 8, estate: 12, start_time: 16, pid_ns: 24, time_ns: 32,
     attached: 40, connections: 48, accepted: 56, hits: 64, misses: 72, sets: 80, removes: 88,
-    unused: 96, file_ino: 112, file_born: 120,
+    pins: 96, file_ino: 120, file_born: 124,
 });
 
 impl Superblock {

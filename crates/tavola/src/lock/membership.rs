@@ -92,6 +92,7 @@ impl Membership {
         let id = id.ok_or(Error::TooManyParticipants {
             limit: PARTICIPANTS - 1,
         })?;
+        region.take_seat(id & SLOT_MASK);
         self.id.store(id, Ordering::Relaxed);
         self.generation
             .store(sys::process::generation(), Ordering::Release);
@@ -124,6 +125,8 @@ impl Membership {
             return;
         }
         let slot = self.id.load(Ordering::Relaxed) & SLOT_MASK;
+        region.leave_seat();
+        region.take_pins_off(slot);
         region
             .participant(slot)
             .state
@@ -201,6 +204,8 @@ fn try_slot(
             }
         }
     }
+    // Its earlier user's, who is dead or was damaged.
+    region.take_pins_off(slot);
     let before = id_of(slot, p.generation.load(Ordering::Relaxed) & GENERATIONS);
     if state == ATTACHED {
         note_copy(region, slot);
@@ -363,6 +368,7 @@ pub(crate) fn adopt(region: &Region, id: u32, me: u32) -> Option<u32> {
 pub(crate) fn retire(region: &Region, id: u32, settled: bool) {
     let slot = id & SLOT_MASK;
     if settled {
+        region.take_pins_off(slot);
         region
             .participant(slot)
             .state

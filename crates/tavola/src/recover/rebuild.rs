@@ -5,12 +5,13 @@
 //! 2. Bitmaps, lists and counters of the shard are emptied, marks taken off its pages.
 //! 3. The directory is walked: each slot that belongs marks its block or chain, and its uid; copies
 //!    are cleared.
-//! 4. The shard's pages are walked: unmarked ones go to the pool, sparse slabs into their lists.
+//! 4. The shard's pages are walked: unmarked ones go to the pool, but for chains
+//!    that readers have pinned, sparse slabs into their lists.
 
 use super::uids;
 use crate::alloc::{
-    Item, adopt_strays, chunk_page, give, home_of, is_used, mark_block, settle_page, settle_pages,
-    unmark_page,
+    Item, adopt_strays, chunk_page, give, home_of, is_used, keep_pinned, mark_block, settle_page,
+    settle_pages, unmark_page,
 };
 use crate::error::Result;
 use crate::index::{Hash, entries, lookup, may_be_over, other_bucket, publish_layout};
@@ -340,6 +341,7 @@ impl Walk<'_> {
 }
 
 fn settle_all(lock: &ShardLock<'_>) {
+    let pinned = keep_pinned(lock);
     let mut batch = Batch {
         lock,
         pages: [0; BATCH],
@@ -353,7 +355,7 @@ fn settle_all(lock: &ShardLock<'_>) {
             PageWord::Segment { shard, mark: false } => shard == lock.number,
             PageWord::Large {
                 shard, mark: false, ..
-            } => shard == lock.number,
+            } => shard == lock.number && pinned.binary_search(&page).is_err(),
             PageWord::Uids { shard, chunk } => {
                 shard == lock.number && chunk_page(lock.region, shard, chunk) != Some(page)
             }

@@ -5,12 +5,13 @@ use crate::sys;
 use std::io;
 
 impl Region {
-    /// What tells the table's file from all others: its inode number, and when it was made. A part
-    /// that is unknown is 0.
-    pub(crate) fn file_identity(&self) -> [u64; 2] {
-        self.file().map_or([0, 0], |file| {
-            file.with(sys::file::identity).unwrap_or([0, 0])
-        })
+    /// What tells the table's file from nearly all others: 32 bits of its inode number, and of when
+    /// it was made. A part that is unknown is 0.
+    pub(crate) fn file_identity(&self) -> [u32; 2] {
+        let known = self
+            .file()
+            .and_then(|file| file.with(sys::file::identity).ok());
+        known.unwrap_or([0, 0]).map(folded)
     }
 
     /// The permission bits of the table's file; those of a new table where there is no file.
@@ -25,4 +26,10 @@ impl Region {
         self.file()
             .map_or(Ok(()), |file| file.with(sys::file::sync))
     }
+}
+
+/// The exclusive or of both halves; 0 for 0 only.
+fn folded(word: u64) -> u32 {
+    let folded = (word ^ (word >> 32)) as u32;
+    folded.max(u32::from(word != 0))
 }

@@ -12,6 +12,7 @@
 
 mod advice;
 mod ahead;
+mod block;
 mod cause;
 mod clock;
 mod create;
@@ -23,15 +24,18 @@ mod leases;
 mod limited;
 mod location;
 mod name;
+mod pins;
 mod samples;
 mod warning;
 
 pub(crate) use crate::sys::file::sync_directory;
+pub(crate) use block::Block;
 pub(crate) use cause::{no_room, told};
 pub(crate) use create::{Unmapped, create, open};
 pub(crate) use evicted::{TOLD, Told};
 pub(crate) use location::Location;
 pub(crate) use name::{make_directory, remove_of};
+pub(crate) use pins::{Pin, Pinned};
 pub mod names {
     //! Where a name lives, which tables there are, and how one is removed.
     pub use super::name::{directory, list, path_of, remove};
@@ -47,7 +51,6 @@ use crate::sys;
 use crate::sys::file::KeptFile;
 pub(crate) use crate::sys::file::NameState;
 use rapidhash::v3::RapidSecrets;
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -65,6 +68,7 @@ pub(crate) struct Region {
     opened: u64,
     clock: clock::Clock,
     evicted: evicted::Evicted,
+    seat: pins::Seat,
 }
 
 /// What a read needs of the geometry, reckoned once.
@@ -134,6 +138,7 @@ impl Region {
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
             evicted: evicted::Evicted::new(),
+            seat: pins::Seat::new(),
         };
         region.superblock().init(&geometry, seed, [0, 0], 0);
         region
@@ -162,6 +167,7 @@ impl Region {
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
             evicted: evicted::Evicted::new(),
+            seat: pins::Seat::new(),
         }
     }
 
@@ -391,12 +397,8 @@ impl Region {
     #[inline(always)]
     unsafe fn block_on(&self, item_ref: u64) -> Block<'_> {
         let offset = item_ref * UNIT;
-        Block {
-            // SAFETY: a page below the frontier lies in the region (I3).
-            start: unsafe { self.base().add(offset as usize) },
-            room: PAGE - offset % PAGE,
-            _region: PhantomData,
-        }
+        // SAFETY: a page below the frontier lies in the region (I3), to its end.
+        unsafe { Block::new(self.base().add(offset as usize), PAGE - offset % PAGE) }
     }
 
     /// Copies the bytes at `offset` out of the file instead of the mapping: a stretch that was
@@ -413,48 +415,6 @@ impl Region {
                 true
             }
         }
-    }
-}
-
-/// The rest of a page from some item on: at least 8 bytes, aligned to 8.
-#[derive(Clone, Copy)]
-pub(crate) struct Block<'a> {
-    start: *const u8,
-    room: u64,
-    _region: PhantomData<&'a Region>,
-}
-
-impl<'a> Block<'a> {
-    /// Bytes to the end of the page.
-    #[inline(always)]
-    pub(crate) fn room(self) -> u64 {
-        self.room
-    }
-
-    /// The first word.
-    #[inline(always)]
-    pub(crate) fn first_word(self) -> &'a W64 {
-        // SAFETY: refs count in units of 8 bytes, so 8 of them are there, aligned.
-        unsafe { &*self.start.cast::<W64>() }
-    }
-
-    /// The second word.
-    #[inline(always)]
-    pub(crate) fn second_word(self) -> &'a W64 {
-        assert!(self.room >= 16, "a word beyond the page of an item");
-        // SAFETY: 16 bytes are there, aligned to 8.
-        unsafe { &*self.start.add(8).cast::<W64>() }
-    }
-
-    /// A pointer to `len` bytes at `at`, for the copies of `sync`.
-    #[inline(always)]
-    pub(crate) fn bytes(self, at: u64, len: u64) -> *const u8 {
-        assert!(
-            at <= self.room && len <= self.room - at,
-            "bytes beyond the page of an item"
-        );
-        // SAFETY: inside the page, as just checked.
-        unsafe { self.start.add(at as usize) }
     }
 }
 

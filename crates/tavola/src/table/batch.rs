@@ -52,7 +52,7 @@ impl Core {
             for (i, (key, ahead)) in keys.iter().zip(&ahead).enumerate() {
                 let hit = match is_told {
                     true => self.finish_in_cache(ahead, key.as_ref(), &mut want)?,
-                    false => ahead.finish(self.region(), key.as_ref(), &mut want)?,
+                    false => ahead.finish(self.region(), key.as_ref(), &mut want, self)?,
                 };
                 found(wave * WAVE + i, hit.then_some(&want));
             }
@@ -64,7 +64,7 @@ impl Core {
     #[inline(never)]
     fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
-        let found = ahead.finish(self.region(), key, &mut noted)?;
+        let found = ahead.finish(self.region(), key, &mut noted, self)?;
         self.tell(ahead.hash, found, (noted.word, noted.tag));
         Ok(found)
     }

@@ -12,7 +12,7 @@ use crate::alloc::{
     may_hold, reckon, set_capacity, within_reach,
 };
 use crate::error::{Error, Result};
-use crate::index::{Hash, Noted, Want, read, visit};
+use crate::index::{Hash, Noted, Want, read_seated, visit};
 use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
 use crate::lock::{ShardLock, tally};
 use crate::sync::Ordering;
@@ -42,7 +42,7 @@ impl Core {
         if self.region().is_cache() && self.region().is_writable() {
             return self.read_in_cache(key, hash, want);
         }
-        read(self.region(), key, hash, want)
+        read_seated(self.region(), key, hash, want, self)
     }
 
     #[inline(never)]
@@ -62,7 +62,7 @@ impl Core {
     #[inline(always)]
     fn read_and_tell(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
-        let found = read(self.region(), key, hash, &mut noted)?;
+        let found = read_seated(self.region(), key, hash, &mut noted, self)?;
         self.tell(hash, found, (noted.word, noted.tag));
         Ok(found)
     }
@@ -71,7 +71,7 @@ impl Core {
     pub(super) fn get_to_touch(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         out.clear();
         let hash = Hash::of(self.region(), key);
-        let found = read(self.region(), key, hash, out)?;
+        let found = read_seated(self.region(), key, hash, out, self)?;
         if self.region().is_cache() && self.region().is_writable() {
             self.tell(hash, found, (0, Hint::NONE));
         }

@@ -8,7 +8,10 @@ use super::leases::Asked;
 use super::maintain::Collapsed;
 use super::name::NameWatch;
 use super::tending::Steps;
-use crate::alloc::{Chain, Need, Step, Stop, give_back, provision, raise_frontier, reckon_anew};
+use crate::alloc::{
+    Chain, Need, Step, Stop, find_orphans, free_orphans, give_back, provision, raise_frontier,
+    reckon_anew,
+};
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{BUCKETS, DIR_INLINE, Participant, large_split};
 use crate::lock::{Membership, PATIENCE, ShardLock, tally};
@@ -280,6 +283,7 @@ impl Core {
 
     /// The pages of a large item, written.
     pub(super) fn chain(&self, me: u32, key: &[u8], value: &[u8]) -> Result<Chain<'_>> {
+        free_orphans(&self.region, me);
         let mut effort = Effort::new();
         let wanted = large_split(key.len() as u64 + value.len() as u64).1;
         loop {
@@ -300,6 +304,7 @@ impl Core {
     #[cold]
     fn scrape(&self, me: u32, wanted: u32) -> Result<()> {
         reap(&self.region, &self.membership.gate, me)?;
+        find_orphans(&self.region, me);
         for _ in 0..SCRAPES {
             for shard in 0..self.region.geometry().shards() {
                 self.sweep_shard(shard, me, Some(BUCKETS));
@@ -344,6 +349,7 @@ impl Core {
         };
         if let Some(me) = me {
             reap(&self.region, &self.membership.gate, me)?;
+            find_orphans(&self.region, me);
         }
         for shard in 0..self.region.geometry().shards() {
             let _lock = me.map(|me| self.lock(shard, me)).transpose()?;
@@ -402,6 +408,7 @@ impl Core {
 
 impl Drop for Core {
     fn drop(&mut self) {
+        self.end_pins();
         self.membership.detach(&self.region);
     }
 }

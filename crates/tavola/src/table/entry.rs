@@ -6,7 +6,7 @@ use super::core::Core;
 use super::update::CasToken;
 use crate::alloc::Shown;
 use crate::error::Result;
-use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid};
+use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid_seated};
 use crate::layout::Hint;
 use crate::sync::SHORT;
 
@@ -46,7 +46,7 @@ impl Which<'_> {
     fn read(self, core: &Core, want: &mut impl Want) -> Result<bool> {
         match self {
             Self::Key(key) => core.read(key, Hash::of(core.region(), key), want),
-            Self::Uid(hint) => read_by_uid(core.region(), hint, want),
+            Self::Uid(hint) => read_by_uid_seated(core.region(), hint, want, core),
         }
     }
 }

@@ -12,15 +12,18 @@
 //! leads nowhere from. The walk reports it once, when everything else was lent, and ends. So a walk
 //! meets every key that can be read, and no damage keeps it from its end.
 
+mod bucket;
+
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
-use crate::alloc::{Item, Shown, Tags};
+use crate::alloc::{Shown, Tags};
 use crate::error::Result;
-use crate::index::{depth_of, is_over, lookup, next_prefix};
-use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, class_of, is_key, slot_ref};
+use crate::index::{depth_of, lookup, next_prefix};
+use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, slot_ref};
 use crate::region::Region;
 use crate::sync::{Ordering, fence, prefetch};
+use bucket::Held;
 
 /// Bytes after which a chunk is handed out.
 const CHUNK: usize = 64 * 1024;
@@ -318,12 +321,14 @@ impl<'a> Iter<'a> {
                 return true;
             }
             let (bytes, ends) = (self.at.bytes.len(), self.at.ends.len());
-            let whole = self.copy(bucket);
+            let mut large = Vec::new();
+            let whole = self.copy(bucket, &mut large);
             // Pairs with the release fences before the bytes of a block change.
             fence(Ordering::Acquire);
             let layout = region.shard(self.at.shard).layout.load(Ordering::Relaxed);
             if layout == pass.layout && bucket.version.load(Ordering::Relaxed) == version {
-                if !whole {
+                let is_kept = |held: &Held<'_>| self.append(&held.pinned()).is_some();
+                if !whole || !large.iter().all(is_kept) {
                     self.at.damaged = Some("an item");
                 }
                 pass.versions[pass.bucket] = Some(version);
@@ -333,48 +338,6 @@ impl<'a> Iter<'a> {
             self.at.bytes.truncate(bytes);
             self.at.ends.truncate(ends);
         }
-    }
-
-    /// Copies the items that a bucket leads to; false: some could not be read.
-    fn copy(&mut self, bucket: &Bucket) -> bool {
-        let mut whole = true;
-        for slot in &bucket.slots {
-            // Pairs with the release that published the item.
-            let word = slot.load(Ordering::Acquire);
-            let bytes = self.at.bytes.len();
-            if is_key(word) && self.copy_item(slot_ref(word)).is_none() {
-                self.at.bytes.truncate(bytes);
-                whole = false;
-            }
-        }
-        whole
-    }
-
-    /// Copies the item at a ref, unless it is a tag or over. Returns `None` if it cannot be read.
-    #[inline(always)]
-    fn copy_item(&mut self, item_ref: u64) -> Option<()> {
-        let item = Item::at(self.region(), item_ref)?;
-        if item.is_tag() || is_over(&item)? {
-            return Some(());
-        }
-        item.copy_key(&mut self.at.bytes).then_some(())?;
-        let key_end = self.at.bytes.len();
-        item.copy_value(&mut self.at.bytes).then_some(())?;
-        let value_end = self.at.bytes.len();
-        let mut tags = 0;
-        for word in item.tag_words() {
-            self.at.bytes.extend_from_slice(&word.to_ne_bytes());
-            tags += 1;
-        }
-        self.at.ends.push(End {
-            key: key_end,
-            value: value_end,
-            told: item.told(),
-            tags,
-            class: class_of(item.block_bytes()).unwrap_or(0),
-            has_uid: item.hint().is_some(),
-        });
-        Some(())
     }
 
     /// Whether keys may have moved behind the cursor: then the changed buckets are read again.

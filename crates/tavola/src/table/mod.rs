@@ -13,6 +13,7 @@ mod entry;
 mod evicted;
 mod how;
 mod iter;
+mod large;
 mod latency;
 mod lazy;
 mod leases;
@@ -34,6 +35,7 @@ mod tags;
 mod tending;
 mod uid;
 mod update;
+mod view;
 mod write;
 
 pub use attributes::{Attributes, Expiry};
@@ -52,6 +54,7 @@ pub use shards::ShardStats;
 pub use stats::{ClassStats, Participant, Serving, Stats};
 pub use store::{Condition, Store, Stored};
 pub use update::{CasOutcome, CasToken, Updated};
+pub use view::View;
 
 use self::core::Core;
 use crate::error::Result;

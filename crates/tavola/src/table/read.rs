@@ -52,6 +52,11 @@ impl Table {
     /// counts the read in a line of its process, and the first read of a key since it was set or
     /// passed over writes a bit that says so, for which it tries the shard's lock once, and leaves
     /// it to the next read if somebody holds it.
+    ///
+    /// A value of more than some 16 KB is copied once, whatever is written meanwhile: the process
+    /// attaches and notes in its line which pages it reads. Where six such reads and views are
+    /// under way through this `Table`, one that writers spoil four times asks for the shard's lock.
+    /// Through a handle that may only read, it begins again as often as it is spoiled.
     #[inline]
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let Some(core) = self.lazy.ready() else {

@@ -8,7 +8,7 @@
 use super::core::{Core, MOST_AT_ONCE};
 use super::effort::Effort;
 use crate::alloc::{
-    Step, Stop, available, in_hand, lock_pool, may_hold, rebuild_pool, within_reach,
+    Step, Stop, available, free_orphans, in_hand, lock_pool, may_hold, rebuild_pool, within_reach,
 };
 use crate::error::{Error, Result};
 use crate::index::{Squeezed, evict, squeeze};
@@ -49,6 +49,7 @@ impl Core {
             return Ok(self.mend_counts(me)? && may_hold(region, wanted));
         }
         loop {
+            free_orphans(region, me);
             let relief = self.relieve(shard, me)?;
             if relief != Relief::Nothing {
                 effort.others_get_on();

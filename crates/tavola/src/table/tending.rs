@@ -1,7 +1,7 @@
 //! Housekeeping beside writes: now and then a write does a bounded piece of it.
 
 use super::core::Core;
-use crate::alloc::{Stop, give_back, is_over, is_worth_giving_back};
+use crate::alloc::{Stop, free_orphans, give_back, is_over, is_worth_giving_back};
 use crate::error::Result;
 use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
 use crate::layout::LARGEST_BLOCK;
@@ -72,6 +72,7 @@ impl Core {
     #[cold]
     fn tend(&self, turn: u32, me: u32) -> Result<()> {
         self.look_at_name();
+        free_orphans(self.region(), me);
         let shard = turn % self.region().geometry().shards();
         self.sweep_shard(shard, me, None);
         self.tend_shard(shard, me, TEND_MOVES, false)?;

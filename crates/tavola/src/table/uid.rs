@@ -8,7 +8,7 @@ use super::write::change_in_place;
 use crate::alloc::{copy_with_field, discard_block, free_uid, take_uid};
 use crate::error::{Error, Result};
 use crate::index::{Hash, HintOf, KeyOf, Spot, ToSlice};
-use crate::index::{find, read, read_by_uid, replace, word_by_uid};
+use crate::index::{find, read, read_by_uid, read_by_uid_seated, replace, word_by_uid};
 use crate::layout::{FLAG_UID, Hint, UidPlace};
 
 /// How often a key may lose its uid to another between reading and locking, before that is held to
@@ -202,7 +202,8 @@ impl Table {
     #[inline(always)]
     pub fn get_by_uid_into(&self, uid: impl Into<Hint>, out: &mut Vec<u8>) -> Result<bool> {
         out.clear();
-        let found = read_by_uid(self.core()?.region(), uid.into(), out)?;
+        let core = self.core()?;
+        let found = read_by_uid_seated(core.region(), uid.into(), out, core)?;
         if !found {
             out.clear();
         }
@@ -220,7 +221,8 @@ impl Table {
         out: &mut [u8],
     ) -> Result<Option<usize>> {
         let mut value = ToSlice::new(out, 0);
-        let found = read_by_uid(self.core()?.region(), uid.into(), &mut value);
+        let core = self.core()?;
+        let found = read_by_uid_seated(core.region(), uid.into(), &mut value, core);
         value.end(found)
     }
 

@@ -1,7 +1,7 @@
 //! The results of `tavola bench` as tables for people.
 
 use tavola_bench::kv::{Collapse, Config, Line, PhaseLine, Placement, Summary};
-use tavola_bench::{Percentiles, iter, open, tags, uid};
+use tavola_bench::{Percentiles, copy, iter, open, tags, uid};
 
 use crate::units::{count, counted, size};
 
@@ -172,6 +172,13 @@ pub fn tags(report: &tags::Report) -> String {
         report.set_mops,
         report.bytes_per_key,
         counted(report.keys, "key"),
+    )
+}
+
+pub fn copy(report: &copy::Report) -> String {
+    format!(
+        "{} bytes: get {:.0} ns, plain copy {:.0} ns ({:.2} x); lent in {:.0} ns",
+        report.value_bytes, report.get_ns, report.plain_ns, report.get_ratio, report.view_ns,
     )
 }
 

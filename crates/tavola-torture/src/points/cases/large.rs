@@ -41,6 +41,13 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     for (name, op) in on_some {
         cases.push(Case::new(name, some.clone(), vec![op]));
     }
+    let in_view = vec![
+        Op::SetViewed(large(), value(60_000)),
+        Op::Set(b"new".to_vec(), value(40_000)),
+        Op::SetViewed(large(), value(50_000)),
+        Op::Set(large(), value(20)),
+    ];
+    cases.push(Case::new("large: in view", some.clone(), in_view));
     let mut builder = Builder::some(scratch)?;
     builder.put(&long_key(), 100)?;
     builder.put(b"many", 1_600_000)?;

@@ -23,6 +23,7 @@ mod log_drains;
 mod log_story;
 mod logs;
 mod moves;
+mod pins;
 #[cfg(feature = "shuttle")]
 mod queue_deaths;
 #[cfg(feature = "shuttle")]

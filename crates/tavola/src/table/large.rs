@@ -1,0 +1,145 @@
+//! What reads of large values need of this process.
+
+use super::core::Core;
+use crate::alloc::{Stop, free_orphans};
+use crate::error::Result;
+use crate::index::{Hash, Seat, Take, find};
+use crate::lock::ShardLock;
+use crate::region::Pinned;
+use std::time::Duration;
+
+/// How often the lock is asked for, and the pause in between: its holder may be stopped.
+const LOOKS: u32 = 20;
+const PAUSE: Duration = Duration::from_micros(100);
+
+impl Seat for Core {
+    /// A process that cannot attach reads without pins.
+    fn take(&self) {
+        let _ = self.writer();
+    }
+
+    fn read_locked(&self, key: &[u8], hash: Hash, take: Take<'_>) -> Result<Option<bool>> {
+        let me = self.participant();
+        if me == 0 {
+            return Ok(None);
+        }
+        let lock = (0..LOOKS).find_map(|_| {
+            let lock = ShardLock::try_acquire(self.region(), hash.shard(), me);
+            if lock.is_none() {
+                std::thread::sleep(PAUSE);
+            }
+            lock
+        });
+        let Some(lock) = lock else { return Ok(None) };
+        let item = find(&lock, hash, key).and_then(|spot| match spot.found() {
+            Some(found) => found.item(&lock).map(Some),
+            None => Ok(None),
+        });
+        match item {
+            Ok(Some(item)) => Ok(take(&item).then_some(true)),
+            Ok(None) => Ok(Some(false)),
+            Err(Stop::Fail(error)) => Err(error),
+            Err(Stop::Need(_)) => Ok(None),
+        }
+    }
+}
+
+impl Core {
+    /// Pins the chain that begins with a page; attaches for it.
+    pub(super) fn pin(&self, first: u32) -> Option<Pinned<'_>> {
+        if self.region().seat().is_none() {
+            self.take();
+        }
+        self.region().pin(first)
+    }
+
+    /// Ends all pins of this process, whose readers have gone.
+    pub(super) fn end_pins(&self) {
+        let me = self.participant();
+        if let Some(slot) = self.region().seat() {
+            self.region().take_pins_off(slot);
+            free_orphans(self.region(), me);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+    use crate::alloc::Item;
+    use crate::index::Want;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const LEN: usize = 15 << 20;
+
+    /// A value, and how often one was copied for it.
+    #[derive(Default)]
+    struct Counted {
+        value: Vec<u8>,
+        copies: u32,
+    }
+
+    impl Want for Counted {
+        fn take(&mut self, item: &Item<'_>) -> bool {
+            self.copies += 1;
+            self.value.take(item)
+        }
+    }
+
+    /// The most copies that a read took beside a writer that never rests.
+    fn most_copies(table: &Table, reads: u32) -> u32 {
+        let core = table.core().unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut value = vec![0; LEN];
+                for version in (1..=u8::MAX).cycle() {
+                    value.fill(version);
+                    table.set(b"large", &value).unwrap();
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+            let most = (0..reads).map(|_| {
+                let mut found = Counted::default();
+                let hash = Hash::of(core.region(), b"large");
+                assert!(core.read(b"large", hash, &mut found).unwrap());
+                let value = found.value;
+                assert_eq!(value.len(), LEN);
+                assert!(value.iter().all(|byte| *byte == value[0]), "a torn value");
+                found.copies
+            });
+            let most = most.max().unwrap();
+            is_over.store(true, Ordering::Relaxed);
+            most
+        })
+    }
+
+    fn table() -> Table {
+        let table = Table::options().max_size(128 << 20).private().unwrap();
+        table.set(b"large", &vec![1; LEN]).unwrap();
+        table
+    }
+
+    #[test]
+    fn a_large_value_is_copied_once_beside_its_writer() {
+        let table = table();
+        assert_eq!(most_copies(&table, 50), 1);
+        assert!(table.check().unwrap().is_clean());
+    }
+
+    #[test]
+    fn without_a_pin_copies_are_bounded() {
+        let table = table();
+        let region = table.core().unwrap().region();
+        let pins = (0..crate::layout::PINS).map(|_| region.pin(region.geometry().first_page));
+        let pins = pins.collect::<Option<Vec<_>>>().expect("all are free");
+        assert!(region.pin(region.geometry().first_page).is_none());
+        // Some spoiled ones, and the one under the lock.
+        assert!(most_copies(&table, 10) <= 8);
+        drop(pins);
+        assert!(table.check().unwrap().is_clean());
+    }
+}

@@ -1,0 +1,144 @@
+//! Values lent where they stand.
+
+use super::Table;
+use super::core::Core;
+use crate::alloc::Item;
+use crate::error::Result;
+use crate::index::{Hash, Want};
+use crate::region::{Pin, Pinned};
+
+/// A value that is not copied: from [`Table::get_view`].
+///
+/// It stays as it is while the view lives, whatever is written to the key. A value that does not
+/// fit in one page of a table (16 KiB) stands in several: the view has a piece for each run of
+/// pages that adjoin. What stands in an item's block, all of a shorter value and at most 16 KiB of
+/// a longer one, is copied.
+pub struct View<'t> {
+    core: &'t Core,
+    lent: Lent,
+}
+
+/// What is copied of a value, and where in the region the rest stands, which is pinned.
+#[derive(Default)]
+struct Lent {
+    head: Vec<u8>,
+    /// Offsets and lengths.
+    runs: Vec<(u64, u64)>,
+    pin: Option<Pin>,
+}
+
+impl Want for Lent {
+    fn take(&mut self, item: &Item<'_>) -> bool {
+        self.forget();
+        item.lend_value(&mut self.head, &mut self.runs)
+    }
+
+    fn keep(&mut self, pin: Pinned<'_>) {
+        self.pin = pin.keep();
+    }
+
+    fn forget(&mut self) {
+        self.head.clear();
+        self.runs.clear();
+    }
+}
+
+impl View<'_> {
+    /// Bytes of the value.
+    pub fn len(&self) -> usize {
+        self.pieces().map(<[u8]>::len).sum()
+    }
+
+    /// Whether the value has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value, piece by piece, in order. No piece is empty.
+    pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let head = Some(&self.lent.head[..]).filter(|head| !head.is_empty());
+        let region = self.core.region();
+        let runs = self.lent.runs.iter();
+        head.into_iter()
+            .chain(runs.map(|(offset, len)| region.lent(*offset, *len)))
+    }
+
+    /// The value, if it is in one piece.
+    pub fn as_slice(&self) -> Option<&[u8]> {
+        let mut pieces = self.pieces();
+        match (pieces.next(), pieces.next()) {
+            (None, _) => Some(&[]),
+            (Some(piece), None) => Some(piece),
+            _ => None,
+        }
+    }
+
+    /// A copy of the value.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.len());
+        self.pieces().for_each(|piece| out.extend_from_slice(piece));
+        out
+    }
+
+    /// Whether pages of the table are lent; false: the value is a copy.
+    pub fn is_lent(&self) -> bool {
+        self.lent.pin.is_some()
+    }
+}
+
+impl Drop for View<'_> {
+    fn drop(&mut self) {
+        if let Some(pin) = self.lent.pin.take() {
+            self.core.region().unpin(pin);
+        }
+    }
+}
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View")
+            .field("len", &self.len())
+            .field("is_lent", &self.is_lent())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Table {
+    /// The value of a key, lent where it stands; `None` when it is missing.
+    ///
+    /// A value that is longer than some 16 KB is not copied; a shorter one is. So is any value of a
+    /// table that is open for reading only, of a process that cannot attach, and where six views
+    /// and reads of large values are under way through this `Table`.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(8 << 20).private()?;
+    /// table.set(b"film", &vec![7; 1 << 20])?;
+    /// let film = table.get_view(b"film")?.expect("it was just set");
+    /// table.set(b"film", b"another")?;
+    /// assert_eq!(film.len(), 1 << 20);
+    /// assert!(film.pieces().all(|piece| piece.iter().all(|byte| *byte == 7)));
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    ///
+    /// # Concurrency
+    /// As [`Table::get`]. The process attaches, and notes in its line which pages it reads. Writers
+    /// go on: pages of a value that is overwritten, removed or evicted stay in use until the view
+    /// is dropped, and are freed by the next write. In a forked child the view is not to be used: its
+    /// pages stay only as long as the parent has them.
+    ///
+    /// # Crash
+    /// Pages that a dead process had in view come back with what else it held.
+    pub fn get_view(&self, key: &[u8]) -> Result<Option<View<'_>>> {
+        let core = self.core()?;
+        let mut view = View {
+            core,
+            lent: Lent::default(),
+        };
+        let found = core.read(key, Hash::of(core.region(), key), &mut view.lent)?;
+        Ok(found.then_some(view))
+    }
+}
