@@ -127,8 +127,8 @@ impl Table {
     /// # Concurrency
     /// As [`Table::get`]. The process attaches, and notes in its line which pages it reads. Writers
     /// go on: pages of a value that is overwritten, removed or evicted stay in use until the view
-    /// is dropped, and are freed by the next write. In a forked child the view is not to be used: its
-    /// pages stay only as long as the parent has them.
+    /// is dropped, and are freed by the next write. In a forked child the view is not to be used:
+    /// its pages stay only as long as the parent has them.
     ///
     /// # Crash
     /// Pages that a dead process had in view come back with what else it held.
