@@ -194,6 +194,8 @@ enum tavola_status
   TAVOLA_ERR_SINK = -32,
   // The value of a key could not be computed, now or a moment ago.
   TAVOLA_ERR_COMPUTE = -33,
+  // A lock was not to be had within the time of `tavola_set_lock_timeout`; nothing was done.
+  TAVOLA_ERR_BUSY = -34,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -278,17 +280,20 @@ typedef int32_t tavola_level;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What happens to lines when they are written faster than the drain writes them out.
+// What happens when a line finds no room: every piece of the log that is in no living thread's
+// hand is full of lines that no drain has written out, be it that the drain is too slow or that
+// there is none.
 enum tavola_overload
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // The oldest are overwritten, and counted.
+  // The oldest lines are overwritten, a piece at a time, and counted.
   TAVOLA_DROP_OLDEST = 0,
-  // New ones are not written, but counted.
+  // The new line is not written, but counted: the log keeps the oldest.
   TAVOLA_DROP_NEWEST = 1,
-  // Writers wait for the drain, as long as it lives.
+  // The writer waits for the drain, as long as it lives. Without one it is as with
+  // `TAVOLA_DROP_NEWEST`.
   TAVOLA_BLOCK = 2,
 };
 #ifndef __cplusplus
@@ -310,8 +315,9 @@ typedef struct tavola_iter tavola_iter;
 typedef struct tavola_lease tavola_lease;
 
 // Lines that all processes write, in shared memory. One drain writes them out in the order of
-// their times; as long as there is none, each is shown on the standard error of who writes it,
-// too. Whatever became of their writers, the last lines stay to be read.
+// their times; as long as there is none, each is also shown on the standard error of its writer,
+// and stays for the next drain as long as there is room. Whatever became of their writers, lines
+// can be read until they are overwritten.
 typedef struct tavola_log tavola_log;
 
 // The one who writes a log's lines out; for one thread at a time. It keeps the log open.
@@ -477,7 +483,8 @@ typedef uint64_t tavola_hint;
 typedef struct tavola_stats {
   // `sizeof(tavola_stats)`.
   size_t size;
-  // Keys; those that have expired, or lost a tag, count until they are removed.
+  // Keys; those that have expired, or lost a tag, count until they are removed:
+  // `tavola_get_live_keys` tells them apart.
   uint64_t keys;
   // Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
   uint64_t payload_bytes;
@@ -577,7 +584,7 @@ typedef struct tavola_participant {
   uint32_t slot;
   // When it attached, in seconds since 1970.
   uint64_t attached_unix_s;
-  // Its command line; NULL when it cannot be read.
+  // Its command line; NULL when it is not local or cannot be read.
   const char *command;
   // Whether it lives; a dead one's slot is freed by the next `tavola_reap`.
   uint64_t alive;
@@ -591,10 +598,27 @@ typedef struct tavola_participant {
   uint64_t sets;
   // Those that remove keys.
   uint64_t removes;
+  // 1: `pid` is a number of the caller's own pid namespace; 0: another process, or none, has
+  // that number here.
+  uint32_t is_local;
+  // 1: a signal (SIGSTOP) or a debugger has stopped it; known of local ones only.
+  uint32_t is_stopped;
 } tavola_participant;
 
 // Is told a participant, lent until it returns.
 typedef void (*tavola_each_participant)(void *user, const struct tavola_participant *participant);
+
+// Keys of a table.
+typedef struct tavola_live_keys {
+  // `sizeof(tavola_live_keys)`.
+  size_t size;
+  // Keys that a read finds.
+  uint64_t live;
+  // Keys that have expired or lost a tag, and take their room until they are removed.
+  uint64_t unreclaimed;
+  // 1: both are estimates, from a part of the keys: of a table with many keys that expire.
+  uint64_t is_estimate;
+} tavola_live_keys;
 
 // What was done with a cache in the last while: counts, to be divided by `spanned_ms` for rates.
 // They are what was done from a sample until now, of which those who read and write take one about
@@ -662,6 +686,26 @@ typedef struct tavola_shard {
 
 // Is told a shard, lent until it returns.
 typedef void (*tavola_each_shard)(void *user, const struct tavola_shard *shard);
+
+// A process that holds a lock of a table.
+typedef struct tavola_holder {
+  // `sizeof(tavola_holder)`, as the library knows it.
+  size_t size;
+  // The shard whose lock it holds; -1: the lock of the page pool.
+  int64_t shard;
+  // Its process id, in its own pid namespace; 0 when it is not known.
+  uint32_t pid;
+  // 1: `pid` is a number of the caller's own pid namespace; 0: another process, or none, has
+  // that number here.
+  uint32_t is_local;
+  // 1: a signal or a debugger has stopped it, as far as that can be seen from here.
+  uint32_t is_stopped;
+  // 0: it is dead; the next that wants the lock takes it over.
+  uint32_t is_alive;
+} tavola_holder;
+
+// Is called with a holder, lent until it returns.
+typedef void (*tavola_each_holder)(void *user, const struct tavola_holder *holder);
 
 // What a check found.
 typedef struct tavola_check_report {
@@ -812,8 +856,9 @@ typedef struct tavola_log_options {
   // `sizeof(tavola_log_options)`.
   size_t size;
   // Room for lines, 64 KiB to 16 GiB, in whole pieces of 16 KiB; 4 MiB when 0. A line takes 24
-  // bytes and its text. Each thread that writes has one piece in hand, so there should be some
-  // more of them than threads.
+  // bytes and its text, in whole words of 8 bytes. Each thread that writes has one piece in
+  // hand, which no other thread writes on, so there should be several times as many of them as
+  // threads. At the end of a full piece up to 1 KiB may stay empty.
   uint64_t bytes;
   // One of `tavola_overload`.
   int32_t overload;
@@ -824,6 +869,31 @@ typedef struct tavola_log_options {
   // 0.
   uint32_t reserved;
 } tavola_log_options;
+
+// The state of a log. Sizes are bytes. Every line that was ever written to the log was written out
+// by a drain, or is one of the `awaiting` lines, or is counted in `dropped`.
+typedef struct tavola_log_stats {
+  // `sizeof(tavola_log_stats)`.
+  size_t size;
+  // Room for lines: all pieces together.
+  uint64_t bytes;
+  // Bytes that lines take.
+  uint64_t used_bytes;
+  // Pieces of 16 KiB.
+  uint32_t pieces;
+  // Pieces that a thread writes on, or that a dead one has left.
+  uint32_t pieces_in_hand;
+  // Lines that can be read.
+  uint64_t lines;
+  // Of these, lines that no drain has written out.
+  uint64_t awaiting;
+  // Lines that were lost since the log was made; as `tavola_log_dropped`.
+  uint64_t dropped;
+  // Whether a drain is at work, or was when it was last looked for.
+  uint32_t has_drain;
+  // What happens when the log is full: one of `tavola_overload`.
+  int32_t overload;
+} tavola_log_stats;
 
 // A line of a log, lent to a callback until it returns.
 typedef struct tavola_line {
@@ -1569,6 +1639,17 @@ tavola_status tavola_participants(const struct tavola_table *table,
                                   tavola_each_participant each,
                                   void *user);
 
+// Tells the keys that a read finds from those that have expired, or lost a tag, and were not
+// removed yet: `keys` of `tavola_stats` is the sum of both. It looks at keys that expire only, and
+// at some 100,000 of them at most; of more it is an estimate.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+//
+// # Concurrency
+// Takes no lock; the numbers are of no one moment while others write.
+tavola_status tavola_get_live_keys(const struct tavola_table *table, struct tavola_live_keys *keys);
+
 // Tells what was done with a cache in the last second, the last ten and the last sixty, in this
 // order. Of other tables nothing is known.
 //
@@ -1604,6 +1685,28 @@ tavola_status tavola_latency_quantile(const struct tavola_table *table,
 // # Errors
 // Those of mapping the table, where this is its first use.
 tavola_status tavola_shards(const struct tavola_table *table, tavola_each_shard each, void *user);
+
+// Sets how long each lock is waited for while its holder lives, for this handle, in milliseconds;
+// `UINT64_MAX`, as from the beginning: as long as it takes. After that a call returns
+// `TAVOLA_ERR_BUSY`, and `tavola_last_error` names the holder.
+//
+// A lock is held for less than a microsecond as a rule. A holder that is stopped (SIGSTOP, a
+// debugger, `docker pause`) keeps it until it goes on; one that dies does not, whatever the limit.
+// A call may wait for several locks, one after the other. The lock of the page pool is waited for
+// without a limit.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_set_lock_timeout(const struct tavola_table *table, uint64_t limit_ms);
+
+// Reports the locks of shards and of the page pool that one process has held at three looks in
+// 40 ms: it is stopped, or very busy. Without any, it returns at once.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_lock_holders(const struct tavola_table *table,
+                                  tavola_each_holder each,
+                                  void *user);
 
 // Reads everything and compares what is derived with what it is derived from. `each` is told what
 // is wrong, in plain sentences, at most 100 of them; it may be NULL. `TAVOLA_OK` says that it was
@@ -2222,6 +2325,9 @@ tavola_status tavola_pool_check(const struct tavola_pool *pool,
                                 tavola_each_text each,
                                 void *user);
 
+// As `tavola_set_lock_timeout`, for the queues of this pool and the table that it was opened by.
+tavola_status tavola_pool_set_lock_timeout(const struct tavola_pool *pool, uint64_t limit_ms);
+
 // Closes a pool. What was popped through it and not pushed is lost, and can be reclaimed, when its
 // queues are closed as well. NULL is none.
 void tavola_pool_close(struct tavola_pool *pool);
@@ -2497,10 +2603,11 @@ const char *tavola_log_path(const struct tavola_log *log);
 // Bytes of all its lines together, at most.
 uint64_t tavola_log_bytes(const struct tavola_log *log);
 
-// What happens when lines are written faster than they are written out: one of `tavola_overload`.
+// What happens when a line finds no room: one of `tavola_overload`.
 int32_t tavola_log_overload(const struct tavola_log *log);
 
-// Lines that were dropped since the log was made: written to no drain, and shown nowhere.
+// Lines that were lost since the log was made: overwritten before a drain wrote them out, or not
+// written for want of room, whether or not they were shown on standard error.
 uint64_t tavola_log_dropped(const struct tavola_log *log);
 
 // Whether a drain is at work, or was when it was last looked for.
@@ -2509,12 +2616,14 @@ bool tavola_log_has_drain(const struct tavola_log *log);
 // Whether lines are shown on standard error while there is no drain, as they are when this is not
 // called. For this handle.
 //
-// Lines that find no room, as a drain that has ended left others behind that are not to be
-// dropped, are only shown; if they are not to be shown, they are dropped and counted.
+// A line that finds no room is shown, too; it counts as dropped all the same.
 tavola_status tavola_log_show_on_stderr(const struct tavola_log *log, bool shown);
 
 // Closes a log. NULL is none.
 void tavola_log_close(struct tavola_log *log);
+
+// Reports what the log holds, at no one moment while others write. Looks at each piece.
+tavola_status tavola_log_get_stats(const struct tavola_log *log, struct tavola_log_stats *stats);
 
 // Writes a line: any bytes, without a line's end. Beyond 16,360 they are cut, and the line says
 // so. `level` is one of `tavola_level`, whatever `tavola_log_set_level` says.
@@ -2570,8 +2679,8 @@ tavola_status tavola_line_print(const struct tavola_line *line, struct tavola_bu
 // may lines around the moment at which the clock of the machine is set back.
 //
 // # Crash
-// Lines are forgotten once they are written out. If a drain dies in between, the next begins with
-// the lines that the dead one wrote last.
+// A drain begins with the lines that none before it has written out, also those of a time without
+// a drain. If a drain dies in the middle of a pass, the next writes the lines of that pass again.
 tavola_status tavola_log_drain_open(const struct tavola_log *log, struct tavola_log_drain **drain);
 
 // Writes out the lines that are due: those of the last millisecond may not be. `lines`, unless it

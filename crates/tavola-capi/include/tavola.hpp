@@ -407,6 +407,12 @@ class table {
     return detail::quantiles(get(), part);
   }
   std::vector<shard> shards() const { return detail::list<shard>(tavola_shards, get()); }
+  std::vector<holder> lock_holders() const { return detail::list<holder>(tavola_lock_holders, get()); }
+  // How long each lock is waited for while its holder lives; without a value as long as it takes.
+  void set_lock_timeout(std::optional<std::chrono::milliseconds> limit) {
+    detail::check(tavola_set_lock_timeout(get(), detail::limit_ms(limit)));
+  }
+  tavola_live_keys live_keys() const { return detail::live_keys(get()); }
   check_report check() const { return detail::report(tavola_check, get()); }
   check_report repair() { return detail::report(tavola_repair, get()); }
   // Copies all keys into a new table while others use this one; returns how many keys it has.

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -219,6 +220,18 @@ std::optional<std::vector<std::string>> names(Call&& call, Given... given) {
 
 inline std::uint64_t milliseconds(std::chrono::milliseconds time) noexcept {
   return time.count() < 0 ? 0 : static_cast<std::uint64_t>(time.count());
+}
+
+// The limit of `tavola_set_lock_timeout`.
+inline std::uint64_t limit_ms(std::optional<std::chrono::milliseconds> limit) noexcept {
+  return limit ? static_cast<std::uint64_t>(limit->count())
+               : std::numeric_limits<std::uint64_t>::max();
+}
+
+inline tavola_live_keys live_keys(const tavola_table* table) {
+  tavola_live_keys keys = TAVOLA_INIT(tavola_live_keys);
+  check(tavola_get_live_keys(table, &keys));
+  return keys;
 }
 
 }  // namespace detail

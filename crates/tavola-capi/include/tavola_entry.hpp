@@ -163,7 +163,8 @@ struct participant {
   explicit participant(const tavola_participant& told)
       : pid(told.pid), slot(told.slot), attached_unix_s(told.attached_unix_s),
         is_alive(told.alive != 0), hits(told.hits), misses(told.misses), writes(told.writes),
-        sets(told.sets), removes(told.removes) {
+        sets(told.sets), removes(told.removes), is_local(told.is_local != 0),
+        is_stopped(told.is_stopped != 0) {
     if (told.command != nullptr) command = told.command;
   }
   std::uint32_t pid, slot;
@@ -176,6 +177,19 @@ struct participant {
   std::uint64_t hits, misses, writes;
   // The writes that set or change a key, and those that remove keys.
   std::uint64_t sets, removes;
+  // Whether `pid` is a number of the caller's own pid namespace, and whether the process is stopped.
+  bool is_local, is_stopped;
+};
+
+// A process that holds a lock of a table; see tavola_holder.
+struct holder {
+  explicit holder(const tavola_holder& told) noexcept
+      : shard(told.shard), pid(told.pid), is_local(told.is_local != 0),
+        is_stopped(told.is_stopped != 0), is_alive(told.is_alive != 0) {}
+  // -1: the lock of the page pool.
+  std::int64_t shard;
+  std::uint32_t pid;
+  bool is_local, is_stopped, is_alive;
 };
 
 // What was done with a cache in the last while; see tavola_recent.

@@ -107,6 +107,11 @@ class log {
     return static_cast<tavola::overload>(tavola_log_overload(get()));
   }
   std::uint64_t dropped() const { return tavola_log_dropped(get()); }
+  tavola_log_stats stats() const {
+    tavola_log_stats stats = TAVOLA_INIT(tavola_log_stats);
+    detail::check(tavola_log_get_stats(get(), &stats));
+    return stats;
+  }
   bool has_drain() const { return tavola_log_has_drain(get()); }
   void show_on_stderr(bool shown) { detail::check(tavola_log_show_on_stderr(get(), shown)); }
 

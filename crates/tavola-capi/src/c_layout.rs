@@ -7,11 +7,14 @@ use crate::buffer::tavola_buffer;
 use crate::leases::{tavola_lease_options, tavola_leased};
 use crate::logs::drain::tavola_log_sink;
 use crate::logs::log::tavola_log_options;
+use crate::logs::stats::tavola_log_stats;
 use crate::logs::tavola_line;
 use crate::options::tavola_options;
 use crate::queues::pool::tavola_pool_options;
 use crate::status::tavola_status;
+use crate::table::holders::tavola_holder;
 use crate::table::latency::tavola_latency;
+use crate::table::live::tavola_live_keys;
 use crate::table::maintain::{tavola_check_report, tavola_maintained};
 use crate::table::recent::tavola_recent;
 use crate::table::shards::tavola_shard;
@@ -77,7 +80,10 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_class { size block_bytes pages blocks used }
         tavola_participant {
             size pid slot attached_unix_s command alive hits misses writes sets removes
+            is_local is_stopped
         }
+        tavola_holder { size shard pid is_local is_stopped is_alive }
+        tavola_live_keys { size live unreclaimed is_estimate }
         tavola_recent { size wanted_ms spanned_ms hits misses writes evicted expired }
         tavola_latency { size from_ns below_ns reads writes }
         tavola_shard { size number keys payload_bytes writes evicted recoveries }
@@ -90,6 +96,9 @@ fn assertions() -> Vec<(String, usize)> {
             any_owner
         }
         tavola_log_options { size bytes overload mode any_owner reserved }
+        tavola_log_stats {
+            size bytes used_bytes pieces pieces_in_hand lines awaiting dropped has_drain overload
+        }
         tavola_log_sink { size user line dropped flush }
         tavola_line { unix_ns pid tid level cut text len is_shown }
     }

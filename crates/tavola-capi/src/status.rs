@@ -89,6 +89,8 @@ pub enum tavola_status {
     TAVOLA_ERR_SINK = -32,
     /// The value of a key could not be computed, now or a moment ago.
     TAVOLA_ERR_COMPUTE = -33,
+    /// A lock was not to be had within the time of `tavola_set_lock_timeout`; nothing was done.
+    TAVOLA_ERR_BUSY = -34,
 }
 
 /// Why a function did not do what it was asked: a pointer to the cause, so that answers are handed
@@ -177,6 +179,7 @@ impl Failure {
                 Error::AlreadyDrained => TAVOLA_ERR_ALREADY_DRAINED,
                 Error::Sink { .. } => TAVOLA_ERR_SINK,
                 Error::NotComputed { .. } => TAVOLA_ERR_COMPUTE,
+                Error::Busy { .. } => TAVOLA_ERR_BUSY,
                 _ => TAVOLA_ERR_OTHER,
             },
         }
@@ -288,7 +291,7 @@ names! {
     TAVOLA_ERR_BAD_OPTION TAVOLA_ERR_TOO_MANY_PARTICIPANTS TAVOLA_ERR_TOO_LARGE TAVOLA_ERR_LENGTHS
     TAVOLA_ERR_NO_UIDS TAVOLA_ERR_NOT_THERE TAVOLA_ERR_ALREADY_THERE TAVOLA_ERR_NOT_HELD
     TAVOLA_ERR_NOT_A_COUNTER TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED
-    TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE
+    TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE TAVOLA_ERR_BUSY
 }
 
 /// The name of a status, as "TAVOLA_ERR_FULL"; "?" for a number that is none.
@@ -387,6 +390,10 @@ mod tests {
             Error::Sink { source: source() },
             Error::NotACounter,
             Error::Reentrant,
+            Error::Busy {
+                holder: tavola_core::Holder::default(),
+                waited: std::time::Duration::from_secs(1),
+            },
             Error::Io {
                 op: "open",
                 path: path(),

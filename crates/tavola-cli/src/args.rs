@@ -38,12 +38,18 @@ pub struct TableArg {
     /// The table: a name, or a path when it has a / in it
     #[arg(value_name = "TABLE")]
     name: OsString,
+    /// Wait so long at most for a lock that another process holds, and then fail
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, hide_short_help = true)]
+    lock_timeout: Option<Duration>,
 }
 
 impl TableArg {
     /// For a command where the table is one of several things to name.
     pub fn named(name: OsString) -> TableArg {
-        TableArg { name }
+        TableArg {
+            name,
+            lock_timeout: None,
+        }
     }
 
     /// The name as it was given, fit for a message.
@@ -64,13 +70,20 @@ impl TableArg {
     /// For a command that changes what is there.
     pub fn open_existing(&self) -> Result<Table, CliError> {
         warn_of(&self.name);
-        Ok(options().open_existing(&self.name)?)
+        self.limited(options().open_existing(&self.name)?)
     }
 
     /// For a command that stores something: makes the table when it is not there.
     pub fn open_or_create(&self) -> Result<Table, CliError> {
         warn_of(&self.name);
-        Ok(options().open(&self.name)?)
+        self.limited(options().open(&self.name)?)
+    }
+
+    fn limited(&self, table: Table) -> Result<Table, CliError> {
+        if self.lock_timeout.is_some() {
+            table.set_lock_timeout(self.lock_timeout)?;
+        }
+        Ok(table)
     }
 }
 

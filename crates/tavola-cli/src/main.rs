@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod beside;
 mod cli;
 mod cmd;
 mod error;
@@ -48,6 +49,9 @@ enum Asked {
 }
 
 fn main() -> ExitCode {
+    tavola::on_long_wait(|holder| {
+        eprintln!("{NAME}: waiting for {holder} ({} is locked)", holder.lock);
+    });
     match on_large_stack(read_arguments) {
         Ok(Asked::Command(command)) => ended(NAME, command.run()),
         Ok(Asked::Server(asking)) => ended(memcached::NAME, asking.run()),

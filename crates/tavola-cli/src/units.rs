@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tavola::LiveKeys;
+
 /// Reads a size such as `64M`, `8G`, `8GiB`, `500MB` or `4096`: letters alone and with `iB` are
 /// powers of 1024, with `B` powers of 1000.
 pub fn parse_size(text: &str) -> Result<u64, String> {
@@ -76,6 +78,16 @@ pub fn count(number: u64) -> String {
 pub fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
+}
+
+/// The keys that a read finds and, if there are any, those that are over and take room still.
+pub fn keys_in_words(keys: &LiveKeys) -> String {
+    let about = if keys.is_estimate { "about " } else { "" };
+    let live = count(keys.live);
+    match keys.unreclaimed {
+        0 => live,
+        over => format!("{about}{live} live, {} not yet reclaimed", count(over)),
+    }
 }
 
 /// Seconds as the largest whole unit: `3 days`, `1 hour`, `12 seconds`.

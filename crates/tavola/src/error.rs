@@ -1,9 +1,13 @@
 //! The one error of the crate: causes a caller can act on, each told in a sentence that says how.
 
+mod holder;
+
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+pub use holder::{Holder, Lock};
 
 /// What every call of the crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -132,6 +136,14 @@ pub enum Error {
     NotACounter,
     /// A write began in a signal handler that had interrupted a write of the same thread.
     Reentrant,
+    /// A lock was not to be had within the time that was set by
+    /// [`Table::set_lock_timeout`](crate::Table::set_lock_timeout). Of this step nothing was done.
+    Busy {
+        /// Who holds it.
+        holder: Holder,
+        /// How long it was waited for.
+        waited: Duration,
+    },
     /// Any other failure of the operating system.
     Io {
         /// The operation that failed.
@@ -195,6 +207,12 @@ impl fmt::Display for Error {
                 f,
                 "the value could not be computed a moment ago ({why}); \
                  ask for it again in {retry:?}"
+            ),
+            Self::Busy { holder, waited } => write!(
+                f,
+                "{} is locked by {holder}, for more than {waited:.0?}; try again, let that process \
+                 go on, or end it",
+                holder.lock
             ),
             Self::Io { op, path, source } => {
                 write!(f, "{op} failed for {}: {source}", Shown(path))

@@ -149,8 +149,8 @@ unsafe fn to_descriptor(
 /// may lines around the moment at which the clock of the machine is set back.
 ///
 /// # Crash
-/// Lines are forgotten once they are written out. If a drain dies in between, the next begins with
-/// the lines that the dead one wrote last.
+/// A drain begins with the lines that none before it has written out, also those of a time without
+/// a drain. If a drain dies in the middle of a pass, the next writes the lines of that pass again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_drain_open(
     log: *const tavola_log,

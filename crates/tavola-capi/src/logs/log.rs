@@ -12,8 +12,9 @@ use std::sync::atomic::AtomicI32;
 use tavola_core::{Log, LogOptions, Overload, Result, Table};
 
 /// Lines that all processes write, in shared memory. One drain writes them out in the order of
-/// their times; as long as there is none, each is shown on the standard error of who writes it,
-/// too. Whatever became of their writers, the last lines stay to be read.
+/// their times; as long as there is none, each is also shown on the standard error of its writer,
+/// and stays for the next drain as long as there is room. Whatever became of their writers, lines
+/// can be read until they are overwritten.
 pub struct tavola_log {
     pub(super) inner: Log,
     path: CString,
@@ -21,15 +22,18 @@ pub struct tavola_log {
     pub(super) level: AtomicI32,
 }
 
-/// What happens to lines when they are written faster than the drain writes them out.
+/// What happens when a line finds no room: every piece of the log that is in no living thread's
+/// hand is full of lines that no drain has written out, be it that the drain is too slow or that
+/// there is none.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum tavola_overload {
-    /// The oldest are overwritten, and counted.
+    /// The oldest lines are overwritten, a piece at a time, and counted.
     TAVOLA_DROP_OLDEST = 0,
-    /// New ones are not written, but counted.
+    /// The new line is not written, but counted: the log keeps the oldest.
     TAVOLA_DROP_NEWEST = 1,
-    /// Writers wait for the drain, as long as it lives.
+    /// The writer waits for the drain, as long as it lives. Without one it is as with
+    /// `TAVOLA_DROP_NEWEST`.
     TAVOLA_BLOCK = 2,
 }
 
@@ -41,8 +45,9 @@ pub struct tavola_log_options {
     /// `sizeof(tavola_log_options)`.
     pub size: usize,
     /// Room for lines, 64 KiB to 16 GiB, in whole pieces of 16 KiB; 4 MiB when 0. A line takes 24
-    /// bytes and its text. Each thread that writes has one piece in hand, so there should be some
-    /// more of them than threads.
+    /// bytes and its text, in whole words of 8 bytes. Each thread that writes has one piece in
+    /// hand, which no other thread writes on, so there should be several times as many of them as
+    /// threads. At the end of a full piece up to 1 KiB may stay empty.
     pub bytes: u64,
     /// One of `tavola_overload`.
     pub overload: i32,
@@ -84,7 +89,7 @@ unsafe fn options_of(
     }
 }
 
-fn number_of(overload: Overload) -> i32 {
+pub(super) fn number_of(overload: Overload) -> i32 {
     (match overload {
         Overload::DropOldest => tavola_overload::TAVOLA_DROP_OLDEST,
         Overload::DropNewest => tavola_overload::TAVOLA_DROP_NEWEST,
@@ -293,13 +298,14 @@ pub unsafe extern "C" fn tavola_log_bytes(log: *const tavola_log) -> u64 {
     entry_or(0, || Ok(given!(handle log).inner.bytes()))
 }
 
-/// What happens when lines are written faster than they are written out: one of `tavola_overload`.
+/// What happens when a line finds no room: one of `tavola_overload`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_overload(log: *const tavola_log) -> i32 {
     entry_or(0, || Ok(number_of(given!(handle log).inner.overload())))
 }
 
-/// Lines that were dropped since the log was made: written to no drain, and shown nowhere.
+/// Lines that were lost since the log was made: overwritten before a drain wrote them out, or not
+/// written for want of room, whether or not they were shown on standard error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_dropped(log: *const tavola_log) -> u64 {
     entry_or(0, || Ok(given!(handle log).inner.dropped()))
@@ -314,8 +320,7 @@ pub unsafe extern "C" fn tavola_log_has_drain(log: *const tavola_log) -> bool {
 /// Whether lines are shown on standard error while there is no drain, as they are when this is not
 /// called. For this handle.
 ///
-/// Lines that find no room, as a drain that has ended left others behind that are not to be
-/// dropped, are only shown; if they are not to be shown, they are dropped and counted.
+/// A line that finds no room is shown, too; it counts as dropped all the same.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_show_on_stderr(
     log: *const tavola_log,

@@ -3,6 +3,8 @@
 // In this order they stand in the header.
 pub(crate) mod log;
 
+pub(crate) mod stats;
+
 mod line;
 
 pub(crate) mod drain;

@@ -4,6 +4,7 @@ use crate::entry::{OK, entry, entry_or};
 use crate::given::{SizedStruct, close, given};
 use crate::lists::{tavola_each_text, tell_all};
 use crate::status::{Failure, tavola_status};
+use crate::table::holders::limit_of;
 use crate::table::{report, tavola_check_report, tavola_table};
 use std::ffi::{CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -297,6 +298,19 @@ pub unsafe extern "C" fn tavola_pool_check(
     let check = || Ok(given!(handle pool).inner.check()?);
     // SAFETY: the caller's promise.
     unsafe { self::report(report, each, user, check) }
+}
+
+/// As `tavola_set_lock_timeout`, for the queues of this pool and the table that it was opened by.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_pool_set_lock_timeout(
+    pool: *const tavola_pool,
+    limit_ms: u64,
+) -> tavola_status {
+    entry(|| {
+        let pool = given!(handle pool);
+        pool.inner.set_lock_timeout(limit_of(limit_ms));
+        OK
+    })
 }
 
 /// Closes a pool. What was popped through it and not pushed is lost, and can be reclaimed, when its

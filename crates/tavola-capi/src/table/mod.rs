@@ -21,11 +21,15 @@ mod iter;
 
 pub(crate) mod stats;
 
+pub(crate) mod live;
+
 pub(crate) mod recent;
 
 pub(crate) mod latency;
 
 pub(crate) mod shards;
+
+pub(crate) mod holders;
 
 pub(crate) mod maintain;
 

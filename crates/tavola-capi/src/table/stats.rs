@@ -14,7 +14,8 @@ use tavola_core::{ClassStats, Participant, Stats};
 pub struct tavola_stats {
     /// `sizeof(tavola_stats)`.
     pub size: usize,
-    /// Keys; those that have expired, or lost a tag, count until they are removed.
+    /// Keys; those that have expired, or lost a tag, count until they are removed:
+    /// `tavola_get_live_keys` tells them apart.
     pub keys: u64,
     /// Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
     pub payload_bytes: u64,
@@ -173,7 +174,7 @@ pub struct tavola_participant {
     pub slot: u32,
     /// When it attached, in seconds since 1970.
     pub attached_unix_s: u64,
-    /// Its command line; NULL when it cannot be read.
+    /// Its command line; NULL when it is not local or cannot be read.
     pub command: *const c_char,
     /// Whether it lives; a dead one's slot is freed by the next `tavola_reap`.
     pub alive: u64,
@@ -187,6 +188,11 @@ pub struct tavola_participant {
     pub sets: u64,
     /// Those that remove keys.
     pub removes: u64,
+    /// 1: `pid` is a number of the caller's own pid namespace; 0: another process, or none, has
+    /// that number here.
+    pub is_local: u32,
+    /// 1: a signal (SIGSTOP) or a debugger has stopped it; known of local ones only.
+    pub is_stopped: u32,
 }
 
 /// Is told a size class, lent until it returns.
@@ -284,6 +290,8 @@ fn tell(each: tavola_each_participant, user: *mut c_void, of: Participant) {
         writes: of.writes,
         sets: of.sets,
         removes: of.removes,
+        is_local: of.is_local.into(),
+        is_stopped: of.is_stopped.into(),
     };
     // SAFETY: the caller's function, called as its type says.
     unsafe { each(user, &raw const participant) };

@@ -219,6 +219,30 @@ static void more_than_it_holds(void) {
   CHECK_IS(TAVOLA_OK, tavola_names_remove("small"));
 }
 
+// Without a drain the same holds; the next drain gets what is there.
+static void without_a_drain(int overload) {
+  tavola_log *log = a_log("alone", overload);
+  tavola_log_drain *drain = NULL;
+  tavola_log_stats stats = TAVOLA_INIT(tavola_log_stats);
+  struct taken taken;
+  tavola_log_sink sink = a_sink(&taken);
+  for (int i = 0; i < 6000; i++) {
+    TAVOLA_LOG_INFO(log, "number %d of 6000", i);
+  }
+  CHECK_IS(TAVOLA_OK, tavola_log_get_stats(log, &stats));
+  CHECK(stats.dropped > 0 && stats.lines + stats.dropped == 6000);
+  CHECK(stats.awaiting == stats.lines && !stats.has_drain && stats.overload == overload);
+  CHECK(stats.pieces == 8 && stats.bytes == 128 << 10 && stats.used_bytes > stats.bytes / 10 * 8);
+  CHECK_IS(TAVOLA_OK, tavola_log_drain_open(log, &drain));
+  CHECK_IS(TAVOLA_OK, tavola_log_drain_finish(drain, &sink, NULL));
+  CHECK((uint64_t)taken.lines == stats.lines && (uint64_t)taken.dropped == stats.dropped);
+  CHECK_IS(TAVOLA_OK, tavola_log_get_stats(log, &stats));
+  CHECK(stats.awaiting == 0 && stats.has_drain);
+  tavola_log_drain_close(drain);
+  tavola_log_close(log);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("alone"));
+}
+
 static tavola_log *handlers;
 
 static void write_in_handler(int number) {
@@ -303,6 +327,9 @@ int main(void) {
   tavola_log_close(log);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("events"));
   more_than_it_holds();
+  without_a_drain(TAVOLA_DROP_OLDEST);
+  without_a_drain(TAVOLA_DROP_NEWEST);
+  without_a_drain(TAVOLA_BLOCK);
   in_handlers();
   beside();
   return 0;

@@ -238,6 +238,12 @@ static void count_class(void *user, const tavola_class *class_) {
 
 static void count_participant(void *user, const tavola_participant *participant) {
   CHECK(participant->alive && participant->pid != 0);
+  CHECK(participant->is_local && !participant->is_stopped);
+  *(int *)user += 1;
+}
+
+static void count_holder(void *user, const tavola_holder *holder) {
+  CHECK(holder->size == sizeof *holder);
   *(int *)user += 1;
 }
 
@@ -247,13 +253,23 @@ static void states(tavola_table *table) {
   tavola_check_report report = TAVOLA_INIT(tavola_check_report);
   uint64_t given_back = 7;
   uint32_t freed = 7;
-  int classes = 0, participants = 0;
+  tavola_live_keys live = TAVOLA_INIT(tavola_live_keys);
+  int classes = 0, participants = 0, holders = 0;
   CHECK_IS(TAVOLA_OK, tavola_get_stats(table, &stats));
   CHECK(stats.keys == 500 && stats.max_size == 16 << 20 && stats.format_version >= 1);
   CHECK_IS(TAVOLA_OK, tavola_classes(table, count_class, &classes));
   CHECK(classes > 0);
   CHECK_IS(TAVOLA_OK, tavola_participants(table, count_participant, &participants));
   CHECK(participants == 1);
+  CHECK_IS(TAVOLA_OK, tavola_get_live_keys(table, &live));
+  CHECK(live.live == 500 && live.unreclaimed == 0 && !live.is_estimate);
+  CHECK_IS(TAVOLA_OK, tavola_lock_holders(table, count_holder, &holders));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_lock_holders(table, NULL, NULL));
+  CHECK(holders == 0);
+  // It can be had: the limit changes nothing.
+  CHECK_IS(TAVOLA_OK, tavola_set_lock_timeout(table, 0));
+  CHECK_IS(TAVOLA_OK, set(table, "limited", "yes"));
+  CHECK_IS(TAVOLA_OK, tavola_set_lock_timeout(table, UINT64_MAX));
   CHECK_IS(TAVOLA_OK, tavola_maintain(table, 0, &did));
   CHECK_IS(TAVOLA_OK, tavola_clear(table));
   CHECK_IS(TAVOLA_OK, tavola_compact(table, &given_back));

@@ -28,6 +28,9 @@ static void changes(tavola::table& cache) {
   cache.set_capacity(4 * mib);
   fill(cache, 20000, 6000);
   const auto grown = cache.stats();
+  CHECK(cache.live_keys().live == grown.keys && cache.lock_holders().empty());
+  cache.set_lock_timeout(std::chrono::milliseconds(100));
+  cache.set_lock_timeout({});
   CHECK(cache.capacity() == 4 * mib && grown.resident_bytes > 2 * mib);
   cache.set_capacity(mib);
   cache.maintain(0);

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 
 use tavola::Error;
 
@@ -54,6 +54,6 @@ fn other_users(name: &OsString) -> u64 {
         .and_then(|table| table.participants());
     let others = participants.unwrap_or_default().into_iter();
     others
-        .filter(|one| one.alive && one.pid != process::id())
+        .filter(|one| one.alive && !one.is_this_process())
         .count() as u64
 }

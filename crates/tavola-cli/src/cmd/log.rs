@@ -26,8 +26,9 @@ Examples:
 
 A log is a ring in shared memory: writing a line takes no system call. While a drain runs
 it writes the lines out in the order of their times; while none does, each line is shown on
-the standard error of the process that writes it, too. A log stands in a file of its own, or
-beside the keys of a table: --log NAME names one of those.";
+the standard error of the process that writes it, too, and stays for the next drain as long
+as there is room. 'tavola stat' shows how many lines await a drain, or were dropped. A log
+stands in a file of its own, or beside the keys of a table: --log NAME names one of those.";
 
 /// Lines that all processes write: show, follow, write out
 #[derive(clap::Args)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value};
-use tavola::{Stats, names};
+use tavola::{LiveKeys, Stats, names};
 
 use crate::args::{Notation, TableArg, options};
 use crate::error::CliError;
@@ -15,16 +15,17 @@ use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola ls                          all tables: name, keys, bytes of keys and values, memory
+  tavola ls                          all tables: name, live keys, bytes of keys and values, memory
   tavola ls sessions                 all keys of a table, in no order
   tavola ls sessions user:           those that begin with user:
   tavola ls blobs --hex              binary keys, one a line whatever is in them
   tavola ls sessions --json | jq .   one JSON object a line
 
 A table that cannot be read is listed with the reason, and the exit code is 2 then.
-Through a pipe, tables come as tab-separated fields, and each key is a line. Newline,
-return, tab and backslash in names and keys are written \\n, \\r, \\t and \\\\, as in
-'tavola dump --format tsv'; --hex, --base64 and --json need no such reading.";
+Through a pipe, tables come as tab-separated fields, the last number being that of keys
+which have expired, or were invalidated, and are not reclaimed yet; each key is a line.
+Newline, return, tab and backslash in names and keys are written \\n, \\r, \\t and \\\\, as
+in 'tavola dump --format tsv'; --hex, --base64 and --json need no such reading.";
 
 /// List the tables, or the keys of a table
 #[derive(clap::Args)]
@@ -84,6 +85,9 @@ fn list_keys(table: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
     damage.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
+/// What was read of a table, or why it could not be.
+type Read = Result<(Stats, LiveKeys), String>;
+
 fn list_tables(json: bool) -> Result<ExitCode, CliError> {
     let paths = names::list()?;
     let mut out = Output::new();
@@ -98,7 +102,7 @@ fn list_tables(json: bool) -> Result<ExitCode, CliError> {
     let mut failed = false;
     for path in &paths {
         let read = options().open_read_only(path);
-        let read = match read.and_then(|table| table.stats()) {
+        let read = match read.and_then(|table| Ok((table.stats()?, table.live_keys()?))) {
             // Dropped since it was listed.
             Err(tavola::Error::NotFound { .. }) => continue,
             read => read.map_err(|error| error.to_string()),
@@ -123,33 +127,30 @@ fn list_tables(json: bool) -> Result<ExitCode, CliError> {
     })
 }
 
-fn list_table(
-    out: &mut Output,
-    width: usize,
-    path: &Path,
-    read: &Result<Stats, String>,
-) -> Result<(), CliError> {
+fn list_table(out: &mut Output, width: usize, path: &Path, read: &Read) -> Result<(), CliError> {
     if out.on_terminal() {
         let name = short_name(path);
         return out.line(match read {
-            Ok(stats) => {
-                let keys = units::count(stats.keys);
+            Ok((stats, keys)) => {
+                let live = units::count(keys.live);
                 let bytes = units::size(stats.payload_bytes);
-                row(
-                    width,
-                    [&name, &keys, &bytes, &units::size(stats.resident_bytes)],
-                )
+                let memory = units::size(stats.resident_bytes);
+                let over = match keys.unreclaimed {
+                    0 => String::new(),
+                    over => format!("  and {} not reclaimed yet", units::count(over)),
+                };
+                row(width, [&name, &live, &bytes, &memory]) + &over
             }
             Err(error) => format!("{}  {error}", row(width, [&name, "-", "-", "-"])),
         });
     }
     let name = output::escaped(path.file_name().unwrap_or_default().as_bytes());
     let fields = match read {
-        Ok(stats) => format!(
-            "\t{}\t{}\t{}",
-            stats.keys, stats.payload_bytes, stats.resident_bytes
+        Ok((stats, keys)) => format!(
+            "\t{}\t{}\t{}\t{}",
+            keys.live, stats.payload_bytes, stats.resident_bytes, keys.unreclaimed
         ),
-        Err(error) => format!("\t-\t-\t-\t{error}"),
+        Err(error) => format!("\t-\t-\t-\t-\t{error}"),
     };
     out.line([&name, fields.as_bytes()].concat())
 }
@@ -162,15 +163,17 @@ fn short_name(path: &Path) -> String {
     output::printable(path.file_name().unwrap_or_default().as_bytes()).into_owned()
 }
 
-fn as_json(path: &Path, read: &Result<Stats, String>) -> Map<String, Value> {
+fn as_json(path: &Path, read: &Read) -> Map<String, Value> {
     let mut document = Map::new();
     let name = path.file_name().unwrap_or_default().as_bytes();
     output::put_bytes(&mut document, "name", name);
     output::put_bytes(&mut document, "path", path.as_os_str().as_bytes());
     let mut put = |name: &str, value: Value| document.insert(name.to_string(), value);
     match read {
-        Ok(stats) => {
+        Ok((stats, keys)) => {
             put("keys", stats.keys.into());
+            put("live_keys", keys.live.into());
+            put("unreclaimed_keys", keys.unreclaimed.into());
             put("payload_bytes", stats.payload_bytes.into());
             put("resident_bytes", stats.resident_bytes.into());
         }

@@ -1,16 +1,18 @@
 //! `tavola stat`: what a table holds, what it costs, and who is attached.
 
-use std::os::unix::ffi::OsStrExt;
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::{Map, Value, json};
-use tavola::{Latencies, Participant, Recent, Serving, ShardStats, Stats, Table};
+use serde_json::Value;
+use tavola::{Latencies, LiveKeys, Participant, Recent, Serving, Stats};
 
 use crate::args::TableArg;
+use crate::beside;
 use crate::error::CliError;
 use crate::output::{self, Output};
-use crate::units::{age, count, counted, size};
+use crate::units::{age, count, counted, keys_in_words, size};
+
+mod json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,13 +39,17 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let stats = table.stats()?;
     let latencies = table.latencies()?;
     let mut participants = table.participants()?;
-    participants.retain(|one| one.pid != process::id());
+    participants.retain(|one| !one.is_this_process());
+    let (keys, holders) = (table.live_keys()?, table.lock_holders()?);
+    let logs = beside::logs(&table)?;
     let mut out = Output::new();
     if args.json {
-        let mut document = as_json(&table, &stats, &participants);
-        document.insert("latencies".to_string(), latencies_as_json(&latencies));
+        let mut document = json::document(&table, &stats, &participants, &logs);
+        json::put_keys(&mut document, &keys);
+        document.insert("locked".to_string(), json::locked(&holders));
+        document.insert("latencies".to_string(), json::latencies(&latencies));
         let shards = table.shard_stats()?;
-        let shards = shards.iter().map(shard_as_json).collect();
+        let shards = shards.iter().map(json::shard).collect();
         document.insert("each_shard".to_string(), Value::Array(shards));
         out.json(document)?;
     } else {
@@ -52,8 +58,16 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             args.table.label(),
             table.path().display()
         ))?;
-        for (name, text) in summary(&stats, &latencies) {
+        for (name, text) in summary(&stats, &keys, &latencies) {
             out.line(format!("  {name:<13} {text}"))?;
+        }
+        for holder in &holders {
+            let text = format!("{} by {holder}: writers of it wait", holder.lock);
+            out.line(format!("  {:<13} {text}", "locked"))?;
+        }
+        for (name, stats) in &logs {
+            let (label, text) = (beside::label(name), beside::told(stats));
+            out.line(format!("  {label:<13} {text}"))?;
         }
         if let Some(served) = served(&participants) {
             out.line(format!("  {:<13} {served}", "served by"))?;
@@ -65,7 +79,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn summary(stats: &Stats, latencies: &Latencies) -> Vec<(&'static str, String)> {
+fn summary(stats: &Stats, keys: &LiveKeys, latencies: &Latencies) -> Vec<(&'static str, String)> {
     let memory = format!(
         "{} of at most {}",
         size(stats.resident_bytes),
@@ -89,10 +103,10 @@ fn summary(stats: &Stats, latencies: &Latencies) -> Vec<(&'static str, String)> 
         "{} ago, format {}, uuid {}",
         age(now_unix_s().saturating_sub(stats.created_unix_s)),
         stats.format_version,
-        uuid(stats.uuid)
+        json::uuid(stats.uuid)
     );
     let mut lines = vec![
-        ("keys", count(stats.keys)),
+        ("keys", keys_in_words(keys)),
         (
             "payload",
             format!("{} of keys and values", size(stats.payload_bytes)),
@@ -224,15 +238,22 @@ fn write_participants(out: &mut Output, participants: &[Participant]) -> Result<
         } else {
             "  (dead; 'tavola maintain' removes it)"
         };
-        let command = one.command.as_deref().unwrap_or("?");
+        let command = match one.is_local {
+            true => one.command.clone().unwrap_or_else(|| "?".to_owned()),
+            false => one.who(),
+        };
         let command = output::printable(command.as_bytes());
+        let stopped = if one.is_stopped { ", stopped" } else { "" };
         let since = age(now_unix_s().saturating_sub(one.attached_unix_s));
         let clients = one.serving.filter(|_| one.alive).map(|serving| {
             let now = counted(serving.connections, "connection");
             format!(", {now} of {}", count(serving.accepted))
         });
         let clients = clients.unwrap_or_default();
-        let line = format!("    {:>8}  {command}, for {since}{clients}{state}", one.pid);
+        let line = format!(
+            "    {:>8}  {command}, for {since}{clients}{stopped}{state}",
+            one.pid
+        );
         out.line(line)?;
     }
     Ok(())
@@ -254,133 +275,6 @@ fn write_classes(out: &mut Output, stats: &Stats) -> Result<(), CliError> {
     Ok(())
 }
 
-fn as_json(table: &Table, stats: &Stats, participants: &[Participant]) -> Map<String, Value> {
-    let mut document = Map::new();
-    output::put_bytes(&mut document, "path", table.path().as_os_str().as_bytes());
-    let numbers = json!({
-        "keys": stats.keys,
-        "payload_bytes": stats.payload_bytes,
-        "resident_bytes": stats.resident_bytes,
-        "max_size": stats.max_size,
-        "capacity": stats.capacity,
-        "capacity_used": stats.capacity.map(|most| stats.resident_bytes as f64 / most as f64),
-        "newcomer_bytes": stats.newcomer_bytes,
-        "hits": stats.hits,
-        "misses": stats.misses,
-        "hit_ratio": hit_ratio(stats),
-        "writes": stats.writes,
-        "sets": stats.sets,
-        "removes": stats.removes,
-        "recent": stats.recent.iter().map(recent_as_json).collect::<Vec<_>>(),
-        "evicted_new": stats.evicted_new,
-        "evicted_old": stats.evicted_old,
-        "ghost_hits": stats.ghost_hits,
-        "key_bytes": stats.fixed.map(|(key, _)| key),
-        "value_bytes": stats.fixed.map(|(_, value)| value),
-        "shards": stats.shards,
-        "segments": stats.segments,
-        "index_load": stats.index_load,
-        "index_bytes": stats.index_bytes,
-        "slab_bytes": stats.slab_bytes,
-        "large_bytes": stats.large_bytes,
-        "beside_bytes": stats.beside_bytes,
-        "uids": stats.uids,
-        "tags": stats.tags,
-        "expired": stats.expired,
-        "ttl_ms": stats.ttl_ms,
-        "versions": stats.has_versions,
-        "uid_bytes": stats.uid_bytes,
-        "free_bytes": stats.free_bytes,
-        "recoveries": stats.recoveries,
-        "leases_unrecorded": stats.leases_unrecorded,
-        "format_version": stats.format_version,
-        "created_unix_s": stats.created_unix_s,
-        "uuid": uuid(stats.uuid),
-        "participants": participants.iter().map(participant_as_json).collect::<Vec<_>>(),
-        "classes": stats.classes.iter().map(class_as_json).collect::<Vec<_>>(),
-    });
-    if let Value::Object(mut numbers) = numbers {
-        document.append(&mut numbers);
-    }
-    document
-}
-
-fn participant_as_json(one: &Participant) -> Value {
-    json!({
-        "pid": one.pid,
-        "slot": one.slot,
-        "alive": one.alive,
-        "attached_unix_s": one.attached_unix_s,
-        "command": one.command,
-        "hits": one.hits,
-        "misses": one.misses,
-        "writes": one.writes,
-        "sets": one.sets,
-        "removes": one.removes,
-        "connections": one.serving.map(|serving| serving.connections),
-        "connections_accepted": one.serving.map(|serving| serving.accepted),
-    })
-}
-
-fn recent_as_json(one: &Recent) -> Value {
-    json!({
-        "wanted_s": one.wanted.as_secs_f64(),
-        "spanned_s": one.spanned.as_secs_f64(),
-        "hits": one.hits,
-        "misses": one.misses,
-        "writes": one.writes,
-        "evicted": one.evicted,
-        "expired": one.expired,
-        "hit_ratio": one.hit_ratio(),
-    })
-}
-
-fn latencies_as_json(latencies: &Latencies) -> Value {
-    let kind = |buckets: &[(u64, u64)]| {
-        let [p50_ns, p99_ns] = QUANTILES.map(|part| Latencies::quantile_ns(buckets, part));
-        let buckets: Vec<Value> = buckets
-            .iter()
-            .map(|(end_ns, count)| {
-                let end_ns = Some(end_ns).filter(|end_ns| **end_ns != u64::MAX);
-                json!({ "below_ns": end_ns, "count": count })
-            })
-            .collect();
-        json!({ "p50_ns": p50_ns, "p99_ns": p99_ns, "buckets": buckets })
-    };
-    json!({ "reads": kind(&latencies.reads), "writes": kind(&latencies.writes) })
-}
-
-fn shard_as_json(one: &ShardStats) -> Value {
-    json!({
-        "number": one.number,
-        "keys": one.keys,
-        "payload_bytes": one.payload_bytes,
-        "writes": one.writes,
-        "evicted": one.evicted,
-        "recoveries": one.recoveries,
-    })
-}
-
-fn class_as_json(class: &tavola::ClassStats) -> Value {
-    json!({
-        "block_bytes": class.block_bytes,
-        "pages": class.pages,
-        "blocks": class.blocks,
-        "used": class.used,
-    })
-}
-
-fn uuid(bytes: [u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
-    for (index, byte) in bytes.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
-}
-
 fn now_unix_s() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -395,7 +289,7 @@ mod tests {
     #[test]
     fn a_uuid_is_written_in_five_groups() {
         let bytes: [u8; 16] = std::array::from_fn(|index| index as u8 * 17);
-        assert_eq!(uuid(bytes), "00112233-4455-6677-8899-aabbccddeeff");
+        assert_eq!(json::uuid(bytes), "00112233-4455-6677-8899-aabbccddeeff");
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn text(watch: &Watch, letters: &Letters) -> String {
         Err(why) => return format!("{now}\ntavola top: {label}\n{why}\n\n"),
     };
     let sections = [
-        figures::totals(&label, &view),
+        figures::totals(&label, &view, usize::MAX),
         figures::rates(&view),
         charts::latencies(&view, letters, WIDTH, BARS),
         charts::classes(&view, letters, WIDTH, usize::MAX),

@@ -60,7 +60,9 @@ fn name_of(root: &Path, user: u32) -> Option<String> {
 /// What logind's settings say: on, unless it is turned off.
 fn removes_ipc(root: &Path) -> bool {
     let files = setting_files(root);
-    let settings = files.iter().filter_map(|file| fs::read_to_string(file).ok());
+    let settings = files
+        .iter()
+        .filter_map(|file| fs::read_to_string(file).ok());
     let said = settings.filter_map(|text| said_in(&text)).last();
     said.is_none_or(|value| !["no", "false", "off", "0", "n", "f"].contains(&value.as_str()))
 }
@@ -72,9 +74,14 @@ fn setting_files(root: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = main.filter(|file| file.exists()).take(1).collect();
     let mut parts = BTreeMap::new();
     for directory in &directories {
-        let entries = fs::read_dir(directory.join("logind.conf.d")).into_iter().flatten();
+        let entries = fs::read_dir(directory.join("logind.conf.d"))
+            .into_iter()
+            .flatten();
         for file in entries.flatten().map(|entry| entry.path()) {
-            if file.extension().is_some_and(|extension| extension == "conf") {
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "conf")
+            {
                 parts.insert(file.file_name().map(ToOwned::to_owned), file);
             }
         }
@@ -114,13 +121,25 @@ mod tests {
         assert!(is_told(ours, 1000));
         write("etc/systemd/logind.conf", "[Login]\nRemoveIPC = no\n");
         assert!(!is_told(ours, 1000));
-        write("usr/lib/systemd/logind.conf.d/10-x.conf", "[Login]\nRemoveIPC=yes\n");
+        write(
+            "usr/lib/systemd/logind.conf.d/10-x.conf",
+            "[Login]\nRemoveIPC=yes\n",
+        );
         assert!(is_told(ours, 1000));
-        write("etc/systemd/logind.conf.d/10-x.conf", "[Login]\nRemoveIPC=off\n");
+        write(
+            "etc/systemd/logind.conf.d/10-x.conf",
+            "[Login]\nRemoveIPC=off\n",
+        );
         assert!(!is_told(ours, 1000));
-        write("run/systemd/logind.conf.d/20-y.conf", "[Login]\nRemoveIPC=1\n");
+        write(
+            "run/systemd/logind.conf.d/20-y.conf",
+            "[Login]\nRemoveIPC=1\n",
+        );
         assert!(is_told(ours, 1000));
-        write("etc/passwd", "root:x:0:0::/:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n");
+        write(
+            "etc/passwd",
+            "root:x:0:0::/:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n",
+        );
         let finding = judge(root, Path::new(ours), 1000).unwrap();
         assert!(finding.message.contains("ann") && finding.advice.contains("0700 ann"));
         write("var/lib/systemd/linger/ann", "");

@@ -95,6 +95,15 @@ fn examine_open(name: &str, table: &Table, limit: Option<u64>) -> Result<Vec<Fin
         let advice = format!("harmless, and cleared by: tavola maintain {name}");
         findings.push(Finding::attention(TOPIC, message, advice));
     }
+    for holder in table.lock_holders()? {
+        let message = format!("{name}: {} is locked by {holder}", holder.lock);
+        let advice = match (holder.is_alive, holder.is_local, holder.is_stopped) {
+            (false, _, _) => format!("the next writer goes on; or: tavola maintain {name}"),
+            (true, true, true) => format!("let it go on: kill -CONT {}; or end it", holder.pid),
+            _ => "see why it does not go on; writers wait for it, or set a lock timeout".to_owned(),
+        };
+        findings.push(Finding::attention(TOPIC, message, advice));
+    }
     let in_use_bytes = stats.resident_bytes.saturating_sub(stats.free_bytes);
     if in_use_bytes > stats.max_size / 10 * 9 {
         let (used, most) = (size(in_use_bytes), size(stats.max_size));
@@ -105,7 +114,8 @@ fn examine_open(name: &str, table: &Table, limit: Option<u64>) -> Result<Vec<Fin
     }
     findings.extend(judge_memory(name, stats.capacity, in_use_bytes, limit));
     if findings.is_empty() {
-        let (keys, bytes) = (counted(stats.keys, "key"), size(stats.resident_bytes));
+        let live = table.live_keys()?;
+        let (keys, bytes) = (counted(live.live, "key"), size(stats.resident_bytes));
         findings.push(Finding::good(TOPIC, format!("{name}: {keys}, {bytes}")));
     }
     Ok(findings)

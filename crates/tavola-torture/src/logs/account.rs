@@ -1,8 +1,7 @@
 //! The account of a case: what became of each line.
 //!
-//! A line whose call returned was written out, or is there as one that no drain is to write, or was
-//! counted as dropped; a case without deaths comes out to the line. A death leaves these over (G4
-//! in `log`):
+//! A line whose call returned was written out, or was counted as dropped; a case without deaths
+//! comes out to the line. A death leaves these over (G4 in `log`):
 //!
 //! - the line under way may be counted or not;
 //! - the lines of a pass under way may be written again, or counted though they were written;
@@ -10,9 +9,9 @@
 //! - of a sheet that was being repaired the whole lines may be written again.
 
 use super::Found;
-use super::cases::{A_SHEET, Case, SHEETS};
+use super::cases::{A_SHEET, Case};
 use super::is::Turn;
-use super::slate::{AWAITED, BEGUN, FINDER, Noted, SHOWN, Slate};
+use super::slate::{BEGUN, Noted, RETURNED, Slate};
 use super::survivor::{Death, There};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -22,7 +21,7 @@ const ON_DAMAGED: u64 = 1;
 /// What the lines of all came to.
 #[derive(Default)]
 struct Sum {
-    /// Neither written out nor shown.
+    /// Not written out.
     gone: Vec<(u64, u64)>,
     under_way: u64,
     /// Lines that were written out again.
@@ -37,7 +36,7 @@ pub(super) fn settle(
     (death, dropped): (Death, u64),
 ) -> Found<()> {
     let all: Vec<_> = slate.all().filter(|noted| noted.state >= BEGUN).collect();
-    let sum = summed(case, &all, there)?;
+    let sum = summed(&all);
     if case.is.turn == Turn::Unharmed && !case.is.damaged && death.j == 0 {
         all_there(&all, there)?;
     }
@@ -72,47 +71,24 @@ pub(super) fn settle(
     }
 }
 
-fn summed(case: &Case, all: &[Noted], there: &There) -> Found<Sum> {
+fn summed(all: &[Noted]) -> Sum {
     let mut sum = Sum::default();
     for noted in all {
         sum.twice += noted.written.saturating_sub(1);
-        if noted.written > 0 {
-            if noted.state == SHOWN && !case.is.drained {
-                return Err(format!(
-                    "line {:?} was for nobody, and is drained",
-                    noted.line
-                ));
-            }
-            continue;
-        }
-        match (noted.state, there.get(&noted.line)) {
-            // One that is for nobody, and is there.
-            (_, Some(true)) => {}
-            (BEGUN, None) => sum.under_way += 1,
-            (SHOWN, None) if case.is.turn == Turn::Overwritten => overwritten(all, noted.line)?,
-            _ => sum.gone.push(noted.line),
+        match (noted.written, noted.state) {
+            (0, BEGUN) => sum.under_way += 1,
+            (0, _) => sum.gone.push(noted.line),
+            _ => {}
         }
     }
-    Ok(sum)
+    sum
 }
 
 /// As long as no sheet's turn comes, what was written out is there, too.
 fn all_there(all: &[Noted], there: &There) -> Found<()> {
-    let mut returned = all.iter().filter(|noted| noted.state >= AWAITED);
-    match returned.find(|noted| !there.contains_key(&noted.line)) {
+    let mut returned = all.iter().filter(|noted| noted.state >= RETURNED);
+    match returned.find(|noted| !there.contains(&noted.line)) {
         Some(noted) => Err(format!("line {:?} is not there to be read", noted.line)),
         None => Ok(()),
-    }
-}
-
-/// A line is overwritten when all other sheets were filled after it, and not before.
-fn overwritten(all: &[Noted], line: (u64, u64)) -> Found<()> {
-    let later = all.iter().filter(|noted| noted.line > line);
-    // A finder writes lines that take a sheet each.
-    let weight = |noted: &Noted| if noted.line.0 == FINDER { A_SHEET } else { 1 };
-    let later: usize = later.map(weight).sum();
-    match later > (SHEETS - 1) * A_SHEET {
-        true => Ok(()),
-        false => Err(format!("line {line:?} was for nobody, and is not there")),
     }
 }

@@ -1,6 +1,6 @@
 //! The cases: what a log went through, and what a victim does with it.
 
-use super::is::{DAMAGED, DEAD, DROPPED, Is, OVERWRITTEN, PLAIN, Turn};
+use super::is::{DAMAGED, DEAD, DROPPED, Is, PLAIN, Turn};
 use super::op::Op;
 use tavola::Overload;
 
@@ -107,12 +107,12 @@ fn ending() -> Vec<Steps> {
             PLAIN,
         ),
         (
-            "log: overwrite what nobody waits for",
+            "log: drop the oldest without a drain",
             Oldest,
             vec![],
             vec![Drain, EndDrain, Lines(ALL, BIG)],
             vec![Lines(6, BIG)],
-            OVERWRITTEN,
+            DROPPED,
         ),
         (
             "log: beside a table",

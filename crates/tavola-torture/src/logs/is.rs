@@ -26,8 +26,6 @@ pub(super) enum Turn {
     Kept,
     /// They are dropped, and counted.
     Dropped,
-    /// Nobody waits for them: they are overwritten.
-    Overwritten,
 }
 
 pub(super) const PLAIN: Is = Is {
@@ -44,10 +42,6 @@ pub(super) const DEAD: Is = Is {
 };
 pub(super) const DROPPED: Is = Is {
     turn: Turn::Dropped,
-    ..PLAIN
-};
-pub(super) const OVERWRITTEN: Is = Is {
-    turn: Turn::Overwritten,
     ..PLAIN
 };
 pub(super) const DAMAGED: Is = Is {

@@ -1,6 +1,6 @@
 //! Operations on a log, and the place of a process at it.
 
-use super::slate::{AWAITED, BEGUN, SHOWN, Sink, Slate, text};
+use super::slate::{BEGUN, RETURNED, Sink, Slate, text};
 use super::{Found, NAME, failed};
 use crate::system::sleep_ms;
 use std::path::{Path, PathBuf};
@@ -183,8 +183,7 @@ fn panicked(_: Box<dyn std::any::Any + Send>) -> String {
 fn put(log: &Log, slate: Slate, line: (u64, u64), filler: usize) -> Found<()> {
     let text = text(line.0, line.1, filler);
     slate.note(line, BEGUN);
-    let is_awaited = log.has_drain();
     log.line(Level::Info, text).map_err(failed)?;
-    slate.note(line, if is_awaited { AWAITED } else { SHOWN });
+    slate.note(line, RETURNED);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What the processes of a soak note of their lines, in memory that all share.
 //!
-//! A writer is one thread of one process, and never comes again. Of its lines that returned each is
-//! *shown*, as there was no drain, or is to be written out or counted.
+//! A writer is one thread of one process, and never comes again. Each of its lines that returned is
+//! to be written out or counted.
 
 use crate::system::shared_words;
 use std::io;
@@ -21,8 +21,6 @@ const SLOW_NS: u64 = 80_000_000;
 pub(super) enum Of {
     Begun,
     Returned,
-    /// Lines that were shown, 32 bits, and the last of them plus 1.
-    Shown,
     /// Lines that were written out, 32 bits, and the last of them plus 1.
     Received,
     /// How many were slow; behind it the last of them.
@@ -34,8 +32,6 @@ pub(super) enum Of {
 pub(super) enum All {
     /// The number of the next writer.
     Writers,
-    /// How often there came to be a drain; odd: there is just none.
-    Epoch,
     /// Lines that were written out by passes that did not return.
     Unfinished,
     /// Lines that were written out again.
@@ -60,9 +56,8 @@ pub(super) struct Record {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum {
     pub(super) lines: u64,
-    /// Lines that returned, and were neither shown nor written out.
+    /// Lines that returned and were not written out.
     pub(super) missing: u64,
-    pub(super) shown: u64,
     /// Lines that did not return and were not written out.
     pub(super) under_way: u64,
 }
@@ -93,17 +88,6 @@ impl Record {
 
     pub(super) fn writers(&self) -> u64 {
         self.all(All::Writers).load(Relaxed).min(WRITERS)
-    }
-
-    /// Between these two there is no drain for sure.
-    pub(super) fn drain_begins(&self) {
-        let epoch = self.all(All::Epoch);
-        let was = epoch.load(Relaxed);
-        epoch.store(was + 1 + (was & 1), Relaxed);
-    }
-
-    pub(super) fn drain_has_begun(&self) {
-        self.all(All::Epoch).fetch_add(1, Relaxed);
     }
 
     /// A line took so long.
@@ -152,10 +136,6 @@ impl Record {
             .store(count << 32 | (number + 1), Relaxed);
     }
 
-    pub(super) fn shown(&self, line: (u64, u64)) {
-        self.count(line, Of::Shown);
-    }
-
     pub(super) fn received(&self, line: (u64, u64)) {
         match line.1 >= self.counted(line.0, Of::Received).1 {
             true => self.count(line, Of::Received),
@@ -169,12 +149,8 @@ impl Record {
             let word = |word| self.of(writer, word).load(Relaxed);
             let (count, next) = self.counted(writer, Of::Received);
             let lines = word(Of::Returned).max(next);
-            let (shown, last) = self.counted(writer, Of::Shown);
-            // Its writer may have been killed between the two notes.
-            let shown = shown - u64::from(last > lines);
             sum.lines += lines;
-            sum.shown += shown;
-            sum.missing += lines - count - shown;
+            sum.missing += lines - count;
             sum.under_way += u64::from(word(Of::Begun) > lines);
         }
         sum

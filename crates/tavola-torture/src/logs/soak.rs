@@ -65,7 +65,6 @@ pub(crate) fn run(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> O
         let sum = soak.settle(overload)?;
         all.lines += sum.lines;
         all.missing += sum.missing;
-        all.shown += sum.shown;
         excess += record.all(All::Excess).load(Relaxed);
         (kills, stops, settlements) = (kills + soak.kills, stops + soak.stops, settlements + 1);
         let is_over = now_ns() - began >= for_ns && settlements >= overloads.len();
@@ -74,12 +73,11 @@ pub(crate) fn run(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> O
         }
     }
     println!(
-        "log soak: {} s, {kills} kills, {stops} stops, {} lines, {} of them dropped, {} shown, \
+        "log soak: {} s, {kills} kills, {stops} stops, {} lines, {} of them dropped, \
          {} beyond those of killed calls and passes; {settlements} settlements, {} faults",
         (now_ns() - began) / 1_000_000_000,
         all.lines,
         all.missing,
-        all.shown,
         excess,
         board.faults()
     );
@@ -244,7 +242,7 @@ fn settled(path: &Path, record: Record, threads: u64) -> Found<()> {
     }
 }
 
-/// Each line that returned was written out, shown or counted. Beside that only what deaths explain
+/// Each line that returned was written out or counted. Beside that only what deaths explain
 /// (G4 in `log`): the lines under way may be counted; lines of passes that did not return may be
 /// written again, or counted though they were written; and of the killed threads some were just
 /// dropping a sheet's lines.

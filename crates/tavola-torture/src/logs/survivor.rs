@@ -5,7 +5,7 @@ use super::cases::{A_SHEET, BIG, Case, SHEETS, WHOLE};
 use super::op::Seat;
 use super::slate::{BEGUN, SURVIVOR, Slate, opened_line};
 use super::{Found, failed, whole};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use tavola::{LogReader, Overload};
 
@@ -27,8 +27,8 @@ impl Death {
     }
 }
 
-/// Lines that are there, and whether they were for nobody.
-pub(super) type There = HashMap<(u64, u64), bool>;
+/// Lines that are there to be read.
+pub(super) type There = HashSet<(u64, u64)>;
 
 pub(super) fn look(path: &Path, case: &Case, slate: Slate, death: Death) -> Found<()> {
     let mut seat = Seat::open(path, case.is.beside, slate, SURVIVOR)?;
@@ -40,7 +40,7 @@ pub(super) fn look(path: &Path, case: &Case, slate: Slate, death: Death) -> Foun
     if (death.k ^ death.j) % 3 == 1 {
         // Without a drain, that is.
         let line = seat.line(40)?;
-        if !read(&mut reader, slate)?.contains_key(&line) {
+        if !read(&mut reader, slate)?.contains(&line) {
             return Err(format!(
                 "line {line:?} has just been written, and is not there"
             ));
@@ -77,7 +77,7 @@ fn read(reader: &mut LogReader, slate: Slate) -> Found<There> {
                 "line {number} of {writer} comes after line {before}"
             ));
         }
-        there.insert((writer, number), line.is_shown);
+        there.insert((writer, number));
     }
     Ok(there)
 }

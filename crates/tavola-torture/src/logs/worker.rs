@@ -81,34 +81,18 @@ fn line(log: &Log, record: Record, line: (u64, u64), numbers: &mut Numbers) -> F
     };
     let text = text(writer, number, filler as usize);
     record.of(writer, Of::Begun).store(number + 1, Relaxed);
-    let epoch = record.all(All::Epoch);
-    let (before, was_drained) = (epoch.load(Relaxed), log.has_drain());
     let begun = now_ns();
     log.line(Level::Info, &text).map_err(failed)?;
     record.took(writer, number, now_ns() - begun);
-    let is_drained = log.has_drain() && epoch.load(Relaxed) == before && before & 1 == 0;
-    if !(was_drained && is_drained) && is_shown(log, &text) {
-        record.shown(line);
-    }
     record.of(writer, Of::Returned).store(number + 1, Relaxed);
     Ok(())
-}
-
-/// Whether the line that this thread has just written stands there as one that no drain is to
-/// write. It does so still if it ever did: its sheet is in this thread's hand.
-fn is_shown(log: &Log, text: &[u8]) -> bool {
-    let mut reader = log.reader();
-    let found = reader.lines().find(|line| line.text == text);
-    found.is_some_and(|line| line.is_shown)
 }
 
 /// Drains for ever, and sometimes begins anew.
 pub(super) fn drain(path: &Path, record: Record, mut numbers: Numbers) -> Found<Infallible> {
     let (_table, log) = opened(path)?;
     loop {
-        record.drain_begins();
         let mut drain = log.drain().map_err(failed)?;
-        record.drain_has_begun();
         let mut tally = Tally::new(record);
         for _ in 0..10 + numbers.below(500) {
             let lines = drain.pass(&mut tally).map_err(failed)?;
@@ -119,9 +103,8 @@ pub(super) fn drain(path: &Path, record: Record, mut numbers: Numbers) -> Found<
             }
         }
         // From here on there may be no drain.
-        record.drain_begins();
         drop(drain);
-        record.drain_has_begun();
+        sleep_ms(numbers.below(3));
     }
 }
 

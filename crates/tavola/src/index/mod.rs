@@ -42,6 +42,8 @@ mod hash;
 #[forbid(unsafe_code)]
 mod large;
 #[forbid(unsafe_code)]
+mod live;
+#[forbid(unsafe_code)]
 mod peek;
 #[forbid(unsafe_code)]
 mod place;
@@ -67,6 +69,7 @@ pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use evict::{evict, visit};
 pub(crate) use find::{Found, Spot, find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
+pub(crate) use live::keys_on;
 pub(crate) use peek::peek;
 pub(crate) use place::{drop_key, insert, replace};
 pub(crate) use read::{glance, read, read_seated, read_tag};

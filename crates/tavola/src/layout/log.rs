@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | 0 | 0-15 | bytes of the text |
 //! | 0 | 16-23 | level: 1 error, 2 warning, 3 information, 4 debug, 5 trace |
-//! | 0 | 24 | there was no drain when it was written: none is to write it |
+//! | 0 | 24 | there was no drain when it was written, so its writer was to show it |
 //! | 0 | 32-63 | bytes of the text that had no room |
 //! | 1 | 0-63 | nanoseconds since 1970 |
 //! | 2 | 0-31, 32-63 | process, thread |
@@ -23,12 +23,13 @@
 //! | bits of `state` | what | changed by |
 //! |---|---|---|
 //! | 0-11 | words that are written | the owner |
-//! | 12-23 | words up to the last line that a drain is to write | the owner |
+//! | 12-23 | lines that these words are | the owner |
 //! | 24 | a line is being written | the owner |
 //! | 32-63 | sequence: how often the sheet was begun anew | the owner |
 //!
-//! `drained` holds the words that a drain has dealt with, tagged with the sequence they are of. It
-//! is changed by compare and exchange, by the drain and by who begins the sheet anew.
+//! `drained` says how much of a sheet is written out or counted as dropped: words in bits 0-15,
+//! lines in 16-31, the sequence they are of in 32-63. It is changed by compare and exchange, by the
+//! drain and by the thread that begins the sheet again.
 
 use super::{MAX_SIZE, PAGE, assert_layout};
 use crate::sync::{Ordering, W32, W64};
@@ -47,8 +48,8 @@ pub(crate) const LEVELS: core::ops::RangeInclusive<u8> = 1..=5;
 pub(crate) const FEWEST_SHEETS: u32 = 4;
 pub(crate) const MOST_SHEETS: u32 = 1 << 20;
 
-/// What happens to a line when no sheet can be begun anew but by dropping lines that await a drain:
-/// the oldest are dropped, or this one, or its writer waits.
+/// What happens to a line when every sheet is full of lines that no drain has written out: the
+/// oldest are dropped, or this one is, or its writer waits for the drain.
 pub(crate) const DROP_OLDEST: u32 = 0;
 pub(crate) const DROP_NEWEST: u32 = 1;
 pub(crate) const BLOCK: u32 = 2;
@@ -81,7 +82,7 @@ pub(crate) struct LogHead {
     unused_drain: [W64; 5],
     /// Sheets ever tried: the next to try.
     pub(crate) next: W64,
-    /// Lines that awaited a drain and were overwritten, or that had no room and were not shown.
+    /// Lines that were overwritten before a drain wrote them out, or that had no room.
     pub(crate) dropped: W64,
     unused_next: [W64; 6],
 }
@@ -116,49 +117,53 @@ pub(crate) struct SheetState {
     pub(crate) sequence: u32,
     /// Words that are written.
     pub(crate) used: u32,
-    /// Words up to the last line that a drain is to write.
-    pub(crate) awaited: u32,
+    /// Lines that these words are.
+    pub(crate) lines: u32,
     pub(crate) is_writing: bool,
 }
 
 impl SheetState {
     pub(crate) fn encode(self) -> u64 {
         u64::from(self.used)
-            | u64::from(self.awaited) << 12
+            | u64::from(self.lines) << 12
             | u64::from(self.is_writing) << 24
             | u64::from(self.sequence) << 32
     }
 
-    /// Whatever the word says, both numbers of words lie within the sheet.
+    /// Whatever the word says, both numbers are of what fits on a sheet.
     pub(crate) fn decode(word: u64) -> Self {
         let used = (word as u32 & 0xfff).min(SHEET_WORDS);
         Self {
             used,
-            awaited: ((word >> 12) as u32 & 0xfff).min(used),
+            lines: ((word >> 12) as u32 & 0xfff).min(used / LINE_HEAD),
             is_writing: word >> 24 & 1 == 1,
             sequence: (word >> 32) as u32,
         }
     }
 }
 
-/// Up to where a drain has dealt with a sheet.
+/// How much of a sheet was written out by a drain, or counted as dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Drained {
     pub(crate) sequence: u32,
     pub(crate) words: u32,
+    /// Lines that these words are.
+    pub(crate) lines: u32,
 }
 
 impl Drained {
     pub(crate) fn encode(self) -> u64 {
-        u64::from(self.words) | u64::from(self.sequence) << 32
+        u64::from(self.words) | u64::from(self.lines) << 16 | u64::from(self.sequence) << 32
     }
 
     /// What the word says of a sheet in that state: nothing, if it is of an earlier sequence.
     pub(crate) fn decode(word: u64, state: SheetState) -> Self {
-        let of_now = (word >> 32) as u32 == state.sequence;
+        let is_current = (word >> 32) as u32 == state.sequence;
+        let word = if is_current { word as u32 } else { 0 };
         Self {
             sequence: state.sequence,
-            words: if of_now { word as u32 } else { 0 }.min(state.used),
+            words: (word & 0xffff).min(state.used),
+            lines: (word >> 16).min(state.lines),
         }
     }
 }
@@ -306,19 +311,20 @@ mod tests {
         let state = SheetState {
             sequence: u32::MAX,
             used: SHEET_WORDS,
-            awaited: 17,
+            lines: SHEET_WORDS / LINE_HEAD,
             is_writing: true,
         };
         assert_eq!(SheetState::decode(state.encode()), state);
         let damaged = SheetState::decode(u64::MAX);
-        assert!(damaged.used <= SHEET_WORDS && damaged.awaited <= damaged.used);
+        assert!(damaged.used <= SHEET_WORDS && damaged.lines <= damaged.used / LINE_HEAD);
         let drained = Drained {
             sequence: u32::MAX,
-            words: 9,
+            words: SHEET_WORDS,
+            lines: SHEET_WORDS / LINE_HEAD,
         };
         assert_eq!(Drained::decode(drained.encode(), state), drained);
         let earlier = Drained::decode(drained.encode(), SheetState::default());
-        assert_eq!(earlier.words, 0);
+        assert_eq!((earlier.words, earlier.lines), (0, 0));
         let line = LineHead {
             len: MOST_TEXT as u32,
             level: 5,

@@ -295,7 +295,16 @@ pub(crate) fn is_alive(region: &Region, id: u32, me: u32) -> bool {
     sys::process::liveness(&identity_of(region, slot), &sys::process::identity()) != Liveness::Dead
 }
 
-fn identity_of(region: &Region, slot: u32) -> Identity {
+/// The slot of a participant, if it is still its own.
+pub(super) fn slot_of(region: &Region, id: u32) -> Option<u32> {
+    let slot = id & SLOT_MASK;
+    let is_slot = (1..PARTICIPANTS).contains(&slot);
+    let generation = || region.participant(slot).generation.load(Ordering::Acquire);
+    (is_slot && id_of(slot, generation() & GENERATIONS) == id).then_some(slot)
+}
+
+/// Who the participant of a slot says it is.
+pub(crate) fn identity_of(region: &Region, slot: u32) -> Identity {
     let p = region.participant(slot);
     Identity {
         pid: p.pid.load(Ordering::Relaxed),

@@ -21,39 +21,32 @@
 
 mod copied;
 mod gate;
+mod holders;
 mod membership;
+mod wait;
 
 pub(crate) use copied::is_copied_in_use;
 pub(crate) use gate::Gate;
+pub(crate) use holders::holder;
+pub use holders::on_long_wait;
 pub(crate) use membership::{
-    ABANDONED, Membership, adopt, clear_estate, estate_of, is_alive, members, next_member, retire,
-    tallies, tally, timing,
+    ABANDONED, Membership, adopt, clear_estate, estate_of, identity_of, is_alive, members,
+    next_member, retire, tallies, tally, timing,
 };
+pub(crate) use wait::{PATIENCE, sleep, wake};
 
 use crate::error::{Error, Result};
 use crate::layout::{PageWord, Segment, ShardHead};
 use crate::region::Region;
 #[cfg(feature = "shuttle")]
 use crate::sync::model;
-use crate::sync::{Ordering, W32, handler_fence, spin_hint};
-use crate::sys::futex;
+use crate::sync::{Ordering, W32, handler_fence};
 #[cfg(not(feature = "shuttle"))]
 use std::cell::Cell;
 use std::time::Duration;
+use wait::{wait, wait_napping};
 
 const WAITERS: u32 = 1 << 31;
-/// Turns of the spin loop before a waiter sleeps: some microseconds, longer than nearly all holders
-/// stay. To be woken takes several times as long.
-const SPINS: u32 = if cfg!(feature = "shuttle") { 2 } else { 400 };
-/// Turns between two looks at the word at most, whose line the holder works with.
-const LONGEST_PAUSE: u32 = 32;
-/// How long a waiter sleeps before it asks whether the owner lives.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(10);
-
-/// The first nap of who waits for the end of a queue, and the longest.
-const NAP: Duration = Duration::from_micros(20);
-const LONGEST_NAP: Duration = Duration::from_millis(1);
-
 /// How often, and how long each time, all ends of a pool are waited for.
 const PAUSES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(1);
@@ -111,7 +104,13 @@ impl<'a> Held<'a> {
         // Pairs with the release in `drop`.
         let taken = match word.cas(0, me, Ordering::Acquire) {
             Ok(_) => Taken::Clean,
-            Err(_) => wait(region, word, me),
+            Err(_) => match wait(region, word, me, kind) {
+                Ok(taken) => taken,
+                Err(busy) => {
+                    HELD.set(held);
+                    return Err(busy);
+                }
+            },
         };
         let held = Self {
             word,
@@ -175,59 +174,6 @@ impl Drop for Held<'_> {
         handler_fence();
         HELD.set(HELD.get() & !self.kind);
     }
-}
-
-#[cold]
-fn wait(region: &Region, word: &W32, me: u32) -> Taken {
-    let mut mine = me;
-    let mut spins = 0;
-    loop {
-        let seen = word.load(Ordering::Relaxed);
-        if seen == 0 {
-            // Pairs with the release in `drop`.
-            if word.cas(0, mine, Ordering::Acquire).is_ok() {
-                return Taken::Clean;
-            }
-        } else if spins < SPINS {
-            let pause = (spins + 1).min(LONGEST_PAUSE);
-            (0..pause).for_each(|_| spin_hint());
-            spins += pause;
-        } else if seen & WAITERS != 0 || word.cas(seen, seen | WAITERS, Ordering::Relaxed).is_ok() {
-            // Others may sleep as well; whoever gets the lock after a sleep says so.
-            mine = me | WAITERS;
-            let end = sleep(word, seen | WAITERS, PATIENCE);
-            let owner = seen & !WAITERS;
-            // Interrupted: a process with a fast timer would never see a wait to its end.
-            if matches!(end, futex::WaitEnd::TimedOut | futex::WaitEnd::Interrupted)
-                && !is_alive(region, owner, me)
-                && word.cas(seen | WAITERS, mine, Ordering::Acquire).is_ok()
-            {
-                return Taken::FromDead { owner };
-            }
-        }
-    }
-}
-
-/// Sleeps while the word is `expected`, at most for `limit`.
-pub(crate) fn sleep(word: &W32, expected: u32, limit: Duration) -> futex::WaitEnd {
-    #[cfg(feature = "shuttle")]
-    if model::is_on() {
-        // Time runs out for those who wait for the dead, and for nobody else.
-        if expected & !WAITERS == ABANDONED {
-            spin_hint();
-            return futex::WaitEnd::TimedOut;
-        }
-        model::sleep(word, expected);
-        return futex::WaitEnd::Woken;
-    }
-    futex::wait(word.as_ptr(), expected, limit)
-}
-
-/// Wakes up to `count` of those who sleep on the word.
-pub(crate) fn wake(word: &W32, count: u32) {
-    #[cfg(feature = "shuttle")]
-    model::wake(word, count);
-    futex::wake(word.as_ptr(), count);
 }
 
 /// Proof that a shard is locked, and the way to what it guards.
@@ -384,7 +330,13 @@ impl<'a> EndLock<'a> {
         // Pairs with the release in `drop`.
         let taken = match word.cas(0, me, Ordering::Acquire) {
             Ok(_) => Taken::Clean,
-            Err(_) => wait_napping(region, word, me),
+            Err(_) => match wait_napping(region, word, me) {
+                Ok(taken) => taken,
+                Err(busy) => {
+                    HELD.set(held);
+                    return Err(busy);
+                }
+            },
         };
         Ok((Self::noted(word, end), taken))
     }
@@ -407,46 +359,6 @@ impl Drop for EndLock<'_> {
         let word = if is_over { 0 } else { ABANDONED };
         self.word.store(word, Ordering::Release);
     }
-}
-
-/// Waits for an end: spins, then naps, each time longer. Whether the owner lives is asked as often
-/// as by those who sleep on a lock word.
-#[cold]
-fn wait_napping(region: &Region, word: &W32, me: u32) -> Taken {
-    let (mut spins, mut nap, mut napped) = (0, NAP, Duration::ZERO);
-    loop {
-        let seen = word.load(Ordering::Relaxed);
-        if seen == 0 {
-            // Pairs with the release in `drop`.
-            if word.cas(0, me, Ordering::Acquire).is_ok() {
-                return Taken::Clean;
-            }
-        } else if spins < SPINS {
-            spins += 1;
-            spin_hint();
-        } else {
-            if napped >= PATIENCE || is_over_at_once(seen) {
-                napped = Duration::ZERO;
-                let owner = seen & !WAITERS;
-                if !is_alive(region, owner, me) && word.cas(seen, me, Ordering::Acquire).is_ok() {
-                    return Taken::FromDead { owner };
-                }
-            }
-            #[cfg(feature = "shuttle")]
-            if model::is_on() {
-                spin_hint();
-                continue;
-            }
-            std::thread::sleep(nap);
-            napped += nap;
-            nap = (2 * nap).min(LONGEST_NAP);
-        }
-    }
-}
-
-/// In the models time runs out for those who wait for the dead, and for nobody else.
-fn is_over_at_once(seen: u32) -> bool {
-    seen & !WAITERS == ABANDONED
 }
 
 /// Proof that all ends of a pool's queues are locked.

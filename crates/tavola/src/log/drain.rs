@@ -70,14 +70,8 @@ impl Drained {
         self.reader.collect(ring, (now, until), |sheet, state| {
             let word = ring.sheet(sheet).drained.load(Ordering::Relaxed);
             words[sheet as usize] = word;
-            let drained = layout::Drained::decode(word, state).words;
-            // What comes behind the last line that awaits a drain is no business of ours.
-            match drained < state.awaited {
-                true => drained,
-                false => state.used,
-            }
+            layout::Drained::decode(word, state).words
         });
-        self.reader.found.retain(|found| !found.head.is_shown);
     }
 
     /// G4: what was found is written out. Writers that wait for it go on.
@@ -92,16 +86,25 @@ impl Drained {
     }
 
     fn deal_with(&self, ring: &Ring<'_>, read: &Read) {
+        let word = self.words[read.sheet as usize];
+        let before = layout::Drained::decode(word, read.state);
         let behind = layout::Drained {
             sequence: read.state.sequence,
             words: read.words,
+            lines: match read.words == read.state.used {
+                true => read.state.lines,
+                false => (before.lines + read.lines).min(read.state.lines),
+            },
         };
-        let word = self.words[read.sheet as usize];
+        // Those that are damaged are lost.
+        let lost = (behind.lines - before.lines).saturating_sub(read.lines);
+        ring.head.dropped.fetch_add(lost.into(), Ordering::Relaxed);
         let drained = &ring.sheet(read.sheet).drained;
         // Pairs with that of `begin_anew`: one of us deals with these lines.
         let is_ours = drained.cas(word, behind.encode(), Ordering::AcqRel).is_ok();
         if !is_ours {
-            ring.take_back(read.awaited);
+            // The other has counted all of them.
+            ring.take_back(u64::from(behind.lines - before.lines));
         }
     }
 }

@@ -3,7 +3,8 @@
 //! A thread takes a sheet, the one that was begun longest ago if it may, and writes line after line
 //! on it, until the next has no room; then it takes another. So writers meet only when they take
 //! sheets, and nobody waits for one that stands still. Who reads puts the lines of all sheets in
-//! the order of their times. A *drain* is the one reader that lines are kept for.
+//! the order of their times. A *drain* is the one reader that lines are kept for: it writes each
+//! out once.
 //!
 //! **G1** Only a sheet's owner changes its `state`, and begins it anew. The owner's word goes from
 //! 0 or a dead participant to a new owner by compare and exchange, and a participant's threads each
@@ -16,11 +17,16 @@
 //! **G3** Whoever begins a sheet anew raises its sequence before its words change, so a copy of
 //! lines is good if the sequence is the same before and after.
 //!
-//! **G4** A sheet with lines that await a drain is begun anew only where the oldest are to be
-//! dropped, and only by who counted them as dropped and moved `drained` behind them. The drain
-//! moves it behind the lines it has written out; if it comes too late, it takes their number back.
-//! So each line that awaited a drain is written out or counted, and a death in between has it
-//! counted though it was written, counted twice, or written twice.
+//! **G4** A line awaits a drain until one has written it out, also if there is no drain when it is
+//! written. A sheet with such lines is begun again only where the oldest are to be dropped, and
+//! only by the thread that counted them as dropped and moved `drained` behind them. The drain moves
+//! it behind the lines it has written out; if it comes too late, it takes their number back. So
+//! each line is written out, or counted, or still there, and a death in between has the lines of
+//! one sheet counted though they were written, counted twice, or written twice.
+//!
+//! **G5** No line is dropped while a free sheet has 1 KiB of room for it: a thread that finds no
+//! sheet whose lines are written out goes on with one that was given up half-full. Where the oldest
+//! may be dropped it looks at no more than 4096 sheets.
 
 mod drain;
 mod read;

@@ -1,7 +1,7 @@
 //! Reading lines, in the order of their times.
 
 use super::Ring;
-use crate::layout::{LEVELS, LINE_HEAD, LineHead, SheetState};
+use crate::layout::{Drained, LEVELS, LINE_HEAD, LineHead, SheetState};
 use crate::sync::{Ordering, fence};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -30,8 +30,17 @@ pub(crate) struct Read {
     pub(crate) state: SheetState,
     /// Words up to the end of the last line found; all, if what follows is damaged.
     pub(crate) words: u32,
-    /// Lines found that await a drain.
-    pub(crate) awaited: u64,
+    /// Lines found.
+    pub(crate) lines: u32,
+}
+
+/// What is on a sheet.
+pub(crate) struct Use {
+    pub(crate) words: u32,
+    pub(crate) lines: u32,
+    /// Of these, lines that no drain has written out.
+    pub(crate) awaiting: u32,
+    pub(crate) is_in_hand: bool,
 }
 
 /// State and time of a sheet.
@@ -135,7 +144,7 @@ impl Reader {
     /// Splits the words that were copied last into lines, as long as they are due.
     fn split(&mut self, sheet: u32, state: SheetState, first: u32, is_due: impl Fn(u64) -> bool) {
         let start = self.len - (state.used - first) as usize * 8;
-        let (mut at, mut order, mut awaited) = (first, 0, 0);
+        let (mut at, mut order, mut lines) = (first, 0, 0);
         while at < state.used {
             let place = start + (at - first) as usize * 8;
             let Some(head) = line_at(&self.bytes[place..self.len]) else {
@@ -150,7 +159,7 @@ impl Reader {
             if !is_due(order) {
                 break;
             }
-            awaited += u64::from(!head.is_shown);
+            lines += 1;
             self.found.push(Found {
                 head,
                 order,
@@ -163,7 +172,7 @@ impl Reader {
                 sheet,
                 state,
                 words: at,
-                awaited,
+                lines,
             });
         }
     }
@@ -173,6 +182,21 @@ impl Ring<'_> {
     /// How far each sheet is written.
     pub(crate) fn states(&self) -> impl Iterator<Item = SheetState> + '_ {
         (0..self.geometry.sheets).map(|sheet| self.sheet(sheet).state())
+    }
+
+    /// What is on each sheet.
+    pub(crate) fn uses(&self) -> impl Iterator<Item = Use> + '_ {
+        (0..self.geometry.sheets).map(|sheet| {
+            let head = self.sheet(sheet);
+            let state = head.state();
+            let drained = Drained::decode(head.drained.load(Ordering::Relaxed), state);
+            Use {
+                words: state.used,
+                lines: state.lines,
+                awaiting: state.lines - drained.lines,
+                is_in_hand: head.owner.load(Ordering::Relaxed) != 0,
+            }
+        })
     }
 }
 

@@ -9,21 +9,27 @@ use crate::sys::clock::unix_ns;
 /// Sheets that a thread looks at for its first line: one that was given up with room, so that
 /// processes which write a line and end do not use up a sheet each.
 const RECENT: u64 = 8;
+/// Words of room with which a free sheet is written on before any line is dropped.
+const ROOM: u32 = SHEET_WORDS / 16;
+/// Sheets among which the one with the oldest lines is begun again.
+const CHOICE: u32 = 8;
+/// Sheets that are looked at for one whose lines are written out, where the oldest may be dropped.
+const LOOKS: u32 = 64;
+/// Sheets that are looked at for room, where the oldest lines may be dropped.
+const ROOM_LOOKS: u32 = 4096;
+/// Owners that are asked about in such a look.
+const ROOM_ASKS: u32 = 16;
 
 /// What became of the wish for a sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    Sheet(u32),
-    /// Those that are nobody's have lines that a drain is to write.
+    /// `is_over`: it was begun again over lines that awaited a drain, as there was no room.
+    Sheet { sheet: u32, is_over: bool },
+    /// The free ones are full of lines that a drain is to write.
     NotDrained,
     /// Living threads have them all.
     AllInHand,
 }
-
-/// Sheets among which the one with the oldest lines is begun anew.
-const CHOICE: u32 = 8;
-/// Sheets that are looked at for one without lines that await a drain, where such may be dropped.
-const LOOKS: u32 = 64;
 
 /// Which owners are known to live: asking the system takes microseconds.
 struct Owners {
@@ -82,47 +88,85 @@ enum Seen {
 }
 
 impl Ring<'_> {
-    /// Takes a sheet with room for so many words.
-    pub(super) fn take(&self, me: u32, words: u32, is_first: bool) -> Taken {
-        if is_first && let Some(sheet) = self.go_on(me, words) {
-            return Taken::Sheet(sheet);
-        }
+    /// Takes a sheet with room for so many words. `is_full`: this thread has just looked for one
+    /// that can be had without dropping lines.
+    pub(super) fn take(&self, me: u32, words: u32, is_first: bool, is_full: bool) -> Taken {
         let all = self.geometry.sheets;
-        let may_drop = self.geometry.policy == DROP_OLDEST;
-        let look = |asks, may_drop, sheets| Look {
-            asks,
-            may_drop,
-            sheets,
+        let kept = |sheet| Taken::Sheet {
+            sheet,
+            is_over: false,
         };
-        // Without dropping lines, if it can be; the dead are asked about in passing. Then at last
-        // about each.
-        let looks = [
-            look(2, false, if may_drop { all.min(LOOKS) } else { all }),
-            look(2, may_drop, all),
-            look(u32::MAX, may_drop, all),
-        ];
-        let mut is_any_waiting = false;
-        for look in looks {
-            loop {
-                match self.look(me, look) {
-                    Seen::Owned(Choice { turn, state, .. }) => {
-                        let sheet = self.number(turn);
-                        self.begin_anew(sheet, state);
-                        self.go_on_behind(turn);
-                        return Taken::Sheet(sheet);
-                    }
-                    Seen::Outrun => {}
-                    Seen::Waiting => {
-                        is_any_waiting = true;
-                        break;
-                    }
-                    Seen::None => break,
-                }
+        if is_first && let Some(sheet) = self.go_on(me, words, (RECENT.min(u64::from(all) / 2), 2))
+        {
+            return kept(sheet);
+        }
+        let is_lossy = self.geometry.policy == DROP_OLDEST;
+        // Sheets that are looked at, owners that are asked about: the dead only in passing, or at
+        // last about each.
+        let looks: &[(u32, u32, u32)] = match (is_full, is_lossy) {
+            (true, _) => &[],
+            (false, true) => &[(all.min(LOOKS), 2, ROOM_ASKS)],
+            (false, false) => &[(all, 2, 2), (all, u32::MAX, u32::MAX)],
+        };
+        let rooms = if is_lossy { all.min(ROOM_LOOKS) } else { all };
+        let mut is_any_waiting = is_full;
+        for &(sheets, asks, room_asks) in looks {
+            let look = Look {
+                asks,
+                may_drop: false,
+                sheets,
+            };
+            match self.begin_found(me, look) {
+                Ok(sheet) => return kept(sheet),
+                Err(is_waiting) => is_any_waiting |= is_waiting,
             }
+            let least = words.max(ROOM);
+            if let Some(sheet) = self.go_on(me, least, (u64::from(rooms), room_asks)) {
+                return kept(sheet);
+            }
+        }
+        if is_lossy {
+            return self.take_over(me);
         }
         match is_any_waiting {
             true => Taken::NotDrained,
             false => Taken::AllInHand,
+        }
+    }
+
+    /// Takes a sheet, whatever lines are on it.
+    fn take_over(&self, me: u32) -> Taken {
+        for asks in [2, u32::MAX] {
+            let look = Look {
+                asks,
+                may_drop: true,
+                sheets: self.geometry.sheets,
+            };
+            if let Ok(sheet) = self.begin_found(me, look) {
+                return Taken::Sheet {
+                    sheet,
+                    is_over: true,
+                };
+            }
+        }
+        Taken::AllInHand
+    }
+
+    /// Begins a sheet again that a look finds. `Err`: there is none; whether lines on those in no
+    /// living hand await a drain.
+    fn begin_found(&self, me: u32, look: Look) -> Result<u32, bool> {
+        loop {
+            match self.look(me, look) {
+                Seen::Owned(Choice { turn, state, .. }) => {
+                    let sheet = self.number(turn);
+                    self.begin_anew(sheet, state);
+                    self.go_on_behind(turn);
+                    return Ok(sheet);
+                }
+                Seen::Outrun => {}
+                Seen::Waiting => return Err(true),
+                Seen::None => return Err(false),
+            }
         }
     }
 
@@ -200,23 +244,23 @@ impl Ring<'_> {
         is_same
     }
 
-    /// A sheet among those that were begun last, with room, in no living thread's hand.
-    fn go_on(&self, me: u32, words: u32) -> Option<u32> {
-        let mut owners = Owners {
-            me,
-            alive: 0,
-            asks: 2,
-        };
+    /// Takes a sheet with so many words of room, in no living thread's hand, among so many of those
+    /// that were begun last, asking about so many owners.
+    fn go_on(&self, me: u32, words: u32, (sheets, asks): (u64, u32)) -> Option<u32> {
+        let mut owners = Owners { me, alive: 0, asks };
         let next = self.head.next.load(Ordering::Relaxed);
-        let recent = RECENT.min(u64::from(self.geometry.sheets) / 2).min(next);
-        for sheet in (1..=recent).map(|back| self.number(next - back)) {
+        for sheet in (1..=sheets.min(next)).map(|back| self.number(next - back)) {
             let head = self.sheet(sheet);
+            let has_room = |state: SheetState| state.used + words <= SHEET_WORDS;
+            if !has_room(self.state_of(sheet)) {
+                continue;
+            }
             let owner = head.owner.load(Ordering::Relaxed);
             if !owners.is_gone(self, owner) || !self.own(me, sheet, owner) {
                 continue;
             }
             let state = self.state_of(sheet);
-            if state.used + words <= SHEET_WORDS && self.is_whole(sheet, state.used) {
+            if has_room(state) && self.is_whole(sheet, state) {
                 // What a dead owner left half-written is not under way.
                 let idle = SheetState {
                     is_writing: false,
@@ -232,16 +276,17 @@ impl Ring<'_> {
         None
     }
 
-    /// Whether a sheet that this thread owns is lines, up to that word.
-    fn is_whole(&self, sheet: u32, until: u32) -> bool {
-        let mut at = 0;
-        while at < until {
-            match self.line_at(sheet, at, until) {
+    /// Whether a sheet that this thread owns is the lines that its state counts.
+    fn is_whole(&self, sheet: u32, state: SheetState) -> bool {
+        let (mut at, mut lines) = (0, 0);
+        while at < state.used {
+            match self.line_at(sheet, at, state.used) {
                 Some(line) => at += line.words(),
                 None => return false,
             }
+            lines += 1;
         }
-        at == until
+        at == state.used && lines == state.lines
     }
 
     /// The head of the line at a word, if it ends before `until`.
@@ -254,7 +299,7 @@ impl Ring<'_> {
     /// Whether a sheet in that state may be begun anew, as far as its lines are concerned.
     fn is_dealt_with(&self, sheet: u32, state: SheetState) -> bool {
         let word = self.sheet(sheet).drained.load(Ordering::Relaxed);
-        Drained::decode(word, state).words >= state.awaited
+        Drained::decode(word, state).words >= state.used
     }
 
     /// The next to take a sheet begins there, unless somebody is further.
@@ -274,10 +319,12 @@ impl Ring<'_> {
         }
     }
 
-    /// Lets others have a sheet; who found none looks again.
+    /// Lets others have a sheet; those that found none look again if it is of use to them.
     pub(super) fn let_go(&self, me: u32, sheet: u32) {
+        let state = self.state_of(sheet);
+        let is_of_use = state.used + ROOM <= SHEET_WORDS || self.is_dealt_with(sheet, state);
         self.release(me, sheet);
-        if self.geometry.policy != DROP_OLDEST {
+        if is_of_use || self.geometry.policy != DROP_OLDEST {
             // Pairs with the acquire in `put_on_next`.
             self.head.passes.fetch_add(1, Ordering::Release);
         }
@@ -288,7 +335,7 @@ impl Ring<'_> {
     fn begin_anew(&self, sheet: u32, state: SheetState) {
         self.drop_awaiting(sheet, state);
         self.sheet(sheet).time.store(unix_ns(), Ordering::Relaxed);
-        self.renew(sheet, state, 0);
+        self.renew(sheet, state, (0, 0));
     }
 
     /// G4: the lines of a sheet that this thread owns await no drain any more; they are counted.
@@ -297,13 +344,14 @@ impl Ring<'_> {
         loop {
             let found = word.load(Ordering::Relaxed);
             let drained = Drained::decode(found, state);
-            if drained.words >= state.awaited {
+            if drained.words >= state.used {
                 return;
             }
-            let lines = self.awaiting(sheet, drained.words, state.used);
+            let lines = u64::from(state.lines - drained.lines);
             self.head.dropped.fetch_add(lines, Ordering::Relaxed);
             let behind = Drained {
                 words: state.used,
+                lines: state.lines,
                 ..drained
             };
             // Pairs with the drain's: one of us deals with these lines.
@@ -314,13 +362,12 @@ impl Ring<'_> {
         }
     }
 
-    /// Gives a sheet that this thread owns the next sequence, with so many words, which no drain
-    /// is to write.
-    pub(super) fn renew(&self, sheet: u32, state: SheetState, used: u32) {
+    /// Gives a sheet that this thread owns the next sequence, with so many words of its lines.
+    pub(super) fn renew(&self, sheet: u32, state: SheetState, (used, lines): (u32, u32)) {
         let new = SheetState {
             sequence: state.sequence.wrapping_add(1),
             used,
-            awaited: 0,
+            lines,
             is_writing: false,
         };
         self.sheet(sheet)
@@ -336,18 +383,6 @@ impl Ring<'_> {
         self.head
             .dropped
             .fetch_add(lines.wrapping_neg(), Ordering::Relaxed);
-    }
-
-    /// Lines between two words of a sheet that a drain is to write. Nobody changes them now.
-    fn awaiting(&self, sheet: u32, from: u32, until: u32) -> u64 {
-        let (mut at, mut lines) = (from, 0);
-        while at < until
-            && let Some(line) = self.line_at(sheet, at, until)
-        {
-            lines += u64::from(!line.is_shown);
-            at += line.words();
-        }
-        lines
     }
 
     /// Wakes the drain if it sleeps.

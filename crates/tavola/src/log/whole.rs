@@ -7,17 +7,23 @@ use crate::lock::is_alive;
 use crate::recover::CheckReport;
 use crate::sync::Ordering;
 
-/// The word from which on a sheet is no lines; `None`: it is whole, or was begun anew meanwhile.
-fn damage(ring: &Ring<'_>, reader: &mut Reader, sheet: u32, state: SheetState) -> Option<u32> {
+/// The words of a sheet that are whole lines, and how many lines, if its state counts others.
+/// Returns `None` if the sheet is whole, or was begun again meanwhile.
+fn damage(
+    ring: &Ring<'_>,
+    reader: &mut Reader,
+    sheet: u32,
+    state: SheetState,
+) -> Option<(u32, u32)> {
     let bytes = reader.copy_of(ring, sheet, state)?;
-    let mut at = 0;
-    while at < state.used {
-        match line_at(&bytes[at as usize * 8..]) {
-            Some(line) => at += line.words(),
-            None => return Some(at),
-        }
+    let (mut at, mut lines) = (0, 0);
+    while at < state.used
+        && let Some(line) = line_at(&bytes[at as usize * 8..])
+    {
+        at += line.words();
+        lines += 1;
     }
-    None
+    ((at, lines) != (state.used, state.lines)).then_some((at, lines))
 }
 
 /// Checks a log.
@@ -25,7 +31,7 @@ pub(crate) fn check(ring: &Ring<'_>, name: &str, report: &mut CheckReport) {
     let mut reader = Reader::default();
     for sheet in 0..ring.geometry.sheets {
         let state = ring.sheet(sheet).state();
-        if let Some(at) = damage(ring, &mut reader, sheet, state) {
+        if let Some((at, _)) = damage(ring, &mut reader, sheet, state) {
             report.problem(|| format!("log {name:?}: sheet {sheet} is damaged from word {at} on"));
         }
     }
@@ -44,13 +50,14 @@ pub(crate) fn repair(ring: &Ring<'_>, me: u32) -> u64 {
             continue;
         }
         let state = head.state();
-        if let Some(at) = damage(ring, &mut reader, sheet, state) {
+        if let Some((words, lines)) = damage(ring, &mut reader, sheet, state) {
             ring.drop_awaiting(sheet, state);
-            ring.renew(sheet, state, at);
+            ring.renew(sheet, state, (words, lines));
             // No line of it awaits a drain, nor will those that are there when others come.
             let dealt_with = Drained {
                 sequence: head.state().sequence,
-                words: at,
+                words,
+                lines,
             };
             head.drained.store(dealt_with.encode(), Ordering::Relaxed);
             cut += 1;

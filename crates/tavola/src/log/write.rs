@@ -9,13 +9,44 @@ use crate::sys::clock::unix_ns;
 /// A clock's steps are shorter.
 const CLOCK_NS: u64 = 1_000_000;
 
+/// A thread found no free sheet with room for so many words, and none whose lines are written out.
+/// Another look is not worth it before `passes` rises or a shorter line comes.
+#[derive(Clone, Copy, Debug)]
+struct Full {
+    passes: u32,
+    words: u32,
+    /// Lines that are refused, or sheets that are taken over older lines, before it looks again
+    /// all the same: a process that dies gives its sheets up without raising `passes`.
+    more: u8,
+}
+
+impl Full {
+    const BETWEEN_LOOKS: u8 = 255;
+
+    /// After a look that found nothing, or instead of one.
+    fn again(before: Option<Self>, passes: u32, words: u32) -> Self {
+        let fresh = Self {
+            passes,
+            words,
+            more: Self::BETWEEN_LOOKS,
+        };
+        match before {
+            Some(full) if full.more > 0 => Self {
+                more: full.more - 1,
+                ..full
+            },
+            _ => fresh,
+        }
+    }
+}
+
 /// What a thread has of a log.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hand {
     /// The sheet it writes on.
     pub(super) sheet: Option<u32>,
-    /// `passes` when there was no sheet for it; before that rises it is not worth a look.
-    full_at: Option<u32>,
+    /// When it last found no sheet with room.
+    full: Option<Full>,
     /// When it wrote last.
     time: u64,
 }
@@ -24,7 +55,7 @@ impl Hand {
     /// Of who has not written yet.
     pub(crate) const EMPTY: Self = Self {
         sheet: None,
-        full_at: None,
+        full: None,
         time: 0,
     };
 
@@ -41,7 +72,7 @@ impl Hand {
 /// A line to be written.
 pub(crate) struct Line<'a> {
     pub(crate) level: u8,
-    /// No drain is to write it.
+    /// There is no drain, so its writer is to show it.
     pub(crate) is_shown: bool,
     pub(crate) pid: u32,
     pub(crate) tid: u32,
@@ -69,7 +100,7 @@ impl Line<'_> {
 pub(crate) enum Put {
     /// It is there, with this time.
     Written { time: u64 },
-    /// All sheets have lines that a drain is to write.
+    /// All free sheets are full of lines that no drain has written out.
     NotDrained,
     /// Every sheet is in the hand of a living thread.
     NoSheet,
@@ -95,12 +126,14 @@ impl Ring<'_> {
         }
         // Pairs with the releases in `call_writers` and `let_go`: there may be a sheet after them.
         let passes = self.head.passes.load(Ordering::Acquire);
-        if hand.full_at == Some(passes) {
-            return Put::NotDrained;
-        }
-        match self.take(me, line.head().words(), is_first) {
-            Taken::Sheet(sheet) => {
-                (hand.sheet, hand.full_at) = (Some(sheet), None);
+        let words = line.head().words();
+        let full = hand
+            .full
+            .filter(|full| full.passes == passes && full.words <= words);
+        match self.take(me, words, is_first, full.is_some_and(|full| full.more > 0)) {
+            Taken::Sheet { sheet, is_over } => {
+                hand.full = is_over.then(|| Full::again(full, passes, words));
+                hand.sheet = Some(sheet);
                 self.call_drain();
                 match self.write(sheet, hand, line) {
                     Some(time) => Put::Written { time },
@@ -108,7 +141,7 @@ impl Ring<'_> {
                 }
             }
             Taken::NotDrained => {
-                hand.full_at = Some(passes);
+                hand.full = Some(Full::again(full, passes, words));
                 self.call_drain();
                 Put::NotDrained
             }
@@ -153,7 +186,7 @@ impl Ring<'_> {
         let used = state.used + words;
         let written = SheetState {
             used,
-            awaited: if line.is_shown { state.awaited } else { used },
+            lines: state.lines + 1,
             is_writing: false,
             sequence: state.sequence,
         };

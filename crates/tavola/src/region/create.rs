@@ -6,8 +6,8 @@
 //! files, a temporary name takes that part; a stale one is removed by the next creator.
 
 use super::cause::told;
-use super::limited::cannot_map;
 use super::location::{Location, kind_of};
+use super::reach::cannot_map;
 use super::{NameState, Region};
 use crate::error::{Error, Result};
 use crate::layout::{Geometry, MAGIC, PAGE, Pool, Superblock};

@@ -21,10 +21,11 @@ mod evicted;
 mod extents;
 mod file;
 mod leases;
-mod limited;
+mod limit;
 mod location;
 mod name;
 mod pins;
+mod reach;
 mod samples;
 mod warning;
 
@@ -69,6 +70,7 @@ pub(crate) struct Region {
     clock: clock::Clock,
     evicted: evicted::Evicted,
     seat: pins::Seat,
+    lock_limit: limit::LockLimit,
 }
 
 /// What a read needs of the geometry, reckoned once.
@@ -139,6 +141,7 @@ impl Region {
             clock: clock::Clock::new(),
             evicted: evicted::Evicted::new(),
             seat: pins::Seat::new(),
+            lock_limit: limit::LockLimit::new(),
         };
         region.superblock().init(&geometry, seed, [0, 0], 0);
         region
@@ -168,6 +171,7 @@ impl Region {
             clock: clock::Clock::new(),
             evicted: evicted::Evicted::new(),
             seat: pins::Seat::new(),
+            lock_limit: limit::LockLimit::new(),
         }
     }
 

@@ -11,12 +11,14 @@ mod counter;
 mod effort;
 mod entry;
 mod evicted;
+mod holders;
 mod how;
 mod iter;
 mod large;
 mod latency;
 mod lazy;
 mod leases;
+mod live;
 mod logs;
 mod maintain;
 mod marks;
@@ -44,7 +46,10 @@ pub use evicted::Eviction;
 pub use iter::{Cursor, Iter};
 pub use latency::Latencies;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};
-pub use logs::{Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogText, Overload};
+pub use live::LiveKeys;
+pub use logs::{
+    Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Overload,
+};
 pub use maintain::Maintained;
 pub use marks::Marks;
 pub use options::Options;

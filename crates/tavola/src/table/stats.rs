@@ -6,16 +6,18 @@ use super::{Recent, Table};
 use crate::alloc::capacity;
 use crate::error::Result;
 use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS, ShardHead};
-use crate::lock::{is_alive, members, tally};
+use crate::lock::{identity_of, is_alive, members, tally};
 use crate::region::told;
 use crate::sync::Ordering;
 use crate::sys;
+use crate::sys::process::{Activity, activity, is_local};
 
 /// The state of a table; from [`Table::stats`]. Sizes are bytes.
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Keys; those that have expired, or lost a tag, count until they are removed.
+    /// Keys; those that have expired, or lost a tag, count until they are removed:
+    /// [`Table::live_keys`] tells them apart.
     pub keys: u64,
     /// Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
     pub payload_bytes: u64,
@@ -121,13 +123,18 @@ pub struct ClassStats {
 pub struct Participant {
     /// Its process id, in its own pid namespace.
     pub pid: u32,
+    /// Whether `pid` is a number of this process's own pid namespace: else another process, or
+    /// none, has that number here.
+    pub is_local: bool,
+    /// Whether a signal (SIGSTOP) or a debugger has stopped it; known of local ones only.
+    pub is_stopped: bool,
     /// Its slot.
     pub slot: u32,
     /// Whether it lives; a dead one's slot is freed by the next [`Table::reap`].
     pub alive: bool,
     /// When it attached, in seconds since 1970.
     pub attached_unix_s: u64,
-    /// Its command line, when it can be read.
+    /// Its command line, when it is local and can be read.
     pub command: Option<String>,
     /// Reads of a cache that found their key, by all that ever had its slot; as [`Stats::hits`].
     pub hits: u64,
@@ -141,6 +148,21 @@ pub struct Participant {
     pub removes: u64,
     /// What it told of itself as a server; `None`: it is none.
     pub serving: Option<Serving>,
+}
+
+impl Participant {
+    /// Whether it is the calling process.
+    pub fn is_this_process(&self) -> bool {
+        self.is_local && self.pid == std::process::id()
+    }
+
+    /// Its process id in words: `pid 4711`, or `pid 1 in another pid namespace`.
+    pub fn who(&self) -> String {
+        match self.is_local {
+            true => format!("pid {}", self.pid),
+            false => format!("pid {} in another pid namespace", self.pid),
+        }
+    }
 }
 
 /// What a process that serves a table tells of its clients; by [`Table::tell_serving`].
@@ -270,12 +292,16 @@ impl Core {
                 let slot = self.region().participant(member.slot);
                 let calls = Calls::of(slot);
                 let connections = slot.connections.load(Ordering::Relaxed);
+                let who = identity_of(self.region(), member.slot);
+                let is_local = is_local(&who);
                 Participant {
                     pid: member.pid,
+                    is_local,
+                    is_stopped: alive && activity(&who) == Activity::Stopped,
                     slot: member.slot,
                     alive,
                     attached_unix_s: member.attached_unix_s,
-                    command: if alive {
+                    command: if alive && is_local {
                         sys::process::command_line(member.pid)
                     } else {
                         None

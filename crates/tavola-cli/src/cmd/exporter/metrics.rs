@@ -1,8 +1,9 @@
 //! What is told of tables, family by family.
 
-use tavola::{Error, Latencies, Participant, Stats, Table};
+use tavola::{Error, Holder, Latencies, LiveKeys, LogStats, Participant, Stats, Table};
 
 use super::openmetrics::{Kind, Page, Samples};
+use crate::beside;
 
 /// Bytes of a page of a table.
 const PAGE_BYTES: u64 = 16 << 10;
@@ -11,7 +12,10 @@ const PAGE_BYTES: u64 = 16 << 10;
 pub struct Look {
     stats: Stats,
     participants: Vec<Participant>,
+    logs: Vec<(String, LogStats)>,
     latencies: Latencies,
+    keys: LiveKeys,
+    holders: Vec<Holder>,
     shard_writes: u64,
 }
 
@@ -23,11 +27,14 @@ impl Look {
         let shards = table.shard_stats()?;
         let writes = shards.iter().map(|shard| shard.writes);
         let mut participants = table.participants()?;
-        participants.retain(|one| one.pid != std::process::id());
+        participants.retain(|one| !one.is_this_process());
         Ok(Look {
             stats: table.stats()?,
             participants,
+            logs: beside::logs(table)?,
             latencies: table.latencies()?,
+            keys: table.live_keys()?,
+            holders: table.lock_holders()?,
             shard_writes: writes.fold(0, u64::wrapping_add),
         })
     }
@@ -93,6 +100,13 @@ impl Of<'_, '_> {
             .put(&[("table", self.table), (label, which)], value);
     }
 
+    /// A number of each log beside the table.
+    fn put_logs(&mut self, look: &Look, of: impl Fn(&LogStats) -> u64) {
+        for (name, stats) in &look.logs {
+            self.put_by("log", name, of(stats));
+        }
+    }
+
     fn put_if(&mut self, is: bool, value: u64) {
         if is {
             self.put(value);
@@ -143,6 +157,20 @@ const FAMILIES: &[Family] = &[
         "",
         "Keys; those that have expired, or lost a tag, count until they are removed.",
         |look, out| out.put(look.stats.keys),
+    ),
+    Family(
+        "tavola_live_keys",
+        Kind::Gauge,
+        "",
+        "Keys that a read finds; where many expire, an estimate.",
+        |look, out| out.put(look.keys.live),
+    ),
+    Family(
+        "tavola_unreclaimed_keys",
+        Kind::Gauge,
+        "",
+        "Keys that have expired, or lost a tag, and are not removed yet.",
+        |look, out| out.put(look.keys.unreclaimed),
     ),
     Family(
         "tavola_payload_bytes",
@@ -244,6 +272,23 @@ const FAMILIES: &[Family] = &[
         },
     ),
     Family(
+        "tavola_stopped_participants",
+        Kind::Gauge,
+        "",
+        "Attached processes that a signal or a debugger has stopped, of this pid namespace.",
+        |look, out| {
+            let stopped = look.participants.iter().filter(|one| one.is_stopped);
+            out.put(stopped.count());
+        },
+    ),
+    Family(
+        "tavola_held_locks",
+        Kind::Gauge,
+        "",
+        "Locks that a process has held for 40 ms: writers may wait for it.",
+        |look, out| out.put(look.holders.len()),
+    ),
+    Family(
         "tavola_shard_writes",
         Kind::Counter,
         "",
@@ -270,6 +315,48 @@ const FAMILIES: &[Family] = &[
         "",
         "Leases given without a record, as all of their shard were taken.",
         |look, out| out.put(look.stats.leases_unrecorded),
+    ),
+    Family(
+        "tavola_log_bytes",
+        Kind::Gauge,
+        "bytes",
+        "Room for lines of a log beside the table, or in a file of its own: then without a name.",
+        |look, out| out.put_logs(look, |log| log.bytes),
+    ),
+    Family(
+        "tavola_log_used_bytes",
+        Kind::Gauge,
+        "bytes",
+        "Bytes that lines of a log take.",
+        |look, out| out.put_logs(look, |log| log.used_bytes),
+    ),
+    Family(
+        "tavola_log_lines",
+        Kind::Gauge,
+        "",
+        "Lines of a log that can be read.",
+        |look, out| out.put_logs(look, |log| log.lines),
+    ),
+    Family(
+        "tavola_log_awaiting_lines",
+        Kind::Gauge,
+        "",
+        "Lines of a log that no drain has written out.",
+        |look, out| out.put_logs(look, |log| log.awaiting),
+    ),
+    Family(
+        "tavola_log_dropped_lines",
+        Kind::Counter,
+        "",
+        "Lines of a log that no drain wrote out and that were overwritten, or found no room.",
+        |look, out| out.put_logs(look, |log| log.dropped),
+    ),
+    Family(
+        "tavola_log_drained",
+        Kind::Gauge,
+        "",
+        "1: a drain is at work.",
+        |look, out| out.put_logs(look, |log| u64::from(log.has_drain)),
     ),
     Family(
         "tavola_capacity_bytes",

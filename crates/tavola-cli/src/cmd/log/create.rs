@@ -11,14 +11,19 @@ use crate::error::CliError;
 use crate::units;
 
 /// Make a log
+///
+/// Lines stand on pieces of 16 KiB, and each thread that writes has one of them in hand, on which
+/// no other thread writes: make the log several times as large as 16 KiB a thread. A line
+/// takes 24 bytes and its text. What a drain has not written out is kept as long as there
+/// is room; 'tavola stat' shows how many lines were dropped.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     log: LogArg,
-    /// Room for lines; each thread that writes has 16 KiB of it in hand
+    /// Room for lines, in whole pieces of 16 KiB
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "4M")]
     size: u64,
-    /// What happens to lines when a drain is too slow
+    /// What happens when a line finds no room, as the drain is too slow or there is none
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenFull::DropOldest)]
     when_full: WhenFull,
 }
@@ -26,11 +31,11 @@ pub struct Args {
 /// As in [`Overload`].
 #[derive(Clone, Copy, ValueEnum)]
 enum WhenFull {
-    /// Overwrite the oldest, and count them
+    /// Overwrite the oldest lines, a piece at a time, and count them
     DropOldest,
-    /// Do not write new ones, but count them
+    /// Do not write the new line, but count it: the first lines stay
     DropNewest,
-    /// Let writers wait, as long as the drain lives
+    /// Let the writer wait, as long as the drain lives; without one as drop-newest
     Block,
 }
 

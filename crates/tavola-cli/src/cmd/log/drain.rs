@@ -19,7 +19,8 @@ const MANY: usize = 1000;
 
 /// Write lines out in the order of their times, until Ctrl-C
 ///
-/// Makes the log when it is not there. A log has one drain at a time. If it is killed, lines
+/// Makes the log when it is not there. Lines that were written before there was a drain come
+/// first. A log has one drain at a time. If it is killed, lines
 /// wait for the next, which begins with those that were written out last; if it ends by
 /// itself or by Ctrl-C, what had been written by then has been written out.
 #[derive(clap::Args)]

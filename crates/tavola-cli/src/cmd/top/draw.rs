@@ -20,8 +20,9 @@ use super::section::{Letters, Section, Tint};
 use super::watch::Watch;
 use super::{charts, figures};
 
-/// Rows of the totals with a blank line below, of the rates with theirs, of the latencies.
-const TOTALS: u16 = 4;
+/// Logs that are shown, as long as there are rows for all else.
+const LOGS: usize = 3;
+/// Rows of the rates with a blank line below, and of the latencies.
 const RATES: u16 = 7;
 const LATENCIES: u16 = 6;
 /// Fewer rows are not worth their title.
@@ -62,8 +63,10 @@ pub fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>, looks: &Looks) {
             return frame.render_widget(text.style(style), above);
         }
     };
-    let [totals, rest] = cut(above, TOTALS);
-    put(frame, totals, &figures::totals(&label, &view), looks);
+    let section = figures::totals(&label, &view, LOGS);
+    // Its title, and a blank line below.
+    let [totals, rest] = cut(above, section.lines.len() as u16 + 2);
+    put(frame, totals, &section, looks);
     let [first, second, third] = rows(rest);
     let letters = looks.letters;
 

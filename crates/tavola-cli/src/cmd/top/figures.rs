@@ -6,11 +6,11 @@ use tavola::{Participant, Recent};
 
 use super::section::{Section, Tint, fine_percent, percent, rate, signed};
 use super::watch::{Look, View};
-use crate::output;
-use crate::units::{age, count, counted, size};
+use crate::units::{age, count, counted, keys_in_words, size};
+use crate::{beside, output};
 
-/// Keys and memory.
-pub fn totals(label: &str, view: &View<'_>) -> Section {
+/// Keys, memory, and some of the logs beside the table.
+pub fn totals(label: &str, view: &View<'_>, most_logs: usize) -> Section {
     let stats = &view.now.stats;
     let kind = match view.now.is_cache() {
         true => "a cache",
@@ -26,7 +26,7 @@ pub fn totals(label: &str, view: &View<'_>) -> Section {
         Tint::Plain,
         format!(
             "keys    {}{growth}, {} of keys and values",
-            count(stats.keys),
+            keys_in_words(&view.now.keys),
             size(stats.payload_bytes)
         ),
     );
@@ -53,6 +53,19 @@ pub fn totals(label: &str, view: &View<'_>) -> Section {
             kinds.join(", ")
         ),
     );
+    for holder in &view.now.holders {
+        let line = format!("locked  {} by {holder}", holder.lock);
+        section.line(Tint::Bad, line);
+    }
+    for (name, stats) in view.now.logs.iter().take(most_logs) {
+        let tint = if stats.dropped > 0 {
+            Tint::Bad
+        } else {
+            Tint::Plain
+        };
+        let line = format!("{}  {}", beside::label(name), beside::told(stats));
+        section.line(tint, line);
+    }
     section
 }
 
@@ -162,9 +175,12 @@ pub fn participants(view: &View<'_>, rows: usize) -> Section {
         let pid = one.pid;
         let command = match (one.alive, one.command.as_deref()) {
             (false, _) => "(dead; 'tavola maintain' removes it)".to_owned(),
+            (true, _) if !one.is_local => one.who() + &clients(one),
             (true, command) => short(command.unwrap_or("?")) + &clients(one),
         };
-        let tint = if one.alive { Tint::Plain } else { Tint::Bad };
+        let stopped = if one.is_stopped { " (stopped)" } else { "" };
+        let is_well = one.alive && !one.is_stopped;
+        let tint = if is_well { Tint::Plain } else { Tint::Bad };
         let (reads, writes) = (rates.map(|rates| rates.0), rates.map(|rates| rates.1));
         let numbers = match is_cache {
             true => format!("{:>9}{:>9}", rate(reads), rate(writes)),
@@ -173,7 +189,7 @@ pub fn participants(view: &View<'_>, rows: usize) -> Section {
                 format!("{since:>12}")
             }
         };
-        section.line(tint, format!("{pid:>8}{numbers}  {command}"));
+        section.line(tint, format!("{pid:>8}{numbers}  {command}{stopped}"));
     }
     section
 }

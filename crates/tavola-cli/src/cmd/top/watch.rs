@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::process;
 use std::time::{Duration, Instant};
 
-use tavola::{Latencies, Participant, ShardStats, Stats};
+use tavola::{Holder, Latencies, LiveKeys, LogStats, Participant, ShardStats, Stats, Table};
 
 use crate::args::options;
-use crate::output;
+use crate::{beside, output};
 
 /// Values of the chart that are kept: more than a screen is wide.
 const POINTS: usize = 1000;
@@ -26,6 +25,9 @@ pub struct Look {
     pub stats: Stats,
     pub participants: Vec<Participant>,
     pub shards: Vec<ShardStats>,
+    pub logs: Vec<(String, LogStats)>,
+    pub keys: LiveKeys,
+    pub holders: Vec<Holder>,
     latencies: Latencies,
 }
 
@@ -35,12 +37,15 @@ impl Look {
     fn at(name: &OsStr) -> Result<Look, tavola::Error> {
         let table = options().open_read_only(name)?;
         let mut participants = table.participants()?;
-        participants.retain(|one| one.pid != process::id());
+        participants.retain(|one| !one.is_this_process());
         Ok(Look {
             at: Instant::now(),
             stats: table.stats()?,
             participants,
             shards: table.shard_stats()?,
+            logs: beside::logs(&table)?,
+            keys: table.live_keys()?,
+            holders: table.lock_holders()?,
             latencies: table.latencies()?,
         })
     }

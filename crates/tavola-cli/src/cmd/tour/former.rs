@@ -45,7 +45,7 @@ pub fn clear(name: &OsStr) -> Result<(), CliError> {
 /// Whether a tour made it, and whether another process is attached.
 fn known(old: &Table) -> Result<(bool, bool), CliError> {
     let ours = old.get(MARKER)?.as_deref() == Some(MARKER_VALUE);
-    let is_other = |one: &tavola::Participant| one.alive && one.pid != std::process::id();
+    let is_other = |one: &tavola::Participant| one.alive && !one.is_this_process();
     Ok((ours, old.participants()?.iter().any(is_other)))
 }
 

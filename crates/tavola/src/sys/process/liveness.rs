@@ -64,7 +64,7 @@ fn pid_exists(pid: i32) -> bool {
 /// after `unshare --pid` without a new mount: the same number then names another process there.
 /// `NStgid` lists our number in each namespace from the mount's down to our own.
 #[cold]
-fn proc_counts_as_we_do() -> bool {
+pub(super) fn proc_counts_as_we_do() -> bool {
     let mut buffer = [0; 4096];
     let Some(status) = read_whole(c"/proc/self/status", &mut buffer) else {
         return false;

@@ -3,10 +3,12 @@
 //! Everything but `command_line` keeps off the heap and takes no lock, so that it can be used by
 //! a waiter, by a freshly forked child, and (after the first call) in a signal handler.
 
+mod activity;
 mod generation;
 mod liveness;
 mod stat;
 
+pub(crate) use activity::{Activity, activity, is_local};
 pub(crate) use generation::generation;
 pub(crate) use liveness::{Liveness, liveness};
 

@@ -17,7 +17,8 @@ pub trait LogSink {
     /// Those of writing; the line comes again then.
     fn line(&mut self, line: &LogLine<'_>) -> io::Result<()>;
 
-    /// Is told that so many lines were dropped since it was told last.
+    /// Reports how many lines were lost since the last report; the first of a drain may be of a
+    /// time without one.
     ///
     /// # Errors
     /// Those of writing.
@@ -41,8 +42,8 @@ pub trait LogSink {
 /// may lines around the moment at which the clock of the machine is set back.
 ///
 /// # Crash
-/// Lines are forgotten once they are written out. If a drain dies in between, the next begins with
-/// the lines that the dead one wrote last.
+/// A drain begins with the lines that none before it has written out, also those of a time without
+/// a drain. If a drain dies in the middle of a pass, the next writes the lines of that pass again.
 pub struct LogDrain {
     log: Log,
     me: u32,

@@ -95,8 +95,8 @@ pub struct LogLine<'a> {
     pub tid: u32,
     /// How much it matters.
     pub level: Level,
-    /// Whether there was no drain when it was written: no drain writes it out. It was shown on its
-    /// writer's standard error, unless that was not wanted.
+    /// Whether there was no drain when it was written, so that it was shown on its writer's
+    /// standard error, unless that was not wanted. The next drain writes it out all the same.
     pub is_shown: bool,
     /// What was written; any bytes.
     pub text: &'a [u8],

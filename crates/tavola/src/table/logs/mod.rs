@@ -6,6 +6,7 @@ mod line;
 mod options;
 mod reader;
 mod ring;
+mod stats;
 mod text;
 
 pub use drain::{LogDrain, LogSink};
@@ -13,4 +14,5 @@ pub use line::{Level, LogLine};
 pub use options::{LogOptions, Overload};
 pub use reader::LogReader;
 pub use ring::Log;
+pub use stats::LogStats;
 pub use text::LogText;

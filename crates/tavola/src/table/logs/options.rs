@@ -11,14 +11,18 @@ use crate::table::beside::{self, Beside};
 use crate::table::core::Core;
 use std::ffi::OsStr;
 
-/// What happens to lines when they are written faster than the drain writes them out.
+/// What happens when a line finds no room: every piece of the log that is in no living thread's
+/// hand is full of lines that no drain has written out, be it that the drain is too slow or that
+/// there is none. Each line that is lost is counted ([`Log::dropped`](super::Log::dropped)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overload {
-    /// The oldest are overwritten, and counted.
+    /// The oldest lines are overwritten, a piece of 16 KiB at a time: of those pieces that are
+    /// looked at the one whose last line is oldest. The last lines stay.
     DropOldest,
-    /// New ones are not written, but counted.
+    /// The new line is not written. The first lines stay, until a drain has written them out.
     DropNewest,
-    /// Writers wait for the drain, as long as it lives.
+    /// The writer waits for the drain, as long as it lives. Without one it is as with
+    /// [`Overload::DropNewest`].
     Block,
 }
 
@@ -85,15 +89,21 @@ impl LogOptions {
         }
     }
 
-    /// Room for lines, 64 KiB to 16 GiB, in whole sheets of 16 KiB. A line takes 24 bytes and its
-    /// text; each thread that writes has one sheet in hand, so there should be some more of them
-    /// than threads.
+    /// Room for lines, 64 KiB to 16 GiB, in whole pieces of 16 KiB.
+    ///
+    /// A line takes 24 bytes and its text, in whole words of 8 bytes, and stands on one piece. Each
+    /// thread that writes has one piece in hand, on which no other thread writes; so there should
+    /// be several times as many pieces as threads. A piece that is given up half-full, by a thread
+    /// that ends or a process that dies, is written on by others before any line is dropped, as
+    /// long as it has room for the line and for 1 KiB. So of a log that drops lines at most 1 KiB
+    /// of each full piece is empty (or less than the longest line, if that is more), and what is
+    /// left on the pieces that threads have in hand.
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// What happens when lines are written faster than they are written out.
+    /// What happens when a line finds no room.
     pub fn when_full(mut self, overload: Overload) -> Self {
         self.overload = overload;
         self

@@ -23,8 +23,12 @@ const LOOK_EVERY_NS: u64 = 1_000_000_000;
 ///
 /// Each thread writes on a piece of the log of its own, without a lock and without a system call.
 /// One [`LogDrain`] writes the lines out in the order of their times; as long as there is none,
-/// each line is shown on the standard error of who writes it, too. Whatever became of their
-/// writers, the last lines stay to be read ([`Log::reader`]).
+/// each line is also shown on the standard error of its writer, and stays for the next drain as
+/// long as there is room. Whatever became of their writers, lines can be read ([`Log::reader`])
+/// until they are overwritten.
+///
+/// Every line is still there, or was written out by a drain, or is counted as dropped
+/// ([`Log::stats`]); what becomes of lines that find no room [`Overload`] says.
 ///
 /// Made by [`LogOptions`], in a file of its own or beside a table.
 ///
@@ -34,7 +38,9 @@ const LOOK_EVERY_NS: u64 = 1_000_000_000;
 ///
 /// # Crash
 /// A line is there when [`Log::line`] returns, whatever becomes of its writer then; of a line under
-/// way there is nothing. A dead thread's piece of the log is used again when its turn comes.
+/// way there is nothing. A dead thread's piece of the log is used again when its turn comes. A
+/// process that is killed in the few instructions in which it drops the oldest lines of a piece may
+/// leave these counted twice, or counted and written out: 682 lines at most.
 #[derive(Clone)]
 pub struct Log {
     pub(super) inner: Arc<Inner>,
@@ -264,51 +270,41 @@ impl Log {
                 }
                 return Ok(());
             }
-            if is_shown && !inner.is_quiet() {
-                inner.show(level, text, (me, sys::clock::unix_ns()));
-                return Ok(());
-            }
             let is_drained = is_drained(&ring, me);
             if !is_drained && !is_shown {
-                // Once more, as one that nobody drains.
+                // Once more, as one that is to be shown.
                 continue;
             }
-            if let Some(outcome) = self.not_written(&ring, put, is_drained, passes) {
-                return outcome;
+            if self.is_to_wait(put, is_drained) {
+                ring.wait_for_drain(passes);
+                continue;
             }
+            ring.head.dropped.fetch_add(1, Ordering::Relaxed);
+            let is_seen = is_shown && !inner.is_quiet();
+            if is_seen {
+                inner.show(level, text, (me, sys::clock::unix_ns()));
+            }
+            return match put {
+                Put::NoSheet if !is_seen => Err(Error::Full {
+                    reason: "every piece of the log is in a living thread's hand; make it larger",
+                }),
+                _ => Ok(()),
+            };
         }
     }
 
-    /// A line that is neither in the log nor shown. `None`: to be tried again.
+    /// Whether the writer of a line that found no room waits for the drain. A sink that writes to
+    /// the log it is the sink of would wait for itself.
     #[cold]
-    fn not_written(
-        &self,
-        ring: &Ring<'_>,
-        put: Put,
-        is_drained: bool,
-        passes: u32,
-    ) -> Option<Result<()>> {
-        // A sink that writes to the log it is the sink of would wait for itself.
-        let is_to_wait = self.overload() == Overload::Block && is_drained && !is_draining();
-        if put == Put::NotDrained && is_to_wait {
-            ring.wait_for_drain(passes);
-            return None;
-        }
-        ring.head.dropped.fetch_add(1, Ordering::Relaxed);
-        Some(match put {
-            Put::NoSheet => Err(Error::Full {
-                reason: "every piece of the log is in a living thread's hand; make it larger",
-            }),
-            _ => Ok(()),
-        })
+    fn is_to_wait(&self, put: Put, is_drained: bool) -> bool {
+        let can_wait = is_drained && !is_draining();
+        put == Put::NotDrained && can_wait && self.overload() == Overload::Block
     }
 
     /// Whether lines are shown on standard error while there is no drain, as they are when this is
     /// not called. For this handle and its clones.
     ///
-    /// Lines that find no room, as a drain that has ended left others behind that are not to be
-    /// dropped ([`Overload`]), are only shown; if they are not to be shown, they are dropped and
-    /// counted.
+    /// A line that finds no room ([`Overload`]) is shown, too; it counts as dropped all the same.
     pub fn show_on_stderr(&self, shown: bool) {
         self.inner
             .is_quiet
@@ -328,7 +324,8 @@ impl Log {
         LogReader::new(self)
     }
 
-    /// Lines that were dropped since the log was made: written to no drain, and shown nowhere.
+    /// Lines that were lost since the log was made: overwritten before a drain wrote them out, or
+    /// not written for want of room, whether or not they were shown on standard error.
     pub fn dropped(&self) -> u64 {
         self.inner.ring().head.dropped.load(Ordering::Relaxed)
     }
@@ -343,7 +340,7 @@ impl Log {
         u64::from(self.inner.place.geometry.sheets) * SHEET
     }
 
-    /// What happens when lines are written faster than they are written out.
+    /// What happens when a line finds no room.
     pub fn overload(&self) -> Overload {
         Overload::of(self.inner.place.geometry.policy)
     }

@@ -64,7 +64,7 @@ fn text(number: u32, len: usize) -> Vec<u8> {
 /// What became of the lines of a model. A line's number is its writer's, times 100, and its own.
 #[derive(Default)]
 pub(super) struct Story {
-    /// Lines that are to be drained, and were written or refused.
+    /// Lines that were written or refused.
     pub(super) sure: BTreeSet<u32>,
     /// Lines that are being written.
     pub(super) under_way: BTreeSet<u32>,
@@ -107,31 +107,28 @@ pub(super) fn line(
     loop {
         let passes = ring.head.passes.load(Ordering::Acquire);
         let is_shown = ring.head.drain.load(Ordering::Relaxed) == 0;
-        if !is_shown {
-            told.lock().unwrap().under_way.insert(number);
-        }
+        told.lock().unwrap().under_way.insert(number);
         let put = log_line(number, len, |line| {
             ring.put(me, hand, &Line { is_shown, ..*line })
         });
         let is_over = match put {
             Put::Written { .. } => true,
-            _ if is_shown => return,
             Put::NoSheet => panic!("not every sheet is in a living thread's hand"),
-            Put::NotDrained if !is_drained(ring, me) => false,
-            Put::NotDrained if ring.geometry.policy == BLOCK => {
-                ring.wait_for_drain(passes);
-                false
-            }
-            Put::NotDrained => {
-                ring.head.dropped.fetch_add(1, Ordering::Relaxed);
-                true
-            }
+            Put::NotDrained => match is_drained(ring, me) {
+                false if !is_shown => false,
+                true if ring.geometry.policy == BLOCK => {
+                    ring.wait_for_drain(passes);
+                    false
+                }
+                _ => {
+                    ring.head.dropped.fetch_add(1, Ordering::Relaxed);
+                    true
+                }
+            },
         };
         told.lock().unwrap().under_way.remove(&number);
         if is_over {
-            if !is_shown {
-                told.lock().unwrap().sure.insert(number);
-            }
+            told.lock().unwrap().sure.insert(number);
             return;
         }
     }
@@ -185,7 +182,6 @@ pub(super) fn damage(table: &Table, number: u32, told: &Told) {
         head.store(head.load(Ordering::Relaxed) | 0xff << 16, Ordering::Relaxed);
     });
     let mut story = told.lock().unwrap();
-    story.sure.remove(&number);
     story.is_damaged = true;
 }
 

@@ -89,6 +89,12 @@ impl Table {
 }
 
 impl QueuePool {
+    /// As [`Table::set_lock_timeout`](crate::Table::set_lock_timeout), for the queues of this pool
+    /// and the table that it was opened by.
+    pub fn set_lock_timeout(&self, limit: Option<std::time::Duration>) {
+        self.inner.core.region().set_lock_limit(limit);
+    }
+
     /// Opens a pool that is there, in a file of its own.
     ///
     /// # Errors

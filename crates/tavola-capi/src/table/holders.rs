@@ -1,0 +1,100 @@
+//! Locks that other processes hold, and how long they are waited for.
+
+use super::tavola_table;
+use crate::entry::{OK, entry};
+use crate::given::given;
+use crate::status::{Failure, tavola_status};
+use std::ffi::c_void;
+use std::time::Duration;
+use tavola_core::{Holder, Lock};
+
+/// Milliseconds of a limit that is none.
+const WITHOUT_LIMIT: u64 = u64::MAX;
+
+pub(crate) fn limit_of(limit_ms: u64) -> Option<Duration> {
+    (limit_ms != WITHOUT_LIMIT).then(|| Duration::from_millis(limit_ms))
+}
+
+/// A process that holds a lock of a table.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tavola_holder {
+    /// `sizeof(tavola_holder)`, as the library knows it.
+    pub size: usize,
+    /// The shard whose lock it holds; -1: the lock of the page pool.
+    pub shard: i64,
+    /// Its process id, in its own pid namespace; 0 when it is not known.
+    pub pid: u32,
+    /// 1: `pid` is a number of the caller's own pid namespace; 0: another process, or none, has
+    /// that number here.
+    pub is_local: u32,
+    /// 1: a signal or a debugger has stopped it, as far as that can be seen from here.
+    pub is_stopped: u32,
+    /// 0: it is dead; the next that wants the lock takes it over.
+    pub is_alive: u32,
+}
+
+impl From<&Holder> for tavola_holder {
+    fn from(holder: &Holder) -> Self {
+        Self {
+            size: size_of::<Self>(),
+            shard: match holder.lock {
+                Lock::Shard(number) => i64::from(number),
+                _ => -1,
+            },
+            pid: holder.pid,
+            is_local: holder.is_local.into(),
+            is_stopped: holder.is_stopped.into(),
+            is_alive: holder.is_alive.into(),
+        }
+    }
+}
+
+/// Is called with a holder, lent until it returns.
+pub type tavola_each_holder =
+    Option<unsafe extern "C" fn(user: *mut c_void, holder: *const tavola_holder)>;
+
+/// Sets how long each lock is waited for while its holder lives, for this handle, in milliseconds;
+/// `UINT64_MAX`, as from the beginning: as long as it takes. After that a call returns
+/// `TAVOLA_ERR_BUSY`, and `tavola_last_error` names the holder.
+///
+/// A lock is held for less than a microsecond as a rule. A holder that is stopped (SIGSTOP, a
+/// debugger, `docker pause`) keeps it until it goes on; one that dies does not, whatever the limit.
+/// A call may wait for several locks, one after the other. The lock of the page pool is waited for
+/// without a limit.
+///
+/// # Errors
+/// Those of mapping the table, where this is its first use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_set_lock_timeout(
+    table: *const tavola_table,
+    limit_ms: u64,
+) -> tavola_status {
+    entry(|| {
+        let table = given!(handle table);
+        table.inner.set_lock_timeout(limit_of(limit_ms))?;
+        OK
+    })
+}
+
+/// Reports the locks of shards and of the page pool that one process has held at three looks in
+/// 40 ms: it is stopped, or very busy. Without any, it returns at once.
+///
+/// # Errors
+/// Those of mapping the table, where this is its first use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_lock_holders(
+    table: *const tavola_table,
+    each: tavola_each_holder,
+    user: *mut c_void,
+) -> tavola_status {
+    entry(|| {
+        let table = given!(handle table);
+        let each = each.ok_or_else(|| Failure::null("each"))?;
+        for holder in &table.inner.lock_holders()? {
+            // SAFETY: the caller's function, called as its type says.
+            unsafe { each(user, &tavola_holder::from(holder)) };
+        }
+        OK
+    })
+}

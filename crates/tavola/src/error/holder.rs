@@ -1,0 +1,76 @@
+//! Who holds a lock.
+
+use std::fmt;
+
+/// A lock of a table.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lock {
+    /// That of the shard with this number.
+    Shard(u32),
+    /// That of the page pool.
+    #[default]
+    Pool,
+    /// One of the two of a queue.
+    Queue,
+}
+
+impl fmt::Display for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shard(number) => write!(f, "shard {number}"),
+            Self::Pool => write!(f, "the page pool"),
+            Self::Queue => write!(f, "a queue"),
+        }
+    }
+}
+
+/// A process that holds a lock.
+///
+/// Its `Display` names the process: `pid 4711, which is stopped`, or
+/// `pid 1 in another pid namespace`.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holder {
+    /// What it holds.
+    pub lock: Lock,
+    /// Its process id, in its own pid namespace; 0 when it is not known.
+    pub pid: u32,
+    /// Whether `pid` is a number of this process's own pid namespace: else another process, or
+    /// none, has that number here.
+    pub is_local: bool,
+    /// Whether a signal or a debugger has stopped it, as far as that can be seen from here.
+    pub is_stopped: bool,
+    /// Whether it lives; the next that wants the lock of a dead process takes it over.
+    pub is_alive: bool,
+}
+
+impl Holder {
+    pub(crate) fn new(lock: Lock, pid: u32) -> Self {
+        Self {
+            lock,
+            pid,
+            is_local: true,
+            is_stopped: false,
+            is_alive: true,
+        }
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pid {
+            0 => write!(f, "an unknown process")?,
+            pid => write!(f, "pid {pid}")?,
+        }
+        if !self.is_local {
+            write!(f, " in another pid namespace")?;
+        }
+        if !self.is_alive {
+            write!(f, ", which is dead")?;
+        } else if self.is_stopped {
+            write!(f, ", which is stopped")?;
+        }
+        Ok(())
+    }
+}

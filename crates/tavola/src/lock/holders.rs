@@ -1,0 +1,64 @@
+//! Who holds a lock, for those that wait for it or ask.
+
+use super::membership::{identity_of, is_alive, slot_of};
+use super::{POOL, SHARD};
+use crate::error::{Holder, Lock};
+use crate::region::Region;
+use crate::sync::W32;
+use crate::sys::process::{Activity, activity, is_local};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// After so long a wait the process is told of it.
+pub(super) const LONG: Duration = Duration::from_secs(1);
+
+static NOTICE: OnceLock<fn(&Holder)> = OnceLock::new();
+
+/// Sets what is called, once for each lock that is waited for longer than a second, by the thread
+/// that waits. Returns false if that was set before: it is set once in a process.
+///
+/// It must not use a table.
+///
+/// # Examples
+/// ```
+/// tavola::on_long_wait(|holder| eprintln!("waiting for {holder}"));
+/// ```
+pub fn on_long_wait(notice: fn(&Holder)) -> bool {
+    NOTICE.set(notice).is_ok()
+}
+
+pub(super) fn notify(holder: impl FnOnce() -> Holder) {
+    if let Some(notice) = NOTICE.get() {
+        notice(&holder());
+    }
+}
+
+/// Which lock a word is.
+pub(super) fn lock_of(region: &Region, word: &W32, kind: u8) -> Lock {
+    match kind {
+        SHARD => {
+            let mut all = 0..region.geometry().shards();
+            let found = all.find(|number| std::ptr::eq(&region.shard(*number).lock, word));
+            Lock::Shard(found.unwrap_or(0))
+        }
+        POOL => Lock::Pool,
+        _ => Lock::Queue,
+    }
+}
+
+/// What can be seen of the participant that holds a lock.
+pub(crate) fn holder(region: &Region, lock: Lock, owner: u32, me: u32) -> Holder {
+    let Some(slot) = slot_of(region, owner) else {
+        return Holder {
+            is_alive: false,
+            ..Holder::new(lock, 0)
+        };
+    };
+    let who = identity_of(region, slot);
+    Holder {
+        is_local: is_local(&who),
+        is_stopped: activity(&who) == Activity::Stopped,
+        is_alive: is_alive(region, owner, me),
+        ..Holder::new(lock, who.pid)
+    }
+}

@@ -1,0 +1,82 @@
+//! Locks that others hold: how long they are waited for, and who holds them.
+
+use super::Table;
+use super::core::Core;
+use crate::error::{Holder, Lock, Result};
+use crate::lock::{holder, owner_of};
+use std::time::Duration;
+
+/// How often all locks are looked at, and the pause between two looks: a lock is held for less than
+/// a microsecond as a rule.
+const LOOKS: usize = 3;
+const PAUSE: Duration = Duration::from_millis(20);
+
+impl Core {
+    /// The locks that are held just now, and by which participants.
+    fn held(&self) -> Vec<(Lock, u32)> {
+        let region = self.region();
+        let shards = (0..region.geometry().shards())
+            .map(|number| (Lock::Shard(number), owner_of(&region.shard(number).lock)));
+        let pool = (Lock::Pool, owner_of(&region.pool().lock));
+        shards
+            .chain([pool])
+            .filter(|(_, owner)| *owner != 0)
+            .collect()
+    }
+
+    fn lock_holders(&self) -> Vec<Holder> {
+        let mut held = self.held();
+        for _ in 1..LOOKS {
+            if held.is_empty() {
+                break;
+            }
+            std::thread::sleep(PAUSE);
+            let now = self.held();
+            held.retain(|one| now.contains(one));
+        }
+        let of = |(lock, owner)| holder(self.region(), lock, owner, self.participant());
+        held.into_iter().map(of).collect()
+    }
+}
+
+impl Table {
+    /// Sets how long each lock is waited for while its holder lives, for this handle and its
+    /// clones. After that a call returns [`Error::Busy`](crate::Error::Busy), which names the
+    /// holder. `None`, as from the beginning: as long as it takes.
+    ///
+    /// A lock is held for less than a microsecond as a rule. A holder that is stopped (SIGSTOP, a
+    /// debugger, `docker pause`) keeps it until it goes on; one that dies does not, whatever the
+    /// limit. A call may wait for several locks, one after the other. The lock of the page pool is
+    /// waited for without a limit.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// table.set_lock_timeout(Some(std::time::Duration::from_millis(200)))?;
+    /// match table.set(b"key", b"value") {
+    ///     Err(tavola::Error::Busy { holder, .. }) => eprintln!("{holder} has it"),
+    ///     outcome => outcome?,
+    /// }
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of mapping the table.
+    ///
+    /// # Concurrency
+    /// A forked child inherits the limit. A thread that gives up, or is killed while it waits,
+    /// leaves the lock as it was.
+    pub fn set_lock_timeout(&self, limit: Option<Duration>) -> Result<()> {
+        self.core()?.region().set_lock_limit(limit);
+        Ok(())
+    }
+
+    /// The locks of shards and of the page pool that one process has held at three looks in 40 ms:
+    /// it is stopped, or very busy. Without any, it returns at once.
+    ///
+    /// # Errors
+    /// Those of mapping the table.
+    pub fn lock_holders(&self) -> Result<Vec<Holder>> {
+        Ok(self.core()?.lock_holders())
+    }
+}

@@ -1,0 +1,67 @@
+//! What a log holds.
+
+use super::{Log, Overload};
+use crate::sync::Ordering;
+
+/// The state of a log; from [`Log::stats`]. Sizes are bytes.
+///
+/// Every line that was ever written to the log was written out by a drain, or is one of the
+/// `awaiting` lines, or is counted in `dropped`.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogStats {
+    /// Room for lines: all pieces together.
+    pub bytes: u64,
+    /// Pieces of 16 KiB.
+    pub pieces: u32,
+    /// Pieces that a thread writes on, or that a dead one has left.
+    pub pieces_in_hand: u32,
+    /// Bytes that lines take.
+    pub used_bytes: u64,
+    /// Lines that can be read.
+    pub lines: u64,
+    /// Of these, lines that no drain has written out.
+    pub awaiting: u64,
+    /// Lines that were lost since the log was made; as [`Log::dropped`].
+    pub dropped: u64,
+    /// Whether a drain is at work, or was when it was last looked for.
+    pub has_drain: bool,
+    /// What happens when the log is full.
+    pub overload: Overload,
+}
+
+impl Log {
+    /// What the log holds, at no one moment while others write. Looks at each piece.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(16 << 20).private()?;
+    /// let log = tavola::LogOptions::new().create_beside(&table, "events")?;
+    /// log.show_on_stderr(false);
+    /// log.line(tavola::Level::Info, "cart 3 is ready")?;
+    /// let stats = log.stats();
+    /// assert_eq!((stats.lines, stats.awaiting, stats.dropped), (1, 1, 0));
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    pub fn stats(&self) -> LogStats {
+        let ring = self.inner.ring();
+        let mut stats = LogStats {
+            bytes: self.bytes(),
+            pieces: ring.geometry.sheets,
+            pieces_in_hand: 0,
+            used_bytes: 0,
+            lines: 0,
+            awaiting: 0,
+            dropped: self.dropped(),
+            has_drain: ring.head.drain.load(Ordering::Relaxed) != 0,
+            overload: self.overload(),
+        };
+        for sheet in ring.uses() {
+            stats.pieces_in_hand += u32::from(sheet.is_in_hand);
+            stats.used_bytes += u64::from(sheet.words) * 8;
+            stats.lines += u64::from(sheet.lines);
+            stats.awaiting += u64::from(sheet.awaiting);
+        }
+        stats
+    }
+}
