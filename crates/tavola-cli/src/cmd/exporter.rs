@@ -18,7 +18,7 @@ mod metrics;
 mod openmetrics;
 
 use http::Answer;
-use metrics::{Look, Seen};
+use metrics::{Look, TableLook};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -104,7 +104,7 @@ impl Tables {
     }
 
     /// Each name once, sorted.
-    fn look(&mut self) -> Result<Vec<Seen>, Error> {
+    fn look(&mut self) -> Result<Vec<TableLook>, Error> {
         let mut looks = match self.named.is_empty() {
             true => self.look_around()?,
             false => self.named.iter().map(look_at).collect(),
@@ -114,7 +114,7 @@ impl Tables {
         Ok(looks)
     }
 
-    fn look_around(&mut self) -> Result<Vec<Seen>, Error> {
+    fn look_around(&mut self) -> Result<Vec<TableLook>, Error> {
         let mut looks = Vec::new();
         for path in names::list()? {
             let label = label(path.file_name().unwrap_or_default().as_bytes());
@@ -134,7 +134,7 @@ impl Tables {
     }
 }
 
-fn look_at(name: &OsString) -> Seen {
+fn look_at(name: &OsString) -> TableLook {
     let look = options().open_read_only(name);
     (
         label(name.as_bytes()),

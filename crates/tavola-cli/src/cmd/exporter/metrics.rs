@@ -20,7 +20,7 @@ pub struct Look {
 }
 
 /// The name of a table, and what it said, or why it said nothing.
-pub type Seen = (String, Result<Look, Error>);
+pub type TableLook = (String, Result<Look, Error>);
 
 impl Look {
     pub fn at(table: &Table) -> Result<Look, tavola::Error> {
@@ -41,7 +41,7 @@ impl Look {
 }
 
 /// The page: of each table its name, and what it said unless it could not be read.
-pub fn page(tables: &[Seen]) -> String {
+pub fn page(tables: &[TableLook]) -> String {
     let mut page = Page::default();
     page.family("tavola_build", Kind::Info, "", "The exporter.", |out| {
         out.put(&[("version", env!("CARGO_PKG_VERSION"))], 1);

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
-use tavola::{Holder, Latencies, LiveKeys, LogStats, Participant, ShardStats, Stats, Table};
+use tavola::{Holder, Latencies, LiveKeys, LogStats, Participant, ShardStats, Stats};
 
 use crate::args::options;
 use crate::{beside, output};

@@ -43,7 +43,7 @@ fn birth(fd: BorrowedFd<'_>) -> io::Result<u64> {
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::super::super::testing::TempDir;
-    use super::super::create_named;
+    use crate::sys::testing::create_named;
     use super::*;
     use std::os::fd::AsFd;
     use std::os::unix::fs::MetadataExt;
