@@ -10,14 +10,14 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-clients test-report gates check check-peers torture \
+.PHONY: help run build test test-clients test-memcached-suite test-report gates check check-peers torture \
 	torture-short shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
 	bench-c install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
-		| while IFS='|' read -r name what; do printf '  %-14s %s\n' "$$name" "$$what"; done
+		| while IFS='|' read -r name what; do printf '  %-20s %s\n' "$$name" "$$what"; done
 
 run: ## build the command and take the tour: several processes, real data, one of them killed
 	@scripts/setup build
@@ -35,6 +35,10 @@ test: ## all tests but the long ones
 test-clients: ## clients of memcached, in eight languages, with the server
 	@scripts/setup clients
 	scripts/test-clients
+
+test-memcached-suite: ## memcached's own test suite, with the server
+	@scripts/setup suite
+	scripts/test-memcached-suite
 
 gates: ## counts instructions of reads and writes, and fails where they have become more
 	@scripts/setup gates

@@ -8,6 +8,7 @@ use tavola_proto::{Decoder, KeyRoom, Limits, Protocol, Request, Sasl, Step, meta
 /// Small, so that inputs reach them.
 const LIMITS: Limits = Limits {
     value_bytes: 64,
+    swallow_bytes: 200,
     line_bytes: 256,
     keys_line_bytes: 600,
 };
@@ -62,12 +63,15 @@ type Found = (Vec<(usize, String)>, usize);
 
 fn found(mut decoder: Decoder, sent: &[u8], next: impl Fn(usize) -> usize) -> Found {
     let (mut steps, mut at, mut end, mut chunks) = (Vec::new(), 0, 0, 0);
+    // Whether the latest step that took bytes threw them away, or announced that it will be done.
+    let mut was_swallowed = false;
     while end < sent.len() {
         end = sent.len().min(end + next(chunks));
         chunks += 1;
         loop {
             let step = decoder.step(&sent[at..end]);
             let shown = format!("{step:?}");
+            let is_announced = matches!(step, Step::TooLarge { .. });
             let (used, closes) = match step {
                 Step::More { needed } => {
                     assert!(needed > end - at, "{needed} bytes are there");
@@ -75,19 +79,29 @@ fn found(mut decoder: Decoder, sent: &[u8], next: impl Fn(usize) -> usize) -> Fo
                 }
                 Step::Swallowed { used } => {
                     at += forward(used);
+                    was_swallowed = true;
                     continue;
                 }
                 Step::Request { request, used } => {
                     look_at(&request);
-                    (used, false)
+                    (forward(used), false)
+                }
+                Step::TooLarge { value, used } => {
+                    assert!(
+                        is_key(value.key.bytes(&mut KeyRoom::default())),
+                        "a key that is none"
+                    );
+                    (forward(used), false)
                 }
                 Step::Refused { refusal, used } => {
                     refusal.write(&mut Vec::new());
+                    assert!(used > 0 || was_swallowed, "a step that takes nothing");
                     (used, refusal.closes())
                 }
             };
+            was_swallowed = is_announced;
             steps.push((at, shown));
-            at += forward(used);
+            at += used;
             if closes {
                 return (steps, at);
             }

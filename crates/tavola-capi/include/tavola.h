@@ -429,6 +429,8 @@ typedef struct tavola_options {
   // files, such as `/tmp`, tables and symbolic links of other users (root excepted) are refused
   // with `TAVOLA_ERR_PERMISSION`.
   uint32_t any_owner;
+  // 0.
+  uint32_t reserved;
 } tavola_options;
 
 // Bytes that are lent.
@@ -969,12 +971,6 @@ tavola_status tavola_names_path_of(const char *name, struct tavola_buffer *path)
 // `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.
 tavola_status tavola_names_list(tavola_each_text each, void *user);
 
-// Unlinks a table whoever owns it, also in a directory where everybody may make files.
-// `tavola_names_remove` refuses the tables of other users there.
-//
-// # Errors
-// As `tavola_names_remove`.
-tavola_status tavola_names_remove_any_owner(const char *name);
 // Says why processes may not see each other's writes to this table, because of the file system
 // that it is on or will be on: overlayfs, a network file system, FUSE. The sentence says what to
 // do. `TAVOLA_MISSING`: they do see them, and nothing is written.
@@ -982,6 +978,13 @@ tavola_status tavola_names_remove_any_owner(const char *name);
 // # Errors
 // `TAVOLA_ERR_BAD_NAME`.
 tavola_status tavola_names_warning(const char *name, struct tavola_buffer *warning);
+
+// Unlinks a table whoever owns it, also in a directory where everybody may make files.
+// `tavola_names_remove` refuses the tables of other users there.
+//
+// # Errors
+// As `tavola_names_remove`.
+tavola_status tavola_names_remove_any_owner(const char *name);
 
 // Unlinks a table. Processes that have it open keep it until they close it.
 //
@@ -1044,8 +1047,8 @@ tavola_status tavola_open_private(const struct tavola_options *options,
 // Closes a table: this process is no participant any more. NULL is none.
 void tavola_close(struct tavola_table *table);
 
-// Opens a table again, with the same options, if its file was removed or replaced meanwhile
-// (`mv new live`, a logout): a handle goes on in the file it has opened. `*table` is the new handle
+// Opens a table again, with the same options, if its file was removed or replaced meanwhile (`mv
+// new live`, a logout): a handle goes on in the file it has opened. `*table` is the new handle
 // then, and the old one is closed as by `tavola_close`: no other thread may be using it. `*moved`,
 // which may be NULL, says whether that was so. Costs one system call if not.
 //

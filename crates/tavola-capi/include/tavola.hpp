@@ -18,27 +18,6 @@
 
 namespace tavola {
 
-// Options of a table; see tavola_options.
-struct options : tavola_options {
-  options() noexcept : tavola_options(TAVOLA_INIT(tavola_options)) {}
-};
-
-using hint = tavola_hint;
-using tags = tavola_tags;
-using stats = tavola_stats;
-using maintained = tavola_maintained;
-
-// A size class of blocks that is in use; see tavola_class.
-using size_class = tavola_class;
-
-// The version of the library; that of the header is TAVOLA_VERSION.
-inline std::string_view version() noexcept { return tavola_version(); }
-
-// The name of a status, as "TAVOLA_MISSING".
-inline std::string_view name_of(tavola_status status) noexcept {
-  return tavola_status_name(status);
-}
-
 // A table; threads share it freely.
 class table {
   using view = std::string_view;
@@ -64,8 +43,7 @@ class table {
   // Takes over a handle of C.
   explicit table(tavola_table* handle) noexcept : handle_(handle) {}
   tavola_table* get() const noexcept { return handle_.get(); }
-  // Opens the table again if its file was removed or replaced meanwhile; true: it was, and this is
-  // the table that has the name now. No other thread may be using it.
+  // See tavola_refresh; true: this is another table now. No other thread may be using it.
   bool refresh() {
     tavola_table* handle = handle_.release();
     int moved = 0;

@@ -1,4 +1,4 @@
-// Where tables are, in C++; a part of tavola.hpp, which includes it.
+// Where tables are, and their options, in C++; a part of tavola.hpp, which includes it.
 //
 // MIT OR Apache-2.0, at your choice.
 
@@ -8,6 +8,27 @@
 #include <tavola_detail.hpp>
 
 namespace tavola {
+
+// Options of a table; see tavola_options.
+struct options : tavola_options {
+  options() noexcept : tavola_options(TAVOLA_INIT(tavola_options)) {}
+};
+
+using hint = tavola_hint;
+using tags = tavola_tags;
+using stats = tavola_stats;
+using maintained = tavola_maintained;
+
+// A size class of blocks that is in use; see tavola_class.
+using size_class = tavola_class;
+
+// The version of the library; that of the header is TAVOLA_VERSION.
+inline std::string_view version() noexcept { return tavola_version(); }
+
+// The name of a status, as "TAVOLA_MISSING".
+inline std::string_view name_of(tavola_status status) noexcept {
+  return tavola_status_name(status);
+}
 
 // Where tables are.
 namespace names {

@@ -2,7 +2,7 @@
 //!
 //! - [`cli`]: the arguments, the groups of the overview, and which command runs.
 //! - [`cmd`]: one file a command; its arguments, its examples, and what it does. `cmd::serve` has
-//!   the server, which goes by memcached's flags where it is called `tavola-memcached`.
+//!   the server, which takes memcached's flags as `tavola-memcached` or `tavola memcached`.
 //! - [`args`]: arguments that several commands share: tables, keys, values.
 //! - [`output`], [`units`], [`progress`]: bytes, JSON, sizes and bars on their way out.
 //! - [`stream`]: the three formats of `dump` and `load`.
@@ -31,7 +31,7 @@ mod units;
 use std::process::ExitCode;
 
 use cli::Command;
-use cmd::serve::memcached::{self, Asking};
+use cmd::serve::memcached::{self, Flags};
 use error::CliError;
 use stack::on_large_stack;
 
@@ -45,7 +45,7 @@ const ERROR: u8 = 2;
 /// What is to be run; boxed, to be small on the stack of the main thread.
 enum Asked {
     Command(Box<Command>),
-    Server(Box<Asking>),
+    Server(Box<Flags>),
 }
 
 fn main() -> ExitCode {
@@ -54,16 +54,16 @@ fn main() -> ExitCode {
     });
     match on_large_stack(read_arguments) {
         Ok(Asked::Command(command)) => ended(NAME, command.run()),
-        Ok(Asked::Server(asking)) => ended(memcached::NAME, asking.run()),
+        Ok(Asked::Server(flags)) => ended(memcached::NAME, flags.run()),
         Err(code) => code,
     }
 }
 
 /// Reads the arguments; shows what is wrong with them, or help, and returns the exit code then.
 fn read_arguments() -> Result<Asked, ExitCode> {
-    if memcached::is_asked() {
-        return match memcached::parse() {
-            Ok(asking) => Ok(Asked::Server(Box::new(asking))),
+    if let Some(words) = memcached::asked() {
+        return match memcached::parse(words) {
+            Ok(flags) => Ok(Asked::Server(Box::new(flags))),
             Err(usage) => Err(cli::show_usage_error(memcached::NAME, &usage)),
         };
     }

@@ -448,3 +448,21 @@ fn the_dashboard_asks_for_what_is_there() {
         "label_values(tavola_up, table)"
     );
 }
+
+#[test]
+fn an_address_that_others_reach_is_refused_unless_that_is_meant() {
+    let shell = Shell::new();
+    for address in ["0.0.0.0:0", "[::]:0"] {
+        let ran = shell.run(["exporter", "--listen", address]);
+        // A machine without IPv6 refuses the second for that.
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains("--insecure") || address.starts_with('['));
+    }
+    let mut child = shell.spawn(["exporter", "--listen", "0.0.0.0:0", "--insecure"]);
+    let mut line = String::new();
+    let out = child.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut line).expect("a line");
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(line.starts_with("serving http://0.0.0.0:"), "{line}");
+}

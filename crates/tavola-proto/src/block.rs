@@ -35,7 +35,6 @@ pub(crate) fn read<'a>(
                 Refusal::line("CLIENT_ERROR bad data chunk")
             },
             used,
-            swallow: 0,
         }),
     }
 }

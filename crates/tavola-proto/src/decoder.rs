@@ -1,7 +1,7 @@
 //! One connection's place in the bytes it receives.
 
 use crate::limits::Limits;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, TooLarge};
 use crate::{binary, meta, text};
 
 /// Which protocol a connection speaks.
@@ -47,14 +47,23 @@ pub enum Step<'a> {
         /// The bytes it took.
         used: usize,
     },
-    /// A request that is not to be carried out.
-    Refused {
-        /// The answer to it.
-        refusal: Refusal<'a>,
-        /// The bytes it took. Data of it that is still to come is swallowed by later steps.
+    /// The line or header of a request to store a value that is too large. The next steps swallow
+    /// the value; the step after them refuses the request.
+    TooLarge {
+        /// What was to be stored.
+        value: TooLarge<'a>,
+        /// The bytes it took.
         used: usize,
     },
-    /// Bytes of a request that was refused.
+    /// A request that is not to be carried out. Its data was swallowed by the steps before: a
+    /// client that is still sending takes an answer for that to another request.
+    Refused {
+        /// The answer to it.
+        refusal: Refusal,
+        /// The bytes it took, 0 if steps before took all of them.
+        used: usize,
+    },
+    /// Bytes of a request that will be refused.
     Swallowed {
         /// How many they are.
         used: usize,
@@ -72,11 +81,18 @@ pub(crate) enum Outcome<'a> {
         request: Request<'a>,
         used: usize,
     },
+    /// Refused, and all of it is there.
     Refused {
-        refusal: Refusal<'a>,
+        refusal: Refusal,
         used: usize,
-        /// The bytes after `used` that are to be thrown away.
-        swallow: usize,
+    },
+    /// Refused as soon as its data is swallowed.
+    Swallow {
+        refusal: Refusal,
+        too_large: Option<TooLarge<'a>>,
+        used: usize,
+        /// The bytes of its data, which follow those used.
+        data: usize,
     },
     Short {
         needed: usize,
@@ -88,6 +104,9 @@ pub(crate) enum Outcome<'a> {
 /// Between two steps the bytes not yet used stay at the front of the input; more may be added at
 /// its end. However they arrive, the steps other than [`Step::More`] and the cuts between
 /// [`Step::Swallowed`] are the same, and the work is linear in the bytes.
+///
+/// Data of refused requests is swallowed up to [`Limits::swallow_bytes`] in a row: the refusal of a
+/// request that would exceed it does not wait for the data and closes the connection.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     limits: Limits,
@@ -99,8 +118,12 @@ pub struct Decoder {
     searched: usize,
     /// The bytes without which there is no next step.
     needed: usize,
-    /// The bytes still to be thrown away.
+    /// The bytes still to be swallowed.
     swallow: usize,
+    /// The refusal that follows them.
+    refusal: Option<Refusal>,
+    /// The bytes of data swallowed, or about to be, since a request was whole.
+    swallowed: usize,
 }
 
 impl Decoder {
@@ -114,6 +137,8 @@ impl Decoder {
             searched: 0,
             needed: 1,
             swallow: 0,
+            refusal: None,
+            swallowed: 0,
         }
     }
 
@@ -154,7 +179,12 @@ impl Decoder {
         if self.swallow > 0 {
             let used = self.swallow.min(input.len());
             self.swallow -= used;
+            self.needed = usize::from(self.swallow > 0);
             return Step::Swallowed { used };
+        }
+        if let Some(refusal) = self.refusal.take() {
+            self.needed = 1;
+            return Step::Refused { refusal, used: 0 };
         }
         let protocol = *self.protocol.get_or_insert(match input[0] {
             binary::REQUEST_MAGIC => Protocol::Binary,
@@ -171,23 +201,46 @@ impl Decoder {
                 Step::More { needed }
             }
             Outcome::Whole { request, used } => {
-                self.go_on(0);
+                self.begin_request();
+                self.swallowed = 0;
                 Step::Request { request, used }
             }
-            Outcome::Refused {
-                refusal,
-                used,
-                swallow,
-            } => {
-                self.go_on(swallow);
+            Outcome::Refused { refusal, used } => {
+                self.begin_request();
                 Step::Refused { refusal, used }
+            }
+            Outcome::Swallow {
+                refusal,
+                too_large,
+                used,
+                data,
+            } => {
+                self.begin_request();
+                self.begin_to_swallow(refusal, data);
+                match too_large {
+                    Some(value) => Step::TooLarge { value, used },
+                    None => Step::Swallowed { used },
+                }
             }
         }
     }
 
-    fn go_on(&mut self, swallow: usize) {
+    fn begin_request(&mut self) {
         self.searched = 0;
         self.needed = 1;
-        self.swallow = swallow;
+    }
+
+    /// Swallows `data` bytes before the refusal, or none if they are too many.
+    fn begin_to_swallow(&mut self, refusal: Refusal, data: usize) {
+        let swallowed = self.swallowed.saturating_add(data);
+        let is_too_much = swallowed > self.limits.swallow_bytes;
+        self.swallow = if is_too_much { 0 } else { data };
+        self.swallowed = swallowed;
+        self.needed = usize::from(self.swallow > 0);
+        self.refusal = Some(if is_too_much {
+            refusal.and_close()
+        } else {
+            refusal
+        });
     }
 }

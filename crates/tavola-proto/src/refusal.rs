@@ -5,10 +5,9 @@ use crate::key::Key;
 
 /// A request that is refused: the answer to it and what else it asks of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal<'a> {
+pub struct Refusal {
     reply: Reply,
     closes: bool,
-    too_large: Option<TooLarge<'a>>,
     command: Option<Restricted>,
 }
 
@@ -44,7 +43,7 @@ enum Reply {
     Binary { header: Header, status: Status },
 }
 
-impl<'a> Refusal<'a> {
+impl Refusal {
     /// Answered by a line.
     pub(crate) fn line(text: &'static str) -> Self {
         Self::of(Reply::Line(text), false)
@@ -69,13 +68,13 @@ impl<'a> Refusal<'a> {
         Self {
             reply,
             closes,
-            too_large: None,
             command: None,
         }
     }
 
-    pub(crate) fn of_value(mut self, too_large: TooLarge<'a>) -> Self {
-        self.too_large = Some(too_large);
+    /// The connection ends after the answer.
+    pub(crate) fn and_close(mut self) -> Self {
+        self.closes = true;
         self
     }
 
@@ -106,10 +105,5 @@ impl<'a> Refusal<'a> {
     /// is to be decoded.
     pub fn closes(&self) -> bool {
         self.closes
-    }
-
-    /// What was to be stored, if it is refused as its value is larger than the limit.
-    pub fn too_large(&self) -> Option<TooLarge<'a>> {
-        self.too_large
     }
 }

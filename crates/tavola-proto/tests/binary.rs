@@ -59,6 +59,7 @@ fn check(sasl: Sasl, sent: &[u8], expected: &[u8], is_closed: bool) {
 
 const LIMITS: Limits = Limits {
     value_bytes: 100,
+    swallow_bytes: 1 << 20,
     line_bytes: 2048,
     keys_line_bytes: 4096,
 };
@@ -225,12 +226,20 @@ fn a_value_that_is_too_large_forgets_the_old_one_where_it_would_replace_it() {
         (0x03, "replace", false),
     ] {
         let sent = request(opcode, &[0; 8], b"k", &[b'v'; 101]);
-        let Step::Refused { refusal, used } = Decoder::new(LIMITS).step(&sent) else {
+        let mut decoder = Decoder::new(LIMITS);
+        let Step::TooLarge { value, used } = decoder.step(&sent) else {
             panic!("too large");
         };
         assert_eq!(used, 24 + 8 + 1);
-        let too_large = refusal.too_large().expect("for being too large");
-        assert_eq!((too_large.verb, too_large.forgets), (verb, forgets));
+        assert_eq!((value.verb, value.forgets), (verb, forgets));
+        let data = &sent[used..];
+        assert_eq!(decoder.step(&data[..100]), Step::Swallowed { used: 100 });
+        assert_eq!(decoder.step(b""), Step::More { needed: 1 });
+        assert_eq!(decoder.step(&data[100..]), Step::Swallowed { used: 1 });
+        let Step::Refused { refusal, used: 0 } = decoder.step(b"") else {
+            panic!("refused");
+        };
+        assert!(!refusal.closes());
     }
 }
 

@@ -7,6 +7,7 @@ use tavola_proto::{Decoder, Limits, Step};
 
 const LIMITS: Limits = Limits {
     value_bytes: 40,
+    swallow_bytes: 100,
     line_bytes: 120,
     keys_line_bytes: 200,
 };
@@ -34,13 +35,13 @@ fn found(sent: &[u8], mut next: impl FnMut() -> usize) -> Found {
                     assert!(used > 0);
                     at += used;
                 }
-                Step::Request { used, .. } => {
+                Step::Request { used, .. } | Step::TooLarge { used, .. } => {
                     assert!(used > 0);
                     steps.push((at, shown));
                     at += used;
                 }
+                // All that it took may have been swallowed before.
                 Step::Refused { refusal, used } => {
-                    assert!(used > 0);
                     steps.push((at, shown));
                     at += used;
                     if refusal.closes() {

@@ -4,7 +4,7 @@ mod empty_server;
 
 use empty_server::ask;
 use tavola_proto::text::{Event, Request, Store, StoreVerb, Watched};
-use tavola_proto::{Decoder, KeyRoom, Limits, Step};
+use tavola_proto::{Decoder, KeyRoom, Limits, Refusal, Step};
 
 /// `front`, a key of `length` bytes, `end`.
 fn with_key(front: &str, length: usize, end: &str) -> Vec<u8> {
@@ -84,18 +84,83 @@ fn values_that_are_too_large_are_swallowed_and_the_old_ones_forgotten() {
             assert_eq!(found, (answer.to_vec(), false), "{line}");
         }
         let mut decoder = Decoder::new(limits);
-        // The refusal does not wait for the data.
+        // The old value goes before the data comes.
         let line_alone = format!("{line}\r\n");
-        let Step::Refused { refusal, .. } = decoder.step(line_alone.as_bytes()) else {
-            panic!("{line} is refused");
+        let too_large = match decoder.step(line_alone.as_bytes()) {
+            Step::TooLarge { value, .. } => Some(value),
+            Step::Swallowed { .. } => None,
+            step => panic!("{line}: {step:?}"),
         };
         let mut room = KeyRoom::default();
-        let too_large = refusal.too_large();
         let forgotten = too_large.filter(|too_large| too_large.forgets);
         let forgotten = forgotten.map(|too_large| too_large.key.bytes(&mut room).to_vec());
         assert_eq!(forgotten, forgets.then(|| b"a".to_vec()), "{line}");
         assert_eq!(too_large.map(|too_large| too_large.verb), verb, "{line}");
     }
+}
+
+/// Data of a refused request arrives one byte at a time.
+fn swallow(decoder: &mut Decoder, bytes: usize) -> Refusal {
+    for number in 0..bytes {
+        assert_eq!(decoder.step(b""), Step::More { needed: 1 }, "{number}");
+        assert_eq!(decoder.step(b"x"), Step::Swallowed { used: 1 }, "{number}");
+    }
+    let Step::Refused { refusal, used: 0 } = decoder.step(b"") else {
+        panic!("the data is swallowed");
+    };
+    assert_eq!(decoder.step(b""), Step::More { needed: 1 });
+    refusal
+}
+
+#[test]
+fn a_refusal_waits_for_the_data_of_its_request() {
+    let limits = Limits {
+        value_bytes: 4,
+        ..Limits::default()
+    };
+    let mut decoder = Decoder::new(limits);
+    for (line, answer) in [
+        ("set a 0 0 9", "SERVER_ERROR object too large for cache"),
+        ("ms a 9", "SERVER_ERROR object too large for cache"),
+        ("ms a 9 Tx", "CLIENT_ERROR bad token in command line format"),
+        ("cas a 0 0 9 x", "CLIENT_ERROR bad command line format"),
+    ] {
+        let sent = format!("{line}\r\n");
+        match decoder.step(sent.as_bytes()) {
+            Step::TooLarge { used, .. } | Step::Swallowed { used } => assert_eq!(used, sent.len()),
+            step => panic!("{line}: {step:?}"),
+        }
+        let refusal = swallow(&mut decoder, 9 + 2);
+        let mut out = Vec::new();
+        refusal.write(&mut out);
+        assert_eq!(out, format!("{answer}\r\n").as_bytes(), "{line}");
+        assert!(!refusal.closes());
+    }
+}
+
+#[test]
+fn a_connection_that_announces_too_much_refused_data_is_closed() {
+    let limits = Limits {
+        value_bytes: 4,
+        swallow_bytes: 30,
+        ..Limits::default()
+    };
+    let refused = |sent: &[u8], closes| {
+        let count = sent.windows(6).filter(|at| at == b"set a ").count();
+        let answer = b"SERVER_ERROR object too large for cache\r\n".repeat(count);
+        for chunk in [1, sent.len()] {
+            let found = ask(Decoder::new(limits), sent, chunk);
+            assert_eq!(found, (answer.clone(), closes), "{}", sent.escape_ascii());
+        }
+    };
+    let most = [b"set a 0 0 28\r\n", &[b'x'; 30][..]].concat();
+    refused(&most, false);
+    refused(b"set a 0 0 29\r\n", true);
+    refused(b"set a 0 0 2147483645\r\n", true);
+    refused(&[&most[..], b"set a 0 0 5\r\n"].concat(), true);
+    // A request that is carried out begins a new count.
+    let good = b"set b 0 0 4 noreply\r\nabcd\r\n";
+    refused(&[&most[..], good, &most, good, &most].concat(), false);
 }
 
 #[test]
@@ -113,7 +178,8 @@ fn lines_of_keys_may_be_long_and_others_not() {
     let just = [&[b'x'; 2047][..], b"\r\nmn\r\n"].concat();
     assert_eq!(answer(&just), (b"ERROR\r\nMN\r\n".to_vec(), false));
     let endless = [&b"get "[..], &b"a ".repeat(1 << 19)].concat();
-    assert_eq!(answer(&endless), (Vec::new(), true));
+    let too_long = b"CLIENT_ERROR line too long\r\n";
+    assert_eq!(answer(&endless), (too_long.to_vec(), true));
 }
 
 #[test]

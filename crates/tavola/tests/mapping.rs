@@ -132,10 +132,8 @@ fn limit_addresses(more: u64) {
         rlim_max: libc::RLIM_INFINITY,
     };
     // SAFETY: the limit is read only.
-    assert_eq!(
-        unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) },
-        0
-    );
+    let done = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) };
+    assert_eq!(done, 0);
 }
 
 /// Uses a table with few addresses, beside another process that makes it grow.

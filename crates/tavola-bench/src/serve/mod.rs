@@ -17,8 +17,11 @@
 //! - *One CPU*: the client and all threads of the server share one. *Two CPUs*: the client has one,
 //!   the server another, or all others where it has several threads. This decides more than which
 //!   server it is: waking up across CPUs takes longer than answering.
+//! - Busy loops on the servers' CPUs show what a server loses beside other work: one that spins
+//!   there waits for their slices.
 //! - CPU time is that of the server's process, by `/proc/PID/stat`, in steps of 10 ms as a rule.
 
+mod busy;
 mod client;
 mod host;
 mod job;
@@ -140,10 +143,14 @@ pub struct Config {
     pub host: Vec<OsString>,
     /// Another server to compare to: a path, or a name to look for in `PATH`.
     pub against: Option<OsString>,
+    /// More arguments for the other server.
+    pub against_with: Vec<OsString>,
     /// Threads of each server.
     pub threads: usize,
     /// More arguments for `tavola serve`.
     pub with: Vec<OsString>,
+    /// Busy loops that share the CPUs of the servers.
+    pub busy: usize,
     /// The parts; all when none is given.
     pub only: Vec<Part>,
     /// What requests come over.
@@ -188,6 +195,7 @@ impl Config {
                 bad("keys", "100 to 10 million are needed")
             }
             _ if !(1..=65_536).contains(&self.value_bytes) => bad("value-bytes", "1 to 65536"),
+            _ if self.busy > 64 => bad("busy", "at most 64 are possible"),
             _ if self.repeat == 0 => bad("repeat", "at least one pair is needed"),
             _ if !(self.seconds > 0.0 && self.seconds <= 600.0) => {
                 bad("seconds", "more than none and at most 600 are needed")

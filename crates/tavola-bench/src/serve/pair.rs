@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
+use super::busy::Busy;
 use super::job::{Address, Answer, Done, Job, Run, Setup};
 use super::report::{LeftOut, Line, LoadLine, LocalLine, Sample, Samples};
 use super::server::{Folder, Server, found};
@@ -46,6 +47,7 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
             emit(&Line::LeftOut(LeftOut { what, left_out }))?;
             continue;
         };
+        let _busy = Busy::start(config.busy, places.server_cpus(config.threads))?;
         for transport in config.transports.clone() {
             loads(&config, &sides, transport, &places, emit)?;
         }

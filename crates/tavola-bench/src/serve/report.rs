@@ -31,6 +31,8 @@ pub struct LoadLine {
     pub cpus: Cpus,
     /// Threads of each server.
     pub threads: usize,
+    /// Busy loops that shared the CPUs of the servers.
+    pub busy: usize,
     /// Connections of the client.
     pub connections: usize,
     /// Keys of a trip.
@@ -192,6 +194,7 @@ impl LoadLine {
             transport,
             cpus,
             threads: config.threads,
+            busy: config.busy,
             connections: load.connections(),
             depth: load.depth(),
             value_bytes: config.value_bytes,

@@ -186,6 +186,7 @@ fn memcached(
     let mut command = hosted(config, cpus, program);
     command.args(["-U", "0", "-t", &config.threads.to_string()]);
     command.args(["-m", &memory.to_string()]);
+    command.args(&config.against_with);
     if over_unix {
         command.arg("-s").arg(&socket);
     } else {

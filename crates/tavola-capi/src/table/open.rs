@@ -130,8 +130,8 @@ pub unsafe extern "C" fn tavola_close(table: *mut tavola_table) {
     });
 }
 
-/// Opens a table again, with the same options, if its file was removed or replaced meanwhile
-/// (`mv new live`, a logout): a handle goes on in the file it has opened. `*table` is the new handle
+/// Opens a table again, with the same options, if its file was removed or replaced meanwhile (`mv
+/// new live`, a logout): a handle goes on in the file it has opened. `*table` is the new handle
 /// then, and the old one is closed as by `tavola_close`: no other thread may be using it. `*moved`,
 /// which may be NULL, says whether that was so. Costs one system call if not.
 ///

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use tavola::{Error, names};
 
 use crate::args::options;
+use crate::cmd::serve::is_of_this_machine;
 use crate::error::CliError;
 use crate::{interrupt, output};
 
@@ -31,7 +32,9 @@ Answers GET /metrics with OpenMetrics text, version 1.0; each table is opened fo
 only, and again each time. A table that is gone or cannot be read has tavola_up 0, and
 tavola_unreadable_info with the reason: gone, permission, damaged, format, system. There is
 no password: who can reach the address can read names and numbers of the tables, but no
-keys and no values. A dashboard for Grafana is contrib/grafana/tavola.json of the source.";
+keys and no values. So an address that other machines can reach is refused, unless
+--insecure says that it is meant. A dashboard for Grafana is
+contrib/grafana/tavola.json of the source.";
 
 /// Names of tables that are gone, kept to tell so.
 const GONE_KEPT: usize = 1000;
@@ -46,6 +49,9 @@ pub struct Args {
     /// Where to listen; port 0 stands for any that is free
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9419")]
     listen: String,
+    /// Listens also where other machines can reach it, without a password and without TLS
+    #[arg(long)]
+    insecure: bool,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
@@ -64,6 +70,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     };
     let listener = TcpListener::bind(&args.listen).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    if !args.insecure {
+        guard(&address)?;
+    }
     let mut out = io::stdout().lock();
     writeln!(out, "serving http://{address}/metrics")?;
     out.flush()?;
@@ -76,6 +85,17 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     });
     served.map_err(failed)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses an address at which other machines could read what this tells, as `serve` does.
+fn guard(address: &SocketAddr) -> Result<(), CliError> {
+    if is_of_this_machine(address) {
+        return Ok(());
+    }
+    Err(CliError::Sentence(format!(
+        "{address} can be reached from other machines, and whoever reaches it could read the names \
+         and figures of all tables: listen on 127.0.0.1, or say --insecure"
+    )))
 }
 
 /// Which tables are told of.

@@ -63,7 +63,7 @@ fn removes_ipc(root: &Path) -> bool {
     let settings = files
         .iter()
         .filter_map(|file| fs::read_to_string(file).ok());
-    let said = settings.filter_map(|text| said_in(&text)).last();
+    let said = settings.filter_map(|text| said_in(&text)).next_back();
     said.is_none_or(|value| !["no", "false", "off", "0", "n", "f"].contains(&value.as_str()))
 }
 
@@ -95,7 +95,7 @@ fn said_in(text: &str) -> Option<String> {
     lines
         .filter(|(name, _)| name.trim() == "RemoveIPC")
         .map(|(_, value)| value.trim().to_ascii_lowercase())
-        .last()
+        .next_back()
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
         assert!(is_told(ours, 1000));
         write(
             "etc/passwd",
-            "root:x:0:0::/:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n",
+            "root:x:0:0::/:/bin/sh\nann:x:1000:1000::/ann:/bin/sh\n",
         );
         let finding = judge(root, Path::new(ours), 1000).unwrap();
         assert!(finding.message.contains("ann") && finding.advice.contains("0700 ann"));

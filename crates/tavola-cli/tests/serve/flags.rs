@@ -69,18 +69,22 @@ fn settings_are_told_as_the_flags_say() {
         (
             &["-A", "-vv", "-a", "770", "-B", "ascii"][..],
             "",
-            ["2", "770", "yes", "ascii", "no", "no"],
+            ["2", "770", "yes", "ascii", "no", "no", "yes"],
         ),
-        (&[], "", ["0", "700", "no", "auto-negotiate", "no", "no"]),
+        (
+            &["-C"],
+            "",
+            ["0", "700", "no", "auto-negotiate", "no", "no", "no"],
+        ),
         (
             &["-Y", users],
             "set x 0 0 10\r\nann secret\r\n",
-            ["0", "700", "no", "ascii", "no", "yes"],
+            ["0", "700", "no", "ascii", "no", "yes", "yes"],
         ),
         (
             &["-Y", users, "-S"],
             "set x 0 0 10\r\nann secret\r\n",
-            ["0", "700", "no", "auto-negotiate", "yes", "yes"],
+            ["0", "700", "no", "auto-negotiate", "yes", "yes", "yes"],
         ),
     ] {
         let shell = Shell::new();
@@ -97,6 +101,7 @@ fn settings_are_told_as_the_flags_say() {
             "binding_protocol",
             "auth_enabled_sasl",
             "auth_enabled_ascii",
+            "cas_enabled",
         ];
         for (name, expected) in names.into_iter().zip(expected) {
             assert_eq!(settings[name], expected, "{name} with {flags:?}");
@@ -217,6 +222,39 @@ fn a_port_is_chosen_and_told_in_a_file() {
 }
 
 #[test]
+fn a_port_for_udp_is_warned_of() {
+    let shell = Shell::new();
+    let path = shell.path().join(".said");
+    let pid = shell.path().join(".pid");
+    let mut command = command(&shell, &["-U", "11311", "-p", "-1", "--table", "m"]);
+    command.arg("-P").arg(&pid);
+    command.stderr(fs::File::create(&path).expect("a file"));
+    let mut seat = Seat::start(command, pid);
+    wait_until(|| seat.number().is_some());
+    seat.signal(Signal::TERM);
+    assert_eq!(seat.ended(), Some(0));
+    let said = fs::read_to_string(&path).expect("text");
+    assert!(
+        said.contains("no UDP") && said.lines().count() == 1,
+        "{said}"
+    );
+}
+
+#[test]
+fn so_many_requests_are_carried_out_in_a_row() {
+    let shell = Shell::new();
+    let (_seat, address) = seat(&shell, &["-R", "1"]);
+    let mut line = connect(&address);
+    let set = "set a 0 0 1\r\n1\r\n";
+    ask(&mut *line, set.repeat(6), "STORED\r\n".repeat(6));
+    let settings = figures(&mut *line, "stats settings");
+    assert_eq!(settings["reqs_per_event"], "1");
+    let stats = figures(&mut *line, "stats");
+    let yields: u64 = stats["conn_yields"].parse().expect("a number");
+    assert!(yields >= 5, "{yields}");
+}
+
+#[test]
 fn it_goes_on_in_the_background() {
     let shell = Shell::new();
     let (mut seat, address) = seat(&shell, &["-d"]);
@@ -237,8 +275,8 @@ fn it_goes_on_in_the_background() {
 fn what_cannot_be_had_is_refused() {
     let shell = Shell::new();
     for (flags, word) in [
-        (&["-U", "11211"][..], "UDP"),
-        (&["-l", "0.0.0.0"], "--insecure"),
+        (&["-l", "0.0.0.0"][..], "--insecure"),
+        (&["-m", "64", "-I", "256m"], "half of the memory"),
         (&["-l", "proto[ascii]:127.0.0.1:11211"], "proto["),
         (&["-o", "bogus"], "bogus"),
         (&["-o", "ext_path=/x:1G"], "external storage"),

@@ -1,8 +1,10 @@
 //! Who does not say who it is gets nothing.
 
+use std::time::{Duration, Instant};
+
 use rustix::process::Signal;
 
-use crate::seat::{Line, Seat, ask, connect, figures};
+use crate::seat::{Line, Seat, ask, closed, connect, figures};
 use crate::shell::{Shell, wait_until};
 
 const UNKNOWN: &str = "CLIENT_ERROR unauthenticated\r\n";
@@ -57,6 +59,7 @@ fn a_client_of_the_text_protocol_says_who_it_is_first() {
     ask(&mut *line, "get x\r\n", "END\r\n");
     let stats = figures(&mut *line, "stats");
     assert_eq!([&stats["auth_cmds"], &stats["auth_errors"]], ["3", "2"]);
+    assert_eq!(stats["auth_closed"], "0");
     let mut line = connect(&address);
     ask(
         &mut *line,
@@ -77,6 +80,7 @@ fn a_client_of_the_binary_protocol_says_who_it_is_by_sasl() {
     let list = status(&mut *line, &binary(0x20, b"", b""));
     assert_eq!(list, (0, "PLAIN".to_string()));
     for wrong in [&b"\0ann\0wrong"[..], b"\0ann", b"", b"\0dan\0secret"] {
+        let mut line = connect(&address);
         assert_eq!(status(&mut *line, &binary(0x21, b"PLAIN", wrong)).0, 0x20);
     }
     let right = b"\0ann\0secret";
@@ -85,6 +89,7 @@ fn a_client_of_the_binary_protocol_says_who_it_is_by_sasl() {
         0x20
     );
     assert_eq!(status(&mut *line, &binary(0x22, b"PLAIN", right)).0, 0x20);
+    assert!(is_refused(&mut *line));
     let mut line = connect(&address);
     assert_eq!(status(&mut *line, &binary(0x21, b"PLAIN", right)).0, 0);
     assert_eq!(status(&mut *line, &get).0, 1, "a miss");
@@ -95,6 +100,47 @@ fn a_client_of_the_binary_protocol_says_who_it_is_by_sasl() {
     );
     let mut line = connect(&address);
     assert!(is_refused(&mut *line));
+}
+
+/// The third wrong password is answered late, and ends the connection.
+#[test]
+fn guesses_take_time_and_end_the_connection() {
+    let shell = Shell::new();
+    let users = secret(&shell);
+    let said = shell.path().join(".said");
+    let pid = shell.path().join(".pid");
+    let mut command = shell.command(["serve", "t", "--users", &users]);
+    command
+        .args(["--listen", "127.0.0.1:0", "--pid-file"])
+        .arg(&pid);
+    command.stderr(std::fs::File::create(&said).expect("a file"));
+    let mut seat = Seat::start(command, pid);
+    let address = seat.address();
+    let guess = "set x 0 0 9\r\nann wrong\r\n";
+    let mut line = connect(&address);
+    ask(&mut *line, guess, WRONG);
+    ask(&mut *line, guess, WRONG);
+    let start = Instant::now();
+    // What follows in the same packet is thrown away.
+    ask(&mut *line, format!("{guess}{guess}version\r\n"), WRONG);
+    assert!(start.elapsed() >= Duration::from_millis(900));
+    closed(line);
+    let plain = binary(0x21, b"PLAIN", b"\0ann\0wrong");
+    let mut line = connect(&address);
+    for _ in 0..2 {
+        assert_eq!(status(&mut *line, &plain).0, 0x20);
+    }
+    let start = Instant::now();
+    assert_eq!(status(&mut *line, &plain).0, 0x20);
+    assert!(start.elapsed() >= Duration::from_millis(900));
+    closed(line);
+    let mut line = connect(&address);
+    ask(&mut *line, "set x 0 0 10\r\nann secret\r\n", "STORED\r\n");
+    let stats = figures(&mut *line, "stats");
+    assert_eq!([&stats["auth_errors"], &stats["auth_closed"]], ["6", "2"]);
+    let said = std::fs::read_to_string(said).expect("text");
+    assert!(said.contains("from 127.0.0.1:"), "{said}");
+    assert!(said.contains("after several wrong passwords"), "{said}");
 }
 
 #[test]

@@ -49,7 +49,6 @@ pub(crate) fn decode<'a>(input: &'a [u8], limits: &Limits, sasl: Sasl) -> Outcom
         return Outcome::Refused {
             refusal: Refusal::hang_up(),
             used: 1,
-            swallow: 0,
         };
     }
     let Some(bytes) = input.first_chunk::<HEADER_BYTES>() else {
@@ -60,10 +59,14 @@ pub(crate) fn decode<'a>(input: &'a [u8], limits: &Limits, sasl: Sasl) -> Outcom
     let head = Head::read(bytes);
     let found = kind(head.header.opcode);
     if let Some(status) = head.fault(found, sasl) {
-        return head.refused(status, HEADER_BYTES, 0, true);
+        return Outcome::Refused {
+            refusal: Refusal::binary(head.header, status, true),
+            used: HEADER_BYTES,
+        };
     }
     let (Some((kind, quiet)), true) = (found, is_known(found, sasl)) else {
-        return head.refused(Status::UnknownCommand, HEADER_BYTES, head.body, false);
+        let refusal = Refusal::binary(head.header, Status::UnknownCommand, false);
+        return refused_after(refusal, None, HEADER_BYTES, head.body);
     };
     read(input, &head, kind, quiet, limits)
 }
@@ -117,19 +120,23 @@ impl Head {
             Kind::Touch | Kind::GetAndTouch { .. } => has_key && extras == 4,
         }
     }
+}
 
-    fn refused<'a>(
-        &self,
-        status: Status,
-        used: usize,
-        swallow: usize,
-        closes: bool,
-    ) -> Outcome<'a> {
-        Outcome::Refused {
-            refusal: Refusal::binary(self.header, status, closes),
-            used,
-            swallow,
-        }
+/// Refuses a request of which `data` bytes follow those used.
+fn refused_after(
+    refusal: Refusal,
+    too_large: Option<TooLarge<'_>>,
+    used: usize,
+    data: usize,
+) -> Outcome<'_> {
+    if data == 0 {
+        return Outcome::Refused { refusal, used };
+    }
+    Outcome::Swallow {
+        refusal,
+        too_large,
+        used,
+        data,
     }
 }
 
@@ -206,12 +213,9 @@ fn read<'a>(input: &'a [u8], head: &Head, kind: Kind, quiet: bool, limits: &Limi
         Kind::Store(_) | Kind::SaslAuth | Kind::SaslStep => head.body - head.extras - head.key,
         _ => 0,
     };
-    if let Some(refusal) = refuse_value(head, kind, key, with_value, limits) {
-        return Outcome::Refused {
-            refusal,
-            used: value_at,
-            swallow: with_value,
-        };
+    if let Some((status, too_large)) = refuse_value(kind, key, with_value, limits) {
+        let refusal = Refusal::binary(head.header, status, false);
+        return refused_after(refusal, too_large, value_at, with_value);
     }
     let used = value_at + with_value;
     let Some(value) = input.get(value_at..used) else {
@@ -229,13 +233,11 @@ fn read<'a>(input: &'a [u8], head: &Head, kind: Kind, quiet: bool, limits: &Limi
 
 /// What becomes of a value that is too large.
 fn refuse_value<'a>(
-    head: &Head,
     kind: Kind,
     key: &'a [u8],
     size: usize,
     limits: &Limits,
-) -> Option<Refusal<'a>> {
-    let refusal = |status| Refusal::binary(head.header, status, false);
+) -> Option<(Status, Option<TooLarge<'a>>)> {
     match kind {
         Kind::Store(verb) if size > limits.value_bytes => {
             let too_large = TooLarge {
@@ -249,14 +251,12 @@ fn refuse_value<'a>(
                 },
                 forgets: verb == StoreVerb::Set,
             };
-            Some(refusal(Status::TooLarge).of_value(too_large))
+            Some((Status::TooLarge, Some(too_large)))
         }
         Kind::SaslAuth | Kind::SaslStep if key.len() > LONGEST_MECHANISM => {
-            Some(refusal(Status::InvalidArguments))
+            Some((Status::InvalidArguments, None))
         }
-        Kind::SaslAuth | Kind::SaslStep if size > LONGEST_SASL => {
-            Some(refusal(Status::OutOfMemory))
-        }
+        Kind::SaslAuth | Kind::SaslStep if size > LONGEST_SASL => Some((Status::OutOfMemory, None)),
         _ => None,
     }
 }

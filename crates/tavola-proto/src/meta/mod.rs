@@ -135,8 +135,8 @@ fn set<'a>(
     let Some(size) = tokens.get(2).and_then(read_size) else {
         return line.refused(BAD_FORMAT);
     };
-    let swallow = size + block::END.len();
-    let refused = |text| line.refused_with(Refusal::line(text), swallow);
+    let whole = size + block::END.len();
+    let refused = |text| line.refused_after(Refusal::line(text), whole);
     let item = match read_item(tokens, key, 3) {
         Ok(item) => item,
         Err(text) => return refused(text),
@@ -145,7 +145,7 @@ fn set<'a>(
         return refused("CLIENT_ERROR invalid mode for ms M token");
     };
     if size > limits.value_bytes {
-        let refusal = Refusal::line(TOO_LARGE).of_value(TooLarge {
+        let value = TooLarge {
             key: item.key,
             verb: match (mode, item.flags.compare()) {
                 (Mode::Set | Mode::Replace, Some(_)) => "cas",
@@ -153,8 +153,8 @@ fn set<'a>(
             },
             // Whatever the mode, as in memcached.
             forgets: true,
-        });
-        return line.refused_with(refusal, swallow);
+        };
+        return line.too_large(Refusal::line(TOO_LARGE), value, whole);
     }
     if item
         .flags

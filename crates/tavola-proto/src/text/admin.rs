@@ -42,7 +42,7 @@ pub(super) fn stats<'a>(line: &Line<'a>) -> Outcome<'a> {
             } else {
                 Restricted::Cachedump
             };
-            line.refused_with(Refusal::line(text).of_command(Some(command)), 0)
+            line.refused_with(Refusal::line(text).of_command(Some(command)))
         }
     }
 }
@@ -109,7 +109,7 @@ pub(super) fn watch<'a>(line: &Line<'a>) -> Outcome<'a> {
             Some((_, event)) => watched.add(*event),
             None => {
                 let refusal = Refusal::line(ERROR).of_command(Some(Restricted::Watch));
-                return line.refused_with(refusal, 0);
+                return line.refused_with(refusal);
             }
         }
     }
@@ -143,7 +143,7 @@ pub(super) fn other<'a>(line: &Line<'a>) -> Outcome<'a> {
         Ok(request) => line.whole(request),
         Err(text) => {
             let command = (tokens.get(0) == Some(b"flush_all")).then_some(Restricted::FlushAll);
-            line.refused_with(refusal(&tokens, text).of_command(command), 0)
+            line.refused_with(refusal(&tokens, text).of_command(command))
         }
     }
 }
@@ -155,9 +155,9 @@ fn unknown<'a>(line: &Line<'a>, tokens: &Tokens<'a>) -> Outcome<'a> {
         .and_then(|index| tokens.get(index))
         .is_some_and(|word| word.starts_with(b"HTTP/"));
     if is_http {
-        line.refused_with(Refusal::hang_up(), 0)
+        line.refused_with(Refusal::hang_up())
     } else {
-        line.refused_with(refusal(tokens, ERROR), 0)
+        line.refused_with(refusal(tokens, ERROR))
     }
 }
 

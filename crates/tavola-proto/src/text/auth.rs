@@ -56,7 +56,6 @@ fn read<'a>(input: &'a [u8], line: &Line<'a>, size: usize) -> Outcome<'a> {
     let refused = |text| Outcome::Refused {
         refusal: Refusal::line(text),
         used,
-        swallow: 0,
     };
     let Some(data) = data.strip_suffix(block::END) else {
         return refused("CLIENT_ERROR bad command line termination");

@@ -70,15 +70,15 @@ pub(super) fn store<'a>(
     };
     let whole = size + block::END.len();
     let Some((verb, flags, exptime)) = read_numbers(&tokens, key, verb) else {
-        return line.refused_with(refusal(&tokens, BAD_FORMAT), whole);
+        return line.refused_after(refusal(&tokens, BAD_FORMAT), whole);
     };
     if size > limits.value_bytes {
-        let refusal = refusal(&tokens, TOO_LARGE).of_value(TooLarge {
+        let value = TooLarge {
             key: Key::plain(key),
             verb: name(verb),
             forgets: verb == StoreVerb::Set,
-        });
-        return line.refused_with(refusal, whole);
+        };
+        return line.too_large(refusal(&tokens, TOO_LARGE), value, whole);
     }
     let noreply = tokens.ask_for_no_reply();
     match block::read(input, line.bytes, size, noreply) {
@@ -158,7 +158,7 @@ pub(super) fn touch<'a>(line: &Line<'a>) -> Outcome<'a> {
 /// `COMMAND KEY ARGUMENT [noreply]`.
 fn with_argument<'a>(
     line: &Line<'a>,
-    read: impl FnOnce(&Tokens<'a>, &'a [u8], &'a [u8]) -> Result<Request<'a>, Refusal<'a>>,
+    read: impl FnOnce(&Tokens<'a>, &'a [u8], &'a [u8]) -> Result<Request<'a>, Refusal>,
 ) -> Outcome<'a> {
     let tokens = Tokens::new(line.text);
     let [Some(key), Some(argument)] = [tokens.get(1), tokens.get(2)] else {
@@ -169,7 +169,7 @@ fn with_argument<'a>(
     }
     match read(&tokens, key, argument) {
         Ok(request) => line.whole(request),
-        Err(refusal) => line.refused_with(refusal, 0),
+        Err(refusal) => line.refused_with(refusal),
     }
 }
 

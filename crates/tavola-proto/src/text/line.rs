@@ -24,12 +24,17 @@ pub(crate) enum Found<'a> {
 /// Finds the first line end. `searched` tells how far it is known that there is none, and is
 /// brought up to date.
 pub(crate) fn find<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits) -> Found<'a> {
-    let longest = if OF_KEYS.iter().any(|name| input.starts_with(name)) {
+    let longest = if is_of_keys(input) {
         limits.keys_line_bytes
     } else {
         limits.line_bytes
     };
     find_of(input, searched, longest)
+}
+
+/// Whether the line at the front may name many keys.
+pub(super) fn is_of_keys(input: &[u8]) -> bool {
+    OF_KEYS.iter().any(|name| input.starts_with(name))
 }
 
 /// The same where a line may have `longest` bytes before its end, whatever it is.
@@ -59,6 +64,7 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         value_bytes: 10,
+        swallow_bytes: 100,
         line_bytes: 8,
         keys_line_bytes: 12,
     };

@@ -59,7 +59,7 @@ pub use tokens::Words;
 use crate::decoder::{self, Outcome};
 use crate::limits::Limits;
 use crate::meta;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, TooLarge};
 pub(crate) use answered::{Data, read_answer, read_data, read_number};
 pub(crate) use items::{MOST_BYTES, TOO_LARGE, read_size};
 use line::Found;
@@ -89,7 +89,7 @@ pub(crate) fn decode<'a>(
                 needed: input.len() + 1,
             };
         }
-        Found::TooLong(used) => return hang_up(used),
+        Found::TooLong(used) => return too_long(input, used),
     };
     if line.bytes < SHORTEST_LINE {
         return line.refused(BAD_FORMAT);
@@ -121,12 +121,22 @@ pub(crate) fn decode<'a>(
     }
 }
 
+/// Only a client that asks for many keys may have meant it, and is told so.
+fn too_long<'a>(input: &[u8], used: usize) -> Outcome<'a> {
+    if !line::is_of_keys(input) {
+        return hang_up(used);
+    }
+    Outcome::Refused {
+        refusal: Refusal::line("CLIENT_ERROR line too long").and_close(),
+        used,
+    }
+}
+
 /// Nothing is said and the connection ends.
 fn hang_up<'a>(used: usize) -> Outcome<'a> {
     Outcome::Refused {
         refusal: Refusal::hang_up(),
         used,
-        swallow: 0,
     }
 }
 
@@ -141,24 +151,48 @@ impl<'a> Line<'a> {
 
     /// Nothing of the request follows the line.
     pub(crate) fn refused(&self, text: &'static str) -> Outcome<'a> {
-        self.refused_with(Refusal::line(text), 0)
+        self.refused_with(Refusal::line(text))
     }
 
     /// The same, and nothing is said where no reply is asked for.
     fn refused_unless_silent(&self, tokens: &Tokens<'a>, text: &'static str) -> Outcome<'a> {
-        self.refused_with(refusal(tokens, text), 0)
+        self.refused_with(refusal(tokens, text))
     }
 
-    pub(crate) fn refused_with(&self, refusal: Refusal<'a>, swallow: usize) -> Outcome<'a> {
+    pub(crate) fn refused_with(&self, refusal: Refusal) -> Outcome<'a> {
         Outcome::Refused {
             refusal,
             used: self.bytes,
-            swallow,
+        }
+    }
+
+    /// The line is wrong, and so many bytes of data follow it.
+    pub(crate) fn refused_after(&self, refusal: Refusal, data: usize) -> Outcome<'a> {
+        Outcome::Swallow {
+            refusal,
+            too_large: None,
+            used: self.bytes,
+            data,
+        }
+    }
+
+    /// The line announces a value that is larger than the limit.
+    pub(crate) fn too_large(
+        &self,
+        refusal: Refusal,
+        value: TooLarge<'a>,
+        data: usize,
+    ) -> Outcome<'a> {
+        Outcome::Swallow {
+            refusal,
+            too_large: Some(value),
+            used: self.bytes,
+            data,
         }
     }
 }
 
-fn refusal<'a>(tokens: &Tokens<'a>, text: &'static str) -> Refusal<'a> {
+fn refusal(tokens: &Tokens<'_>, text: &'static str) -> Refusal {
     if tokens.ask_for_no_reply() {
         Refusal::silent()
     } else {

@@ -38,7 +38,7 @@ pub fn ask(mut decoder: Decoder, sent: &[u8], chunk: usize) -> (Vec<u8>, bool) {
                     refusal.write(&mut out);
                     (used, refusal.closes())
                 }
-                Step::Swallowed { used } => (used, false),
+                Step::Swallowed { used } | Step::TooLarge { used, .. } => (used, false),
                 Step::More { needed } => {
                     assert!(needed > buffer.len());
                     break;

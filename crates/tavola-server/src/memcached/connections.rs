@@ -112,6 +112,11 @@ impl Place {
         self.connection.served_s.store(now_s, Relaxed);
     }
 
+    /// From where the client came; `None` over a Unix socket.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.connection.address
+    }
+
     pub(super) fn watches(&self) {
         self.connection.is_watching.store(true, Relaxed);
     }

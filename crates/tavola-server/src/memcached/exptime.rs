@@ -30,15 +30,6 @@ pub(super) fn now_s() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0)
 }
 
-/// A date on a clock that shows `now`; `None`: it was before that began.
-pub(super) fn at(date: SystemTime, now: Duration) -> Option<Duration> {
-    let today = SystemTime::now();
-    match date.duration_since(today) {
-        Ok(ahead) => Some(now.saturating_add(ahead)),
-        Err(ago) => now.checked_sub(ago.duration()),
-    }
-}
-
 /// The seconds that are left, a part of one counted whole; none for ever.
 pub(super) fn left_s(expiry: Expiry) -> Option<u32> {
     let left = match expiry {

@@ -2,34 +2,34 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tavola::{Expiry, Result, Table};
 
-use super::exptime;
-
 /// A date before this start of the server means nothing; memcached takes it for earlier than it
 /// was.
-const BEFORE_START: Duration = Duration::from_secs(62);
+const BEFORE_START_S: u64 = 62;
 
 /// The flush that is to come, if any; a later one takes the place of an earlier.
 ///
 /// It happens with the first request that comes when it is due: before that, nobody who asks here
-/// can tell. Other processes see the keys until then. Times are whole seconds since the start, and
-/// it is due one second early, as in memcached.
+/// can tell. Other processes see the keys until then. As in memcached, times are whole seconds
+/// since 1970, of which a part is not counted, and a flush is due one second early.
 #[derive(Debug)]
 pub(super) struct Flush {
-    started: Instant,
+    /// In seconds since 1970.
+    started_s: u64,
     /// Whether it is worth a look at `due`.
     is_pending: AtomicBool,
-    due_s: Mutex<Option<u64>>,
+    due: Mutex<Option<Instant>>,
 }
 
 /// What becomes of a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     Now,
-    At(u64),
+    /// When so much time has passed.
+    In(Duration),
     /// There is none any more.
     Never,
 }
@@ -37,9 +37,9 @@ enum When {
 impl Default for Flush {
     fn default() -> Self {
         Self {
-            started: Instant::now(),
+            started_s: today().as_secs(),
             is_pending: AtomicBool::new(false),
-            due_s: Mutex::default(),
+            due: Mutex::default(),
         }
     }
 }
@@ -47,14 +47,15 @@ impl Default for Flush {
 impl Flush {
     /// Removes all keys at a time that a client gave.
     pub(super) fn ask(&self, table: &Table, time: Expiry) -> Result<()> {
-        self.ask_at(table, time, self.started.elapsed())
+        self.ask_at(table, time, Instant::now(), today())
     }
 
-    fn ask_at(&self, table: &Table, time: Expiry, now: Duration) -> Result<()> {
-        let when = when(time, now);
-        let mut due = self.due_s.lock().unwrap_or_else(PoisonError::into_inner);
+    /// `now` and `today` are the same time, on two clocks.
+    fn ask_at(&self, table: &Table, time: Expiry, now: Instant, today: Duration) -> Result<()> {
+        let when = when(time, self.started_s, today);
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         *due = match when {
-            When::At(due_s) => Some(due_s),
+            When::In(wait) => now.checked_add(wait),
             When::Now | When::Never => None,
         };
         self.is_pending.store(due.is_some(), Relaxed);
@@ -69,12 +70,12 @@ impl Flush {
         if !self.is_pending.load(Relaxed) {
             return Ok(());
         }
-        self.look_at(table, self.started.elapsed())
+        self.look_at(table, Instant::now())
     }
 
-    fn look_at(&self, table: &Table, now: Duration) -> Result<()> {
-        let mut due = self.due_s.lock().unwrap_or_else(PoisonError::into_inner);
-        if due.is_some_and(|due_s| due_s <= now.as_secs()) {
+    fn look_at(&self, table: &Table, now: Instant) -> Result<()> {
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        if due.is_some_and(|due| due <= now) {
             table.clear()?;
             *due = None;
             self.is_pending.store(false, Relaxed);
@@ -83,19 +84,26 @@ impl Flush {
     }
 }
 
-fn when(time: Expiry, now: Duration) -> When {
-    let due_s = match time {
-        Expiry::After(delay) => now.as_secs() + delay.as_secs(),
+/// The time since 1970.
+fn today() -> Duration {
+    let today = SystemTime::now().duration_since(UNIX_EPOCH);
+    today.unwrap_or(Duration::ZERO)
+}
+
+fn when(time: Expiry, started_s: u64, today: Duration) -> When {
+    let date_s = match time {
+        Expiry::After(delay) => today.as_secs().saturating_add(delay.as_secs()),
         Expiry::At(date) => {
-            let Some(due) = exptime::at(date, now + BEFORE_START) else {
+            let date = date.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+            if date.as_secs() < started_s.saturating_sub(BEFORE_START_S) {
                 return When::Never;
-            };
-            due.saturating_sub(BEFORE_START).as_secs()
+            }
+            date.as_secs()
         }
         Expiry::Default | Expiry::Never => return When::Now,
     };
-    match due_s.saturating_sub(1) {
-        due_s if due_s > now.as_secs() => When::At(due_s),
+    match Duration::from_secs(date_s.saturating_sub(1)).checked_sub(today) {
+        Some(wait) if !wait.is_zero() => When::In(wait),
         _ => When::Now,
     }
 }
@@ -103,9 +111,9 @@ fn when(time: Expiry, now: Duration) -> When {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::SystemTime;
 
     const S: Duration = Duration::from_secs(1);
+    const TODAY_S: u64 = 1_800_000_000;
 
     fn table() -> Table {
         let table = Table::options().max_size(1 << 20).private().expect("made");
@@ -116,16 +124,16 @@ mod tests {
     #[test]
     fn a_flush_happens_when_it_is_due_and_once() {
         let (flush, table) = (Flush::default(), table());
-        let now = 100 * S + S / 2;
+        let (now, today) = (Instant::now(), S * TODAY_S as u32 + S / 2);
         flush
-            .ask_at(&table, Expiry::After(3 * S), now)
+            .ask_at(&table, Expiry::After(3 * S), now, today)
             .expect("asked");
-        flush.look_at(&table, 101 * S + S / 2).expect("looked");
+        flush.look_at(&table, now + S).expect("looked");
         assert!(table.contains(b"a").expect("read"));
-        flush.look_at(&table, 102 * S).expect("looked");
+        flush.look_at(&table, now + S * 3 / 2).expect("looked");
         assert!(!table.contains(b"a").expect("read"));
         table.set(b"a", b"2").expect("set");
-        flush.look_at(&table, 105 * S).expect("looked");
+        flush.look_at(&table, now + 5 * S).expect("looked");
         assert!(table.contains(b"a").expect("read"));
     }
 
@@ -136,24 +144,41 @@ mod tests {
         flush.ask(&table, Expiry::Never).expect("asked");
         assert!(!table.contains(b"a").expect("read"));
         table.set(b"a", b"2").expect("set");
-        flush.look_at(&table, 200 * S).expect("looked");
+        let later = Instant::now() + 200 * S;
+        flush.look_at(&table, later).expect("looked");
         assert!(table.contains(b"a").expect("read"));
     }
 
     #[test]
     fn dates_are_of_this_start() {
-        let date = |ahead: i64| {
-            let now = SystemTime::now();
-            let by = S * ahead.unsigned_abs() as u32;
-            Expiry::At(if ahead < 0 { now - by } else { now + by })
+        let when = |ahead_s: i64| {
+            let date = UNIX_EPOCH + Duration::from_secs(TODAY_S.saturating_add_signed(ahead_s));
+            let today = Duration::from_secs(TODAY_S) + S / 2;
+            super::when(Expiry::At(date), TODAY_S - 1000, today)
         };
-        let now = 1000 * S + S / 2;
-        assert_eq!(when(date(-1100), now), When::Never);
-        assert_eq!(when(date(-1030), now), When::Now);
-        assert_eq!(when(date(-5), now), When::Now);
-        // 1499, or less where it took longer than half a second to get here.
-        assert!(matches!(when(date(500), now), When::At(1439..=1499)));
-        assert_eq!(when(Expiry::After(S), now), When::Now);
-        assert_eq!(when(Expiry::After(Duration::ZERO), now), When::Now);
+        assert_eq!(when(-1063), When::Never);
+        assert_eq!(when(-1062), When::Now);
+        assert_eq!(when(-5), When::Now);
+        assert_eq!(when(500), When::In(498 * S + S / 2));
+    }
+
+    /// Only whole seconds count, whatever part of one has passed.
+    #[test]
+    fn a_flush_a_second_ahead_is_at_once_and_one_two_ahead_is_not() {
+        for phase in 0..12 {
+            let today = Duration::from_secs(TODAY_S) + S * phase / 12;
+            let at = |ahead_s| {
+                let date = UNIX_EPOCH + Duration::from_secs(TODAY_S + ahead_s);
+                when(Expiry::At(date), TODAY_S, today)
+            };
+            let after = |delay| when(Expiry::After(delay), TODAY_S, today);
+            assert_eq!((at(1), after(S)), (When::Now, When::Now), "{phase}");
+            let wait = When::In(S - S * phase / 12);
+            assert_eq!((at(2), after(2 * S)), (wait, wait), "{phase}");
+        }
+        assert_eq!(
+            when(Expiry::After(Duration::ZERO), TODAY_S, S * TODAY_S as u32),
+            When::Now
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! What clients may do.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tavola_proto::binary::{self, Command, Status};
@@ -10,6 +11,8 @@ use tavola_proto::{Decoder, Limits, Protocol, Request, Restricted};
 use super::auth::Users;
 use crate::net::Output;
 
+/// As many of small values take less time than a thread's wake-up.
+const REQUESTS: usize = 256;
 const WATCH_OFF: &[u8] = b"CLIENT_ERROR watch commands not allowed\r\n";
 const CACHEDUMP_OFF: &[u8] = b"CLIENT_ERROR stats cachedump not allowed\r\n";
 const DETAIL_OFF: &[u8] = b"CLIENT_ERROR stats detail not allowed\r\n";
@@ -21,6 +24,8 @@ const MGDUMP_OFF: &[u8] = b"ERROR key dump not allowed\r\n";
 pub struct Rules {
     /// The bytes of the largest value.
     pub value_bytes: usize,
+    /// Requests of a client that are carried out in a row, before others have their turn.
+    pub requests: usize,
     /// The one protocol that is spoken; none: the first byte tells which.
     pub protocol: Option<Protocol>,
     /// Who may come; none: anybody who can connect.
@@ -38,12 +43,19 @@ pub struct Rules {
     pub verbosity: u32,
     /// Called when a client of the text protocol asks the server to end; none: clients may not.
     pub shutdown: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Called when a connection is closed after several wrong passwords, with the address of the
+    /// client, if it has one.
+    pub on_guessing: Option<Arc<OnGuessing>>,
 }
+
+/// What is called when a client guesses passwords.
+pub type OnGuessing = dyn Fn(Option<SocketAddr>) + Send + Sync;
 
 impl Default for Rules {
     fn default() -> Self {
         Self {
             value_bytes: Limits::default().value_bytes,
+            requests: REQUESTS,
             protocol: None,
             users: None,
             flush: true,
@@ -52,6 +64,7 @@ impl Default for Rules {
             prefixes: None,
             verbosity: 0,
             shutdown: None,
+            on_guessing: None,
         }
     }
 }
@@ -60,6 +73,7 @@ impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rules")
             .field("value_bytes", &self.value_bytes)
+            .field("requests", &self.requests)
             .field("protocol", &self.protocol)
             .field("asks_for_password", &self.users.is_some())
             .field("flush", &self.flush)
@@ -68,6 +82,7 @@ impl fmt::Debug for Rules {
             .field("prefixes", &self.prefixes)
             .field("verbosity", &self.verbosity)
             .field("shutdown", &self.shutdown.is_some())
+            .field("on_guessing", &self.on_guessing.is_some())
             .finish()
     }
 }

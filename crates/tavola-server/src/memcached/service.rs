@@ -23,9 +23,6 @@ use super::work::{After, Shared, Work};
 use super::{auth, binary, exptime, meta, store};
 use crate::net::{Gone, Next, Output, Peer, Served, Service, Thread, Waker, Worker};
 
-/// Requests that one call serves at most, so that other connections have their turn.
-pub(super) const REQUESTS: usize = 256;
-
 const TOO_MANY_WATCHERS: &[u8] = b"WATCHER_TOO_MANY log watcher limit reached\r\n";
 
 /// Serves a table to clients of memcached.
@@ -66,6 +63,7 @@ pub struct Session {
     state: State,
     /// Set when the connection is closed for something that failed.
     has_failed: bool,
+    wrong_passwords: u32,
     place: Place,
     waker: Waker,
 }
@@ -139,6 +137,7 @@ impl Worker for MemcachedWorker {
             answered: None,
             state: State::Requests,
             has_failed: false,
+            wrong_passwords: 0,
             place,
             waker: peer.waker(),
         }
@@ -240,7 +239,7 @@ impl MemcachedWorker {
         output: &mut Output,
     ) -> Served {
         let mut consumed = 0;
-        for _ in 0..REQUESTS {
+        for _ in 0..self.work.shared.rules.requests.max(1) {
             if output.is_full() {
                 let next = Next::Again;
                 return Served { consumed, next };
@@ -251,11 +250,19 @@ impl MemcachedWorker {
                     consumed += used;
                     None
                 }
+                Step::TooLarge { value, used } => {
+                    consumed += used;
+                    let decoder = &mut session.decoder;
+                    let noted = self.told(waiting, decoder, output, |work, _, _| {
+                        store::refused(work, &value).map(|()| After::GoOn)
+                    });
+                    session.go_on(&mut self.work, noted, output)
+                }
                 Step::Refused { refusal, used } => {
                     consumed += used;
                     let decoder = &mut session.decoder;
                     let refused = self.told(waiting, decoder, output, |work, _, output| {
-                        refuse(work, &refusal, output)
+                        Ok(refuse(work, &refusal, output))
                     });
                     session.go_on(&mut self.work, refused, output)
                 }
@@ -410,6 +417,18 @@ impl Session {
                 self.has_failed = true;
                 Some(Next::Close)
             }
+            After::WrongPassword => {
+                self.wrong_passwords += 1;
+                if self.wrong_passwords < auth::MOST_WRONG {
+                    return None;
+                }
+                self.has_failed = true;
+                work.count(Event::AuthClosed);
+                if let Some(tell) = &work.shared.rules.on_guessing {
+                    tell(self.place.address());
+                }
+                Some(Next::CloseAfter(auth::PAUSE))
+            }
             After::Dump(dump) => {
                 self.state = State::Dump(dump);
                 Some(Next::Again)
@@ -436,7 +455,10 @@ fn carry_out(
     request: &Request<'_>,
     output: &mut Output,
 ) -> Result<After> {
-    if auth::answer(work, decoder, request, output) || work.shared.rules.answer(request, output) {
+    if let Some(after) = auth::answer(work, decoder, request, output) {
+        return Ok(after);
+    }
+    if work.shared.rules.answer(request, output) {
         return Ok(After::GoOn);
     }
     Ok(match request {
@@ -447,18 +469,15 @@ fn carry_out(
 }
 
 /// Answers a request that is not carried out.
-fn refuse(work: &mut Work, refusal: &Refusal<'_>, output: &mut Output) -> Result<After> {
-    if let Some(too_large) = refusal.too_large() {
-        store::refused(work, &too_large)?;
-    }
+fn refuse(work: &Work, refusal: &Refusal, output: &mut Output) -> After {
     let rules = &work.shared.rules;
     match refusal.restricted().and_then(|command| rules.off(command)) {
         Some(line) => output.extend(line),
         None => refusal.write(output.room(64)),
     }
-    Ok(if refusal.closes() {
+    if refusal.closes() {
         After::Close
     } else {
         After::GoOn
-    })
+    }
 }

@@ -31,6 +31,8 @@ pub(super) enum Event {
     Auth,
     /// One that is not.
     AuthError,
+    /// A connection that was closed after several of those.
+    AuthClosed,
     /// A connection had to wait for the others in the middle of its requests.
     Yield,
 }

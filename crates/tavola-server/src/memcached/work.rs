@@ -26,6 +26,8 @@ pub(super) enum After {
     Quit,
     /// It ends for something that failed.
     Close,
+    /// A name or a password was wrong.
+    WrongPassword,
     /// All else waits until the keys are told.
     Dump(Box<Dump>),
     /// From now on the client is told what happens, and asked nothing.

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::net::counters::Meter;
 use crate::net::output::Output;
@@ -96,6 +97,8 @@ pub enum Next {
     Again,
     /// Close the connection when the output is sent; what else the client sends is thrown away.
     Close,
+    /// The same after a time, until which nothing is read and nothing of the output is sent.
+    CloseAfter(Duration),
 }
 
 impl Served {

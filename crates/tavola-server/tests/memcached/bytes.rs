@@ -102,6 +102,36 @@ fn large_values_come_back_whole_and_larger_ones_are_refused() {
     );
 }
 
+#[test]
+fn a_value_that_is_too_large_is_refused_when_all_of_it_has_come() {
+    const SIZE: usize = 3 << 20;
+    let refused = b"SERVER_ERROR object too large for cache\r\n";
+    for line in ["set a 0 0", "ms a"] {
+        let ours = Ours::start();
+        let mut client = ours.connect();
+        client.expect(b"set a 0 0 1\r\nx\r\n", b"STORED\r\n");
+        // What was asked before is answered at once.
+        let head = format!("get a\r\n{line} {SIZE}\r\n");
+        client.expect(head.as_bytes(), b"VALUE a 0 1\r\nx\r\nEND\r\n");
+        // The old value goes at once, so that it does not outlive the new one.
+        let mut other = ours.connect();
+        while ours.table.get(b"a").expect("read").is_some() {
+            other.expect(b"mn\r\n", b"MN\r\n");
+        }
+        // The data comes in pieces; nothing answers it, however long it takes.
+        let mut left = SIZE + 2;
+        while left > 0 {
+            assert!(!client.has_answer(), "an answer with {left} bytes to come");
+            let piece = left.min(50_000);
+            client.send(&vec![b'x'; piece]);
+            left -= piece;
+            other.expect(b"mn\r\n", b"MN\r\n");
+        }
+        client.expect(b"", refused);
+        client.expect(b"get a\r\n", b"END\r\n");
+    }
+}
+
 /// The answer is hundreds of times as large as what may wait for the client.
 #[test]
 fn a_get_of_many_large_values_goes_out_in_parts() {

@@ -50,14 +50,20 @@ fn lengths_that_are_announced_take_no_memory_and_no_value_takes_too_much() {
 #[test]
 fn lines_without_an_end_end_their_connection() {
     let ours = Ours::start();
-    for (line, most) in [(&b"a"[..], 70_000), (b"get ", 1_200_000), (b"mg ", 70_000)] {
+    let too_long = "CLIENT_ERROR line too long\r\n";
+    for (line, most, answer) in [
+        (&b"a"[..], 70_000, ""),
+        (b"get ", 1_200_000, too_long),
+        (b"gats 0 ", 1_200_000, too_long),
+        (b"mg ", 70_000, ""),
+    ] {
         let mut client = ours.connect();
         client.send(line);
         // Fails when the connection is closed.
         for _ in 0..most / 1000 {
             let _ = client.try_send(&[b'k'; 2000]);
         }
-        assert_eq!(text(&client.rest_if_open()), "");
+        assert_eq!(text(&client.rest_if_open()), text(answer.as_bytes()));
         is_well(&ours);
     }
 }

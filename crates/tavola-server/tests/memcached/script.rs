@@ -144,6 +144,14 @@ impl Client {
         self.0.write_all(bytes)
     }
 
+    /// Whether something has come already.
+    pub fn has_answer(&self) -> bool {
+        self.0.set_nonblocking(true).expect("set");
+        let come = self.0.peek(&mut [0]);
+        self.0.set_nonblocking(false).expect("set");
+        come.is_ok()
+    }
+
     /// What comes until the connection ends, however that happens.
     pub fn rest_if_open(mut self) -> Vec<u8> {
         let mut rest = Vec::new();

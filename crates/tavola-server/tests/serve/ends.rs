@@ -10,6 +10,9 @@ use crate::lines::{
     to_the_end, unless_late,
 };
 
+/// How long a drain waits for what clients of idle connections have sent.
+const LINGERS: Duration = Duration::from_millis(250);
+
 #[test]
 fn half_closed_connections_get_their_answers() {
     let server = start(options());
@@ -116,6 +119,23 @@ fn who_has_just_connected_may_ask_though_a_drain_begins() {
         assert!(server.drain(within).complete);
         assert_eq!(to_the_end(&mut client), b"");
     }
+}
+
+/// A request that crosses the end of an idle connection is not answered by a reset.
+#[test]
+fn an_idle_connection_ends_in_good_order() {
+    let ends_well = || {
+        let server = start(options());
+        let mut client = connect(&server);
+        assert_eq!(ask(&mut client, "one"), "one");
+        let draining = std::thread::spawn(move || server.drain(LONG));
+        assert_eq!(client.read(&mut [0]).expect("an end, and no reset"), 0);
+        let sent = client.write_all(b"crossed\n");
+        let drained = draining.join().expect("no panic");
+        assert!(drained.complete);
+        sent.is_ok() && matches!(client.read(&mut [0]), Ok(0))
+    };
+    unless_late(LINGERS, ends_well);
 }
 
 #[test]

@@ -4,10 +4,10 @@
 //! checker with addresses of its own, thousands of tables), the mapping covers the pages in use and
 //! some more, and is extended in place when the frontier comes near its end. It never moves.
 //!
-//! Pages below the frontier that are not mapped must not be taken for damage. So a lock is not given
-//! to a process that cannot map all pages below the frontier: what its holder follows lies below
-//! the frontier that it sees after the lock was free ([`Region::reaches_frontier`]), and of the pool
-//! only its holder moves the frontier. Readers, who have no lock, ask when they find damage
+//! Pages below the frontier that are not mapped must not be taken for damage. So a process that
+//! cannot map all pages below the frontier gets no lock: what the holder follows lies below the
+//! frontier that it sees after it got the lock ([`Region::reaches_frontier`]), and only the holder
+//! of the pool's lock moves the frontier. Readers, who have no lock, ask when they find damage
 //! ([`Region::damaged`]).
 
 use super::{Backing, Region};
@@ -99,8 +99,8 @@ pub(super) fn cannot_map(path: &Path, max_size: u64, errno: i32) -> Error {
         (None, _) => "it has no addresses left".to_string(),
     };
     let advice = format!(
-        "the table may grow to {}, and this process cannot map what is in use of it: {cause}; raise \
-         the limit, open fewer tables, or create the table with a smaller --max-size",
+        "the table may grow to {}, and this process cannot map what is in use of it: {cause}; \
+         raise the limit, open fewer tables, or create the table with a smaller --max-size",
         gib(max_size)
     );
     Error::Io {

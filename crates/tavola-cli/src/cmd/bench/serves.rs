@@ -40,6 +40,7 @@ Examples:
   tavola bench serve --against memcached
   tavola bench serve --against /usr/local/bin/memcached --only get,multiget --cpus one
   tavola bench serve --against memcached --threads 2 --json | jq 'select(.load) | [.load, .ratio]'
+  tavola bench serve --only get --busy 1 --against tavola-memcached --against-with=-ospin=0
   tavola bench serve --quick";
 
 /// Clients of memcached, at tavola serve and at memcached itself
@@ -49,9 +50,21 @@ pub struct Args {
     /// Another server under the same loads: memcached, or a path of one
     #[arg(long, value_name = "PROGRAM")]
     against: Option<OsString>,
+    /// One more argument for that server, such as --against-with=-ospin=0; may be given several
+    /// times
+    #[arg(
+        long,
+        value_name = "ARGUMENT",
+        allow_hyphen_values = true,
+        requires = "against"
+    )]
+    against_with: Vec<OsString>,
     /// Threads of each server
     #[arg(long, value_name = "T", default_value_t = 1)]
     threads: usize,
+    /// Busy loops that share the CPUs of the servers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    busy: usize,
     /// Parts of the measurement, with commas between [default: all]
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     only: Vec<Part>,
@@ -140,6 +153,8 @@ impl Args {
             client: vec!["bench".into(), "client".into()],
             host: vec!["bench".into(), "host".into()],
             against: self.against,
+            against_with: self.against_with,
+            busy: self.busy,
             threads: self.threads,
             with: self.with,
             only: self.only,
@@ -167,11 +182,15 @@ impl Args {
 /// What is measured, and the head of the table.
 fn header(config: &Config) -> String {
     format!(
-        "{} with values of {} B, servers of {}, {} of {} s\n\n\
+        "{} with values of {} B, servers of {}{}, {} of {} s\n\n\
          {:<12}{:<5}{:<5}{:<10}{:>8}  {:<17}{:>8}{:>8}{:>9}{:>8}  {}",
         counted(config.keys, "key"),
         config.value_bytes,
         counted(config.threads as u64, "thread"),
+        match config.busy {
+            0 => String::new(),
+            count => format!(" beside {}", counted(count as u64, "busy loop")),
+        },
         counted(config.repeat.into(), "pair"),
         config.seconds,
         "load",
@@ -277,6 +296,7 @@ mod tests {
             transport: Transport::Unix,
             cpus: Cpus::Two,
             threads: 1,
+            busy: 0,
             connections: 1,
             depth: 100,
             value_bytes: 32,

@@ -9,7 +9,9 @@
 //! | `signals`, `succession` | what it is told, another process in its place or in the background |
 //! | `upkeep` | what it does while nobody asks for anything |
 //! | `identity`, `notice` | as whom it runs; what systemd is told |
+//! | `guessing` | lines about clients that guess passwords |
 
+mod guessing;
 mod identity;
 pub mod memcached;
 mod notice;
@@ -33,6 +35,7 @@ use tavola_server::{Io, TlsFiles};
 use crate::error::CliError;
 use crate::units;
 use place::Place;
+pub use place::is_of_this_machine;
 use plan::{Plan, TablePlan, Voice};
 
 const LONGEST_SPIN: Duration = Duration::from_millis(10);
@@ -198,6 +201,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         io: args.io.into(),
         drain: args.drain,
         value_bytes: args.largest_value,
+        requests: None,
         protocol: args.protocol.map(Protocol::from),
         tls: args.tls_cert.map(|certificates| TlsFiles {
             clients: args.tls_client_ca,

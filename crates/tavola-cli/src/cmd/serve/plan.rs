@@ -36,6 +36,8 @@ pub struct Plan {
     /// How long clients may take to end what they have begun.
     pub drain: Duration,
     pub value_bytes: usize,
+    /// Requests of a client in a row, if not as many as usual.
+    pub requests: Option<usize>,
     pub protocol: Option<Protocol>,
     /// A file of users; none: anybody may come.
     pub users: Option<PathBuf>,

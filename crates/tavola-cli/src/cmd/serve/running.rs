@@ -12,6 +12,7 @@ use tavola::Table;
 use tavola_server::memcached::{Memcached, Rules, Users};
 use tavola_server::{Address, Options, Server, Tls};
 
+use super::guessing;
 use super::identity::{self, PidFile};
 use super::notice;
 use super::plan::Plan;
@@ -131,6 +132,7 @@ impl<'a> Running<'a> {
         }
         let mut rules = Rules {
             value_bytes: plan.value_bytes,
+            requests: plan.requests.unwrap_or(Rules::default().requests),
             protocol: plan.protocol,
             users: users.clone(),
             flush: plan.flush,
@@ -139,6 +141,7 @@ impl<'a> Running<'a> {
             prefixes: plan.prefixes,
             verbosity: plan.verbosity,
             shutdown: None,
+            on_guessing: Some(Arc::new(guessing::warning(plan.voice))),
         };
         if plan.shutdown {
             let end = signals.end().map_err(failed("heeding signals"))?;

@@ -10,18 +10,24 @@
 
 mod users;
 
+use std::time::Duration;
+
 use tavola_proto::binary::{self, Command, Header, Status, answer};
 use tavola_proto::text::{self, answer as line};
 use tavola_proto::{Decoder, Protocol, Request, Sasl};
 
 use super::tally::Event;
-use super::work::Work;
+use super::work::{After, Work};
 use crate::net::Output;
 
 pub use users::{BadUsers, Users};
 
 /// The mechanisms of SASL that are spoken.
 const MECHANISMS: &[u8] = b"PLAIN";
+/// So many wrong passwords end a connection.
+pub(super) const MOST_WRONG: u32 = 3;
+/// How long the answer to the last of them is kept back, so that guessing takes its time.
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 /// What an answer takes at most.
 const ANSWER_BYTES: usize = 64;
 
@@ -35,16 +41,14 @@ pub(super) fn ask(decoder: &mut Decoder, first: u8) {
     }
 }
 
-/// Answers a request about who the client is; false: it is about something else.
+/// Answers a request about who the client is; `None`: it is about something else.
 pub(super) fn answer(
     work: &Work,
     decoder: &mut Decoder,
     request: &Request<'_>,
     output: &mut Output,
-) -> bool {
-    let Some(users) = work.shared.rules.users.as_ref() else {
-        return false;
-    };
+) -> Option<After> {
+    let users = work.shared.rules.users.as_ref()?;
     match request {
         Request::Text(text::Request::Authenticate { name, password }) => {
             let is_known = users.know(name, password);
@@ -54,10 +58,17 @@ pub(super) fn answer(
                 true => line::STORED,
                 false => line::AUTH_FAILED,
             });
-            true
+            Some(after(is_known))
         }
         Request::Binary(request) => step(work, users, decoder, request, output),
-        _ => false,
+        _ => None,
+    }
+}
+
+fn after(is_known: bool) -> After {
+    match is_known {
+        true => After::GoOn,
+        false => After::WrongPassword,
     }
 }
 
@@ -67,24 +78,24 @@ fn step(
     decoder: &mut Decoder,
     request: &binary::Request<'_>,
     output: &mut Output,
-) -> bool {
+) -> Option<After> {
     let header = &request.header;
-    match &request.command {
-        Command::SaslList => answer::text(output.room(ANSWER_BYTES), header, MECHANISMS),
+    let is_known = match &request.command {
+        Command::SaslList => {
+            answer::text(output.room(ANSWER_BYTES), header, MECHANISMS);
+            return Some(After::GoOn);
+        }
         Command::SaslAuth { mechanism, data } => {
-            let is_known = *mechanism == MECHANISMS
-                && plain(data).is_some_and(|(name, password)| users.know(name, password));
-            count(work, is_known);
-            tell(decoder, header, is_known, output);
+            *mechanism == MECHANISMS
+                && plain(data).is_some_and(|(name, password)| users.know(name, password))
         }
         // PLAIN has one step.
-        Command::SaslStep { .. } => {
-            count(work, false);
-            tell(decoder, header, false, output);
-        }
-        _ => return false,
-    }
-    true
+        Command::SaslStep { .. } => false,
+        _ => return None,
+    };
+    count(work, is_known);
+    tell(decoder, header, is_known, output);
+    Some(after(is_known))
 }
 
 fn count(work: &Work, is_known: bool) {

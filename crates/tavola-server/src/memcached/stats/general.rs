@@ -100,6 +100,7 @@ fn commands(work: &Work, tell: &mut Tell<'_>) {
         ("store_no_memory", Event::NoMemory),
         ("auth_cmds", Event::Auth),
         ("auth_errors", Event::AuthError),
+        ("auth_closed", Event::AuthClosed),
     ] {
         tell(name, &sums.of(event));
     }

@@ -15,7 +15,7 @@ use crate::net::{Address, TLS_OUTPUT_BYTES};
 /// or as a list of which nothing is there.
 pub(in crate::memcached) fn settings(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
     listening(work, tell)?;
-    serving(work, tell);
+    serving(work, tell)?;
     keeping(work, tell);
     tls(work, tell);
     tell("num_napi_ids", &0);
@@ -59,15 +59,15 @@ fn listening(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
     Ok(())
 }
 
-fn serving(work: &Work, tell: &mut Tell<'_>) {
+fn serving(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
     let setup = work.meter.setup();
     tell("num_threads", &work.shared.tallies.threads());
     tell("num_threads_per_udp", &0);
     tell("stat_key_prefix", &work.shared.prefixes.delimiter());
     tell("detail_enabled", &yes(work.shared.prefixes.is_on()));
-    tell("reqs_per_event", &crate::memcached::service::REQUESTS);
-    // Without versions it is a hash of the value.
-    tell("cas_enabled", &"yes");
+    tell("reqs_per_event", &work.shared.rules.requests);
+    // Without versions the unique number is a hash of the value.
+    tell("cas_enabled", &yes(work.table().stats()?.has_versions));
     tell("tcp_backlog", &setup.backlog);
     let protocol = work.shared.rules.protocol;
     let spoken = match protocol {
@@ -88,6 +88,7 @@ fn serving(work: &Work, tell: &mut Tell<'_>) {
     tell("item_size_max", &work.shared.rules.value_bytes);
     tell("maxconns_fast", &yes(setup.refuses));
     tell("hashpower_init", &0);
+    Ok(())
 }
 
 /// What memcached does to its memory, and what it is told of.

@@ -51,6 +51,10 @@ pub(super) struct Connection<S> {
     pub(super) held: usize,
     /// Whether it stands in the list of those that have a turn without an event.
     pub(super) queued: bool,
+    /// Whether it is counted among those that are held or linger.
+    pub(super) is_timed: bool,
+    /// Whether a drain ended it while nothing was under way.
+    pub(super) is_retired: bool,
     /// Until when the handshake of TLS has to be done; none: it is, or there is none.
     pub(super) handshake: Option<Instant>,
     /// Until when a drain waits for the first request; none: something has come.
@@ -67,12 +71,14 @@ pub(super) struct Connection<S> {
 /// |---|---|---|---|
 /// | `Open` | while the output has room | yes | `Ended`, `Closing` |
 /// | `Ended`: by the client | no | while the service says `Again` | closed when all is sent |
+/// | `Held`: by the service, which will close | no | no | `Closing`, when its time has come |
 /// | `Closing`: by the service, or what comes is not TLS | no | no | `Lingering` when all is sent |
 /// | `Lingering`: for the client to close | and throws away | no | closed, soon at the latest |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Open,
     Ended,
+    Held { until: Instant },
     Closing,
     Lingering { until: Instant },
 }
@@ -132,6 +138,8 @@ impl<S> Connection<S> {
             dry: false,
             held: 0,
             queued: false,
+            is_timed: false,
+            is_retired: false,
             handshake: stream.is_handshaking().then(|| now + limits.handshake),
             first_until: Some(now + FIRST),
             stream,
@@ -178,8 +186,11 @@ impl<S> Connection<S> {
         way: Way,
     ) -> Result<(), Gone> {
         self.dry = false;
-        if let Stage::Lingering { .. } = self.stage {
-            return self.throw_away(desk, counters);
+        match self.stage {
+            Stage::Lingering { .. } => return self.throw_away(desk, counters),
+            // Nothing is waited for, so this is the end of the connection.
+            Stage::Held { .. } => return Err(Gone::Lost),
+            Stage::Open | Stage::Ended | Stage::Closing => {}
         }
         self.send(desk.now, counters)?;
         if self.stage == Stage::Closing || self.output.is_full() {
@@ -351,12 +362,17 @@ impl<S> Connection<S> {
                 self.stage = Stage::Closing;
                 self.input = Input::default();
             }
+            Next::CloseAfter(pause) => {
+                let until = desk.now + pause;
+                self.stage = Stage::Held { until };
+                self.input = Input::default();
+            }
         }
         Ok(())
     }
 
     fn send(&mut self, now: Instant, counters: &ThreadCounters) -> Result<(), Gone> {
-        if self.is_sent() {
+        if self.is_sent() || matches!(self.stage, Stage::Held { .. }) {
             return Ok(());
         }
         let size = self.stream.send(&mut self.output)?;

@@ -5,9 +5,11 @@
 //! has its turn before any has a second, but for one thing: who was alone in a round may be read a
 //! few times more without a wait, as it mostly is who asks next (`guess`); what it sent over a Unix
 //! socket is taken out of that at the end (`left`). With an io_uring, short answers of a round wait
-//! until those of 32 connections or of all are there (`together`).
+//! until those of 32 connections or of all are there (`together`). How connections end, and which
+//! of them have to by a time, is in `ending`.
 
 mod connection;
+mod ending;
 mod guess;
 mod slots;
 mod spin;
@@ -44,11 +46,6 @@ pub(crate) use slots::Token;
 
 /// The word of the bell among events; no token has it, as there are fewer than 2^32 connections.
 const BELL: u64 = u64::MAX;
-/// How long a client may take to close its side after the service closed.
-const LINGER: Duration = Duration::from_secs(1);
-/// Times are looked at so often at most, and at least.
-const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
-
 /// The loop of one thread.
 #[derive(Debug)]
 pub(crate) struct Loop<W: Worker> {
@@ -64,7 +61,8 @@ pub(crate) struct Loop<W: Worker> {
     guess: Guess,
     /// When times are looked at again.
     next_look: Instant,
-    lingering: usize,
+    /// Connections that are held or linger.
+    timed: u32,
     /// Connections whose handshake of TLS is under way.
     handshaking: usize,
     draining: Option<Instant>,
@@ -97,7 +95,7 @@ impl<W: Worker> Loop<W> {
             spin: Spin::new(limits.spin),
             guess: Guess::default(),
             next_look: now,
-            lingering: 0,
+            timed: 0,
             handshaking: 0,
             draining: None,
             stopping: false,
@@ -215,7 +213,7 @@ impl<W: Worker> Loop<W> {
             return Some(Duration::ZERO);
         }
         let idle_timeout = self.desk.limits.idle_timeout.is_some();
-        let ends = self.lingering > 0 || self.handshaking > 0 || self.draining.is_some();
+        let ends = self.timed > 0 || self.handshaking > 0 || self.draining.is_some();
         let look = idle_timeout || ends;
         (look && self.connections.len() > 0)
             .then(|| self.next_look.saturating_duration_since(Instant::now()))
@@ -348,18 +346,7 @@ impl<W: Worker> Loop<W> {
                 .tls_sessions
                 .add(is_new);
         }
-        if connection.stage == Stage::Closing && connection.output.is_empty() {
-            connection.stream.say_end();
-        }
-        let sent = connection.is_sent();
-        if connection.stage == Stage::Closing && sent {
-            connection.stream.finish();
-            let until = now + LINGER;
-            connection.stage = Stage::Lingering { until };
-            self.lingering += 1;
-            self.next_look = self.next_look.min(until);
-        }
-        let quiet = sent && !connection.again;
+        let quiet = connection.is_sent() && !connection.again;
         if connection.stage == Stage::Ended && quiet {
             return self.close(token, Gone::Done);
         }
@@ -367,10 +354,15 @@ impl<W: Worker> Loop<W> {
         if self.draining.is_some() && connection.stage == Stage::Open && quiet {
             let asks = !connection.input.is_empty() || connection.awaits_first(now);
             if connection.dry && !asks {
-                return self.close(token, Gone::Done);
+                connection.stage = Stage::Closing;
+                connection.is_retired = true;
             }
             // Something may have come since it was last read.
             queue |= !connection.dry;
+        }
+        if let Some(until) = connection.end_side(now) {
+            self.timed += u32::from(!std::mem::replace(&mut connection.is_timed, true));
+            self.next_look = self.next_look.min(until);
         }
         if queue && !connection.queued {
             connection.queued = true;
@@ -386,10 +378,11 @@ impl<W: Worker> Loop<W> {
         };
         let reads = match connection.stage {
             Stage::Open => !connection.output.is_full(),
-            Stage::Ended | Stage::Closing => false,
+            Stage::Ended | Stage::Held { .. } | Stage::Closing => false,
             Stage::Lingering { .. } => true,
         };
-        let interest = (reads, !connection.is_sent());
+        let is_held = matches!(connection.stage, Stage::Held { .. });
+        let interest = (reads, !connection.is_sent() && !is_held);
         if interest == connection.interest {
             return;
         }
@@ -400,51 +393,6 @@ impl<W: Worker> Loop<W> {
         let word = token.to_word();
         if self.poll.change(&connection.stream, word, flags).is_err() {
             self.close(token, Gone::Done);
-        }
-    }
-
-    /// Closes what was idle or lingered for too long, and all when the time of a drain is over.
-    fn look_at_times(&mut self) {
-        let now = self.desk.now;
-        let idle_timeout = self.desk.limits.idle_timeout;
-        let drain_over = self.draining.is_some_and(|until| now >= until);
-        let drains = self.draining.is_some();
-        let over = |connection: &Connection<W::Session>| {
-            let idle = now.saturating_duration_since(connection.last_byte);
-            match connection.stage {
-                Stage::Lingering { until } if now >= until || drain_over => Some(Gone::Done),
-                Stage::Lingering { .. } => None,
-                _ if drains
-                    && connection.is_idle()
-                    && (drain_over || !connection.awaits_first(now)) =>
-                {
-                    Some(Gone::Done)
-                }
-                _ if drain_over => Some(Gone::CutOff),
-                _ if connection.handshake.is_some_and(|until| now >= until) => {
-                    Some(Gone::Handshake)
-                }
-                _ => idle_timeout
-                    .is_some_and(|timeout| idle >= timeout)
-                    .then_some(Gone::Idle),
-            }
-        };
-        let found = self.connections.iter();
-        let found: Vec<_> = found
-            .filter_map(|(token, connection)| Some((token, over(connection)?)))
-            .collect();
-        for (token, gone) in found {
-            self.close(token, gone);
-        }
-        let look = idle_timeout.map_or(LOOKS.1, |timeout| (timeout / 4).clamp(LOOKS.0, LOOKS.1));
-        let look = if self.lingering > 0 || drains {
-            look.min(LINGER / 4)
-        } else {
-            look
-        };
-        self.next_look = now + look;
-        if let Some(until) = self.draining {
-            self.next_look = self.next_look.min(until.max(now));
         }
     }
 
@@ -464,9 +412,7 @@ impl<W: Worker> Loop<W> {
             Gone::CutOff => counters.cut_off.add(1),
             Gone::Panic => counters.panics.add(1),
         }
-        if let Stage::Lingering { .. } = connection.stage {
-            self.lingering -= 1;
-        }
+        self.timed -= u32::from(connection.is_timed);
         if connection.handshake.is_some() {
             self.handshaking -= 1;
             counters.tls_handshake_errors.add(1);

@@ -12,6 +12,14 @@ const WAKE_UP: Duration = Duration::from_micros(50);
 const MOST_PATIENCE: u32 = 1024;
 /// Who comes back so late was not alone on its CPU.
 const AWAY: Duration = Duration::from_micros(2);
+/// Who comes back so late was preempted: a client that answers has less to do, a busy process has
+/// the CPU for the rest of its slice, which is milliseconds.
+const PREEMPTED: Duration = Duration::from_micros(400);
+/// How long a thread that was preempted does not spin, the first time and at most. Even if another
+/// process is always busy, a slice is lost to it once in the longest rest alone.
+const RESTS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(6400));
+/// So many spins without preemption make the rest short again.
+const UNDISTURBED: u32 = 4096;
 
 /// Whether a thread was busy lately, so that spinning pays.
 ///
@@ -19,6 +27,7 @@ const AWAY: Duration = Duration::from_micros(2);
 /// |---|---|---|
 /// | busy: spins | an event came while it spun | after 8 spins in a row for nothing |
 /// | idle: sleeps at once | after as many short sleeps as its patience | |
+/// | resting: sleeps at once | after its rest | when it was preempted while it spun |
 ///
 /// A spin is for nothing in which no event came, or one came while others had the CPU: to sleep
 /// would have given it to them as well, with fewer calls. What was there already counts neither
@@ -26,6 +35,12 @@ const AWAY: Duration = Duration::from_micros(2);
 /// sleep at first; it doubles with each time that the thread became busy and spun for nothing, and
 /// is one again after an event that came while it spun. So a client that asks too rarely for a
 /// spin to catch, and too often for sleeps to be long, costs hardly any spins.
+///
+/// A thread that sleeps is run as soon as an event comes: the scheduler lets it go before others,
+/// as it has used little of its share. A thread that spins beside a busy process uses its share up
+/// and then waits for a whole slice of the other, events or not. So it stops as soon as it finds
+/// that it was preempted. The rest doubles with each time, and is short again after many spins
+/// that were not disturbed.
 #[derive(Debug)]
 pub(super) struct Spin {
     time: Duration,
@@ -36,6 +51,14 @@ pub(super) struct Spin {
     patience: u32,
     /// Short sleeps since it was last busy.
     short_sleeps: u32,
+    /// Who comes back so late was preempted.
+    slice: Duration,
+    /// Until when it does not spin.
+    rests_until: Option<Instant>,
+    /// How long the next rest is.
+    rest: Duration,
+    /// Spins since it was last preempted.
+    undisturbed: u32,
 }
 
 impl Spin {
@@ -46,6 +69,10 @@ impl Spin {
             is_apart: false,
             patience: 1,
             short_sleeps: 0,
+            slice: PREEMPTED,
+            rests_until: None,
+            rest: RESTS.0,
+            undisturbed: 0,
         }
     }
 
@@ -71,7 +98,8 @@ impl Spin {
             poll.wait(timeout);
             return;
         }
-        if self.is_busy() && self.spin(poll) {
+        let now = Instant::now();
+        if self.is_busy() && !self.is_resting(now) && self.spin(poll, now) {
             return;
         }
         let asleep = Instant::now();
@@ -81,21 +109,30 @@ impl Spin {
     }
 
     /// Looks for events for a while; false: none came.
-    fn spin(&mut self, poll: &mut Poll) -> bool {
-        let start = Instant::now();
+    fn spin(&mut self, poll: &mut Poll, start: Instant) -> bool {
         if poll.wait(Some(Duration::ZERO)) {
             // It was there before: that does not tell whether spinning pays.
             return true;
         }
+        let mut looked = start;
         loop {
-            let looked = Instant::now();
+            let before = std::mem::replace(&mut looked, Instant::now());
+            if looked - before >= self.slice {
+                self.preempted(looked);
+                return false;
+            }
             if looked - start >= self.time {
                 self.missed();
                 return false;
             }
             // Others who want this CPU come first, the client perhaps.
             std::thread::yield_now();
-            let is_shared = looked.elapsed() >= AWAY;
+            let away = looked.elapsed();
+            if away >= self.slice {
+                self.preempted(looked + away);
+                return false;
+            }
+            let is_shared = away >= AWAY;
             if poll.wait(Some(Duration::ZERO)) {
                 if is_shared {
                     self.missed();
@@ -105,6 +142,27 @@ impl Spin {
                 return true;
             }
         }
+    }
+
+    /// Whether it was preempted lately.
+    fn is_resting(&mut self, now: Instant) -> bool {
+        let is_resting = self.rests_until.is_some_and(|until| now < until);
+        if !is_resting {
+            self.rests_until = None;
+            self.undisturbed = self.undisturbed.saturating_add(1);
+            if self.undisturbed >= UNDISTURBED {
+                self.rest = RESTS.0;
+            }
+        }
+        is_resting
+    }
+
+    /// Another process had the CPU while it spun.
+    fn preempted(&mut self, now: Instant) {
+        self.rests_until = Some(now + self.rest);
+        self.rest = (self.rest * 2).min(RESTS.1);
+        self.undisturbed = 0;
+        self.is_apart = false;
     }
 
     fn missed(&mut self) {
@@ -137,6 +195,8 @@ mod tests {
         poll.add(post.bell(), 1, EventFlags::IN).expect("added");
         // A sleep of nothing is short by this, however long the test is kept from going on.
         let mut spin = Spin::new(Duration::from_secs(600));
+        // Other tests may have this CPU, which is not what is tried here.
+        spin.slice = Duration::MAX;
         assert_eq!(spin.misses, MISSES);
         post.push(());
         spin.wait(&mut poll, None);
@@ -174,6 +234,45 @@ mod tests {
         assert!(!spin.is_busy(), "a spin of late was for nothing");
         spin.slept_short();
         assert!(spin.is_busy());
+    }
+
+    #[test]
+    fn a_spin_ends_when_another_process_had_the_cpu() {
+        let mut poll = Poll::new().expect("an epoll");
+        let mut spin = Spin::new(Duration::from_secs(600));
+        // Every return is late by this.
+        spin.slice = Duration::from_nanos(1);
+        spin.caught();
+        spin.wait(&mut poll, Some(Duration::from_millis(1)));
+        assert!(
+            !spin.is_resting(Instant::now()),
+            "it did not spin: the wait is shorter"
+        );
+        spin.time = Duration::from_millis(1);
+        spin.wait(&mut poll, Some(Duration::from_millis(2)));
+        assert_eq!((spin.misses, spin.undisturbed), (0, 0));
+        assert_eq!(spin.rest, 2 * RESTS.0);
+    }
+
+    #[test]
+    fn a_thread_that_was_preempted_rests_ever_longer() {
+        let mut spin = Spin::new(Duration::from_millis(20));
+        let mut now = Instant::now();
+        for rest_ms in [100, 200, 400, 800, 1600, 3200, 6400, 6400] {
+            let rest = Duration::from_millis(rest_ms);
+            assert!(!spin.is_resting(now));
+            spin.caught();
+            spin.preempted(now);
+            assert!(!spin.is_apart(), "somebody else has this CPU");
+            assert!(spin.is_resting(now + rest - Duration::from_millis(1)));
+            now += rest;
+        }
+        for _ in 0..UNDISTURBED {
+            assert!(!spin.is_resting(now));
+        }
+        spin.preempted(now);
+        assert!(spin.is_resting(now + RESTS.0 / 2));
+        assert!(!spin.is_resting(now + RESTS.0));
     }
 
     #[test]

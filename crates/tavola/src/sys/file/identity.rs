@@ -43,8 +43,8 @@ fn birth(fd: BorrowedFd<'_>) -> io::Result<u64> {
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::super::super::testing::TempDir;
-    use crate::sys::testing::create_named;
     use super::*;
+    use crate::sys::testing::create_named;
     use std::os::fd::AsFd;
     use std::os::unix::fs::MetadataExt;
     use std::time::UNIX_EPOCH;

@@ -26,7 +26,7 @@ pub(crate) fn address_limit() -> Option<u64> {
     };
     // SAFETY: a valid place for the answer.
     unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
-    (limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as u64)
+    (limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
 /// What names a process; within one boot, equal fields mean the same process.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use tavola_server::Io;
 
+use super::super::parse_spin;
+use super::super::plan::SPIN;
 use super::secure::Secure;
 use crate::error::CliError;
 
@@ -14,19 +16,22 @@ Extended options:
   idle_timeout=SECONDS  close connections on which nothing comes or goes
   io=CALLS              by which calls short answers go out to clients that ask at the same
                         time: auto (default), epoll, uring; memcached has no such option
+  spin=TIME             how long a thread that was busy looks for more to do before it sleeps:
+                        50us (default), up to 10ms; 0: not at all; memcached has no such option
   ssl_chain_cert=FILE   certificate of the server and those that lead to its authority, in PEM
   ssl_key=FILE          its private key in PEM, if it is not in the same file
   ssl_ca_cert=FILE      authorities of clients, in PEM
   ssl_verify_mode=NUM   certificates of clients: 0 none (default), 1 if they have one, 2 or 3 all
   ssl_min_version=NUM   2: TLS 1.2 and 1.3 (default), 3: TLS 1.3 alone
-  All others of memcached 1.6 are accepted and change nothing, but for these, which are
-  refused: ext_path (there is no external storage), proxy_*, ssl_ciphers, and
+  All others of memcached 1.6 are accepted and change nothing, except these, which are
+  refused: the path of an external storage, those of the proxy, ssl_ciphers, and
   ssl_keyformat other than 1.
 
 Examples:
   tavola-memcached -m 1024 -c 4096 -t 8
   tavola-memcached -s /run/user/1000/cache.sock -a 770
   tavola-memcached -l 0.0.0.0 -Z -o ssl_chain_cert=host.pem,ssl_key=host.key -Y users -d
+  tavola memcached -m 1024 -c 4096 -t 8  the same program by its other name
   tavola get memcached-11211 KEY         the same table, without a socket
 
 The table stays when the server ends, and has its keys when it starts again. Where memcached
@@ -40,6 +45,7 @@ pub struct Extended {
     pub refuses: bool,
     pub idle_timeout: Option<Duration>,
     pub io: Io,
+    pub spin: Duration,
     pub secure: Secure,
 }
 
@@ -102,6 +108,7 @@ impl Extended {
             refuses: true,
             idle_timeout: None,
             io: Io::Auto,
+            spin: SPIN,
             secure: Secure::default(),
         };
         let options = all.iter().flat_map(|one| one.split(','));
@@ -132,6 +139,10 @@ impl Extended {
                     Some("uring") => Io::Uring,
                     _ => return Err("-o io is one of auto, epoll, uring".into()),
                 };
+            }
+            "spin" => {
+                let time = value.ok_or("-o spin needs a time, as 50us")?;
+                self.spin = parse_spin(time)?;
             }
             "ext_path" => return Err("there is no external storage: leave ext_path out".into()),
             _ if name.starts_with("proxy_") => {
@@ -166,6 +177,7 @@ mod tests {
             refuses: true,
             idle_timeout: None,
             io: Io::Auto,
+            spin: SPIN,
             secure: Secure::default(),
         };
         for text in [
@@ -186,6 +198,9 @@ mod tests {
             "idle_timeout=soon",
             "io",
             "io=select",
+            "spin",
+            "spin=soon",
+            "spin=1",
             "ext_path=/x:1G",
             "proxy_uring",
             "ssl_bogus=x",
@@ -197,10 +212,12 @@ mod tests {
 
     #[test]
     fn some_options_mean_something() {
-        let all = read("no_maxconns_fast,idle_timeout=60,io=epoll").unwrap();
+        let all = read("no_maxconns_fast,idle_timeout=60,io=epoll,spin=20us").unwrap();
         assert!(!all.refuses);
         assert_eq!(all.idle_timeout, Some(Duration::from_secs(60)));
         assert_eq!(all.io, Io::Epoll);
+        assert_eq!(all.spin, Duration::from_micros(20));
+        assert_eq!(read("spin=0").unwrap().spin, Duration::ZERO);
         assert!(IDLE.is_sorted());
     }
 }

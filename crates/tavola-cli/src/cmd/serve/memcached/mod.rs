@@ -1,4 +1,4 @@
-//! `tavola-memcached`: the same server with the flags of memcached 1.6.
+//! `tavola-memcached` and `tavola memcached`: the same server with the flags of memcached 1.6.
 
 mod extended;
 mod secure;
@@ -14,13 +14,18 @@ use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser};
 use tavola_server::memcached::{Protocol, VERSION};
 
 use super::place::{self, Place};
-use super::plan::{Plan, SPIN, TablePlan, Voice};
+use super::plan::{Plan, TablePlan, Voice};
 use super::{at_least_one, running};
 use crate::error::CliError;
 use extended::Extended;
 
-/// The program's name: by it the command knows that it is asked with these flags.
+/// The program's name: by it the command knows that it is asked with these flags. `make install`
+/// makes it a file of its own, so that a script that resolves links does not lose it.
 pub const NAME: &str = "tavola-memcached";
+/// The command that has these flags where the program has another name.
+const COMMAND: &str = "memcached";
+/// How help calls the program then.
+const BY_COMMAND: &str = "tavola memcached";
 /// What words that are no flags are called.
 const STRAYS: &str = "strays";
 /// Names the users where `-S` is given without `-Y`, as for memcached.
@@ -28,17 +33,16 @@ const SASL_USERS: &str = "MEMCACHED_SASL_PWDB";
 /// Names a file for the port that was chosen, as for memcached.
 const PORT_FILE: &str = "MEMCACHED_PORT_FILENAME";
 
-/// The flags.
+/// Serve a table with the flags of memcached
 #[derive(Parser)]
 #[command(name = NAME, disable_version_flag = true, disable_help_flag = true)]
 #[command(args_override_self = true, infer_long_args = true)]
-#[command(about = "Serve a table of Tavola with the flags of memcached")]
 #[command(after_help = extended::HELP)]
-struct Flags {
-    /// TCP port (-1: any that is free; 0: none)
-    #[arg(short, long, value_name = "NUM", default_value = "11211")]
+pub struct Flags {
+    /// TCP port (-1: any that is free; 0: none) [default: that of -U, else 11211]
+    #[arg(short, long, value_name = "NUM")]
     #[arg(allow_negative_numbers = true, value_parser = parse_port)]
-    port: Port,
+    port: Option<Port>,
     /// Unix socket to listen on, instead of TCP
     #[arg(short = 's', long, value_name = "FILE")]
     unix_socket: Option<PathBuf>,
@@ -63,13 +67,16 @@ struct Flags {
     /// Threads that serve
     #[arg(short, long, value_name = "NUM", value_parser = at_least_one, default_value = "4")]
     threads: usize,
-    /// Largest value: 1k to 1024m
+    /// Largest value: 1k to 1024m, up to half of the memory
     #[arg(short = 'I', long, value_name = "NUM", value_parser = parse_item_size)]
     #[arg(default_value = "1m")]
     max_item_size: usize,
     /// Queue of connections that wait to be accepted
     #[arg(short = 'b', long, value_name = "NUM", default_value_t = 1024)]
     listen_backlog: u32,
+    /// Requests of a client in a row, before others have their turn [default: 256]
+    #[arg(short = 'R', long, value_name = "NUM", value_parser = at_least_one)]
+    max_reqs_per_event: Option<usize>,
     /// Protocol: auto, ascii or binary
     #[arg(short = 'B', long, value_name = "NAME", value_parser = parse_protocol)]
     protocol: Option<Asked>,
@@ -145,12 +152,10 @@ struct Flags {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Accepted without effect")]
 struct Idle {
-    /// UDP port: 0; there is no UDP
-    #[arg(short = 'U', long, value_name = "NUM", default_value_t = 0)]
-    udp_port: u16,
-    /// Requests of a client in a row
-    #[arg(short = 'R', long, value_name = "NUM", value_parser = at_least_one)]
-    max_reqs_per_event: Option<usize>,
+    /// UDP port: there is no UDP, and a port other than 0 is warned of
+    #[arg(short = 'U', long, value_name = "NUM", default_value = "0")]
+    #[arg(allow_negative_numbers = true, value_parser = parse_port)]
+    udp_port: Port,
     /// Lock memory
     #[arg(short = 'k', long)]
     lock_memory: bool,
@@ -179,12 +184,23 @@ enum Asked {
     One(Protocol),
 }
 
-/// Whether this process was started by this name.
-pub fn is_asked() -> bool {
-    let name = env::args_os().next().unwrap_or_default();
-    Path::new(&name)
-        .file_name()
-        .is_some_and(|name| name == NAME)
+/// The arguments of this process behind what says that they are of memcached: the program's name,
+/// or the first word of them. `None`: nothing says so.
+pub fn asked() -> Option<Vec<OsString>> {
+    asked_by(env::args_os().collect())
+}
+
+fn asked_by(mut words: Vec<OsString>) -> Option<Vec<OsString>> {
+    let name = words.first().map(Path::new).and_then(Path::file_name);
+    if name.is_some_and(|name| name == NAME) {
+        return Some(words);
+    }
+    if words.get(1).is_some_and(|word| word == COMMAND) {
+        words.remove(0);
+        words[0] = BY_COMMAND.into();
+        return Some(words);
+    }
+    None
 }
 
 /// The whole description of the flags.
@@ -192,9 +208,9 @@ pub fn command() -> clap::Command {
     Flags::command()
 }
 
-/// Reads the arguments of this process; errors of usage are clap's.
-pub fn parse() -> Result<Asking, clap::Error> {
-    read(env::args_os()).map(Asking)
+/// Reads what [`asked`] found; errors of usage are clap's.
+pub fn parse(words: Vec<OsString>) -> Result<Flags, clap::Error> {
+    read(words.into_iter())
 }
 
 fn read(words: impl Iterator<Item = OsString>) -> Result<Flags, clap::Error> {
@@ -210,31 +226,29 @@ fn read(words: impl Iterator<Item = OsString>) -> Result<Flags, clap::Error> {
     Ok(Flags { strays, ..flags })
 }
 
-/// What this process was asked for.
-pub struct Asking(Flags);
-
-impl Asking {
+impl Flags {
     pub fn run(self) -> Result<ExitCode, CliError> {
-        if self.0.version {
+        if self.version {
             println!("memcached {VERSION}");
             return Ok(ExitCode::SUCCESS);
         }
-        if self.0.license {
+        if self.license {
             println!("Tavola may be used under the licence MIT or Apache-2.0, as you choose.");
             return Ok(ExitCode::SUCCESS);
         }
-        for stray in &self.0.strays {
+        for stray in &self.strays {
             eprintln!("{NAME}: {} is no flag and has no effect", stray.display());
         }
-        running::run(&self.0.plan()?)
-    }
-}
-
-impl Flags {
-    fn plan(self) -> Result<Plan, CliError> {
-        if self.idle.udp_port != 0 {
-            return Err(sentence("there is no UDP here: leave -U out, or say -U 0"));
+        let has_udp = self.idle.udp_port != Port::None;
+        let plan = self.plan()?;
+        if has_udp {
+            plan.voice
+                .warn("there is no UDP here: -U has no effect; clients connect by TCP");
         }
+        running::run(&plan)
+    }
+
+    fn plan(self) -> Result<Plan, CliError> {
         if rustix::process::geteuid().is_root() && self.user.is_none() {
             return Err(sentence(
                 "root must say which user to become: -u nobody, say; -u root to stay root",
@@ -248,6 +262,12 @@ impl Flags {
             .map_err(CliError::Sentence)?;
         let (places, default_place) = self.places()?;
         let memory = (self.memory_limit as u64).saturating_mul(1 << 20);
+        if self.max_item_size as u64 > memory / 2 {
+            return Err(sentence(
+                "the largest value (-I) is more than half of the memory (-m): \
+                 give more memory, or a smaller -I",
+            ));
+        }
         let name = match &self.table {
             Some(name) => name.clone(),
             None => self.table_name(),
@@ -269,10 +289,11 @@ impl Flags {
             refuses: extended.refuses,
             backlog: self.listen_backlog,
             idle_timeout: extended.idle_timeout,
-            spin: SPIN,
+            spin: extended.spin,
             io: extended.io,
             drain: Duration::from_secs(10),
             value_bytes: self.max_item_size,
+            requests: self.max_reqs_per_event,
             protocol,
             users,
             tls,
@@ -331,7 +352,7 @@ impl Flags {
             let place = Place::Unix(path.clone());
             return Ok((vec![place.clone()], place));
         }
-        let port = match self.port {
+        let port = match self.port() {
             Port::None => return Err(sentence("-p 0 leaves nothing to listen on: add -s FILE")),
             Port::Free => 0,
             Port::Number(port) => port,
@@ -346,14 +367,22 @@ impl Flags {
             }
         }
         let default = Place::loopback(port);
-        if places.is_empty() && self.port != Port::Number(place::PORT) {
+        if places.is_empty() && self.port() != Port::Number(place::PORT) {
             places.push(default.clone());
         }
         Ok((places, default))
     }
 
+    /// As memcached has it: a port for UDP alone is one for TCP, too.
+    fn port(&self) -> Port {
+        self.port.unwrap_or(match self.idle.udp_port {
+            Port::None => Port::Number(place::PORT),
+            port => port,
+        })
+    }
+
     fn table_name(&self) -> OsString {
-        let end = match (&self.unix_socket, self.port) {
+        let end = match (&self.unix_socket, self.port()) {
             (Some(path), _) => place::file_name(path),
             (None, Port::Number(port)) => port.to_string(),
             (None, Port::Free | Port::None) => "any".to_string(),

@@ -20,6 +20,37 @@ fn the_description_of_the_flags_is_sound() {
 }
 
 #[test]
+fn it_is_asked_for_by_the_name_of_the_program_or_by_a_command() {
+    let asked = |words: &[&str]| asked_by(words.iter().map(OsString::from).collect());
+    let rest = |words: &[&str]| Some(words.iter().map(OsString::from).collect::<Vec<_>>());
+    for (words, found) in [
+        (
+            &["/x/tavola-memcached", "-m", "5"][..],
+            &["/x/tavola-memcached", "-m", "5"][..],
+        ),
+        (
+            &["tavola", "memcached", "-m", "5"],
+            &["tavola memcached", "-m", "5"],
+        ),
+        (&["/opt/other", "memcached"], &["tavola memcached"]),
+        (
+            &["tavola-memcached", "memcached"],
+            &["tavola-memcached", "memcached"],
+        ),
+    ] {
+        assert_eq!(asked(words), rest(found), "{words:?}");
+    }
+    for words in [
+        &["tavola"][..],
+        &["tavola", "serve", "memcached"],
+        &["memcached"],
+        &[],
+    ] {
+        assert_eq!(asked(words), None, "{words:?}");
+    }
+}
+
+#[test]
 fn without_flags_it_is_as_memcached_but_on_loopback() {
     let plan = plan(&[]).unwrap();
     assert_eq!(plan.table.name, "memcached-11211");
@@ -76,6 +107,7 @@ fn flags_are_written_as_for_memcached() {
         "ascii",
     ]);
     let plan = plan.unwrap();
+    assert_eq!(plan.requests, Some(20));
     assert_eq!(plan.table.name, "memcached-11311");
     let sizes = (plan.table.capacity, plan.table.max_size);
     assert_eq!(sizes, (None, Some(100 << 20)));
@@ -125,6 +157,24 @@ fn arguments_are_read_as_memcached_reads_them() {
 }
 
 #[test]
+fn a_port_for_udp_is_one_for_tcp() {
+    let name = |args: &[&str]| plan(args).unwrap().table.name;
+    assert_eq!(name(&["-U", "7"]), "memcached-7");
+    assert_eq!(name(&["-U", "7", "-p", "8"]), "memcached-8");
+    assert_eq!(name(&["-U", "0"]), "memcached-11211");
+    assert_eq!(name(&["-U", "-1"]), "memcached-any");
+}
+
+#[test]
+fn help_names_no_feature_that_there_is_not() {
+    // memcached's own tests look for these.
+    let help = command().render_long_help().to_string();
+    for absent in ["ext_path", "proxy_config"] {
+        assert!(!help.contains(absent), "{absent}");
+    }
+}
+
+#[test]
 fn of_flags_that_are_given_twice_the_last_one_counts() {
     let plan = plan(&["-m", "64", "-v", "-F", "-c", "5", "-m", "128", "-F", "-v"]).unwrap();
     assert_eq!(plan.table.capacity, Some(128 << 20));
@@ -160,14 +210,16 @@ fn passwords_choose_the_protocol() {
 #[test]
 fn what_memcached_refuses_is_refused() {
     for wrong in [
-        &["-U", "11211"][..],
-        &["-B", "foo"],
+        &["-B", "foo"][..],
         &["-m", "0"],
         &["-m", "1g"],
         &["-t", "0"],
         &["-c", "0"],
         &["-I", "100"],
         &["-I", "2048m"],
+        &["-m", "64", "-I", "256m"],
+        &["-m", "3", "-I", "2m"],
+        &["-M", "-m", "3", "-I", "2m"],
         &["-p", "70000"],
         &["-p", "abc"],
         &["-p", "0"],
