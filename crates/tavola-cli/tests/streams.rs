@@ -201,7 +201,7 @@ fn a_load_into_a_full_table_says_how_far_it_came() {
         .collect();
     let sentence = shell.feed(["load", "t"], lines.as_bytes()).error();
     assert!(
-        sentence.contains("full") && sentence.contains("entries are loaded"),
+        sentence.contains("no room") && sentence.contains("entries are loaded"),
         "{sentence}"
     );
     assert_eq!(shell.run(["get", "t", "k0"]).ok(), value.as_bytes());

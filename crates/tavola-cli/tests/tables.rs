@@ -143,8 +143,8 @@ fn ls_shows_tables_that_cannot_be_read() {
         (2, vec!["open", "1", "2"]),
         "{text}"
     );
-    assert_eq!(rows[1][..4], ["shut", "-", "-", "-"], "{text}");
-    assert!(rows[1][4].contains("refused"), "{text}");
+    assert_eq!(rows[1][..5], ["shut", "-", "-", "-", "-"], "{text}");
+    assert!(rows[1][5].contains("refused"), "{text}");
     assert!(ran.error().contains("shut"));
     let json = shell.run_as_stranger(["ls", "--json"]);
     let text = String::from_utf8(json.out).unwrap();

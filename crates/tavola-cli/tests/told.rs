@@ -92,7 +92,7 @@ fn who_holds_a_lock_is_named() {
     send(Signal::CONT);
     drop(child.stdin.take());
     assert!(child.wait().expect("it ends").success());
-    assert_eq!(shell.run(["get", "t", "k"]).ok(), b"v\n");
+    assert_eq!(shell.run(["get", "t", "k"]).ok(), b"v");
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn a_file_that_is_there_is_left_alone_and_a_failed_copy_leaves_nothing() {
     table.set(b"k", b"v").unwrap();
     std::fs::write(dir.table("taken"), "mine").unwrap();
     let refused = table.copy_to(dir.table("taken"));
-    assert!(matches!(refused, Err(Error::AlreadyExists { .. })));
+    assert!(matches!(refused, Err(Error::NotATable { .. })));
     assert_eq!(std::fs::read(dir.table("taken")).unwrap(), b"mine");
     assert!(matches!(
         table.copy_to(dir.table("t")),

@@ -73,7 +73,7 @@ fn over_log(config: &Config, way: Way, overload: Overload) -> Result<Score> {
         Way::TavolaBlock => tally.check_all(config.share())?,
         _ => tally.check_last(config.share())?,
     }
-    if way != Way::TavolaDrop {
+    if way == Way::TavolaBlock {
         check_none_dropped(&log)?;
     }
     counted(score, &tally)

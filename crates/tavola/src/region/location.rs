@@ -123,7 +123,15 @@ impl Location {
         let info = match self.dir.info_of(&self.name, true) {
             Ok(info) => info,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return not_a_table("it is a symbolic link to a file that is not there");
+                // What had the name may be gone by now.
+                let is_link = self
+                    .dir
+                    .info_of(&self.name, false)
+                    .is_ok_and(|info| info.kind == libc::S_IFLNK);
+                return match is_link {
+                    true => not_a_table("it is a symbolic link to a file that is not there"),
+                    false => Some(Error::AlreadyExists { path: path() }),
+                };
             }
             Err(source) => return Some(told("making the table", &self.path, source)),
         };

@@ -31,6 +31,8 @@ pub(super) struct Effort {
     /// Reliefs since there were more free pages than ever before.
     in_vain: u32,
     most_free: u32,
+    /// Keys that all participants had written when reliefs were in vain for the last time.
+    written: Option<u64>,
     counts: u32,
 }
 
@@ -42,6 +44,7 @@ impl Effort {
             most_naps: NAPS,
             in_vain: 0,
             most_free: 0,
+            written: None,
             counts: COUNTS,
         }
     }
@@ -74,6 +77,17 @@ impl Effort {
         }
         self.in_vain += if is_page { PAGE_IN_VAIN } else { 1 };
         self.in_vain >= IN_VAIN.saturating_mul(shards)
+    }
+
+    /// Whether others have written keys since reliefs were in vain for the last time: they may have
+    /// taken what was won. Then reliefs have a chance again.
+    pub(super) fn others_wrote(&mut self, written: u64) -> bool {
+        let is_news = self.written != Some(written);
+        if is_news {
+            (self.in_vain, self.most_free) = (0, 0);
+            self.written = Some(written);
+        }
+        is_news
     }
 
     /// Whether the counts may be made anew; then reliefs have a chance again.

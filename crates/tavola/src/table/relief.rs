@@ -12,8 +12,8 @@ use crate::alloc::{
 };
 use crate::error::{Error, Result};
 use crate::index::{Squeezed, evict, squeeze};
-use crate::layout::LARGEST_BLOCK;
-use crate::lock::ShardLock;
+use crate::layout::{LARGEST_BLOCK, Participant};
+use crate::lock::{ShardLock, tallies};
 use crate::recover::recover;
 use crate::sync::Ordering;
 
@@ -88,7 +88,9 @@ impl Core {
             None => self.region().geometry().shards(),
         };
         let is_page = relief == Relief::Page;
-        if !effort.is_exhausted(is_page, available(self.region()), shards) {
+        if !effort.is_exhausted(is_page, available(self.region()), shards)
+            || effort.others_wrote(self.written())
+        {
             return Ok(false);
         }
         if !effort.may_count_anew() {
@@ -96,6 +98,19 @@ impl Core {
         }
         self.count_anew(shard, me)?;
         Ok(false)
+    }
+
+    /// Keys that all participants have written.
+    #[cold]
+    fn written(&self) -> u64 {
+        let of = |p: &Participant| {
+            let words = [&p.sets, &p.removes];
+            words
+                .map(|word| word.load(Ordering::Relaxed))
+                .into_iter()
+                .fold(0, u64::wrapping_add)
+        };
+        tallies(self.region()).map(of).fold(0, u64::wrapping_add)
     }
 
     /// Makes the counts anew that say how much room there is: those of a shard, or of all, from
