@@ -74,11 +74,12 @@ impl Table {
     ///
     /// A handle that writes looks for itself, once a second at most, and gives a notice
     /// ([`on_notice`](crate::on_notice)); it does not move over by itself, as what was read and
-    /// what is written then would belong to different tables.
+    /// what is written then would belong to different tables. A lock timeout has to be set again.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) when there is no table of that name any more;
-    /// else as [`Options::open_existing`]. The handle stays as it is then.
+    /// else as [`Options::open_existing`](super::Options::open_existing). The handle stays as it is
+    /// then.
     pub fn refresh(&mut self) -> Result<bool> {
         let reopened = self.reopened()?;
         let is_moved = reopened.is_some();
