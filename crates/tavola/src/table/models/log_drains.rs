@@ -126,7 +126,9 @@ fn repairs() -> Look {
 /// In the end nothing is damaged. `again` may have been drained twice.
 fn is_repaired(table: &Table, told: &Told, again: &[u32]) {
     let more = excess(table, told);
-    assert!(more <= again.len() as u64, "{more} too many");
+    // The damaged line behind one that is drained again is counted, although it was written out.
+    let most = 2 * again.len() as u64;
+    assert!(more <= most, "{more} too many");
     for (number, times) in &told.lock().unwrap().drained {
         let most = 1 + u32::from(again.contains(number));
         assert!(*times <= most, "{number} was drained {times} times");
