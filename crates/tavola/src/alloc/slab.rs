@@ -74,7 +74,7 @@ pub(crate) fn take_block_there(lock: &ShardLock<'_>, class_number: u32) -> Step<
 }
 
 /// Gives out a block of a page that is in the list of its class.
-#[inline]
+#[inline(always)]
 fn take_from(lock: &ShardLock<'_>, (class_number, class): (u32, &Class), page: u32) -> Step<u64> {
     let head = &lock.head.classes[class_number as usize];
     let slab = lock.region.slab(page);
@@ -103,6 +103,7 @@ fn take_from(lock: &ShardLock<'_>, (class_number, class): (u32, &Class), page: u
 }
 
 /// Whether a page is a slab of this shard and class, by its word and by its head.
+#[inline(always)]
 fn is_ours(lock: &ShardLock<'_>, page: u32, class_number: u32) -> bool {
     lock.region.is_page(page)
         && lock.region.page_word(page).load(Ordering::Relaxed)

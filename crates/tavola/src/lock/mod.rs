@@ -210,14 +210,18 @@ impl<'a> ShardLock<'a> {
     #[inline(always)]
     pub(crate) fn try_acquire(region: &'a Region, number: u32, me: u32) -> Option<Self> {
         let head = region.shard(number);
-        let held = Held::try_acquire(&head.lock, me, SHARD)?;
-        region.reaches_frontier().then_some(Self {
+        let lock = Self {
             region,
             number,
             head,
             me,
-            _held: held,
-        })
+            _held: Held::try_acquire(&head.lock, me, SHARD)?,
+        };
+        if region.reaches_frontier() {
+            Some(lock)
+        } else {
+            None
+        }
     }
 
     /// The shard's segment on that page; `None` when the page is no such thing.

@@ -28,7 +28,7 @@ impl Region {
     /// Whether all pages below the frontier are mapped, which is tried to bring about.
     #[inline(always)]
     pub(crate) fn reaches_frontier(&self) -> bool {
-        self.mapped_pages() == self.geometry.max_pages || self.extend_to_frontier()
+        self.len.load(Ordering::Relaxed) == self.geometry.max_size || self.extend_to_frontier()
     }
 
     #[cold]
