@@ -91,14 +91,16 @@ fn a_killed_creator_leaves_a_whole_table_or_none() {
     let mut random = Random::new(3);
     let (mut left, mut none) = (0, 0);
     // As often as it takes to see both, where the machine lets the maker run only now and then.
-    for round in 0..20_000 {
+    for round in 0..20_000u64 {
         if round >= 200 && left > 0 && none > 0 {
             break;
         }
         let mut maker = Actor::start(test, "maker", &[path.to_str().unwrap()]);
         assert_eq!(maker.hear(), "begin");
-        // Asleep, as the maker may have no processor but ours.
-        std::thread::sleep(Duration::from_micros(random.below(1500)));
+        // Asleep, as the maker may have no processor but ours; the longer, the longer it takes to
+        // see both.
+        let most = 1500 * (1 + round / 100);
+        std::thread::sleep(Duration::from_micros(random.below(most)));
         maker.kill();
         let names = names_in(dir.path());
         match names.len() {
