@@ -71,7 +71,10 @@ fn over_log(config: &Config, way: Way, overload: Overload) -> Result<Score> {
     match way {
         Way::TavolaDrop => tally.check_rest(config.share(), log.dropped())?,
         Way::TavolaBlock => tally.check_all(config.share())?,
-        _ => tally.check_last(config.share())?,
+        _ => {
+            tally.check_last(config.share())?;
+            tally.check_rest(config.share(), log.dropped())?;
+        }
     }
     if way == Way::TavolaBlock {
         check_none_dropped(&log)?;
