@@ -123,8 +123,8 @@ fn repairs() -> Look {
     })
 }
 
-/// In the end nothing is damaged, `again` may have been drained twice, and no more than `most` lines
-/// were written out or counted once too often.
+/// In the end nothing is damaged, `again` may have been drained twice, and no more than `most`
+/// lines were written out or counted once too often.
 fn is_repaired(table: &Table, told: &Told, again: &[u32], most: u64) {
     let more = excess(table, told);
     assert!(more <= most, "{more} too many");
