@@ -5,7 +5,14 @@ use crate::board::{Count, Of};
 use crate::system::{Ended, alarm, fork, wait};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
-use tavola::{Table, killpoint};
+use tavola::{Options, Table, killpoint};
+
+/// A cache, because a capacity is the last that is written before the table gets its name.
+const CAPACITY: u64 = 1 << 20;
+
+fn options() -> Options {
+    Table::options().max_size(4 << 20).capacity(CAPACITY)
+}
 
 /// Kills a creator at every store; prints a line.
 pub(super) fn run(run: &Run<'_>) -> Prepared<Tally> {
@@ -43,7 +50,7 @@ fn one(lane: &Lane<'_>, path: &std::path::Path, k: u64) -> io::Result<bool> {
     let pid = fork(|| {
         alarm(30);
         killpoint::die_at(k);
-        let made = Table::options().max_size(4 << 20).create(path);
+        let made = options().create(path);
         passed.store(killpoint::passed(), Relaxed);
         killpoint::die_at(0);
         i32::from(made.is_err())
@@ -72,15 +79,22 @@ fn one(lane: &Lane<'_>, path: &std::path::Path, k: u64) -> io::Result<bool> {
     Ok(ended.was_killed())
 }
 
+/// What the next creator finds: no name, or one of a whole table.
 fn next(path: &std::path::Path, was_made: bool) -> Result<(), String> {
     let failed = |error: tavola::Error| error.to_string();
-    if path.exists() && !was_made {
-        return Err("a name without a whole table".to_owned());
+    let has_name = path.exists();
+    if was_made && !has_name {
+        return Err("a table that was made has no name".to_owned());
     }
-    let table = Table::options()
-        .max_size(4 << 20)
-        .open(path)
-        .map_err(failed)?;
+    let opened = match has_name {
+        true => options().open_existing(path),
+        false => options().open(path),
+    };
+    let table = opened.map_err(failed)?;
+    let capacity = table.capacity().map_err(failed)?;
+    if capacity != Some(CAPACITY) {
+        return Err(format!("its capacity is {capacity:?}"));
+    }
     table.set(b"key", b"value").map_err(failed)?;
     let report = table.check().map_err(failed)?;
     if !report.is_clean() || table.get(b"key").map_err(failed)?.as_deref() != Some(b"value") {
