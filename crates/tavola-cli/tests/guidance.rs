@@ -6,7 +6,7 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 23] = [
     "get",
     "set",
     "add",
@@ -28,7 +28,6 @@ const COMMANDS: [&str; 24] = [
     "doctor",
     "serve",
     "tour",
-    "bench",
     "completions",
     "man",
 ];
