@@ -70,6 +70,15 @@ fn errors_of_usage_are_ours_and_exit_with_two() {
 }
 
 #[test]
+fn the_benchmarks_are_said_to_be_another_program() {
+    let ran = Shell::new().run(["bench", "kv", "--keys", "10K"]);
+    assert_eq!(ran.code, 2);
+    let first = ran.err.lines().next().unwrap_or_default();
+    assert!(first.contains("tavola-bench"), "{}", ran.err);
+    assert!(first.contains("make bench-quick"), "{}", ran.err);
+}
+
+#[test]
 fn completions_are_made_for_every_shell() {
     let shell = Shell::new();
     for (name, mark) in [
