@@ -89,7 +89,7 @@ fuzz-short: ## the inputs kept, once each
 	@scripts/setup fuzz
 	scripts/fuzz replay
 
-test-report: ## the report of `tavola bench compare` in a headless Chromium, where there is one
+test-report: ## the report of `tavola-bench compare` in a headless Chromium, where there is one
 	@scripts/setup report
 	scripts/test --package tavola-bench --test report
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::command;
+
 /// What every call of the crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -50,6 +52,15 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The table of a comparison cannot be written into a page.
+    Page {
+        /// The page.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The command `tavola` is missing, whose server is to be measured.
+    NoCommand,
     /// An option outside its bounds.
     BadOption {
         /// The option.
@@ -60,6 +71,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the reader of the results has gone away, which is no failure of the measurement.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     /// Ready for `map_err`: names what was being done.
     pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, source }
@@ -90,9 +106,10 @@ impl fmt::Display for Error {
                 )
             }
             Self::Worker { what } => write!(f, "a worker process failed: {what}"),
-            Self::Trace { path, why } | Self::Results { path, why } => {
+            Self::Trace { path, why } | Self::Results { path, why } | Self::Page { path, why } => {
                 write!(f, "{}: {why}", path.display())
             }
+            Self::NoCommand => f.write_str(command::MISSING),
             Self::Interrupted => {
                 f.write_str("ended before all was done; --resume goes on from here")
             }

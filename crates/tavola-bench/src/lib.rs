@@ -17,14 +17,18 @@
 //! - [`compare`]: the table beside other stores, and how each of them is used.
 //! - [`trace`]: how often a table with a capacity finds what is asked for, beside simulations.
 //!
-//! Below them: [`clock`] (one time for all processes), `bytes` (keys and values made from an
-//! index, and checked), `order` (a random visiting order that costs no memory), `latency`
-//! (histograms, and what the scheduler had to do with the slowest), `scratch` (the table),
-//! `member` and `duty` (a worker, as its leader sees it and as it sees its leader).
+//! Below them: [`clock`] (one time for all processes), [`command`] (where the command `tavola` is),
+//! `bytes` (keys and values made from an index, and checked), `order` (a random visiting order that
+//! costs no memory), `latency` (histograms, and what the scheduler had to do with the slowest),
+//! `scratch` (the table), `member` and `duty` (a worker, as its leader sees it and as it sees its
+//! leader).
+//!
+//! The program `tavola-bench` (`main.rs`, `cmd`) reads the arguments and prints the results.
 #![forbid(unsafe_code)]
 
 mod bytes;
 pub mod clock;
+pub mod command;
 pub mod compare;
 pub mod copy;
 mod duty;
@@ -45,5 +49,5 @@ pub mod trace;
 pub mod uid;
 
 pub use error::{Error, Result};
-pub use latency::{Percentiles, RunQueue};
+pub use latency::Percentiles;
 pub use scratch::Place;

@@ -1,10 +1,10 @@
-//! The arguments of `tavola`: the commands, the overview in groups, and errors of usage.
+//! The arguments of `tavola`: the commands and the overview in groups.
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::builder::Styles;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::CliError;
@@ -72,7 +72,6 @@ pub enum Command {
     Log(cmd::log::Args),
     Doctor(cmd::doctor::Args),
     Tour(cmd::tour::Args),
-    Bench(cmd::bench::Args),
     Completions(cmd::completions::Args),
     Man(cmd::man::Args),
 }
@@ -109,7 +108,6 @@ impl Command {
             Command::Log(args) => cmd::log::run(args),
             Command::Doctor(args) => cmd::doctor::run(args),
             Command::Tour(args) => cmd::tour::run(args),
-            Command::Bench(args) => cmd::bench::run(args),
             Command::Completions(args) => cmd::completions::run(args),
             Command::Man(args) => cmd::man::run(args),
         }
@@ -139,7 +137,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("In and out", &["copy", "dump", "load"]),
     ("Lines", &["log"]),
     ("Care", &["check", "compact", "maintain", "doctor"]),
-    ("See for yourself", &["tour", "bench", "completions", "man"]),
+    ("See for yourself", &["tour", "completions", "man"]),
 ];
 
 /// The whole description of the arguments; help, completions and man pages come from it.
@@ -166,34 +164,25 @@ fn overview(command: &clap::Command) -> String {
     out + "{options}{after-help}"
 }
 
+/// What `tavola bench` answers.
+const NO_BENCH: &str = "the benchmarks are a program of their own, tavola-bench: run \
+    'make bench-quick' or 'cargo run --release --package tavola-bench -- kv' in Tavola's sources";
+
 /// Reads the arguments of this process.
 pub fn parse() -> Result<Command, clap::Error> {
-    let matches = command().try_get_matches()?;
+    let matches = command().try_get_matches().map_err(with_hint)?;
     let cli = Cli::from_arg_matches(&matches)?;
     args::set_any_owner(cli.any_owner);
     Ok(cli.command)
 }
 
-/// Shows help where help was asked for, else what is wrong with the arguments.
-pub fn show_usage_error(program: &str, usage: &clap::Error) -> ExitCode {
-    let text = usage.render().to_string();
-    match usage.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader that has gone away has seen enough of the help.
-            let _ = usage.print();
-            ExitCode::SUCCESS
+/// Says where the benchmarks are when they are asked for here.
+fn with_hint(usage: clap::Error) -> clap::Error {
+    match usage.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) if name == "bench" => {
+            command().error(ErrorKind::InvalidSubcommand, NO_BENCH)
         }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            eprint!("{text}");
-            ExitCode::from(crate::ERROR)
-        }
-        _ => {
-            eprint!(
-                "{program}: {}",
-                text.strip_prefix("error: ").unwrap_or(&text)
-            );
-            ExitCode::from(crate::ERROR)
-        }
+        _ => usage,
     }
 }
 

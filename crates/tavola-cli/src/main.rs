@@ -7,7 +7,6 @@
 //! - [`output`], [`units`], [`progress`]: bytes, JSON, sizes and bars on their way out.
 //! - [`stream`]: the three formats of `dump` and `load`.
 //! - [`health`]: what `doctor` looks at.
-//! - [`stack`]: room for reading the arguments, where the system gives little.
 //! - [`interrupt`]: Ctrl-C ends a command in good order.
 //! - [`error`]: everything that can go wrong, as sentences.
 //!
@@ -24,7 +23,6 @@ mod health;
 mod interrupt;
 mod output;
 mod progress;
-mod stack;
 mod stream;
 mod units;
 
@@ -33,14 +31,13 @@ use std::process::ExitCode;
 use cli::Command;
 use cmd::serve::memcached::{self, Flags};
 use error::CliError;
-use stack::on_large_stack;
+use tavola_program::stack::on_large_stack;
+use tavola_program::{ERROR, usage};
 
 /// The name of the command, before its messages.
 const NAME: &str = "tavola";
 /// The exit code of "not there": a missing key, a key that was there already, a finding.
 const MISSING: u8 = 1;
-/// The exit code of every error.
-const ERROR: u8 = 2;
 
 /// What is to be run; boxed, to be small on the stack of the main thread.
 enum Asked {
@@ -64,12 +61,12 @@ fn read_arguments() -> Result<Asked, ExitCode> {
     if let Some(words) = memcached::asked() {
         return match memcached::parse(words) {
             Ok(flags) => Ok(Asked::Server(Box::new(flags))),
-            Err(usage) => Err(cli::show_usage_error(memcached::NAME, &usage)),
+            Err(wrong) => Err(usage::show(memcached::NAME, &wrong)),
         };
     }
     match cli::parse() {
         Ok(command) => Ok(Asked::Command(Box::new(command))),
-        Err(usage) => Err(cli::show_usage_error(NAME, &usage)),
+        Err(wrong) => Err(usage::show(NAME, &wrong)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 23] = [
     "get",
     "set",
     "add",
@@ -28,7 +28,6 @@ const COMMANDS: [&str; 24] = [
     "doctor",
     "serve",
     "tour",
-    "bench",
     "completions",
     "man",
 ];
@@ -68,6 +67,15 @@ fn errors_of_usage_are_ours_and_exit_with_two() {
         assert!(ran.err.starts_with("tavola: "), "{}", ran.err);
         assert!(ran.out.is_empty());
     }
+}
+
+#[test]
+fn the_benchmarks_are_said_to_be_another_program() {
+    let ran = Shell::new().run(["bench", "kv", "--keys", "10K"]);
+    assert_eq!(ran.code, 2);
+    let first = ran.err.lines().next().unwrap_or_default();
+    assert!(first.contains("tavola-bench"), "{}", ran.err);
+    assert!(first.contains("make bench-quick"), "{}", ran.err);
 }
 
 #[test]

@@ -3,18 +3,22 @@
 use super::tree::{File, Finding, Tree};
 
 /// Which crates of the workspace a crate may use.
-const DIRECTION: [(&str, &[&str]); 12] = [
+const DIRECTION: [(&str, &[&str]); 13] = [
     ("tavola", &[]),
     ("tavola-proto", &[]),
     ("tavola-capi", &["tavola"]),
     ("tavola-client", &["tavola-proto"]),
     ("tavola-server", &["tavola", "tavola-proto"]),
-    ("tavola-bench", &["tavola", "tavola-client", "tavola-proto"]),
+    ("tavola-program", &[]),
+    (
+        "tavola-bench",
+        &["tavola", "tavola-client", "tavola-program", "tavola-proto"],
+    ),
     ("tavola-torture", &["tavola"]),
     ("tavola-tracing", &["tavola"]),
     (
         "tavola-cli",
-        &["tavola", "tavola-bench", "tavola-client", "tavola-server"],
+        &["tavola", "tavola-client", "tavola-program", "tavola-server"],
     ),
     ("tavola-python", &["tavola"]),
     ("tavola-fuzz", &["tavola", "tavola-proto"]),
@@ -192,7 +196,8 @@ mod tests {
                 .map(|finding| finding.line)
                 .collect::<Vec<_>>()
         };
-        assert!(lines(&manifest("tavola-cli", "tavola-bench")).is_empty());
+        assert!(lines(&manifest("tavola-cli", "tavola-server")).is_empty());
+        assert_eq!(lines(&manifest("tavola-cli", "tavola-bench")), [5]);
         assert!(lines(&manifest("tavola", "libc")).is_empty());
         assert_eq!(lines(&manifest("tavola", "tavola-proto")), [5]);
         assert_eq!(lines(&manifest("tavola-proto", "tavola")), [5]);

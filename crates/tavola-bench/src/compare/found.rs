@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use super::given::Given;
 use super::peers::{Found, Peer, Server, Start};
 use super::program::in_path;
+use crate::command;
 
 /// Where programs are made and looked for.
 pub(super) struct Workshop {
@@ -13,6 +14,8 @@ pub(super) struct Workshop {
     pub(super) sources: PathBuf,
     /// This program, and how it becomes a worker.
     pub(super) worker: (PathBuf, Vec<std::ffi::OsString>),
+    /// The command `tavola`, if it is here.
+    pub(super) tavola: Option<PathBuf>,
     /// Servers that are there already.
     pub(super) given: Given,
 }
@@ -21,7 +24,7 @@ impl Workshop {
     /// How to start a peer, or why it cannot be.
     pub(super) fn find(&self, peer: Peer) -> Result<Found, String> {
         match peer.server {
-            Some(server) if !self.given.serves(&peer)? => server_is_there(server)?,
+            Some(server) if !self.given.serves(&peer)? => self.server_is_there(server)?,
             _ => {}
         }
         let (program, args) = match peer.start {
@@ -104,6 +107,24 @@ impl Workshop {
         succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
         Ok(folder.join(name))
     }
+
+    /// Whether the program of a server is here, or why it is not.
+    pub(super) fn server_is_there(&self, server: Server) -> Result<(), String> {
+        let program = match server {
+            Server::Tavola => {
+                let found = self.tavola.as_ref().map(|_| ());
+                return found.ok_or_else(|| command::MISSING.to_owned());
+            }
+            Server::Memcached => "memcached",
+            Server::Redis => "redis-server",
+            Server::Postgres => return super::servers::postgres_is_there(),
+            Server::Odbc => return Err("none was given: --odbc says where it is".to_owned()),
+        };
+        match in_path(program) {
+            Some(_) => Ok(()),
+            None => Err(format!("there is no {program}")),
+        }
+    }
 }
 
 /// The name that programs ask for libtavola by; its own build gives it.
@@ -130,20 +151,6 @@ fn linked(folder: &Path) -> Result<Vec<String>, String> {
     }
     let folder = folder.display();
     Ok(vec![format!("-L{folder}"), format!("-Wl,-rpath,{folder}")])
-}
-
-pub(super) fn server_is_there(server: Server) -> Result<(), String> {
-    let program = match server {
-        Server::Tavola => return Ok(()),
-        Server::Memcached => "memcached",
-        Server::Redis => "redis-server",
-        Server::Postgres => return super::servers::postgres_is_there(),
-        Server::Odbc => return Err("none was given: --odbc says where it is".to_owned()),
-    };
-    match in_path(program) {
-        Some(_) => Ok(()),
-        None => Err(format!("there is no {program}")),
-    }
 }
 
 /// Runs a program to its end. When it fails, its first line that names an error.
@@ -224,6 +231,7 @@ mod tests {
         let workshop = Workshop {
             sources: dir.path().join("peers"),
             worker: Default::default(),
+            tavola: None,
             given: Given::default(),
         };
         sources::unpack(&workshop.sources).unwrap();
@@ -264,6 +272,7 @@ mod tests {
         let workshop = Workshop {
             sources: dir.path().to_owned(),
             worker: Default::default(),
+            tavola: None,
             given: Given::default(),
         };
         std::fs::write(dir.path().join("c/none.c"), "#include <no_such.h>\n").unwrap();

@@ -76,7 +76,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
             memory: folders.memory.clone(),
             disk: folders.disk.clone(),
             cpus,
-            program: config.program.clone(),
+            tavola: config.tavola.clone().unwrap_or_default(),
             given: config.given.clone(),
             quick: config.quick,
         },
@@ -179,7 +179,6 @@ impl Leader<'_> {
             workshop: &workshop,
             folder: folders.memory.clone(),
             cpu: self.ground.cpus[0],
-            tavola: self.config.program.clone(),
         };
         let before: Vec<TormentRow> = self.journal.torment().cloned().collect();
         let wanted = |peer: &str, trial: torment::Trial| {

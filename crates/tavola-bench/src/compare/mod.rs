@@ -56,8 +56,9 @@ pub use workloads::LETTERS;
 pub struct Config {
     /// How this program becomes a worker; a job follows as the last argument.
     pub worker: (PathBuf, Vec<OsString>),
-    /// This program, to serve a table.
-    pub program: PathBuf,
+    /// The command `tavola`, to serve a table. Without it, peers that need a server of it are left
+    /// out.
+    pub tavola: Option<PathBuf>,
     /// Less of everything: done in some three minutes.
     pub quick: bool,
     /// 100 million keys, too.

@@ -63,6 +63,7 @@ pub(super) fn workshop(folders: &Folders, config: &Config) -> Workshop {
     Workshop {
         sources: folders.disk.join("peers"),
         worker: config.worker.clone(),
+        tavola: config.tavola.clone(),
         given: config.given.clone(),
     }
 }

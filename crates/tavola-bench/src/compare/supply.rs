@@ -20,8 +20,6 @@ pub(super) struct Stock<'a> {
     pub(super) workshop: &'a Workshop,
     pub(super) folder: PathBuf,
     pub(super) cpu: usize,
-    /// How this program is started as a server.
-    pub(super) tavola: PathBuf,
 }
 
 type Found<T> = std::result::Result<T, String>;
@@ -48,12 +46,12 @@ impl Supply for Stock<'_> {
 
     fn server(&mut self, peer: &str) -> Found<Box<dyn Served>> {
         let kind = named(peer)?.server.ok_or("it has no server")?;
-        super::found::server_is_there(kind)?;
+        self.workshop.server_is_there(kind)?;
         Ok(Box::new(Anew {
             kind,
             cpu: self.cpu,
             folder: self.folder.join("server"),
-            tavola: self.tavola.clone(),
+            tavola: self.workshop.tavola.clone().unwrap_or_default(),
             room: None,
             running: None,
         }))

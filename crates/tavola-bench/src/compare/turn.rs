@@ -28,8 +28,8 @@ pub(super) struct Ground {
     pub(super) disk: PathBuf,
     /// The CPUs there are.
     pub(super) cpus: Vec<usize>,
-    /// How this program is started as a server.
-    pub(super) program: PathBuf,
+    /// The command `tavola`, to serve a table.
+    pub(super) tavola: PathBuf,
     /// Servers that are there already.
     pub(super) given: Given,
     pub(super) quick: bool,
@@ -159,7 +159,7 @@ impl Ground {
             _ => self.cpu(0),
         };
         let transport = job.case.transport.unwrap_or(Transport::Unix);
-        start(kind, transport, at, dir, &self.program).map(Some)
+        start(kind, transport, at, dir, &self.tavola).map(Some)
     }
 
     /// The last first: the system's own work is most often done by the first.
@@ -409,7 +409,7 @@ pub(super) mod tests {
             memory: dir.join("memory"),
             disk: dir.join("disk"),
             cpus: crate::compare::machine::cpus(),
-            program: PathBuf::new(),
+            tavola: PathBuf::new(),
             given: Given::default(),
             quick: true,
         }

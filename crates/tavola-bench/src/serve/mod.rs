@@ -52,7 +52,7 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// This program.
+    /// `tavola serve`.
     Tavola,
     /// What it is compared to.
     Memcached,
@@ -135,12 +135,14 @@ impl FromStr for Part {
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// This program, which serves, and is started again as client and as host of servers.
+    /// This program, which is started again as client and as host of servers.
     pub program: PathBuf,
     /// Arguments that make it a client, which calls [`work`].
     pub client: Vec<OsString>,
     /// Arguments that make it a host, which calls [`host`].
     pub host: Vec<OsString>,
+    /// The command `tavola`, which serves.
+    pub tavola: PathBuf,
     /// Another server to compare to: a path, or a name to look for in `PATH`.
     pub against: Option<OsString>,
     /// More arguments for the other server.

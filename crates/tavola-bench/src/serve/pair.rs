@@ -7,8 +7,9 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 use super::busy::Busy;
 use super::job::{Address, Answer, Done, Job, Run, Setup};
 use super::report::{LeftOut, Line, LoadLine, LocalLine, Sample, Samples};
-use super::server::{Folder, Server, found};
+use super::server::{Folder, Server};
 use super::{Config, Cpus, Load, Part, Side, Transport, memory};
+use crate::command;
 use crate::member::{Member, out_of_turn};
 use crate::{Error, Result};
 
@@ -26,7 +27,7 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
     config.check()?;
     let mut config = config.clone();
     if let Some(program) = &config.against {
-        match found(program) {
+        match command::program(program) {
             Some(path) => config.against = Some(path.into()),
             None => {
                 let left_out = format!("there is no {} here", program.display());

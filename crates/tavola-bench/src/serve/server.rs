@@ -141,7 +141,7 @@ fn tavola(config: &Config, cpus: &[usize], folder: &Folder, memory: u64) -> Resu
     let socket = folder.0.join("tavola.sock");
     let mut unix = OsString::from("unix:");
     unix.push(&socket);
-    let mut command = hosted(config, cpus, config.program.as_os_str());
+    let mut command = hosted(config, cpus, config.tavola.as_os_str());
     command
         .args(["serve", TABLE, "--listen", "127.0.0.1:0", "--listen"])
         .arg(unix)
@@ -232,14 +232,4 @@ fn port(file: &Path) -> Option<u16> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("TCP INET:"));
     line?.trim().parse().ok()
-}
-
-/// The program, where there is one of this name.
-pub(super) fn found(program: &OsStr) -> Option<PathBuf> {
-    if program.as_encoded_bytes().contains(&b'/') {
-        return Some(PathBuf::from(program)).filter(|path| path.is_file());
-    }
-    let path = std::env::var_os("PATH")?;
-    let mut all = std::env::split_paths(&path).map(|dir| dir.join(program));
-    all.find(|path| path.is_file())
 }

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::cli;
 use crate::error::CliError;
-use crate::stack::on_large_stack;
+use tavola_program::stack::on_large_stack;
 
 const EXAMPLES: &str = "\
 Examples:

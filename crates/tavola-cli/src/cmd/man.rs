@@ -12,7 +12,7 @@ use clap_mangen::roff::{Roff, roman};
 use crate::cli;
 use crate::cmd::serve::memcached;
 use crate::error::CliError;
-use crate::stack::on_large_stack;
+use tavola_program::stack::on_large_stack;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,7 +3,6 @@
 //! Each has `Args` and `run(Args)`; `run` gives the exit code, or the error that `main` prints.
 
 pub mod add;
-pub mod bench;
 pub mod check;
 pub mod compact;
 pub mod completions;

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use tavola::Table;
-use tavola_bench::RunQueue;
+use tavola_program::RunQueue;
 
 use super::journal::{Acknowledged, Command, Journal, Progress, State};
 use super::records::{Record, Records};

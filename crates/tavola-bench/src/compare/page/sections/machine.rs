@@ -11,7 +11,7 @@ pub(super) fn head(run: &Run) -> Markup {
     let part = run.took_part().len();
     html! {
         header.top {
-            p.kicker { "tavola bench compare" }
+            p.kicker { "tavola-bench compare" }
             h1 { "Which store should I use for this?" }
             p.lead {
                 "Tavola and " (words::plural(part.saturating_sub(1), "other peer", "other peers"))

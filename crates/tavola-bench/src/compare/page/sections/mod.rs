@@ -116,7 +116,7 @@ fn foot() -> Markup {
     html! {
         footer {
             p {
-                "Made by " code { "tavola bench compare" } ". The page loads nothing: its figures, "
+                "Made by " code { "tavola-bench compare" } ". The page loads nothing: its figures, "
                 "styles and scripts are all in it."
             }
             details {

@@ -1,4 +1,4 @@
-//! The ways of `tavola bench log`.
+//! The ways of `tavola-bench log`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -131,7 +131,7 @@ fn people_get_a_table_of_ways() {
         "--cpu",
         "0",
     ];
-    let output = desk.run(&[&["bench"], &args[..]].concat());
+    let output = desk.run(&args[..]);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     for word in [
@@ -165,7 +165,7 @@ fn what_cannot_be_logged_is_refused() {
         ["--repeat", "0"],
         ["--log-bytes", "48K"],
     ] {
-        let output = desk.run(&[&["bench", "log"], &wrong[..]].concat());
+        let output = desk.run(&[&["log"], &wrong[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!output.stderr.is_empty(), "{wrong:?}");
     }
@@ -179,7 +179,7 @@ fn a_drain_writes_lines_to_the_file_until_the_writers_have_ended() {
     let (path, file) = (desk.dir.path().join("log"), desk.dir.path().join("file"));
     std::fs::write(&file, "").unwrap();
     let log = LogOptions::new().open(&path).unwrap();
-    let mut drain = desk.command(&["bench", "logger"]);
+    let mut drain = desk.command(&["logger"]);
     let drain = drain.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = drain.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();

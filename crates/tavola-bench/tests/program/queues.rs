@@ -1,4 +1,4 @@
-//! The games of `tavola bench queue`.
+//! The games of `tavola-bench queue`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -96,7 +96,7 @@ fn games_end_in_time_also_on_one_cpu_and_report_the_median() {
 fn people_get_a_table_of_moves() {
     let desk = Desk::new();
     let small = ["--elements", "2K", "--moves", "4K", "--runs", "10"];
-    let output = desk.run(&[&["bench", "queue", "--repeat", "2"], &small[..]].concat());
+    let output = desk.run(&[&["queue", "--repeat", "2"], &small[..]].concat());
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     for word in [
@@ -129,7 +129,7 @@ fn games_that_are_not_known_or_cannot_be_are_refused() {
         ["--seconds", "NaN"],
         ["--repeat", "0"],
     ] {
-        let output = desk.run(&[&["bench", "queue"], &wrong[..]].concat());
+        let output = desk.run(&[&["queue"], &wrong[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!output.stderr.is_empty(), "{wrong:?}");
     }
@@ -143,7 +143,7 @@ fn elements_that_come_back_with_other_bytes_are_noticed() {
     let path = desk.dir.path().join("pool");
     let options = QueueOptions::new(11, 16).queues(["free", "a2b", "b2a"]);
     let pool = options.create(&path).unwrap();
-    let mut player = desk.command(&["bench", "player"]);
+    let mut player = desk.command(&["player"]);
     let player = player.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = player.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();

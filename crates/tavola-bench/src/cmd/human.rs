@@ -1,9 +1,8 @@
-//! The results of `tavola bench` as tables for people.
+//! The results of `tavola-bench` as tables for people.
 
 use tavola_bench::kv::{Collapse, Config, Line, PhaseLine, Placement, Summary};
 use tavola_bench::{Percentiles, copy, iter, open, tags, uid};
-
-use crate::units::{count, counted, size};
+use tavola_program::units::{count, counted, size};
 
 /// What is measured, and the head of the table.
 pub fn header(config: &Config) -> String {

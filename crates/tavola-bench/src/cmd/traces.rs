@@ -1,12 +1,12 @@
-//! `tavola bench trace`: arguments, and the results as a table for people.
+//! `tavola-bench trace`: arguments, and the results as a table for people.
 
 use std::path::PathBuf;
 
+use tavola_bench::Result;
 use tavola_bench::trace::{self, Config, Items, Line, Mean, Ratios, Replay, Synthetic, ValueBytes};
+use tavola_program::units::{count, parse_count, size};
 
-use super::{PlaceArgs, json, parse_count, show, show_each};
-use crate::error::CliError;
-use crate::units::{count, size};
+use super::{PlaceArgs, json, show, show_each};
 
 const HELP: &str = "\
 Each request of a trace is a get; a miss is followed by a set. The table's capacity is what N of
@@ -26,10 +26,10 @@ capacity_bytes, evicted_new (never read), evicted_old and ghost_hits (came back 
 after several lines one with the means, whose trace is 'mean'.
 
 Examples:
-  tavola bench trace web.u32.xz disk.u32 --items 5%,10%,25%
-  tavola bench trace --zipf 0.9 --scan 0.9 --items 10K
-  tavola bench trace web.u32.xz --items 10K --value-bytes 50-5000
-  tavola bench trace web.u32.xz --items 5% --json | jq '.hit - .s3fifo'";
+  tavola-bench trace web.u32.xz disk.u32 --items 5%,10%,25%
+  tavola-bench trace --zipf 0.9 --scan 0.9 --items 10K
+  tavola-bench trace web.u32.xz --items 10K --value-bytes 50-5000
+  tavola-bench trace web.u32.xz --items 5% --json | jq '.hit - .s3fifo'";
 
 /// How often a table with a capacity finds what a trace asks for, beside exact simulations
 #[derive(clap::Args)]
@@ -64,13 +64,13 @@ pub struct Args {
     json: bool,
 }
 
-fn parse_u32(text: &str) -> Result<u32, String> {
+fn parse_u32(text: &str) -> std::result::Result<u32, String> {
     let count = parse_count(text)?;
     u32::try_from(count).map_err(|_| format!("'{text}' is more than a trace can have"))
 }
 
 /// `5000`, `10K` or `2.5%`.
-fn parse_items(text: &str) -> Result<Items, String> {
+fn parse_items(text: &str) -> std::result::Result<Items, String> {
     let wrong = || format!("'{text}' is not a number of items; write 5000, 10K or 5%");
     match text.strip_suffix('%') {
         Some(percent) => percent.parse().map(Items::Percent).map_err(|_| wrong()),
@@ -79,7 +79,7 @@ fn parse_items(text: &str) -> Result<Items, String> {
 }
 
 /// `100` or `50-5000`.
-fn parse_bytes(text: &str) -> Result<ValueBytes, String> {
+fn parse_bytes(text: &str) -> std::result::Result<ValueBytes, String> {
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     match (least.parse(), most.parse()) {
         (Ok(least), Ok(most)) => Ok(ValueBytes { least, most }),
@@ -87,7 +87,7 @@ fn parse_bytes(text: &str) -> Result<ValueBytes, String> {
     }
 }
 
-pub fn run(args: Args) -> Result<(), CliError> {
+pub fn run(args: Args) -> Result<()> {
     let as_json = args.json;
     let config = args.config();
     let mut is_first = true;
@@ -96,20 +96,13 @@ pub fn run(args: Args) -> Result<(), CliError> {
             trace::run(&config, &mut |line| {
                 // Not before there is a line: what is refused gets no head.
                 if !as_json && std::mem::take(&mut is_first) {
-                    emit_head(&config)?;
+                    show(header(&config))?;
                 }
                 emit(line)
             })
         },
         |line| if as_json { json(line) } else { human(line) },
     )
-}
-
-fn emit_head(config: &Config) -> tavola_bench::Result<()> {
-    show(header(config)).map_err(|error| match error {
-        CliError::Output(source) => tavola_bench::Error::Output(source),
-        other => tavola_bench::Error::Output(std::io::Error::other(other.to_string())),
-    })
 }
 
 impl Args {

@@ -1,13 +1,13 @@
-//! `tavola bench queue`: arguments, and the results as a table for people.
+//! `tavola-bench queue`: arguments, and the results as a table for people.
 
 use std::path::PathBuf;
 
+use tavola_bench::Result;
 use tavola_bench::kv::Placement;
 use tavola_bench::queue::{self, Case, Config, Line, Peer};
+use tavola_program::units::{count, counted, parse_count};
 
-use super::{json, parse_count, show, show_each, worker};
-use crate::error::CliError;
-use crate::units::{count, counted};
+use super::{json, show, show_each, worker};
 
 const HELP: &str = "\
 One process sends elements over a queue to another, which sends them back over a second queue;
@@ -37,10 +37,10 @@ JSON has phase, peer, run, touched, elements, element_bytes, moves, seconds, mop
 the repetition of median rate) and runs (the rates of all); or peer and left_out, which says why.
 
 Examples:
-  tavola bench queue
-  tavola bench queue --peers tavola,socket --runs 32 --repeat 9
-  tavola bench queue --cpu 0                          both sides on one CPU
-  tavola bench queue --json | jq 'select(.touched) | [.peer, .run, .mops_each_way]'";
+  tavola-bench queue
+  tavola-bench queue --peers tavola,socket --runs 32 --repeat 9
+  tavola-bench queue --cpu 0                          both sides on one CPU
+  tavola-bench queue --json | jq 'select(.touched) | [.peer, .run, .mops_each_way]'";
 
 /// Elements that two processes hand each other, over queues, sockets and others
 #[derive(clap::Args)]
@@ -83,12 +83,12 @@ pub struct Args {
     json: bool,
 }
 
-fn parse_elements(text: &str) -> Result<u32, String> {
+fn parse_elements(text: &str) -> std::result::Result<u32, String> {
     let count = parse_count(text)?;
     u32::try_from(count).map_err(|_| format!("'{text}' is more than can move"))
 }
 
-pub fn run(args: Args) -> Result<(), CliError> {
+pub fn run(args: Args) -> Result<()> {
     let as_json = args.json;
     let config = Config {
         worker: worker("player")?,

@@ -1,4 +1,4 @@
-//! The replays of `tavola bench trace`.
+//! The replays of `tavola-bench trace`.
 
 use std::path::PathBuf;
 
@@ -146,7 +146,7 @@ fn people_get_a_table_of_ratios() {
     let desk = Desk::new();
     let shelf = Shelf::new("web.u32", &[1, 2, 1, 1]);
     let (path, place) = (shelf.text("web.u32"), ["--max-size", "64M"]);
-    let args = [&["bench", "trace", &path, "--items", "1,2"], &place[..]].concat();
+    let args = [&["trace", &path, "--items", "1,2"], &place[..]].concat();
     let output = desk.run(&args);
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
@@ -165,7 +165,7 @@ fn what_cannot_be_replayed_is_refused_and_the_reason_told() {
     std::fs::write(shelf.path("torn.u32.xz"), b"\xfd7zXZ\0\0\x04").unwrap();
     let good = shelf.text("good.u32");
     let refused = |args: &[&str], why: &str| {
-        let output = desk.run(&[&["bench", "trace"], args].concat());
+        let output = desk.run(&[&["trace"], args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(told.contains(why), "{args:?}: {told}");

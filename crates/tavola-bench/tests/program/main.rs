@@ -7,17 +7,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-#[path = "bench/compare.rs"]
+mod command;
 mod compare;
-#[path = "bench/given.rs"]
 mod given;
-#[path = "bench/logs.rs"]
 mod logs;
-#[path = "bench/queues.rs"]
 mod queues;
-#[path = "bench/serves.rs"]
 mod serves;
-#[path = "bench/traces.rs"]
 mod traces;
 
 struct Desk {
@@ -32,7 +27,7 @@ impl Desk {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tavola"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tavola-bench"));
         command
             .args(args)
             .env("TAVOLA_DIR", self.dir.path())
@@ -57,7 +52,7 @@ impl Desk {
     }
 
     fn lines(&self, args: &[&str]) -> Vec<Value> {
-        let output = self.run(&[&["bench"], args].concat());
+        let output = self.run(args);
         assert!(
             output.status.success(),
             "{}",
@@ -221,16 +216,7 @@ fn huge_pages_are_asked_for_before_the_reading_phases() {
 #[test]
 fn people_get_a_table() {
     let desk = Desk::new();
-    let output = desk.run(&[
-        "bench",
-        "kv",
-        "--keys",
-        "2K",
-        "--min-ops",
-        "2K",
-        "--procs",
-        "2",
-    ]);
+    let output = desk.run(&["kv", "--keys", "2K", "--min-ops", "2K", "--procs", "2"]);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     for word in ["2,000 keys", "p99.9", "put", "miss", "bytes a key"] {
@@ -241,20 +227,20 @@ fn people_get_a_table() {
 #[test]
 fn open_iter_and_uid_report_what_they_measured() {
     let desk = Desk::new();
-    let output = desk.run(&["bench", "open", "--count", "200", "--json"]);
+    let output = desk.run(&["open", "--count", "200", "--json"]);
     let open: Value = serde_json::from_slice(&output.stdout).unwrap();
     let parts = number(&open, "open_us") + number(&open, "get_us") + number(&open, "close_us");
     assert!((number(&open, "us_each") - parts).abs() < 0.01, "{open}");
     assert_eq!(number(&open, "count"), 200.0);
-    let output = desk.run(&["bench", "iter", "--keys", "5K", "--json", "--repeat", "3"]);
+    let output = desk.run(&["iter", "--keys", "5K", "--json", "--repeat", "3"]);
     let iter: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(number(&iter, "mops") > 0.0);
     assert_eq!(iter["runs"].as_array().unwrap().len(), 3);
-    let output = desk.run(&["bench", "uid", "--keys", "5K", "--json", "--repeat", "3"]);
+    let output = desk.run(&["uid", "--keys", "5K", "--json", "--repeat", "3"]);
     let uid: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(number(&uid, "uid_get_mops") > 0.0 && number(&uid, "set_ratio") > 0.0);
     assert!(number(&uid, "bytes_per_key") > number(&uid, "plain_bytes_per_key"));
-    let output = desk.run(&["bench", "uid", "--keys", "5K", "--repeat", "3"]);
+    let output = desk.run(&["uid", "--keys", "5K", "--repeat", "3"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
         text.starts_with("get by uid ") && text.contains("5,000 keys"),
@@ -267,7 +253,7 @@ fn open_iter_and_uid_report_what_they_measured() {
 fn tags_are_compared_with_none() {
     let desk = Desk::new();
     let run = |args: &[&str]| {
-        let args = [&["bench", "tags", "--keys", "3K", "--repeat", "1"], args].concat();
+        let args = [&["tags", "--keys", "3K", "--repeat", "1"], args].concat();
         String::from_utf8(desk.run(&args).stdout).unwrap()
     };
     let text = run(&["--json"]);
@@ -343,14 +329,14 @@ fn only_the_comparisons_and_phases_asked_for_are_made() {
 #[test]
 fn comparisons_that_are_not_known_or_cannot_be_are_refused() {
     let desk = Desk::new();
-    let output = desk.run(&["bench", "scale", "--only", "flock"]);
+    let output = desk.run(&["scale", "--only", "flock"]);
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
     for name in COMPARISONS {
         assert!(text.contains(name), "no {name} in\n{text}");
     }
     for wrong in [["--repeat", "0"], ["--keys", "3"], ["--phases", "fly"]] {
-        let output = desk.run(&[&["bench", "scale"], &wrong[..]].concat());
+        let output = desk.run(&[&["scale"], &wrong[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!output.stderr.is_empty(), "{wrong:?}");
     }
@@ -361,7 +347,7 @@ fn comparisons_that_are_not_known_or_cannot_be_are_refused() {
 fn people_get_a_table_of_ratios() {
     let desk = Desk::new();
     let small = ["--keys", "2K", "--min-ops", "2K", "--repeat", "1"];
-    let output = desk.run(&[&["bench", "scale", "--only", "one-cpu"], &small[..]].concat());
+    let output = desk.run(&[&["scale", "--only", "one-cpu"], &small[..]].concat());
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     for word in [
@@ -388,7 +374,7 @@ fn options_out_of_bounds_are_refused() {
         &["--capacity", "1M", "--value-bytes", "1000"],
         &["--capacity", "1K", "--phases", "put"],
     ] {
-        let output = desk.run(&[&["bench", "kv"], wrong].concat());
+        let output = desk.run(&[&["kv"], wrong].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!output.stderr.is_empty(), "{wrong:?}");
     }
@@ -399,13 +385,10 @@ fn options_out_of_bounds_are_refused() {
 #[test]
 fn a_wrong_or_missing_answer_is_noticed() {
     let desk = Desk::new();
-    assert!(
-        desk.run(&["set", "wrong", "nothing", "that is asked for"])
-            .status
-            .success()
-    );
     let path = desk.dir.path().join("wrong");
-    let mut worker = desk.command(&["bench", "worker"]);
+    let table = tavola::Table::options().open(&path).unwrap();
+    table.set(b"nothing", b"that is asked for").unwrap();
+    let mut worker = desk.command(&["worker"]);
     let mut child = worker
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -441,7 +424,6 @@ fn a_wrong_or_missing_answer_is_noticed() {
 fn nothing_is_left_when_it_is_killed_in_the_middle() {
     let desk = Desk::new();
     let args = [
-        "bench",
         "kv",
         "--keys",
         "50K",

@@ -1,12 +1,12 @@
-//! `tavola bench log`: arguments, and the results as a table for people.
+//! `tavola-bench log`: arguments, and the results as a table for people.
 
 use std::path::PathBuf;
 
+use tavola_bench::Result;
 use tavola_bench::log::{self, Case, Config, Line, Way};
+use tavola_program::units::{count, counted, parse_count, parse_size};
 
-use super::{json, parse_count, show, show_each, worker};
-use crate::error::CliError;
-use crate::units::{self, count, counted};
+use super::{json, show, show_each, worker};
 
 const HELP: &str = "\
 Processes log lines whose texts are formatted beforehand: what is measured is what a line costs
@@ -46,11 +46,11 @@ and runs_writer_ns, runs_writer_mlps and runs_all_mlps of all repetitions; or wa
 which says why.
 
 Examples:
-  tavola bench log
-  tavola bench log --ways tavola-block,write --repeat 9
-  tavola bench log --procs 4 --threads 2 --log-bytes 64M
-  tavola bench log --file-dir /var/tmp                      files on a disk
-  tavola bench log --json | jq 'select(.way) | [.way, .writer_ns, .all_mlps]'";
+  tavola-bench log
+  tavola-bench log --ways tavola-block,write --repeat 9
+  tavola-bench log --procs 4 --threads 2 --log-bytes 64M
+  tavola-bench log --file-dir /var/tmp                      files on a disk
+  tavola-bench log --json | jq 'select(.way) | [.way, .writer_ns, .all_mlps]'";
 
 /// Lines that processes log, over a log in shared memory, files, sockets and others
 #[derive(clap::Args)]
@@ -69,7 +69,7 @@ pub struct Args {
     #[arg(long, short, value_name = "T", default_value_t = 1)]
     threads: u32,
     /// Room of the log in shared memory, such as 64M
-    #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = units::parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = parse_size)]
     log_bytes: u64,
     /// How they log, with commas between [default: all]
     #[arg(long, value_name = "WAY", value_delimiter = ',')]
@@ -91,7 +91,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: Args) -> Result<(), CliError> {
+pub fn run(args: Args) -> Result<()> {
     let as_json = args.json;
     let config = Config {
         worker: worker("logger")?,
@@ -106,7 +106,7 @@ pub fn run(args: Args) -> Result<(), CliError> {
         cpu: args.cpu,
         repeat: args.repeat,
     };
-    config.check().map_err(super::explain)?;
+    config.check()?;
     if !as_json {
         show(header(&config))?;
     }

@@ -1,4 +1,4 @@
-//! `tavola bench serve`: arguments, and the results as a table for people.
+//! `tavola-bench serve`: arguments, and the results as a table for people.
 
 use std::ffi::OsString;
 
@@ -6,10 +6,10 @@ use tavola_bench::serve::{
     self, Config, Cpus, Line, Load, LoadLine, LocalLine, MemoryLine, Part, Rate, SideMemory,
     Transport,
 };
+use tavola_bench::{Error, Result, command};
+use tavola_program::units::{counted, parse_count, size};
 
-use super::{json, parse_count, program, show, show_each};
-use crate::error::CliError;
-use crate::units::{counted, size};
+use super::{json, program, show, show_each};
 
 const HELP: &str = "\
 A client process asks 'tavola serve' and, with --against memcached, a memcached, in turn: a pair
@@ -37,16 +37,19 @@ latencies are those of trips, of all runs. CPU is the time of the server's proce
 /proc/PID/stat. Memory is what the process has for itself and of files, and of the table's file.
 
 Examples:
-  tavola bench serve --against memcached
-  tavola bench serve --against /usr/local/bin/memcached --only get,multiget --cpus one
-  tavola bench serve --against memcached --threads 2 --json | jq 'select(.load) | [.load, .ratio]'
-  tavola bench serve --only get --busy 1 --against tavola-memcached --against-with=-ospin=0
-  tavola bench serve --quick";
+  tavola-bench serve --against memcached
+  tavola-bench serve --against /usr/local/bin/memcached --only get,multiget --cpus one
+  tavola-bench serve --against memcached --threads 2 --json | jq 'select(.load) | [.load, .ratio]'
+  tavola-bench serve --only get --busy 1 --against tavola-memcached --against-with=-ospin=0
+  tavola-bench serve --quick";
 
 /// Clients of memcached, at tavola serve and at memcached itself
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
+    /// The program tavola to measure [default: the one beside this program, else that in PATH]
+    #[arg(long, value_name = "PROGRAM")]
+    tavola: Option<OsString>,
     /// Another server under the same loads: memcached, or a path of one
     #[arg(long, value_name = "PROGRAM")]
     against: Option<OsString>,
@@ -112,17 +115,17 @@ pub struct Args {
     json: bool,
 }
 
-fn parse_transport(text: &str) -> Result<Transport, String> {
+fn parse_transport(text: &str) -> std::result::Result<Transport, String> {
     let found = Transport::ALL.into_iter().find(|one| one.name() == text);
     found.ok_or_else(|| format!("'{text}' is neither tcp nor unix"))
 }
 
-fn parse_cpus(text: &str) -> Result<Cpus, String> {
+fn parse_cpus(text: &str) -> std::result::Result<Cpus, String> {
     let found = Cpus::ALL.into_iter().find(|one| one.name() == text);
     found.ok_or_else(|| format!("'{text}' is neither one nor two"))
 }
 
-pub fn run(args: Args) -> Result<(), CliError> {
+pub fn run(args: Args) -> Result<()> {
     let as_json = args.json;
     let config = args.config()?;
     if !as_json {
@@ -142,16 +145,17 @@ pub struct HostArgs {
 }
 
 /// Becomes a server; see [`serve::host`].
-pub fn host(args: &HostArgs) -> Result<(), CliError> {
-    serve::host(&args.args).map_err(super::explain)
+pub fn host(args: &HostArgs) -> Result<()> {
+    serve::host(&args.args)
 }
 
 impl Args {
-    fn config(self) -> Result<Config, CliError> {
+    fn config(self) -> Result<Config> {
         let config = Config {
             program: program()?,
-            client: vec!["bench".into(), "client".into()],
-            host: vec!["bench".into(), "host".into()],
+            client: vec!["client".into()],
+            host: vec!["host".into()],
+            tavola: command::find(self.tavola.as_deref())?.ok_or(Error::NoCommand)?,
             against: self.against,
             against_with: self.against_with,
             busy: self.busy,

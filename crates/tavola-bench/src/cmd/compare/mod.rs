@@ -1,15 +1,16 @@
-//! `tavola bench compare`: arguments, what goes on, and the results for people.
+//! `tavola-bench compare`: arguments, what goes on, and the results for people.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use tavola_bench::compare::{
     self, Config, Given, LETTERS, Progress, Results, markdown, page, torment,
 };
+use tavola_bench::{Error, Result, command};
+use tavola_program::interrupt::install_handlers;
 
-use super::{explain, json, show, worker};
-use crate::error::CliError;
-use crate::interrupt;
+use super::{json, program, show, worker};
 
 mod summary;
 
@@ -39,11 +40,11 @@ ended goes on with --resume. Stores in memory are below /dev/shm unless --dir sa
 files of a run are gone at its end.
 
 Examples:
-  tavola bench compare --quick                        three minutes
-  tavola bench compare --only e --peers tavola,lmdb
-  tavola bench compare --only torment                 what kills and full disks do to stores
-  tavola bench compare --out here --resume            go on where it was ended
-  tavola bench compare --report-only compared/results.json";
+  tavola-bench compare --quick                        three minutes
+  tavola-bench compare --only e --peers tavola,lmdb
+  tavola-bench compare --only torment                 what kills and full disks do to stores
+  tavola-bench compare --out here --resume            go on where it was ended
+  tavola-bench compare --report-only compared/results.json";
 
 /// The word that takes the place of letters.
 const TORMENT: &str = "torment";
@@ -70,6 +71,9 @@ pub struct Args {
     /// The folder for results [default: compared]; the page's file with --report-only
     #[arg(long, short, value_name = "PATH")]
     out: Option<PathBuf>,
+    /// The program tavola whose server is compared [default: beside this one, else in PATH]
+    #[arg(long, value_name = "PROGRAM")]
+    tavola: Option<OsString>,
     /// The folder for stores in memory
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -100,19 +104,18 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: Args) -> Result<(), CliError> {
+pub fn run(args: Args) -> Result<()> {
     if let Some(results) = &args.report_only {
-        let report = page::write(results, args.out.as_deref()).map_err(explain)?;
+        let report = page::write(results, args.out.as_deref())?;
         if let Some(page) = &args.page {
-            let results = page::read(results).map_err(explain)?;
+            let results = page::read(results)?;
             write_table(page, &results)?;
         }
         return show(report.display().to_string());
     }
-    let (program, worker_args) = worker("compare-worker")?;
     let config = Config {
-        program: program.clone(),
-        worker: (program, worker_args),
+        worker: worker("compare-worker")?,
+        tavola: command::find(args.tavola.as_deref())?,
         quick: args.quick,
         full: args.full,
         only: match (args.list, args.only.as_deref()) {
@@ -135,16 +138,19 @@ pub fn run(args: Args) -> Result<(), CliError> {
             odbc: args.odbc,
         },
         resume: args.resume,
-        interrupted: interrupt::heed()?,
+        interrupted: install_handlers().map_err(|source| Error::Io {
+            doing: "installing signal handlers",
+            source,
+        })?,
     };
     if args.list {
         return list(&config);
     }
-    let results = compare::run(&config, &mut |progress| tell(progress)).map_err(explain)?;
+    let results = compare::run(&config, &mut |progress| tell(progress))?;
     if let Some(page) = &args.page {
         write_table(page, &results)?;
     }
-    let report = page::write(&config.out.join("results.json"), None).map_err(explain)?;
+    let report = page::write(&config.out.join("results.json"), None)?;
     eprintln!("# charts and tables: {}", report.display());
     match args.json {
         true => show(json(&results)),
@@ -153,34 +159,31 @@ pub fn run(args: Args) -> Result<(), CliError> {
 }
 
 /// The page gets another table between its marks, if the results have the figures for one.
-fn write_table(page: &Path, results: &Results) -> Result<(), CliError> {
+fn write_table(page: &Path, results: &Results) -> Result<()> {
     let Some(table) = markdown::table(results) else {
         let page = page.display();
         eprintln!("# {page} stays as it is: there are no figures of many keys, workload e");
         return Ok(());
     };
-    let text = fs::read_to_string(page).map_err(|source| CliError::Read {
+    let failed = |why: String| Error::Page {
         path: page.to_owned(),
-        source,
-    })?;
+        why,
+    };
+    let text = fs::read_to_string(page);
+    let text = text.map_err(|source| failed(format!("cannot read it ({source})")))?;
     let Some(text) = markdown::replaced(&text, &table) else {
         let [begin, end] = markdown::MARKS;
-        let page = page.display();
-        let sentence = format!("{page} has no lines '{begin}' and '{end}' to write between");
-        return Err(CliError::Sentence(sentence));
+        let why = format!("it has no lines '{begin}' and '{end}' to write between");
+        return Err(failed(why));
     };
-    fs::write(page, text).map_err(|source| CliError::Write {
-        path: page.to_owned(),
-        source,
-    })
+    fs::write(page, text).map_err(|source| failed(format!("cannot write it ({source})")))
 }
 
 /// How this program becomes a process of the torment table.
-fn torment_process() -> Result<torment::Program, CliError> {
-    let (program, _) = worker("compare-torment")?;
+fn torment_process() -> Result<torment::Program> {
     Ok(torment::Program {
-        program,
-        args: ["bench", "compare-torment"].map(str::to_owned).to_vec(),
+        program: program()?,
+        args: vec!["compare-torment".to_owned()],
         forks: false,
     })
 }
@@ -207,8 +210,8 @@ fn tell(progress: &Progress) {
     }
 }
 
-fn list(config: &Config) -> Result<(), CliError> {
-    let peers = compare::list(config).map_err(explain)?;
+fn list(config: &Config) -> Result<()> {
+    let peers = compare::list(config)?;
     for peer in peers {
         let here = match &peer.skipped {
             None => peer.configuration.clone(),

@@ -1,15 +1,15 @@
-//! `tavola bench scale`: arguments, and the results as a table for people.
+//! `tavola-bench scale`: arguments, and the results as a table for people.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use tavola_bench::kv;
 use tavola_bench::scale::{self, Comparison, Config, Line, Ratio};
+use tavola_bench::{Result, kv};
 
-use super::{PlaceArgs, json, parse_count, show, show_each, worker};
-use crate::error::CliError;
-use crate::units::counted;
+use tavola_program::units::{counted, parse_count};
+
+use super::{PlaceArgs, json, show, show_each, worker};
 
 const HELP: &str = "\
-Each comparison runs 'tavola bench kv' with two arrangements of processes, one right after the
+Each comparison runs 'tavola-bench kv' with two arrangements of processes, one right after the
 other, each on a fresh table, and divides the rates. Single rates are no use for that on a
 machine that other work shares; what counts is the median over all pairs, with the least and
 the most. The order within a pair changes from pair to pair. Rates are of all processes together.
@@ -23,11 +23,11 @@ JSON has compare, phase, pairs, ratio (the median), least, most, base_mops and m
 of both sides); or compare and left_out, which says why.
 
 Examples:
-  tavola bench scale
-  tavola bench scale --only crowd --phases put,get
-  tavola bench scale --only readers --only hot-readers --repeat 21
-  tavola bench scale --only hot-writer --value-bytes 16
-  tavola bench scale --keys 100K --json | jq 'select(.ratio < 0.85)'";
+  tavola-bench scale
+  tavola-bench scale --only crowd --phases put,get
+  tavola-bench scale --only readers --only hot-readers --repeat 21
+  tavola-bench scale --only hot-writer --value-bytes 16
+  tavola-bench scale --keys 100K --json | jq 'select(.ratio < 0.85)'";
 
 /// How rates hold up when more processes sit at the table, as ratios of pairs of runs
 #[derive(clap::Args)]
@@ -67,7 +67,7 @@ fn comparison() -> impl TypedValueParser<Value = Comparison> {
     })
 }
 
-pub fn run(args: Args) -> Result<(), CliError> {
+pub fn run(args: Args) -> Result<()> {
     let as_json = args.json;
     let config = Config {
         worker: worker("worker")?,

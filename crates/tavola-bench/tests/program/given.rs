@@ -161,7 +161,7 @@ fn programs() -> Option<PathBuf> {
 /// A run; `None`: a peer of it is not here.
 fn compare(args: &[&str]) -> Option<Value> {
     let desk = Desk::new();
-    let mut command = desk.command(&["bench", "compare", "--quick", "--repeat", "1", "--json"]);
+    let mut command = desk.command(&["compare", "--quick", "--repeat", "1", "--json"]);
     let out = desk.dir.path().join("out");
     command.args(args).arg("--out").arg(&out);
     let output = command.output().unwrap();

@@ -3,11 +3,12 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::command::tavola;
 use super::{Desk, number};
 
 const LOADS: [&str; 10] = [
@@ -25,6 +26,7 @@ const LOADS: [&str; 10] = [
 
 /// The lines of short runs that must succeed and leave nothing behind.
 fn runs(desk: &Desk, args: &[&str]) -> Vec<Value> {
+    tavola();
     desk.lines(&[&["serve", "--json", "--quick"], args].concat())
 }
 
@@ -104,10 +106,38 @@ fn a_server_that_is_not_there_is_left_out() {
     assert_eq!(lines.len(), 2);
 }
 
-/// This program with memcached's flags, but that it takes only short values.
+#[test]
+fn the_command_to_measure_is_named_or_found_or_missed() {
+    // Alone in a folder, the program has nothing beside it.
+    let alone = tempfile::tempdir().expect("a folder");
+    let program = alone.path().join("tavola-bench");
+    fs::copy(env!("CARGO_BIN_EXE_tavola-bench"), &program).expect("a copy");
+    let run = |args: &[&str]| {
+        let small = ["serve", "--quick", "--only", "get", "--cpus", "one"];
+        let mut command = Command::new(&program);
+        command
+            .args(small)
+            .args(args)
+            .env("TAVOLA_DIR", alone.path());
+        command.env("PATH", "/nowhere").output().expect("it starts")
+    };
+    let missed = run(&[]);
+    assert_eq!(missed.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&missed.stderr);
+    assert!(said.contains("there is no program tavola"), "{said}");
+    assert!(said.contains("--tavola"), "{said}");
+    assert!(missed.stdout.is_empty());
+    let refused = run(&["--tavola", "/nowhere/tavola"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let named = run(&["--tavola", tavola().to_str().expect("a name in ASCII")]);
+    let said = String::from_utf8_lossy(&named.stderr);
+    assert!(named.status.success(), "{said}");
+}
+
+/// The command with memcached's flags, but that it takes only short values.
 fn short_server(dir: &Path) -> String {
     let (alias, script) = (dir.join("tavola-memcached"), dir.join("short"));
-    symlink(env!("CARGO_BIN_EXE_tavola"), &alias).expect("linked");
+    symlink(tavola(), &alias).expect("linked");
     let (alias, dir) = (alias.display(), dir.display());
     let text = format!("#!/bin/sh\nTAVOLA_DIR='{dir}' exec '{alias}' \"$@\" -I 1k\n");
     fs::write(&script, text).expect("written");
@@ -122,7 +152,7 @@ fn a_wrong_answer_ends_it_with_exit_code_2() {
     let against = short_server(programs.path());
     let only = ["--only", "get", "--transports", "tcp", "--cpus", "one"];
     let run = |bytes: &str| {
-        let args = ["bench", "serve", "--quick", "--against", &against];
+        let args = ["serve", "--quick", "--against", &against];
         desk.run(&[&args[..], &only, &["--value-bytes", bytes]].concat())
     };
     let short = run("900");
@@ -180,9 +210,9 @@ impl Drop for Leader {
 
 #[test]
 fn servers_and_clients_end_with_their_leader() {
+    tavola();
     let desk = Desk::new();
     let args = [
-        "bench",
         "serve",
         "--only",
         "get",

@@ -25,7 +25,7 @@ fn command_of(desk: &Desk, workload: &str, args: &[&str]) -> std::process::Comma
     };
     let (out, stores) = (path("out"), path("stores"));
     let head = [
-        "bench", "compare", "--quick", "--only", workload, "--repeat", "1", "--json",
+        "compare", "--quick", "--only", workload, "--repeat", "1", "--json",
     ];
     let mut command = desk.command(&head);
     command.args(["--out", &out, "--dir", &stores]).args(args);
@@ -133,7 +133,7 @@ fn what_cannot_be_is_refused() {
         (["--only", "x"], "no workload x"),
         (["--repeat", "0"], "at least 1"),
     ] {
-        let mut command = desk.command(&["bench", "compare", "--quick"]);
+        let mut command = desk.command(&["compare", "--quick"]);
         command.arg("--out").arg(desk.dir.path().join("out"));
         let output = command.args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
@@ -164,7 +164,7 @@ fn a_page_gets_its_table() {
     // Also without measuring anything.
     fs::write(&page, text).unwrap();
     let again = |page: &Path| {
-        let mut command = desk.command(&["bench", "compare", "--report-only"]);
+        let mut command = desk.command(&["compare", "--report-only"]);
         command.arg(desk.dir.path().join("out/results.json"));
         command.arg("--page").arg(page).output().unwrap()
     };
@@ -182,7 +182,7 @@ fn the_torment_of_a_table_is_told_once() {
     let torment = |args: &[&str]| {
         let path = |name: &str| desk.dir.path().join(name).into_os_string();
         std::fs::create_dir_all(path("stores")).unwrap();
-        let mut command = desk.command(&["bench", "compare", "--quick", "--json"]);
+        let mut command = desk.command(&["compare", "--quick", "--json"]);
         command
             .args(["--only", "torment", "--peers", "tavola"])
             .args(args);
@@ -226,8 +226,9 @@ fn the_torment_of_a_table_is_told_once() {
 /// Of servers also what they have kept when they are killed.
 #[test]
 fn the_torment_of_servers_is_told() {
+    crate::command::tavola();
     let desk = Desk::new();
-    let mut command = desk.command(&["bench", "compare", "--quick", "--json"]);
+    let mut command = desk.command(&["compare", "--quick", "--json"]);
     command.args(["--only", "torment", "--peers", "postgres-unix,tavola-serve"]);
     let output = command.arg("--out").arg(desk.dir.path()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);

@@ -1,0 +1,62 @@
+//! The command `tavola`, whose server is measured, of the sources that the tests are built of.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+/// What the command is built of.
+const CRATES: [&str; 5] = [
+    "tavola",
+    "tavola-cli",
+    "tavola-program",
+    "tavola-proto",
+    "tavola-server",
+];
+
+/// Returns its path: beside the program that is tested. Builds it first if it is missing or older
+/// than its sources, as when only the tests of this crate were built.
+pub fn tavola() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let program = Path::new(env!("CARGO_BIN_EXE_tavola-bench")).with_file_name("tavola");
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let sources = CRATES.map(|name| newest(&crates.join(name).join("src")));
+        if changed(&program) < sources.into_iter().max().flatten() {
+            build();
+        }
+        program
+    })
+}
+
+fn build() {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--profile", "test", "--package", "tavola-cli"]);
+    // What Cargo says of this crate would make it build other crates again.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&name);
+        }
+    }
+    let built = cargo.arg("--target-dir").arg(target).output().unwrap();
+    let errors = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{errors}");
+}
+
+/// When a file was changed; `None` if it is missing, which is before any time.
+fn changed(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).ok()?.modified().ok()
+}
+
+/// When the file below a folder was changed that was changed last.
+fn newest(folder: &Path) -> Option<SystemTime> {
+    let entries = fs::read_dir(folder).expect("a folder of sources").flatten();
+    let times = entries.map(|entry| match entry.path() {
+        path if path.is_dir() => newest(&path),
+        path => changed(&path),
+    });
+    times.max().flatten()
+}
