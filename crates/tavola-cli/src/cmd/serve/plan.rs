@@ -64,6 +64,18 @@ pub struct Plan {
     pub voice: Voice,
 }
 
+impl Plan {
+    /// Opens the table, or makes it, and warns of what may not be as it was meant.
+    pub fn open_table(&self) -> Result<Table, CliError> {
+        args::warn_as(self.voice.name, &self.table.name);
+        let table = self.table.open()?;
+        if let Some(text) = self.table.without_effect(&table)? {
+            self.voice.warn(&text);
+        }
+        Ok(table)
+    }
+}
+
 /// What a server says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Voice {
