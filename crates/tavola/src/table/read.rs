@@ -58,7 +58,8 @@ impl Table {
     /// under way through this `Table`, one that writers spoil four times asks for the shard's lock.
     /// Through a handle that may only read, it begins again as often as it is spoiled.
     #[inline]
-    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        let key = key.as_ref();
         let Some(core) = self.lazy.ready() else {
             let mut value = Vec::new();
             return Ok(self.get_first(key, &mut value)?.then_some(value));
@@ -75,7 +76,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get`].
     #[inline(always)]
-    pub fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+    pub fn get_into(&self, key: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<bool> {
+        let key = key.as_ref();
         match self.lazy.ready() {
             Some(core) => core.get_into(key, out),
             None => self.get_first(key, out),
@@ -111,7 +113,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get`].
     #[inline(always)]
-    pub fn get_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+    pub fn get_to_slice(&self, key: impl AsRef<[u8]>, out: &mut [u8]) -> Result<Option<usize>> {
+        let key = key.as_ref();
         let Some(core) = self.lazy.ready() else {
             return self.get_first_to_slice(key, out);
         };
@@ -152,7 +155,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get`].
     #[inline]
-    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
         let region = self.core()?.region();
         read(region, key, Hash::of(region, key), &mut ())
     }

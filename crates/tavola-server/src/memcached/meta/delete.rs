@@ -59,7 +59,7 @@ fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Re
         let Some(details) = work.table().get_entry_into(key, value)? else {
             break Status::NotFound;
         };
-        let token = work.table().token(&details, value)?;
+        let token = work.table().token(&details, &*value)?;
         if flags.compare().is_some_and(|cas| cas != token.0) {
             break Status::Exists;
         }
