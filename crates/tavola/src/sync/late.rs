@@ -2,11 +2,11 @@
 //!
 //! The checker knows one order of all accesses. A processor does not: what a thread stores reaches
 //! the others later, and a load that comes behind it may be done before. While [`late`] runs, a
-//! store or an exchange is taken back after it was done, and kept in a queue of its thread.
-//! The thread itself loads what it stored; others see the queues' stores in order, at some
-//! scheduling point later. A sequentially consistent fence empties the queue of its thread. So does
-//! a copy of bytes into a region. A store or an exchange empties each queue that has its word, as it
-//! works on the newest value.
+//! store or an exchange is taken back after it was done, and kept in a queue of its thread. The
+//! thread itself loads what it stored; others see the queues' stores in order, at some scheduling
+//! point later. A sequentially consistent fence empties the queue of its thread, and so does a copy
+//! of bytes into a region. A store or an exchange empties each queue that has its word, as it works
+//! on the newest value.
 //!
 //! A model finds a missing fence between a store and a load in this way. It does not find a missing
 //! release or acquire: stores stay in order, and loads see one memory.
