@@ -56,7 +56,8 @@ impl Table {
     /// A value of more than some 16 KB is copied once, whatever is written meanwhile: the process
     /// attaches and notes in its line which pages it reads. Where six such reads and views are
     /// under way through this `Table`, one that writers spoil four times asks for the shard's lock.
-    /// Through a handle that may only read, it begins again as often as it is spoiled.
+    /// Through a handle that may only read, it begins again as often as it is spoiled: without a
+    /// limit, see [`Options::open_read_only`](crate::Options::open_read_only).
     #[inline]
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
         let key = key.as_ref();
