@@ -116,14 +116,14 @@ fn used_cache(shell: &Shell) -> Table {
     table.remove_expired().unwrap();
     let value = [7; 500];
     for n in 0..8_000_u32 {
-        table.set(&n.to_le_bytes(), &value).unwrap();
-        table.get(&n.to_le_bytes()).unwrap();
-        table.get(&(n / 2).to_le_bytes()).unwrap();
+        table.set(n.to_le_bytes(), value).unwrap();
+        table.get(n.to_le_bytes()).unwrap();
+        table.get((n / 2).to_le_bytes()).unwrap();
     }
     for key in ["none", "neither"] {
         assert!(!table.remove(key.as_bytes()).unwrap());
     }
-    table.take(&7_999_u32.to_le_bytes()).unwrap();
+    table.take(7_999_u32.to_le_bytes()).unwrap();
     table.tags(&["x", "y"]).unwrap();
     table
 }

@@ -41,7 +41,7 @@ fn ask(args: &[String]) {
     hear();
     let value = table.get_or_compute(KEY, options(), || {
         let number = table.incr(b"computed", 1)?;
-        table.set(b"who", &std::process::id().to_le_bytes())?;
+        table.set(b"who", std::process::id().to_le_bytes())?;
         if stays && number == 1 {
             std::thread::sleep(LONG);
         }

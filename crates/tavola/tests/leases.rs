@@ -133,7 +133,7 @@ fn a_failure_is_told_until_its_time_is_over() {
                 .fail(Duration::ZERO, b"x")
                 .unwrap()
         );
-        assert!(won(table, KEY, lasting()).fail(HOUR, &[7; 200]).unwrap());
+        assert!(won(table, KEY, lasting()).fail(HOUR, [7; 200]).unwrap());
         match table.get_or_lease(KEY, lasting()).unwrap() {
             Leased::Failed { error, retry } => {
                 assert_eq!(error, [7; 88]);
@@ -313,7 +313,7 @@ fn failures_make_room_for_leases_the_first_to_end_first() {
     let lease = won(&table, b"another", lasting());
     assert!(lease.is_recorded());
     let is_failed = |number| {
-        let told = table.get_or_lease(&numbered(number), lasting()).unwrap();
+        let told = table.get_or_lease(numbered(number), lasting()).unwrap();
         matches!(told, Leased::Failed { .. })
     };
     let failed = (0..16).filter(|number| *number != 5).all(is_failed);

@@ -37,7 +37,7 @@ fn cache(path: &Path) -> Table {
     let [short, word, large, timed, tagged, named] = KEYS;
     table.set(short, b"value").unwrap();
     table.set(word, b"12345678").unwrap();
-    table.set(large, &[1; 40_000]).unwrap();
+    table.set(large, [1; 40_000]).unwrap();
     let hour = Attributes::ttl(Duration::from_secs(3600));
     table.set_with(timed, b"value", hour).unwrap();
     let tags = table.tags(&["tag"]).unwrap();

@@ -310,10 +310,10 @@ fn memory_comes_back_step_by_step_or_at_once() {
                 // Bounded pieces of work, along with writes of other keys.
                 let mut writes = 0u64;
                 while table.len().unwrap() > 2 && writes < 1 << 20 {
-                    table.set(b"other", &writes.to_le_bytes()).unwrap();
+                    table.set(b"other", writes.to_le_bytes()).unwrap();
                     let number = writes.to_le_bytes();
-                    table.set(&number, b"").unwrap();
-                    table.remove(&number).unwrap();
+                    table.set(number, b"").unwrap();
+                    table.remove(number).unwrap();
                     writes += 1;
                 }
                 println!("{writes} writes");
@@ -388,7 +388,7 @@ fn random_changes_fit_a_model() {
                 let len = [20, 300, 5000][random.below(3) as usize];
                 let value = value_of(&bytes, round, len);
                 let now = table.tags(&names).unwrap();
-                table.set_tagged(&bytes, &value, plain(), &now).unwrap();
+                table.set_tagged(bytes, &value, plain(), &now).unwrap();
                 let as_now = |tag: &u64| (*tag, generations.get(tag).copied().unwrap_or(0));
                 model.insert(key, (value, tags.iter().map(as_now).collect()));
             }
@@ -400,16 +400,16 @@ fn random_changes_fit_a_model() {
                 model.retain(|_, (_, tags)| tags.iter().all(is_valid));
             }
             4 => {
-                let appended = table.append(&bytes, b"more").unwrap();
+                let appended = table.append(bytes, b"more").unwrap();
                 let found = model.get_mut(&key);
                 assert_eq!(appended, found.is_some());
                 if let Some((value, _)) = found {
                     value.extend_from_slice(b"more");
                 }
             }
-            5 => assert_eq!(table.remove(&bytes).unwrap(), model.remove(&key).is_some()),
+            5 => assert_eq!(table.remove(bytes).unwrap(), model.remove(&key).is_some()),
             _ => {
-                let found = table.get(&bytes).unwrap();
+                let found = table.get(bytes).unwrap();
                 assert_eq!(found.as_ref(), model.get(&key).map(|(value, _)| value));
             }
         }
@@ -418,13 +418,9 @@ fn random_changes_fit_a_model() {
     for repaired in [false, true] {
         for (key, (value, tags)) in &model {
             let bytes = key.to_le_bytes();
-            assert_eq!(table.get(&bytes).unwrap().as_ref(), Some(value));
-            let names: HashSet<Vec<u8>> = table
-                .tags_of(&bytes)
-                .unwrap()
-                .unwrap()
-                .into_iter()
-                .collect();
+            assert_eq!(table.get(bytes).unwrap().as_ref(), Some(value));
+            let names: HashSet<Vec<u8>> =
+                table.tags_of(bytes).unwrap().unwrap().into_iter().collect();
             let wanted: HashSet<Vec<u8>> =
                 tags.iter().map(|tag| name(tag.0).into_bytes()).collect();
             assert_eq!(names, wanted);

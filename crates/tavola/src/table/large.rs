@@ -119,7 +119,7 @@ mod tests {
 
     fn table() -> Table {
         let table = Table::options().max_size(128 << 20).private().unwrap();
-        table.set(b"large", &vec![1; LEN]).unwrap();
+        table.set(b"large", vec![1; LEN]).unwrap();
         table
     }
 

@@ -218,5 +218,5 @@ fn keys_where(count: usize, is_so: impl Fn(&Hash) -> bool) -> Vec<Key> {
 }
 
 fn set(table: &Table, key: &[u8], version: u8) {
-    table.set(key, &value(version)).expect("room");
+    table.set(key, value(version)).expect("room");
 }

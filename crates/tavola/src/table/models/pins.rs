@@ -14,7 +14,7 @@ fn large(version: u8) -> Vec<u8> {
 }
 
 fn set_large(table: &Table, version: u8) {
-    table.set(b"k", &large(version)).expect("room");
+    table.set(b"k", large(version)).expect("room");
 }
 
 /// Lends the value, looks at others meanwhile, and then at what was lent.
