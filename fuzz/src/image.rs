@@ -1,4 +1,4 @@
-//! The bytes of a table's file, as docs/format.md tells them: where its parts stand, and the
+//! The bytes of a table's file, as docs/internals/format.md tells them: where its parts stand, and the
 //! superblock's checksum.
 
 use crate::change::Aim;

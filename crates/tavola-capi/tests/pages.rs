@@ -110,7 +110,7 @@ fn the_readme_runs_in_rust() {
 fn pages_for_newcomers_run_in_c() {
     let installed = Installed::get();
     for name in ["lmdb", "memcached", "apcu", "sharedhashfile"] {
-        let page = read(&here(&format!("../../docs/coming-from-{name}.md")));
+        let page = read(&here(&format!("../../docs/guide/coming-from-{name}.md")));
         let block = only(blocks(&page, "c"));
         let (_, ours) = block.split_once("// Tavola\n").expect("a part of ours");
         let open = "tavola_table *table = NULL;\ntavola_open(\"t\", NULL, &table);";

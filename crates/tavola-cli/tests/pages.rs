@@ -43,7 +43,10 @@ fn run(script: &str) -> String {
 
 #[test]
 fn commands_for_who_comes_from_a_cache_run() {
-    for page in ["docs/coming-from-memcached.md", "docs/coming-from-apcu.md"] {
+    for page in [
+        "docs/guide/coming-from-memcached.md",
+        "docs/guide/coming-from-apcu.md",
+    ] {
         let out = run(&blocks(page, "sh").join("\n"));
         assert!(out.starts_with("here1\n"), "{page}: {out}");
         assert!(out.contains("  capacity "), "{page}: {out}");

@@ -20,7 +20,7 @@
 //! | `log` | sheets of lines beside the table |
 //! | `table` | the operations, of queues and logs too |
 //!
-//! How it stays correct while processes read, write and die is argued in `docs/concurrency.md`.
+//! How it stays correct while processes read, write and die is argued in `docs/internals/concurrency.md`.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The bytes of a table's file as docs/format.md tells them, written down a second time: what the
+//! The bytes of a table's file as docs/internals/format.md tells them, written down a second time: what the
 //! tests of damage change, they find without the library's help.
 
 #![allow(
