@@ -33,8 +33,8 @@ impl fmt::Display for Fault {
             Self::NoTables => f.write_str("the example `layout` of the core printed nothing"),
             Self::Stale { line, page, code } => write!(
                 f,
-                "docs/internals/format.md:{line} differs from the layout in the code\n  page: {page}\n  \
-                 code: {code}\nrun `cargo xtask layout` and read what changed"
+                "docs/internals/format.md:{line} differs from the layout in the code\n  \
+                 page: {page}\n  code: {code}\nrun `cargo xtask layout` and read what changed"
             ),
         }
     }
