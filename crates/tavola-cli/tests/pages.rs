@@ -21,12 +21,12 @@ fn read(page: &str) -> String {
     fs::read_to_string(root().join(page)).unwrap()
 }
 
-/// The README and the pages of the guide.
+/// The README, the site's first page and the pages of the guide.
 fn pages() -> Vec<String> {
     let guide = fs::read_dir(root().join("docs/guide")).unwrap();
     let names = guide.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut pages: Vec<String> = names.map(|name| format!("docs/guide/{name}")).collect();
-    pages.push("README.md".to_owned());
+    pages.extend(["README.md".to_owned(), "docs/index.md".to_owned()]);
     pages.sort();
     pages
 }

@@ -8,6 +8,7 @@ mod boundary;
 mod commented;
 mod functions;
 mod language;
+mod links;
 mod manifests;
 mod marks;
 mod names;
@@ -24,7 +25,7 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 13] = [
+const RULES: [(&str, Rule); 14] = [
     ("size", size::check),
     ("functions", functions::check),
     ("rooms", rooms::check),
@@ -37,6 +38,7 @@ const RULES: [(&str, Rule); 13] = [
     ("commented", commented::check),
     ("stale", stale::check),
     ("places", places::check),
+    ("links", links::check),
     ("language", language::check),
 ];
 
