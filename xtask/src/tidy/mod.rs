@@ -5,6 +5,7 @@
 
 mod atomics;
 mod boundary;
+mod columns;
 mod commented;
 mod functions;
 mod language;
@@ -25,7 +26,7 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 14] = [
+const RULES: [(&str, Rule); 15] = [
     ("size", size::check),
     ("functions", functions::check),
     ("rooms", rooms::check),
@@ -38,6 +39,7 @@ const RULES: [(&str, Rule); 14] = [
     ("commented", commented::check),
     ("stale", stale::check),
     ("places", places::check),
+    ("columns", columns::check),
     ("links", links::check),
     ("language", language::check),
 ];
