@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn narrow_pages_pass() {
-        assert_eq!(lines_found("a.md", &"é".repeat(100)), []);
-        assert_eq!(lines_found("a.rs", &"y".repeat(101)), []);
+        assert!(lines_found("a.md", &"é".repeat(100)).is_empty());
+        assert!(lines_found("a.rs", &"y".repeat(101)).is_empty());
     }
 
     #[test]
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_page_of_the_list_is_wide() {
-        assert_eq!(lines_found(WIDE[0], &"y".repeat(101)), []);
+        assert!(lines_found(WIDE[0], &"y".repeat(101)).is_empty());
         assert_eq!(lines_found(WIDE[0], "narrow"), [1]);
     }
 }
