@@ -21,7 +21,7 @@ help: ## this list
 
 run: ## build the command and take the tour: several processes, real data, one of them killed
 	@scripts/setup build
-	cargo run --release $(LOCKED) --package tavola-cli -- tour
+	cargo run --profile quick $(LOCKED) --package tavola-cli -- tour
 
 build: ## the command and the library for C, optimised
 	@scripts/setup build

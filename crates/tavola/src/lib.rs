@@ -54,7 +54,7 @@ mod sys;
 mod table;
 
 pub use alloc::Tags;
-pub use error::{Error, Holder, Lock, Result};
+pub use error::{BoxError, Error, Holder, Lock, Result};
 pub use layout::{Hint, tables as format_tables};
 pub use lock::on_long_wait;
 pub use recover::CheckReport;
@@ -65,9 +65,9 @@ pub use sys::notice::on_notice;
 pub use table::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Eviction,
     Expiry, Iter, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine,
-    LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Marks, Options, Overload,
-    Participant, Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats, Stats,
-    Store, Stored, Table, Updated, View, Watch,
+    LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Marks, NumberOptions, Options,
+    Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats,
+    Stats, Store, Stored, Table, Updated, View, Watch,
 };
 
 // Their examples open tables by name; a test of `tavola-capi` runs them over a directory of its

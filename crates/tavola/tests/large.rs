@@ -4,6 +4,7 @@
 mod support;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use support::part::{Actor, hear, play, say};
 use support::process::{alarm, fork};
@@ -116,6 +117,23 @@ fn a_chain_that_two_lend_goes_with_the_last() {
     }
     table.remove(b"beside").unwrap();
     assert_all_back(&table);
+}
+
+/// Nobody has to ask for a check, or to be short of room: the next large value frees the pages.
+#[test]
+fn the_next_write_frees_what_was_lent() {
+    let table = options().private().unwrap();
+    let in_use = || table.stats().unwrap().large_bytes;
+    table.set(KEY, &large(1)).unwrap();
+    let of_one = in_use();
+    for _ in 0..3 {
+        let seen = view(&table);
+        table.set(KEY, &large(1)).unwrap();
+        assert_eq!(in_use(), 2 * of_one, "one is lent");
+        drop(seen);
+        table.set(KEY, &large(1)).unwrap();
+        assert_eq!(in_use(), of_one);
+    }
 }
 
 #[test]
@@ -300,23 +318,33 @@ fn a_view_that_is_forgotten_goes_with_its_table() {
     assert_all_back(&table);
 }
 
+/// Ends the writer, also when a reader has found a fault.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Each way to read, beside a writer that never rests, through a table of its own.
 #[test]
 fn all_ways_of_reading_see_whole_values() {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
     let uid = table.set_uid(KEY, &large(1)).unwrap();
-    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let other = options().open_existing(dir.table("t")).unwrap();
             let values = [1, 2, 3].map(large);
-            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+            while !is_over.load(Ordering::Relaxed) {
                 for value in &values {
                     other.set(KEY, value).unwrap();
                 }
             }
         });
+        let end = End(&is_over);
         let is_whole = |value: &[u8]| assert!(version_of(KEY, value).is_some(), "torn");
         let mut slice = vec![0; 2 * LEN];
         for _ in 0..10 {
@@ -335,7 +363,7 @@ fn all_ways_of_reading_see_whole_values() {
             is_whole(&table.get_entry(KEY).unwrap().unwrap().value);
             is_whole(&view(&table).to_vec());
         }
-        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        drop(end);
     });
     assert_all_back(&table);
 }

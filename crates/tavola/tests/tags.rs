@@ -337,7 +337,7 @@ fn a_value_that_was_computed_of_what_was_before_is_computed_again() {
     let table = options().private().unwrap();
     let options = LeaseOptions::new(HOUR).stale(HOUR);
     let compute = |text: &'static [u8]| {
-        let made = || Ok::<_, Error>(text.to_vec());
+        let made = || Ok(text.to_vec());
         table.get_or_compute_tagged(b"key", options, &["x"], made)
     };
     assert_eq!(compute(b"1").unwrap(), b"1");
@@ -349,7 +349,7 @@ fn a_value_that_was_computed_of_what_was_before_is_computed_again() {
     assert!(invalidate(&table, "x"));
     let during = || {
         assert!(invalidate(&table, "x"));
-        Ok::<_, Error>(b"of before".to_vec())
+        Ok(b"of before".to_vec())
     };
     let got = table.get_or_compute_tagged(b"key", options, &["x"], during);
     assert_eq!(got.unwrap(), b"of before");
@@ -364,7 +364,7 @@ fn a_value_that_was_computed_of_what_was_before_is_computed_again() {
     assert!(lease.fill_tagged(b"5", &tags).unwrap());
     assert!(is_there(&table, b"key") && invalidate(&table, "y") && !is_there(&table, b"key"));
     let too_many: Vec<String> = (0..17).map(|i| i.to_string()).collect();
-    let got = table.get_or_compute_tagged(b"key", options, &too_many, || Ok::<_, Error>(vec![]));
+    let got = table.get_or_compute_tagged(b"key", options, &too_many, || Ok(vec![]));
     assert!(matches!(got, Err(Error::BadOption { .. })));
     // And given up by that.
     assert_eq!(compute(b"6").unwrap(), b"6");

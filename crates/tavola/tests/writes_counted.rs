@@ -217,7 +217,7 @@ fn under_contention_each_call_counts_once() {
 fn leases_are_no_writes() {
     let table = cache();
     let mut counts = Counts::of(&table);
-    let computed = || Ok::<_, Error>(b"value".to_vec());
+    let computed = || Ok(b"value".to_vec());
     table.get_or_compute(b"key", minute(), computed).unwrap();
     counts.are([0, 1, 1, 0, 1], "computed and stored");
     table.get_or_compute(b"key", minute(), computed).unwrap();
@@ -263,7 +263,7 @@ fn tags_are_no_keys() {
     assert!(table.invalidate_tag(b"tag 20").unwrap());
     assert!(!table.invalidate_tag(b"tag 20").unwrap());
     counts.are([0, 0, 0, 2, 0], "invalidated, which removes keys");
-    let computed = || Ok::<_, Error>(b"value".to_vec());
+    let computed = || Ok(b"value".to_vec());
     table
         .get_or_compute_tagged(b"key", minute(), &["one", "two"], computed)
         .unwrap();

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use tavola::{Error, names};
 
-use crate::args::options;
+use crate::args::{options, warn_of};
 use crate::cmd::serve::is_of_this_machine;
 use crate::error::CliError;
 use crate::{interrupt, output};
@@ -62,6 +62,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             return Err(error.into());
         }
     }
+    warn_of_all(&args.names);
     let failed = |source: io::Error| {
         let address = &args.listen;
         CliError::Sentence(format!(
@@ -85,6 +86,15 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     });
     served.map_err(failed)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Warns of the file systems of the tables that were named, or of that of the directory.
+fn warn_of_all(named: &[OsString]) {
+    if named.is_empty() {
+        // Any table of the directory is on the same file system.
+        warn_of(names::directory().join("any").as_os_str());
+    }
+    named.iter().for_each(|name| warn_of(name));
 }
 
 /// Refuses an address at which other machines could read what this tells, as `serve` does.

@@ -123,6 +123,21 @@ mod tests {
         table
     }
 
+    /// The slot of a dead process may be given out before anybody has settled its estate.
+    #[test]
+    fn a_slot_is_given_out_without_pins() {
+        let table = Table::options().max_size(1 << 20).private().unwrap();
+        let region = table.core().unwrap().region();
+        let first = region.geometry().first_page;
+        let held = crate::layout::PinWord::Held { first }.encode();
+        let pins = &region.participant(1).pins;
+        pins.iter()
+            .for_each(|pin| pin.store(held, Ordering::Relaxed));
+        table.set(b"attaches", b"").unwrap();
+        assert_eq!(region.seat(), Some(1));
+        assert!(pins.iter().all(|pin| pin.load(Ordering::Relaxed) == 0));
+    }
+
     #[test]
     fn a_large_value_is_copied_once_beside_its_writer() {
         let table = table();

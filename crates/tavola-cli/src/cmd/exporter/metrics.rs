@@ -454,3 +454,33 @@ fn memory(stats: &Stats) -> [(&'static str, u64); 6] {
         ("spare", stats.free_bytes),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `the_dashboard_asks_for_what_is_there` in tests/exporter.rs holds it the other way round.
+    #[test]
+    fn the_dashboard_has_each_family() {
+        let dashboard = include_str!("../../../../../contrib/grafana/tavola.json");
+        let all = FAMILIES.iter().map(|family| (family.0, family.1));
+        let others = [
+            ("tavola_build", Kind::Info),
+            ("tavola_up", Kind::Gauge),
+            ("tavola_unreadable", Kind::Info),
+        ];
+        for (name, kind) in all.chain(others) {
+            let sample = match kind {
+                Kind::Info => format!("{name}_info"),
+                Kind::Counter => format!("{name}_total"),
+                Kind::Histogram => format!("{name}_bucket"),
+                Kind::Gauge => name.to_string(),
+            };
+            let is_asked = dashboard.match_indices(&sample).any(|(at, _)| {
+                let next = dashboard[at + sample.len()..].chars().next();
+                next.is_some_and(|next| !next.is_ascii_alphanumeric() && next != '_')
+            });
+            assert!(is_asked, "the dashboard has no panel for {sample}");
+        }
+    }
+}

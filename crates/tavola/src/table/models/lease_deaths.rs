@@ -117,13 +117,13 @@ fn of_who_fills() {
 #[test]
 fn of_who_fails() {
     let asks = || -> Write {
-        Box::new(|t| {
-            match t.get_or_compute(&KEY, options(), || Ok::<_, Error>(b"value".to_vec())) {
+        Box::new(
+            |t| match t.get_or_compute(&KEY, options(), || Ok(b"value".to_vec())) {
                 Ok(value) => assert_eq!(value, b"value"),
                 Err(Error::NotComputed { why, .. }) => assert_eq!(why, "why"),
                 Err(error) => panic!("{error}"),
-            }
-        })
+            },
+        )
     };
     dying(true, move || vec![asks(), asks()], |_| ());
 }

@@ -22,7 +22,7 @@ pub(super) fn asks(computed: &Arc<W32>) -> Write {
     Box::new(move |t| {
         let value = t.get_or_compute(&KEY, options(), || {
             quietly(|| computed.fetch_add(1, Ordering::Relaxed));
-            Ok::<_, Error>(b"value".to_vec())
+            Ok(b"value".to_vec())
         });
         let value = value.expect("room, and no failure");
         assert!([&b"value"[..], b"the dead one's"].contains(&&value[..]));
@@ -68,13 +68,13 @@ fn when_one_fails_the_others_are_told() {
     explore(400, || {
         let table = table(|_| ());
         let asks = || -> Write {
-            Box::new(|t| {
-                match t.get_or_compute(&KEY, options(), || Ok::<_, Error>(b"value".to_vec())) {
+            Box::new(
+                |t| match t.get_or_compute(&KEY, options(), || Ok(b"value".to_vec())) {
                     Ok(value) => assert_eq!(value, b"value"),
                     Err(Error::NotComputed { why, .. }) => assert_eq!(why, "why"),
                     Err(error) => panic!("{error}"),
-                }
-            })
+                },
+            )
         };
         beside(&table, vec![gives_up(true), asks(), asks()], Vec::new());
         quietly(|| {
@@ -144,7 +144,7 @@ fn what_was_computed_before_a_removal_does_not_stay() {
                 let source = Arc::clone(&source);
                 Box::new(move |t| {
                     let now = || source.load(Ordering::Acquire).to_le_bytes().to_vec();
-                    let read = || Ok::<_, Error>(now());
+                    let read = || Ok(now());
                     t.get_or_compute(&KEY, options(), read).unwrap();
                 })
             };
