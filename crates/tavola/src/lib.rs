@@ -20,7 +20,8 @@
 //! | `log` | sheets of lines beside the table |
 //! | `table` | the operations, of queues and logs too |
 //!
-//! How it stays correct while processes read, write and die is argued in `docs/concurrency.md`.
+//! How it stays correct while processes read, write and die is argued in
+//! `docs/internals/concurrency.md`.
 
 #![deny(unsafe_code)]
 
@@ -69,7 +70,26 @@ pub use table::{
     Stats, Store, Stored, Table, Updated, View, Watch,
 };
 
-// Its examples open tables by name: a test of `tavola-capi` runs them over a directory of its own.
+// Their examples open tables by name; a test of `tavola-capi` runs them over a directory of its
+// own.
 #[cfg(all(doctest, tavola_readme))]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide/start.md")]
+    struct Start;
+    #[doc = include_str!("../../../docs/guide/cache.md")]
+    struct Cache;
+    #[doc = include_str!("../../../docs/guide/leases.md")]
+    struct Leases;
+    #[doc = include_str!("../../../docs/guide/tags.md")]
+    struct Tags;
+    #[doc = include_str!("../../../docs/guide/queues.md")]
+    struct Queues;
+    #[doc = include_str!("../../../docs/guide/log.md")]
+    struct Log;
+    #[doc = include_str!("../../../docs/guide/sharing.md")]
+    struct Sharing;
+    #[doc = include_str!("../../../docs/guide/operations.md")]
+    struct Operations;
+}

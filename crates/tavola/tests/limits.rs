@@ -189,7 +189,7 @@ fn a_value_of_three_hundred_megabytes() {
 }
 
 /// As long as key and value can be, and one byte more. Takes 9 GiB of memory, so it is done only
-/// when asked for: the command is in docs/testing.md.
+/// when asked for: the command is in docs/internals/testing.md.
 #[test]
 fn key_and_value_of_four_gibibytes() {
     const MOST: u64 = (1 << 32) - 1;

@@ -12,7 +12,7 @@ use tavola::{Attributes, Table};
 
 /// So many that the participants begin with a page of memory.
 const SHARDS: u32 = 8;
-/// As docs/format.md has them.
+/// As docs/internals/format.md has them.
 const PARTICIPANTS: usize = 4096 + 1536 * SHARDS as usize;
 const SAMPLES: usize = PARTICIPANTS + (128 << 10);
 /// Behind the samples and the times.

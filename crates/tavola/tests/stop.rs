@@ -219,7 +219,7 @@ fn a_stopped_reader_keeps_nobody_waiting() {
 }
 
 /// Stops a reader while it copies: elsewhere in its read, for the length of a few loads, it may
-/// well fault (docs/concurrency.md, arguments with numbers).
+/// well fault (docs/internals/concurrency.md, arguments with numbers).
 fn stop_in_a_copy(reader: &Actor, random: &mut Random) {
     for _ in 0..10_000 {
         std::thread::sleep(Duration::from_micros(1000 + random.below(1000)));
