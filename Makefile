@@ -10,8 +10,8 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-clients test-memcached-suite test-report gates check check-peers torture \
-	torture-short shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
+.PHONY: help run build test test-clients test-memcached-suite test-report gates check check-peers \
+	packages test-packages torture torture-short shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
 	bench-c docs install uninstall clean
 
 help: ## this list
@@ -60,6 +60,14 @@ torture: ## kill processes at every store and at random, for hours: SECONDS=3600
 torture-short: ## the same with a sample of the stores, bounded: SECONDS=60 KILLS=300
 	@$(MAKE) --no-print-directory torture \
 		SECONDS=$(or $(SECONDS),60) KILLS=$(or $(KILLS),300)
+
+packages: ## Debian packages, a static tarball and crates, into target/packages
+	@scripts/setup packages
+	scripts/packages
+
+test-packages: ## builds the packages fast, installs each into a clean root, and tries it
+	@scripts/setup packages
+	PROFILE=quick scripts/packages test
 
 shuttle: ## the models of the core (table/models) under many schedules of a model checker
 	@scripts/setup build

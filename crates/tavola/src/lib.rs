@@ -63,12 +63,17 @@ pub use region::names;
 pub use sync::killpoint;
 pub use sys::notice::on_notice;
 pub use table::{
-    Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Eviction,
-    Expiry, Iter, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine,
-    LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Marks, NumberOptions, Options,
-    Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats,
-    Stats, Store, Stored, Table, Updated, View, Watch,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Expiry, Iter,
+    Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine, LogOptions,
+    LogReader, LogSink, LogStats, LogText, Maintained, NumberOptions, Options, Overload,
+    Participant, Pending, Queue, QueueOptions, QueuePool, Recent, ShardStats, Stats, Store, Stored,
+    Table, Updated, View, Watch,
 };
+
+/// For programs that serve a table to clients.
+pub mod serving {
+    pub use crate::table::{Eviction, Marks, ServeTable, Serving};
+}
 
 // Their examples open tables by name; a test of `tavola-capi` runs them over a directory of its
 // own.

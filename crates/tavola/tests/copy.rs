@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use support::{Dir, assert_clean};
+use tavola::serving::Marks;
 use tavola::{
-    Attributes, CheckReport, Error, Expiry, LogOptions, Marks, Options, QueueOptions, Store,
-    Stored, Table,
+    Attributes, CheckReport, Error, Expiry, LogOptions, Options, QueueOptions, Store, Stored, Table,
 };
 
 fn options() -> Options {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tavola::serving::{Eviction, ServeTable};
 use tavola::{Attributes, Expiry, Table};
 
 fn cache() -> Table {
@@ -37,7 +38,7 @@ fn each_evicted_key_is_told_once_or_lost() {
             let (mut keys, mut lost) = (HashSet::new(), 0);
             loop {
                 let is_last = ended.load(Ordering::Acquire);
-                let more = table.take_evictions(|gone| {
+                let more = table.take_evictions(&mut |gone| {
                     let key: [u8; 4] = gone.key.try_into().expect("the key");
                     let key = u32::from_be_bytes(key);
                     assert_eq!((gone.key_len, gone.value_len), (4, 300));
@@ -74,12 +75,12 @@ fn a_key_that_is_gone_is_told_with_what_it_had() {
         .set_with(long, [1; 50_000], Attributes::ttl(hour).with_flags(9))
         .expect("set");
     table
-        .mark(long, tavola::Condition::Always, 0, 5)
+        .mark(&long, tavola::Condition::Always, 0, 5)
         .expect("marked");
     let mut is_told = false;
     for number in 0..100_000u32 {
         table.set(number.to_le_bytes(), [0; 300]).expect("set");
-        let look = |gone: &tavola::Eviction<'_>| {
+        let mut look = |gone: &Eviction<'_>| {
             if gone.key_len != 20_000 {
                 return;
             }
@@ -88,7 +89,7 @@ fn a_key_that_is_gone_is_told_with_what_it_had() {
             assert_eq!((gone.attributes.flags, gone.marks), (9, 5));
             assert!(matches!(gone.attributes.expiry, Expiry::After(left) if left <= hour));
         };
-        table.take_evictions(look).expect("taken");
+        table.take_evictions(&mut look).expect("taken");
     }
     assert!(is_told);
 }
@@ -103,7 +104,7 @@ fn nothing_is_noted_where_nobody_watches() {
     };
     let noted = || {
         let mut noted = 0;
-        let lost = table.take_evictions(|_| noted += 1).expect("taken");
+        let lost = table.take_evictions(&mut |_| noted += 1).expect("taken");
         noted + lost
     };
     fill();

@@ -5,9 +5,9 @@ mod support;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use support::{Dir, Random, assert_clean, over_every_table};
+use tavola::serving::{Marks, ServeTable};
 use tavola::{
-    Attributes, CasOutcome, CasToken, Condition, Error, Expiry, Marks, Options, Store, Stored,
-    Table,
+    Attributes, CasOutcome, CasToken, Condition, Error, Expiry, Options, Store, Stored, Table,
 };
 
 fn options() -> Options {

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use tavola::{Latencies, LiveKeys, Participant, Recent, Serving, Stats};
+use tavola::serving::Serving;
+use tavola::{Latencies, LiveKeys, Participant, Recent, Stats};
 
 use crate::args::TableArg;
 use crate::beside;

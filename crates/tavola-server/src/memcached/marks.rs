@@ -1,4 +1,4 @@
-//! What the server keeps of an item in its marks (`Table::mark`), which change without its value.
+//! What the server keeps of an item in its marks (`ServeTable::mark`), which change without its value.
 //!
 //! ```text
 //! bit 0      one client was told to bring a new value, and nobody else is
@@ -14,7 +14,7 @@
 //! tables with versions alone: where there are none the items have no room for marks, and a read
 //! would have to copy them.
 
-use tavola::Marks;
+use tavola::serving::Marks;
 
 pub(super) const TOKEN_SENT: u32 = 1;
 pub(super) const STALE: u32 = 1 << 1;

@@ -1,6 +1,7 @@
 //! Storing, for all protocols: set, add, replace, append, prepend, and with a unique number.
 
-use tavola::{Attributes, CasToken, Condition, Error, Expiry, Marks, Result, Stored};
+use tavola::serving::Marks;
+use tavola::{Attributes, CasToken, Condition, Error, Expiry, Result, Stored};
 
 use tavola_proto::{KeyRoom, TooLarge};
 

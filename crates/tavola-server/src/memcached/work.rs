@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
-use tavola::{CasToken, Condition, Details, Marks, Result, Table};
+use tavola::serving::{Marks, ServeTable};
+use tavola::{CasToken, Condition, Details, Result, Table};
 use tavola_proto::text::{Event as Kind, Watched};
 
 use super::connections::Connections;
@@ -215,7 +216,7 @@ impl Work {
         if !watchers.want(Kind::Evictions) {
             return Ok(());
         }
-        let lost = self.table().take_evictions(|gone| {
+        let lost = self.table().take_evictions(&mut |gone| {
             watchers.evicted(&Evicted {
                 key: gone.key,
                 is_fetched: gone.marks & marks::FETCHED != 0,

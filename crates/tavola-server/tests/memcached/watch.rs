@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 
 use tavola::Table;
+use tavola::serving::ServeTable;
 
 use super::script::{Client, Ours, Theirs};
 
@@ -345,7 +346,10 @@ fn who_watches_no_more_costs_nothing() {
         client.ask_until_version(b"flush_all\r\nversion\r\n");
         fill(&mut client);
         let mut noted = 0;
-        let lost = ours.table.take_evictions(|_| noted += 1).expect("taken");
+        let lost = ours
+            .table
+            .take_evictions(&mut |_| noted += 1)
+            .expect("taken");
         noted + lost == 0
     };
     // As soon as their threads have seen that they are gone.

@@ -18,7 +18,7 @@ pub struct Entry {
     /// The key's flags, and how long it will still live:
     /// [`Expiry::After`](super::Expiry::After) or [`Expiry::Never`](super::Expiry::Never).
     pub attributes: Attributes,
-    /// What [`Table::mark`] has left there.
+    /// What [`ServeTable::mark`](crate::serving::ServeTable::mark) has left there.
     pub marks: u32,
     /// For [`Table::compare_and_swap`].
     pub token: CasToken,

@@ -4,7 +4,6 @@
 //! under the shard's lock: a reader sees the old marks or the new ones, and a survivor finds one of
 //! them. An item without that field is copied into a block that has it, as for an expiry.
 
-use super::Table;
 use super::attributes::no_room;
 use super::core::Core;
 use super::how::When;
@@ -87,51 +86,27 @@ impl Core {
     }
 }
 
-impl Table {
-    /// Clears and sets marks of a key if it is there and `condition` holds, in one step; says which
-    /// it had before. `None`: it is missing, or has another token. Its value, its version and its
-    /// attributes stay; who sets it takes its marks off, who changes its value leaves them.
-    ///
-    /// # Examples
-    /// ```
-    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
-    /// use tavola::Condition;
-    /// table.set(b"k", b"v")?;
-    /// assert_eq!(table.mark(b"k", Condition::Always, 0, 0b11)?, Some(0));
-    /// assert_eq!(table.mark(b"k", Condition::Always, 0b01, 0b100)?, Some(0b11));
-    /// let mut value = Vec::new();
-    /// assert_eq!(table.get_entry_into(b"k", &mut value)?.unwrap().marks, 0b110);
-    /// # Ok::<(), tavola::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Table::set_with`]; [`Error::BadOption`] for more than 24 bits.
-    ///
-    /// # Crash
-    /// Killed before it returned: the old marks or the new ones.
-    pub fn mark(
+impl Core {
+    /// As [`ServeTable::mark`](super::serving::ServeTable::mark).
+    pub(super) fn mark_if(
         &self,
-        key: impl AsRef<[u8]>,
+        key: &[u8],
         condition: Condition,
-        clear: u32,
-        set: u32,
+        bits: Marks,
     ) -> Result<Option<u32>> {
-        let key = key.as_ref();
-        let core = self.core()?;
-        let bits = Marks { clear, set };
-        check(core, bits)?;
-        let me = core.writer()?;
+        check(self, bits)?;
+        let me = self.writer()?;
         match condition {
             Condition::Absent => Ok(None),
-            Condition::Always | Condition::Present => core.mark(me, key, bits, When::Always),
+            Condition::Always | Condition::Present => self.mark(me, key, bits, When::Always),
             // There the token is the version: no value need be read.
-            Condition::Is(token) if core.region().geometry().has_versions => {
-                core.mark(me, key, bits, When::Version(token.0))
+            Condition::Is(token) if self.region().geometry().has_versions => {
+                self.mark(me, key, bits, When::Version(token.0))
             }
             Condition::Is(token) => {
                 let had = Cell::new(None);
-                let refused: Option<Stored> = core.retried(key, token, |when| {
-                    had.set(core.mark(me, key, bits, when)?);
+                let refused: Option<Stored> = self.retried(key, token, |when| {
+                    had.set(self.mark(me, key, bits, when)?);
                     Ok(had.get().is_some())
                 })?;
                 Ok(had.get().filter(|_| refused.is_none()))

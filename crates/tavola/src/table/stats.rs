@@ -165,7 +165,8 @@ impl Participant {
     }
 }
 
-/// What a process that serves a table tells of its clients; by [`Table::tell_serving`].
+/// What a process that serves a table reports of its clients, by
+/// [`ServeTable::report_serving`](crate::serving::ServeTable::report_serving).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Serving {
     /// Connections that are open.
@@ -321,7 +322,7 @@ impl Core {
     }
 
     /// Only this process writes its slot's words, and nothing depends on them: they are two.
-    fn tell_serving(&self, serving: Serving) -> Result<()> {
+    pub(super) fn report_serving(&self, serving: Serving) -> Result<()> {
         let slot = tally(self.region(), self.writer()?);
         let connections = serving.connections.saturating_add(1);
         for (word, now) in [
@@ -368,27 +369,6 @@ impl Table {
     /// None today; the type leaves room.
     pub fn participants(&self) -> Result<Vec<Participant>> {
         Ok(self.core()?.participants())
-    }
-
-    /// Tells others how many clients this process serves, through sockets or whatever, for
-    /// [`Table::participants`] of any process. A server does so now and then.
-    ///
-    /// # Examples
-    /// ```
-    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
-    /// let serving = tavola::Serving { connections: 2, accepted: 70 };
-    /// table.tell_serving(serving)?;
-    /// assert_eq!(table.participants()?[0].serving, Some(serving));
-    /// # Ok::<(), tavola::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::ReadOnly`](crate::Error::ReadOnly), and what keeps a process from attaching.
-    ///
-    /// # Crash
-    /// Killed before it returned: either of the numbers is the old one or the new one.
-    pub fn tell_serving(&self, serving: Serving) -> Result<()> {
-        self.core()?.tell_serving(serving)
     }
 
     /// Frees the slots of participants that died, and wins back what they held; says how many.

@@ -150,7 +150,7 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::set_with`]; [`Error::BadOption`] for a version in a table that has none, and
-    /// for marks as of [`Table::mark`].
+    /// for marks as of [`ServeTable::mark`](crate::serving::ServeTable::mark).
     ///
     /// # Concurrency
     /// As [`Table::set`].

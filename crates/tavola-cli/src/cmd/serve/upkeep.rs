@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use tavola::{Serving, Table};
+use tavola::Table;
+use tavola::serving::{ServeTable, Serving};
 use tavola_server::Counters;
 
 /// Between two looks whether something is to be done, and while there is.
@@ -41,7 +42,7 @@ impl Upkeep {
     /// in what clients ask for.
     pub fn turn(&mut self, table: &Table, counters: &Counters) -> Duration {
         // For `tavola stat` and `tavola top`.
-        let _ = table.tell_serving(Serving {
+        let _ = table.report_serving(Serving {
             connections: counters.current_connections,
             accepted: counters.total_connections,
         });

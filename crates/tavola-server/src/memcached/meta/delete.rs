@@ -1,6 +1,7 @@
 //! `md`.
 
-use tavola::{Attributes, CasToken, Condition, Details, Error, Marks, Result, Store, Stored};
+use tavola::serving::Marks;
+use tavola::{Attributes, CasToken, Condition, Details, Error, Result, Store, Stored};
 use tavola_proto::KeyRoom;
 use tavola_proto::meta::{Flags, Item, Request, Status, answer};
 

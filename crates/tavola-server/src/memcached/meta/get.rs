@@ -1,5 +1,6 @@
 //! `mg`.
 
+use tavola::serving::ServeTable;
 use tavola::{Attributes, CasToken, Condition, Details, Error, Expiry, Result, Store, Stored};
 use tavola_proto::meta::answer::{self, Found};
 use tavola_proto::meta::{Flags, Item, Request, Status};

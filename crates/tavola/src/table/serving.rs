@@ -1,0 +1,113 @@
+//! What servers of a table need beside its operations: counts of clients, marks, evictions.
+
+use super::Table;
+use super::evicted::Eviction;
+use super::marks::Marks;
+use super::stats::Serving;
+use super::store::Condition;
+use crate::error::Result;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for crate::table::Table {}
+}
+
+/// Operations on a [`Table`] for programs that serve it to clients.
+pub trait ServeTable: sealed::Sealed {
+    /// Reports how many clients this process serves; [`Table::participants`] of any process shows
+    /// it. A server calls this now and then.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// use tavola::serving::{ServeTable, Serving};
+    /// let serving = Serving { connections: 2, accepted: 70 };
+    /// table.report_serving(serving)?;
+    /// assert_eq!(table.participants()?[0].serving, Some(serving));
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly), and what keeps a process from attaching.
+    ///
+    /// # Crash
+    /// Killed before it returned: either of the numbers is the old one or the new one.
+    fn report_serving(&self, serving: Serving) -> Result<()>;
+
+    /// Clears and sets marks of a key in one step, if the key is there and `condition` holds, and
+    /// returns the marks it had before; `None` if it is missing or has another token. Its value,
+    /// version and attributes stay. A set takes the marks off; a change of the value leaves them.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// use tavola::Condition;
+    /// use tavola::serving::ServeTable;
+    /// table.set("k", "v")?;
+    /// assert_eq!(table.mark(b"k", Condition::Always, 0, 0b11)?, Some(0));
+    /// assert_eq!(table.mark(b"k", Condition::Always, 0b01, 0b100)?, Some(0b11));
+    /// let mut value = Vec::new();
+    /// assert_eq!(table.get_entry_into("k", &mut value)?.unwrap().marks, 0b110);
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::set_with`]; [`Error::BadOption`](crate::Error::BadOption) for more than 24 bits.
+    ///
+    /// # Crash
+    /// Killed before it returned: the old marks or the new ones.
+    fn mark(&self, key: &[u8], condition: Condition, clear: u32, set: u32) -> Result<Option<u32>>;
+
+    /// Notes keys that this process evicts from now on, in whichever of its threads, for
+    /// [`ServeTable::take_evictions`], or no longer. Evictions by other processes are not noted. It
+    /// holds for this handle, and takes some 300 KiB from the first time on.
+    ///
+    /// # Errors
+    /// Those of mapping the table, if this is its first use.
+    fn watch_evictions(&self, on: bool) -> Result<()>;
+
+    /// Calls `each` for the keys that were noted and not taken yet, in about the order in which
+    /// they were evicted, and returns how many were lost since the last call. At most 1024 wait;
+    /// evictions beyond that are lost, so that no writer waits for a watcher.
+    ///
+    /// # Examples
+    /// ```
+    /// use tavola::serving::ServeTable;
+    /// let table = tavola::Table::options().capacity(4 << 20).max_size(16 << 20).private()?;
+    /// table.watch_evictions(true)?;
+    /// for number in 0..100_000u32 {
+    ///     table.set(number.to_le_bytes(), [0; 100])?;
+    /// }
+    /// let mut taken = 0;
+    /// let lost = table.take_evictions(&mut |evicted| {
+    ///     assert_eq!((evicted.key.len(), evicted.value_len), (4, 100));
+    ///     taken += 1;
+    /// })?;
+    /// let stats = table.stats()?;
+    /// assert_eq!(taken + lost, stats.evicted_new + stats.evicted_old);
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ServeTable::watch_evictions`].
+    fn take_evictions(&self, each: &mut dyn FnMut(&Eviction<'_>)) -> Result<u64>;
+}
+
+impl ServeTable for Table {
+    fn report_serving(&self, serving: Serving) -> Result<()> {
+        self.core()?.report_serving(serving)
+    }
+
+    fn mark(&self, key: &[u8], condition: Condition, clear: u32, set: u32) -> Result<Option<u32>> {
+        self.core()?.mark_if(key, condition, Marks { clear, set })
+    }
+
+    fn watch_evictions(&self, on: bool) -> Result<()> {
+        self.core()?.region().watch_evicted(on);
+        Ok(())
+    }
+
+    fn take_evictions(&self, each: &mut dyn FnMut(&Eviction<'_>)) -> Result<u64> {
+        Ok(self.core()?.take_evictions(each))
+    }
+}
