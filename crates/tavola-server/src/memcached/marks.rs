@@ -1,4 +1,5 @@
-//! What the server keeps of an item in its marks (`ServeTable::mark`), which change without its value.
+//! What the server keeps of an item in its marks (`ServeTable::mark`), which change without its
+//! value.
 //!
 //! ```text
 //! bit 0      one client was told to bring a new value, and nobody else is

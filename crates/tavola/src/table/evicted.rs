@@ -5,7 +5,8 @@ use super::core::Core;
 use crate::alloc::Shown;
 use crate::region::TOLD;
 
-/// A key that this process has evicted; from [`ServeTable::take_evictions`](crate::serving::ServeTable::take_evictions).
+/// A key that this process has evicted, as reported by
+/// [`ServeTable::take_evictions`](crate::serving::ServeTable::take_evictions).
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eviction<'a> {
