@@ -133,6 +133,11 @@ pub enum Error {
         /// That error.
         source: BoxError,
     },
+    /// A typed table could not encode a value, or not decode its bytes.
+    Codec {
+        /// What the codec says.
+        source: BoxError,
+    },
     /// The value of a key could not be computed a moment ago, and is not tried again yet.
     NotComputed {
         /// What was told of it.
@@ -212,6 +217,11 @@ impl fmt::Display for Error {
                 Shown(path)
             ),
             Self::Compute { source } => write!(f, "the value could not be computed: {source}"),
+            Self::Codec { source } => write!(
+                f,
+                "the bytes do not match the type of the typed table: {source}; \
+                 read the key with the type it was set with"
+            ),
             Self::NotComputed { why, retry } => write!(
                 f,
                 "the value could not be computed a moment ago ({why}); \
@@ -355,7 +365,7 @@ impl std::error::Error for Error {
             Self::Permission { source, .. } | Self::Io { source, .. } | Self::Sink { source } => {
                 Some(source)
             }
-            Self::Compute { source } => Some(source.as_ref()),
+            Self::Compute { source } | Self::Codec { source } => Some(source.as_ref()),
             _ => None,
         }
     }

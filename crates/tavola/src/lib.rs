@@ -70,6 +70,10 @@ pub use table::{
     Table, Updated, View, Watch,
 };
 
+#[cfg(feature = "serde")]
+pub use table::Json;
+pub use table::{Codec, Encode, Plain, Typed};
+
 /// For programs that serve a table to clients.
 pub mod serving {
     pub use crate::table::{Eviction, Marks, ServeTable, Serving};

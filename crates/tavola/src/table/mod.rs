@@ -38,6 +38,7 @@ mod stats;
 mod store;
 mod tags;
 mod tending;
+mod typed;
 mod uid;
 mod update;
 mod view;
@@ -63,6 +64,9 @@ pub use serving::ServeTable;
 pub use shards::ShardStats;
 pub use stats::{ClassStats, Participant, Serving, Stats};
 pub use store::{Condition, Store, Stored};
+#[cfg(feature = "serde")]
+pub use typed::Json;
+pub use typed::{Codec, Encode, Plain, Typed};
 pub use update::{CasOutcome, CasToken, Updated};
 pub use view::View;
 

@@ -1,0 +1,22 @@
+//! JSON, which the shell and programs in other languages read as well.
+
+use super::{Codec, Encode};
+use crate::error::BoxError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// JSON text, of any type that serde knows.
+#[derive(Clone, Copy, Debug)]
+pub struct Json;
+
+impl<T: Serialize + ?Sized> Encode<T> for Json {
+    fn encode(value: &T) -> Result<Vec<u8>, BoxError> {
+        Ok(serde_json::to_vec(value)?)
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> Codec<T> for Json {
+    fn decode(bytes: &[u8]) -> Result<T, BoxError> {
+        Ok(serde_json::from_slice(bytes)?)
+    }
+}
