@@ -45,6 +45,12 @@ impl Output {
         Ok(self.out.write_all(b"\n")?)
     }
 
+    /// Writes bytes as they are, and an end of them.
+    pub fn ended(&mut self, bytes: &[u8], end: u8) -> Result<(), CliError> {
+        self.out.write_all(bytes)?;
+        Ok(self.out.write_all(&[end])?)
+    }
+
     /// Writes a key on a line of its own: so that a script can read it back ([`escaped`]), without
     /// control characters for eyes.
     pub fn key_line(&mut self, key: &[u8]) -> Result<(), CliError> {

@@ -6,10 +6,23 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 36] = [
     "get",
     "set",
     "add",
+    "replace",
+    "append",
+    "prepend",
+    "swap",
+    "take",
+    "cas",
+    "update",
+    "exists",
+    "count",
+    "clear",
+    "rename",
+    "help",
+    "invalidate",
     "del",
     "incr",
     "decr",

@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use serde_json::{Map, Value};
 use tavola::{CheckReport, Error, Table};
@@ -61,7 +62,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 }
 
 /// To look at a table, the right to read it is enough.
-fn open(args: &Args) -> Result<Table, CliError> {
+fn open(args: &Args) -> Result<Rc<Table>, CliError> {
     match args.table.open_existing() {
         Err(CliError::Table(Error::Permission { .. } | Error::ReadOnly)) if !args.repair => {
             args.table.open_to_read()

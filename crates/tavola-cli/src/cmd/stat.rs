@@ -41,13 +41,14 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let mut participants = table.participants()?;
     participants.retain(|one| !one.is_this_process());
     let (keys, holders) = (table.live_keys()?, table.lock_holders()?);
-    let logs = beside::logs(&table)?;
+    let (logs, depths) = (beside::logs(&table)?, beside::depths(&table)?);
     let mut out = Output::new();
     if args.json {
         let mut document = json::document(&table, &stats, &participants, &logs);
         json::put_keys(&mut document, &keys);
         document.insert("locked".to_string(), json::locked(&holders));
         document.insert("latencies".to_string(), json::latencies(&latencies));
+        document.insert("queues".to_string(), json::queues(&depths));
         let shards = table.shard_stats()?;
         let shards = shards.iter().map(json::shard).collect();
         document.insert("each_shard".to_string(), Value::Array(shards));
@@ -68,6 +69,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         for (name, stats) in &logs {
             let (label, text) = (beside::label(name), beside::told(stats));
             out.line(format!("  {label:<13} {text}"))?;
+        }
+        for depth in &depths {
+            let (label, elements) = (depth.label(), counted(depth.elements, "element"));
+            out.line(format!("  {label:<13} {elements}"))?;
         }
         if let Some(served) = served(&participants) {
             out.line(format!("  {:<13} {served}", "served by"))?;

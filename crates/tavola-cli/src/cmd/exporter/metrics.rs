@@ -3,7 +3,7 @@
 use tavola::{Error, Holder, Latencies, LiveKeys, LogStats, Participant, Stats, Table};
 
 use super::openmetrics::{Kind, Page, Samples};
-use crate::beside;
+use crate::beside::{self, Depth};
 
 /// Bytes of a page of a table.
 const PAGE_BYTES: u64 = 16 << 10;
@@ -13,6 +13,7 @@ pub struct Look {
     stats: Stats,
     participants: Vec<Participant>,
     logs: Vec<(String, LogStats)>,
+    depths: Vec<Depth>,
     latencies: Latencies,
     keys: LiveKeys,
     holders: Vec<Holder>,
@@ -32,6 +33,7 @@ impl Look {
             stats: table.stats()?,
             participants,
             logs: beside::logs(table)?,
+            depths: beside::depths(table)?,
             latencies: table.latencies()?,
             keys: table.live_keys()?,
             holders: table.lock_holders()?,
@@ -130,6 +132,19 @@ struct Family(
 
 /// The families of all tables, and those that only caches have.
 const FAMILIES: &[Family] = &[
+    Family(
+        "tavola_queue_elements",
+        Kind::Gauge,
+        "",
+        "Elements in a queue; a pool of queues in a file of its own has no name.",
+        |look, out| {
+            for depth in &look.depths {
+                let (pool, queue) = (&depth.pool, &depth.queue);
+                let labels = [("table", out.table), ("pool", pool), ("queue", queue)];
+                out.out.put(&labels, depth.elements);
+            }
+        },
+    ),
     Family(
         "tavola_table",
         Kind::Info,
