@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::{Once, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -114,6 +115,65 @@ impl TableArg {
             Some(why) => Err(CliError::Sentence(why)),
             None => Ok(table),
         }
+    }
+}
+
+/// The table a command works on, or all of them.
+#[derive(clap::Args)]
+pub struct TablesArg {
+    /// The table: a name, or a path if it has a / in it. Without one: all tables
+    #[arg(value_name = "TABLE")]
+    name: Option<OsString>,
+    /// Wait so long at most for a lock that another process holds, and then fail
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, hide_short_help = true)]
+    lock_timeout: Option<Duration>,
+}
+
+impl TablesArg {
+    /// Returns all tables of the directory.
+    pub fn all() -> Result<Vec<TableArg>, CliError> {
+        let names = tavola::names::list()?.into_iter();
+        let name = |path: PathBuf| match path.file_name() {
+            Some(name) => name.to_os_string(),
+            None => path.into_os_string(),
+        };
+        Ok(names.map(|path| TableArg::named(name(path))).collect())
+    }
+
+    /// Returns whether a table is named.
+    pub fn is_one(&self) -> bool {
+        self.name.is_some()
+    }
+
+    /// Calls `work` for the table, or for each of all. Of all, an error does not keep it from the
+    /// others; the exit code is the worst of them.
+    pub fn each(
+        &self,
+        mut work: impl FnMut(&TableArg) -> Result<ExitCode, CliError>,
+    ) -> Result<ExitCode, CliError> {
+        let with_timeout = |table: TableArg| TableArg {
+            lock_timeout: self.lock_timeout,
+            ..table
+        };
+        if let Some(name) = &self.name {
+            return work(&with_timeout(TableArg::named(name.clone())));
+        }
+        let mut worst = ExitCode::SUCCESS;
+        for table in TablesArg::all()? {
+            match work(&with_timeout(table)) {
+                // Dropped since it was listed.
+                Err(CliError::Table(tavola::Error::NotFound { .. })) => {}
+                Ok(ExitCode::SUCCESS) => {}
+                Ok(code) if worst == ExitCode::SUCCESS => worst = code,
+                Ok(_) => {}
+                Err(error) if error.is_broken_pipe() => return Err(error),
+                Err(error) => {
+                    eprintln!("tavola: {error}");
+                    worst = ExitCode::from(crate::ERROR);
+                }
+            }
+        }
+        Ok(worst)
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 36] = [
+const COMMANDS: [&str; 41] = [
     "get",
     "set",
     "add",
@@ -23,6 +23,11 @@ const COMMANDS: [&str; 36] = [
     "rename",
     "help",
     "invalidate",
+    "lock",
+    "queue",
+    "shell",
+    "batch",
+    "status",
     "del",
     "incr",
     "decr",
@@ -120,6 +125,13 @@ fn there_is_a_man_page_for_every_command() {
             page.contains(".SH NAME") && page.contains(".SH EXAMPLES"),
             "{command}"
         );
+        for section in ["\"EXIT STATUS\"", "ENVIRONMENT", "FILES"] {
+            assert!(
+                page.contains(&format!(".SH {section}\n")),
+                "{command}: {page}"
+            );
+        }
+        assert!(page.contains("TAVOLA_DIR"), "{command}");
     }
     assert!(pages.join("tavola.1").exists());
     assert!(pages.join("tavola-memcached.1").exists());

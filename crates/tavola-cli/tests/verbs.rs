@@ -312,3 +312,67 @@ fn help_aliases_and_hints_lead_to_a_command() {
         assert!(ran.code == 2 && ran.err.contains(here), "{ran:?}");
     }
 }
+
+#[test]
+fn all_tables_are_shown_checked_and_maintained_without_a_name() {
+    let shell = Shell::new();
+    assert_eq!(shell.run(["check"]).text(), "");
+    for table in ["a", "b"] {
+        shell.run(["set", table, "k", "v"]).ok();
+    }
+    shell.run(["queue", "create", "q"]).ok();
+    let stat = shell.run(["stat"]).text();
+    let lines: Vec<_> = stat.lines().collect();
+    assert!(
+        lines[0].starts_with("a\t1\t") && lines[2].starts_with("q\t"),
+        "{stat}"
+    );
+    assert!(
+        stat.contains("\nb  (") && stat.contains("queue 'jobs'"),
+        "{stat}"
+    );
+    assert_eq!(shell.run(["stat", "--json"]).text().lines().count(), 3);
+    let check = shell.run(["check"]).text();
+    assert_eq!(check.lines().count(), 3);
+    assert!(
+        check.lines().all(|line| line.contains("no problems")),
+        "{check}"
+    );
+    let maintain = shell.run(["maintain"]).text();
+    assert!(
+        maintain.contains("a:\n") && maintain.contains("q:\n"),
+        "{maintain}"
+    );
+    let top = shell.run(["top", "--once"]).text();
+    assert!(
+        top.contains("3 tables") && top.contains("CHANGES/S"),
+        "{top}"
+    );
+}
+
+#[test]
+fn a_status_is_one_page() {
+    let shell = Shell::new();
+    shell.run(["set", "sessions", "k", "v"]).ok();
+    shell.run(["create", "c", "--capacity", "8M"]).ok();
+    let ran = shell.run(["status"]);
+    let text = String::from_utf8(ran.out).unwrap();
+    assert!(text.contains("2 tables with 1 key, "), "{text}");
+    assert!(
+        text.contains("sessions  table") && text.contains(" of 8 MiB"),
+        "{text}"
+    );
+    let status = shell.run(["status", "--json"]).json();
+    assert_eq!(status["tables"][1]["name"], json!("sessions"));
+    let is_good = status["attention"].as_array().unwrap().is_empty();
+    assert_eq!(ran.code, if is_good { 0 } else { 1 }, "{status}");
+    let mut dead = shell.attach("dead");
+    dead.kill().unwrap();
+    dead.wait().unwrap();
+    let ran = shell.run(["status"]);
+    let text = String::from_utf8(ran.out).unwrap();
+    assert!(
+        ran.code == 1 && text.contains("died while attached"),
+        "{text}"
+    );
+}

@@ -12,7 +12,7 @@ use crate::output::{self, Output};
 use crate::pattern::Pattern;
 use crate::units;
 
-mod tables;
+pub mod tables;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -41,6 +41,7 @@ pub mod set;
 pub mod set_capacity;
 pub mod shell;
 pub mod stat;
+pub mod status;
 pub mod swap;
 pub mod take;
 pub mod top;

@@ -6,7 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 use tavola::{Latencies, LiveKeys, Participant, Recent, Serving, Stats};
 
-use crate::args::TableArg;
+use super::ls::tables;
+use crate::args::{TableArg, TablesArg};
 use crate::beside;
 use crate::error::CliError;
 use crate::output::{self, Output};
@@ -17,6 +18,7 @@ mod json;
 const EXAMPLES: &str = "\
 Examples:
   tavola stat sessions
+  tavola stat                          all tables: a list, then each of them
   tavola stat sessions --json | jq .resident_bytes
   watch -n1 tavola stat sessions";
 
@@ -28,14 +30,34 @@ const QUANTILES: [f64; 2] = [0.5, 0.99];
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
-    table: TableArg,
-    /// All numbers as one JSON object
+    tables: TablesArg,
+    /// All numbers as one JSON object, a line for each table
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let table = args.table.open_to_read()?;
+    let listed = match args.tables.is_one() || args.json {
+        true => ExitCode::SUCCESS,
+        false => tables::list(false)?,
+    };
+    let shown = args.tables.each(|table| {
+        if !args.tables.is_one() && !args.json {
+            let mut out = Output::new();
+            out.line("")?;
+            out.finish()?;
+        }
+        show(table, args.json)
+    })?;
+    Ok(if shown == ExitCode::SUCCESS {
+        listed
+    } else {
+        shown
+    })
+}
+
+fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
+    let table = name.open_to_read()?;
     let stats = table.stats()?;
     let latencies = table.latencies()?;
     let mut participants = table.participants()?;
@@ -43,7 +65,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let (keys, holders) = (table.live_keys()?, table.lock_holders()?);
     let (logs, depths) = (beside::logs(&table)?, beside::depths(&table)?);
     let mut out = Output::new();
-    if args.json {
+    if json {
         let mut document = json::document(&table, &stats, &participants, &logs);
         json::put_keys(&mut document, &keys);
         document.insert("locked".to_string(), json::locked(&holders));
@@ -54,11 +76,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         document.insert("each_shard".to_string(), Value::Array(shards));
         out.json(document)?;
     } else {
-        out.line(format!(
-            "{}  ({})",
-            args.table.label(),
-            table.path().display()
-        ))?;
+        out.line(format!("{}  ({})", name.label(), table.path().display()))?;
         for (name, text) in summary(&stats, &keys, &latencies) {
             out.line(format!("  {name:<13} {text}"))?;
         }

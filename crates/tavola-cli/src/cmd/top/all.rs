@@ -84,7 +84,11 @@ fn sample() -> Result<Samples, CliError> {
 fn text(before: &Samples, now: &Samples) -> String {
     let time = humantime::format_rfc3339_seconds(SystemTime::now());
     let memory = now.values().map(|one| one.stats.resident_bytes).sum();
-    let mut out = format!("{time}  {} tables, {}\n", count(now.len() as u64), size(memory));
+    let mut out = format!(
+        "{time}  {} tables, {}\n",
+        count(now.len() as u64),
+        size(memory)
+    );
     let width = now.keys().map(|name| name.chars().count()).max();
     let width = width.unwrap_or(0).max(5);
     let _ = writeln!(
