@@ -466,3 +466,14 @@ fn an_address_that_others_reach_is_refused_unless_that_is_meant() {
     let _ = child.wait();
     assert!(line.starts_with("serving http://0.0.0.0:"), "{line}");
 }
+
+#[test]
+fn the_depth_of_queues_is_there() {
+    let shell = Shell::new();
+    shell.run(["queue", "create", "q"]).ok();
+    shell.run(["queue", "push", "q", "a", "b"]).ok();
+    let exporter = Exporter::start(&shell, &["q"]);
+    let (_, page) = exporter.get("/metrics");
+    let line = "tavola_queue_elements{table=\"q\",pool=\"\",queue=\"jobs\"} 2\n";
+    assert!(page.contains(line), "{page}");
+}

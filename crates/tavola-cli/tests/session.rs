@@ -33,7 +33,7 @@ fn errors_of_a_batch_have_line_numbers() {
     let stopped = shell.feed(["batch"], lines).error();
     assert!(stopped.starts_with("standard input, line 2: "), "{stopped}");
     let ran = shell.feed(["batch", "--keep-going"], lines);
-    assert_eq!((ran.code, &ran.out[..]), (2, &b"11"[..]));
+    assert_eq!((ran.code, &ran.out[..]), (2, &b"1\n1\n"[..]));
     let starts = [2, 2, 4, 5, 6, 7].map(|n| format!("tavola: standard input, line {n}: "));
     let numbers: Vec<_> = ran
         .err
@@ -89,6 +89,7 @@ fn a_shell_runs_commands_on_its_table() {
     );
     assert!(ran.status.success(), "{err}");
     assert_eq!(out, "v\n(missing)\nk\nx\n", "{err}");
+    assert!(err.starts_with("exit code 1\n"), "{err}");
     assert!(err.contains("unrecognized subcommand 'wrong'"), "{err}");
     assert_eq!(shell.run(["exists", "u", "never"]).code, 1);
     assert!(!shell.path().join(".state").exists());

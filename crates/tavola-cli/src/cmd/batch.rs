@@ -19,7 +19,8 @@ Examples:
 
 Each line is a command without 'tavola', its words quoted as for sh; # begins a comment.
 Tables stay open, so thousands of commands run in a second. A command takes its value from
-its arguments or from --file, never from standard input.
+its arguments or from --file, never from standard input. Each value that is printed ends
+with a newline.
 
 The first error ends the batch, with its line number and exit code 2; with --keep-going
 the other lines run, too. Otherwise the exit code is 1 if any command's was not 0.";

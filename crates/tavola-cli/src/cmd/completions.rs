@@ -25,12 +25,13 @@ within a tenth of a second.";
 const BASH: &str = r#"
 _tavola_names() {
     _tavola "$@"
-    local word="${COMP_WORDS[COMP_CWORD]}" found
+    local word="${COMP_WORDS[COMP_CWORD]}" found names=()
     [[ "$word" == -* || $COMP_CWORD -lt 2 ]] && return
     while IFS= read -r found; do
         printf -v found '%q' "$found"
-        COMPREPLY+=("$found")
+        names+=("$found")
     done < <(tavola __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    (( ${#names[@]} )) && COMPREPLY=("${names[@]}")
 }
 complete -F _tavola_names -o nosort -o bashdefault -o default tavola 2>/dev/null ||
     complete -F _tavola_names -o bashdefault -o default tavola

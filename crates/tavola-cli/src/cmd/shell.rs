@@ -13,7 +13,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
-use rustyline::{Config, Context, Editor, Helper};
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 use super::complete;
 use crate::args::{TableArg, options};
@@ -110,11 +110,9 @@ fn run_line(lines: &mut Lines, line: &str) -> Result<bool, CliError> {
         }
         _ => match lines.run(line.as_bytes())? {
             Ran::Help(text) => print!("{text}"),
-            // As a person sees no exit code.
-            Ran::Code(code) if code != ExitCode::SUCCESS && !io::stderr().is_terminal() => {
-                eprintln!("exit code 1");
-            }
-            Ran::Code(_) | Ran::Nothing => {}
+            Ran::Code(ExitCode::SUCCESS) | Ran::Nothing => {}
+            Ran::Code(code) if code == ExitCode::from(crate::MISSING) => eprintln!("exit code 1"),
+            Ran::Code(_) => eprintln!("exit code 2"),
         },
     }
     Ok(true)
@@ -122,7 +120,10 @@ fn run_line(lines: &mut Lines, line: &str) -> Result<bool, CliError> {
 
 fn open_prompt(table: &OsStr) -> Result<(Prompt, Option<PathBuf>), CliError> {
     let failed = |error| CliError::Sentence(format!("cannot open a prompt ({error})"));
-    let config = Config::builder().auto_add_history(false).build();
+    let config = Config::builder()
+        .auto_add_history(false)
+        .completion_type(CompletionType::List)
+        .build();
     let mut prompt = Prompt::with_config(config).map_err(failed)?;
     prompt.set_helper(Some(Words {
         arguments: cli::command(),
@@ -178,7 +179,10 @@ impl Completer for Words {
         }
         words.push(before[start..].into());
         let found = complete::candidates(&self.arguments, &options(), &words);
-        let text = |one: Vec<u8>| String::from_utf8(one).ok();
+        let text = |one: Vec<u8>| {
+            let text = String::from_utf8(one).ok()?;
+            Some(shlex::try_quote(&text).ok()?.into_owned())
+        };
         Ok((start, found.into_iter().filter_map(text).collect()))
     }
 }

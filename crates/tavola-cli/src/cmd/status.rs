@@ -1,11 +1,13 @@
 //! `tavola status`: one page about all tables.
 
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use serde_json::{Value, json};
-use tavola::{LiveKeys, Participant, Stats, names};
+use tavola::{LiveKeys, Participant, Stats, Table, names};
 
 use crate::args::TablesArg;
+use crate::beside;
 use crate::error::CliError;
 use crate::health::{self, Finding, Level};
 use crate::kind::Kind;
@@ -37,6 +39,8 @@ struct Row {
     stats: Stats,
     keys: LiveKeys,
     participants: Vec<Participant>,
+    /// What it holds: keys, elements of queues, or lines.
+    content: String,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
@@ -59,19 +63,29 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     })
 }
 
-fn read(
-    name: &str,
-    open: impl Fn() -> Result<std::rc::Rc<tavola::Table>, CliError>,
-) -> Result<Row, CliError> {
+fn read(name: &str, open: impl Fn() -> Result<Rc<Table>, CliError>) -> Result<Row, CliError> {
     let table = open()?;
     let mut participants = table.participants()?;
     participants.retain(|one| one.alive && !one.is_this_process());
+    let (kind, keys) = (Kind::of(&table)?, table.live_keys()?);
+    let content = match kind {
+        Kind::Table | Kind::Cache => counted(keys.live, "key"),
+        Kind::Queue => {
+            let depths = beside::depths(&table)?;
+            counted(depths.iter().map(|one| one.elements).sum(), "element")
+        }
+        Kind::Log => {
+            let logs = beside::logs(&table)?;
+            counted(logs.iter().map(|(_, stats)| stats.lines).sum(), "line")
+        }
+    };
     Ok(Row {
         name: name.to_string(),
-        kind: Kind::of(&table)?,
+        kind,
         stats: table.stats()?,
-        keys: table.live_keys()?,
+        keys,
         participants,
+        content,
     })
 }
 
@@ -94,7 +108,6 @@ fn write(out: &mut Output, rows: &[Row], findings: &[Finding]) -> Result<(), Cli
     let width = rows.iter().map(|row| row.name.chars().count()).max();
     let width = width.unwrap_or(0);
     for row in rows {
-        let live = counted(row.keys.live, "key");
         let most = row.stats.capacity.unwrap_or(row.stats.max_size);
         let used = row.participants.len() as u64;
         let users = match used {
@@ -103,9 +116,9 @@ fn write(out: &mut Output, rows: &[Row], findings: &[Finding]) -> Result<(), Cli
             _ => format!(", {} processes", count(used)),
         };
         let (memory, most) = (size(row.stats.resident_bytes), size(most));
-        let (name, kind) = (&row.name, row.kind.name());
+        let (name, kind, content) = (&row.name, row.kind.name(), &row.content);
         out.line(format!(
-            "  {name:<width$}  {kind:<5}  {live:>16}  {memory:>10} of {most}{users}"
+            "  {name:<width$}  {kind:<5}  {content:>16}  {memory:>10} of {most}{users}"
         ))?;
         for one in row.participants.iter().filter(|one| one.serving.is_some()) {
             let connections = one.serving.map_or(0, |serving| serving.connections);

@@ -12,7 +12,7 @@ use super::{FIRST, nap};
 use crate::args::TablesArg;
 use crate::error::CliError;
 use crate::kind::Kind;
-use crate::units::{count, size};
+use crate::units::{count, counted, size};
 
 /// Moves to the first line and clears the terminal.
 const CLEAR: &str = "\x1b[H\x1b[2J";
@@ -84,11 +84,8 @@ fn sample() -> Result<Samples, CliError> {
 fn text(before: &Samples, now: &Samples) -> String {
     let time = humantime::format_rfc3339_seconds(SystemTime::now());
     let memory = now.values().map(|one| one.stats.resident_bytes).sum();
-    let mut out = format!(
-        "{time}  {} tables, {}\n",
-        count(now.len() as u64),
-        size(memory)
-    );
+    let tables = counted(now.len() as u64, "table");
+    let mut out = format!("{time}  {tables}, {}\n", size(memory));
     let width = now.keys().map(|name| name.chars().count()).max();
     let width = width.unwrap_or(0).max(5);
     let _ = writeln!(
