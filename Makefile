@@ -12,7 +12,7 @@ export PREFIX LIBDIR DESTDIR MAKE
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-clients test-memcached-suite test-report gates check check-peers torture \
 	torture-short shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
-	bench-c install uninstall clean
+	bench-c docs install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -21,7 +21,7 @@ help: ## this list
 
 run: ## build the command and take the tour: several processes, real data, one of them killed
 	@scripts/setup build
-	cargo run --release $(LOCKED) --package tavola-cli -- tour
+	cargo run --profile quick $(LOCKED) --package tavola-cli -- tour
 
 build: ## the command and the library for C, optimised
 	@scripts/setup build
@@ -110,6 +110,10 @@ bench-c: ## what a call through the library for C costs beside the same call in 
 	cargo build --release $(LOCKED) --package tavola-capi
 	cargo run --release $(LOCKED) --package tavola-capi --example overhead -- \
 		$(or $(CARGO_TARGET_DIR),target)/release/libtavola.so
+
+docs: ## these pages as a site, in target/book/index.html
+	@scripts/setup docs
+	$(or $(CARGO_TARGET_DIR),target)/tools/bin/mdbook build docs
 
 install: ## the command, the library for C, man pages, completions: PREFIX=/usr/local LIBDIR= DESTDIR=
 	scripts/install install

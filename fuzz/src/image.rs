@@ -1,5 +1,5 @@
-//! The bytes of a table's file, as docs/format.md tells them: where its parts stand, and the
-//! superblock's checksum.
+//! The bytes of a table's file, as docs/internals/format.md tells them: where its parts stand, and
+//! the superblock's checksum.
 
 use crate::change::Aim;
 use crate::lengths::Fixed;

@@ -1,4 +1,4 @@
-//! The byte tables of `docs/format.md`, made from the layout in the code.
+//! The byte tables of `docs/internals/format.md`, made from the layout in the code.
 //!
 //! The core's example `layout` prints them as Markdown. They stand between two marker lines; what
 //! is around the markers is prose and is left alone.
@@ -28,13 +28,13 @@ impl fmt::Display for Fault {
         match self {
             Self::NoMarkers => write!(
                 f,
-                "docs/format.md needs one line `{BEGIN}` and, after it, one line `{END}`"
+                "docs/internals/format.md needs one line `{BEGIN}` and, after it, one line `{END}`"
             ),
             Self::NoTables => f.write_str("the example `layout` of the core printed nothing"),
             Self::Stale { line, page, code } => write!(
                 f,
-                "docs/format.md:{line} differs from the layout in the code\n  page: {page}\n  \
-                 code: {code}\nrun `cargo xtask layout` and read what changed"
+                "docs/internals/format.md:{line} differs from the layout in the code\n  \
+                 page: {page}\n  code: {code}\nrun `cargo xtask layout` and read what changed"
             ),
         }
     }
@@ -45,10 +45,10 @@ pub(crate) fn write(root: &Path) -> Result<String, Failure> {
     let (path, page) = page(root)?;
     let fresh = splice(&page, &tables(root)?).map_err(Failure::Layout)?;
     if fresh == page {
-        return Ok("layout: docs/format.md was up to date".to_owned());
+        return Ok("layout: docs/internals/format.md was up to date".to_owned());
     }
     std::fs::write(&path, fresh).map_err(|source| Failure::File { path, source })?;
-    Ok("layout: docs/format.md written".to_owned())
+    Ok("layout: docs/internals/format.md written".to_owned())
 }
 
 /// Says whether the page is up to date.
@@ -56,13 +56,13 @@ pub(crate) fn check(root: &Path) -> Result<String, Failure> {
     let (_, page) = page(root)?;
     let fresh = splice(&page, &tables(root)?).map_err(Failure::Layout)?;
     match first_difference(&page, &fresh) {
-        None => Ok("layout: docs/format.md tells what the code has".to_owned()),
+        None => Ok("layout: docs/internals/format.md tells what the code has".to_owned()),
         Some(fault) => Err(Failure::Layout(fault)),
     }
 }
 
 fn page(root: &Path) -> Result<(PathBuf, String), Failure> {
-    let path = root.join("docs/format.md");
+    let path = root.join("docs/internals/format.md");
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok((path, text)),
         Err(source) => Err(Failure::File { path, source }),

@@ -1,10 +1,11 @@
 //! The chores of this repository, run as `cargo xtask <chore>`.
 //!
 //! - `tidy` holds the rules of the house style that a machine can hold.
-//! - `layout` writes the byte tables of `docs/format.md` from the layout in the code; with
-//!   `--check` it only compares.
+//! - `layout` writes the byte tables of `docs/internals/format.md` from the layout in the code;
+//!   with `--check` it only compares.
 //! - `header` writes the header of the C interface from its crate; with `--check` it only compares.
 //! - `man` writes the man pages of that header into a directory.
+//! - `wrap` breaks the prose of pages at 100 columns.
 #![forbid(unsafe_code)]
 
 mod failure;
@@ -12,12 +13,14 @@ mod header;
 mod layout;
 mod man;
 mod tidy;
+mod wrap;
 
 use failure::Failure;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask tidy | layout [--check] | header [--check] | man DIR";
+const USAGE: &str =
+    "usage: cargo xtask tidy | layout [--check] | header [--check] | man DIR | wrap PAGE...";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +32,9 @@ fn main() -> ExitCode {
         ["header"] => root().and_then(|root| header::write(&root)),
         ["header", "--check"] => root().and_then(|root| header::check(&root)),
         ["man", directory] => root().and_then(|root| man::write(&root, Path::new(directory))),
+        ["wrap", ref pages @ ..] if !pages.is_empty() => {
+            root().and_then(|root| wrap::run(&root, pages))
+        }
         _ => Err(Failure::Usage(USAGE)),
     };
     match outcome {

@@ -51,7 +51,7 @@ pub fn run(config: &Config) -> Result<Vec<Report>> {
     scratch.unlink()?;
     let largest = SIZES.into_iter().max().unwrap_or_default();
     let total = config.total_bytes.next_multiple_of(largest).max(largest);
-    plain.set(b"all", &vec![b'p'; total])?;
+    plain.set(b"all", vec![b'p'; total])?;
     let lent = plain.get_view(b"all")?;
     let lent = lent.ok_or_else(|| wrong("a key is missing"))?;
     let sizes = SIZES.into_iter();
@@ -67,7 +67,7 @@ fn measure(config: &Config, plain: &View<'_>, size: usize) -> Result<Report> {
         return Err(wrong("the pages of a value do not adjoin"));
     }
     for index in 0..pieces.len() {
-        table.set(&key(index), &vec![b'v'; size])?;
+        table.set(key(index), vec![b'v'; size])?;
     }
     let mut out = Vec::with_capacity(size);
     let (mut plain_ns, mut get_ns, mut view_ns) = (Vec::new(), Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ fn measure(config: &Config, plain: &View<'_>, size: usize) -> Result<Report> {
         let begin = Instant::now();
         let mut found = 0;
         for index in &order {
-            let there = table.get_into(&key(*index as usize), &mut out)?;
+            let there = table.get_into(key(*index as usize), &mut out)?;
             found += usize::from(there && out.len() == size);
         }
         let of_get = per_value(begin);
@@ -112,7 +112,7 @@ fn measure(config: &Config, plain: &View<'_>, size: usize) -> Result<Report> {
 
 fn lend_all(table: &Table, order: &[u64]) -> Result<()> {
     for index in order {
-        let view = table.get_view(&key(*index as usize))?;
+        let view = table.get_view(key(*index as usize))?;
         if view.is_none_or(|view| view.is_empty()) {
             return Err(wrong("a key is missing"));
         }

@@ -79,7 +79,7 @@ fn fill(table: &Table, config: &Config) -> Result<()> {
     for index in 0..config.keys {
         let word = words.of(index);
         value.fill(word);
-        table.set(&word.to_le_bytes(), &value)?;
+        table.set(word.to_le_bytes(), &value)?;
     }
     Ok(())
 }

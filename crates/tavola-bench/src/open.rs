@@ -52,7 +52,7 @@ pub fn run(config: &Config) -> Result<Report> {
     let (scratch, table) = Scratch::create(&config.place)?;
     for index in 0..config.keys {
         let key = mix64(index).to_le_bytes();
-        table.set(&key, &key)?;
+        table.set(key, key)?;
     }
     drop(table);
     let mut spent = Spent::default();

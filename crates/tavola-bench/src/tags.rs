@@ -77,7 +77,7 @@ fn measure(config: &Config, tags: usize) -> Result<Report> {
     let begin = Instant::now();
     for index in 0..config.keys {
         let tags = tags_of(&table, index, tags)?;
-        table.set_tagged(&key(index), &value, Attributes::default(), &tags)?;
+        table.set_tagged(key(index), &value, Attributes::default(), &tags)?;
     }
     let set_mops = keys / begin.elapsed().as_secs_f64() / 1e6;
     let bytes_per_key = table.stats()?.resident_bytes as f64 / keys;
@@ -89,7 +89,7 @@ fn measure(config: &Config, tags: usize) -> Result<Report> {
         let mut found = 0;
         let begin = Instant::now();
         for index in &indices[..filled] {
-            found += u64::from(table.get_into(&key(*index), &mut out)? && out.len() == value.len());
+            found += u64::from(table.get_into(key(*index), &mut out)? && out.len() == value.len());
         }
         rates.push(keys / begin.elapsed().as_secs_f64() / 1e6);
         // A cache may have evicted some.
@@ -104,7 +104,7 @@ fn measure(config: &Config, tags: usize) -> Result<Report> {
         true => Some(begin.elapsed().as_secs_f64() * 1e6),
         false => None,
     };
-    let is_there = table.contains(&key(config.keys / 2))?;
+    let is_there = table.contains(key(config.keys / 2))?;
     right(
         !is_there || tags == 0,
         "a key of an invalidated tag is there",

@@ -75,8 +75,8 @@ pub fn run(config: &Config) -> Result<Report> {
     let mut all = Vec::new();
     for index in 0..config.keys {
         let key = words.of(index).to_le_bytes();
-        plain.set(&key, &key)?;
-        all.push((key, named.set_uid(&key, &key)?));
+        plain.set(key, key)?;
+        all.push((key, named.set_uid(key, key)?));
     }
     let rounds = (0..config.repeat.max(1))
         .map(|turn| round(&plain, &named, &all, u64::from(turn)))
@@ -138,11 +138,11 @@ fn round(plain: &Table, named: &Table, all: &[Named], turn: u64) -> Result<Round
         Ok(())
     })?;
     let set = timed(&shuffled, |(key, _)| {
-        Ok(named.set(key, &value(key, 2 * turn + 1).to_le_bytes())?)
+        Ok(named.set(key, value(key, 2 * turn + 1).to_le_bytes())?)
     })?;
     let uid_set = timed(&shuffled, |(key, hint)| {
         let value = value(key, 2 * turn + 2).to_le_bytes();
-        let found = named.set_by_uid(*hint, &value)?;
+        let found = named.set_by_uid(*hint, value)?;
         check(found, &value, u64::from_le_bytes(value));
         Ok(())
     })?;

@@ -178,7 +178,7 @@ impl Failure {
                 Error::Io { .. } => TAVOLA_ERR_IO,
                 Error::AlreadyDrained => TAVOLA_ERR_ALREADY_DRAINED,
                 Error::Sink { .. } => TAVOLA_ERR_SINK,
-                Error::NotComputed { .. } => TAVOLA_ERR_COMPUTE,
+                Error::Compute { .. } | Error::NotComputed { .. } => TAVOLA_ERR_COMPUTE,
                 Error::Busy { .. } => TAVOLA_ERR_BUSY,
                 _ => TAVOLA_ERR_OTHER,
             },

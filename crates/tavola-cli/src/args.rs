@@ -177,11 +177,17 @@ impl TablesArg {
     }
 }
 
-/// Warns once of a file system on which processes may not see each other's writes.
+/// Prints a warning if the table is on a file system on which processes may not see each other's
+/// writes. A process prints one warning at most.
 pub fn warn_of(name: &OsStr) {
+    warn_as(crate::NAME, name);
+}
+
+/// As [`warn_of`], for a program that is called otherwise.
+pub fn warn_as(program: &str, name: &OsStr) {
     static ONCE: Once = Once::new();
     if let Ok(Some(warning)) = tavola::names::warning(name) {
-        ONCE.call_once(|| eprintln!("tavola: warning: {warning}"));
+        ONCE.call_once(|| eprintln!("{program}: warning: {warning}"));
     }
 }
 

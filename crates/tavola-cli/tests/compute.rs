@@ -208,7 +208,7 @@ fn stat_tells_of_leases_without_a_record() {
     let minute = LeaseOptions::new(Duration::from_secs(60));
     let keys = (0..18u8).map(|number| [number]);
     let held: Vec<Leased> = keys
-        .map(|key| table.get_or_lease(&key, minute).unwrap())
+        .map(|key| table.get_or_lease(key, minute).unwrap())
         .collect();
     assert_eq!((held.len(), counted()), (18, 2.into()));
     assert!(stat().contains("leases        2 leases without a record"));

@@ -176,6 +176,53 @@ fn an_address_that_is_taken_is_told() {
     assert!(refused.contains("nonsense:x"), "{refused}");
 }
 
+/// What a server of a table says on standard error until it serves.
+fn said_by(shell: &Shell, args: &[&str]) -> String {
+    let mut command = shell.command([&["serve", "--listen", "127.0.0.1:0"], args].concat());
+    let said = shell.path().join(".said");
+    command.stderr(File::create(&said).expect("a file"));
+    let pid_file = shell.path().join(".pid");
+    command.arg("--pid-file").arg(&pid_file);
+    let mut seat = Seat::start(command, pid_file);
+    ask(&mut *connect(&seat.address()), "get a\r\n", "END\r\n");
+    fs::read_to_string(&said).expect("text")
+}
+
+#[test]
+fn values_of_more_than_half_of_the_table_are_warned_of() {
+    let shell = Shell::new();
+    shell.run(["create", "old", "--capacity", "8M"]).ok();
+    for (args, told) in [
+        (
+            &["a", "--capacity", "8M", "--largest-value", "4M"][..],
+            None,
+        ),
+        (
+            &["b", "--capacity", "8M", "--largest-value", "5M"],
+            Some("the 8 MiB of the table"),
+        ),
+        (
+            &["old", "--largest-value", "5M"],
+            Some("the 8 MiB of the table"),
+        ),
+        (
+            &["c", "--max-size", "16M", "--largest-value", "9M"],
+            Some("the 16 MiB of the table"),
+        ),
+        (&["d", "--max-size", "16M"], None),
+    ] {
+        let said = said_by(&shell, args);
+        assert_eq!(
+            said.lines().count(),
+            told.iter().count(),
+            "{args:?}: {said}"
+        );
+        let is =
+            told.is_none_or(|told| said.contains("the largest value, ") && said.contains(told));
+        assert!(is, "{args:?}: {said}");
+    }
+}
+
 #[test]
 fn a_size_that_has_no_effect_is_told() {
     let shell = Shell::new();
@@ -193,14 +240,7 @@ fn a_size_that_has_no_effect_is_told() {
         ("new", "--max-size", "32M", None),
         ("newer", "--capacity", "9M", None),
     ] {
-        let mut command = shell.command(["serve", name, "--listen", "127.0.0.1:0", flag, size]);
-        let said = shell.path().join(".said");
-        command.stderr(File::create(&said).expect("a file"));
-        let pid_file = shell.path().join(".pid");
-        command.arg("--pid-file").arg(&pid_file);
-        let mut seat = Seat::start(command, pid_file);
-        ask(&mut *connect(&seat.address()), "get a\r\n", "END\r\n");
-        let said = fs::read_to_string(&said).expect("text");
+        let said = said_by(&shell, &[name, flag, size]);
         assert_eq!(said.lines().count(), told.iter().count(), "{said}");
         let is = told.is_none_or(|told| said.contains(told));
         assert!(is, "{name} {flag} {size}: {said}");

@@ -24,7 +24,7 @@ pub(crate) fn read<'a>(
 ) -> Block<'a> {
     let used = line_bytes + size + END.len();
     let Some(block) = input.get(line_bytes..used) else {
-        return Block::Other(Outcome::Short { needed: used });
+        return Block::Other(Outcome::ShortValue { needed: used });
     };
     match block.strip_suffix(END) {
         Some(data) => Block::Whole { data, used },

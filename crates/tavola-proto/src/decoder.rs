@@ -75,6 +75,17 @@ pub enum Step<'a> {
     },
 }
 
+/// What a connection waits for after [`Step::More`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// A request, or the rest of its line or header.
+    Request,
+    /// The rest of a value whose line or header is there.
+    Value,
+    /// The rest of a value that is thrown away.
+    Discarded,
+}
+
 /// What a protocol finds.
 pub(crate) enum Outcome<'a> {
     Whole {
@@ -94,7 +105,12 @@ pub(crate) enum Outcome<'a> {
         /// The bytes of its data, which follow those used.
         data: usize,
     },
+    /// The line or header of a request is not whole yet.
     Short {
+        needed: usize,
+    },
+    /// The line or header is there, and its value is not whole yet.
+    ShortValue {
         needed: usize,
     },
 }
@@ -118,6 +134,8 @@ pub struct Decoder {
     searched: usize,
     /// The bytes without which there is no next step.
     needed: usize,
+    /// Whether those are a value whose line or header is there.
+    needs_value: bool,
     /// The bytes still to be swallowed.
     swallow: usize,
     /// The refusal that follows them.
@@ -136,6 +154,7 @@ impl Decoder {
             is_locked: false,
             searched: 0,
             needed: 1,
+            needs_value: false,
             swallow: 0,
             refusal: None,
             swallowed: 0,
@@ -153,6 +172,15 @@ impl Decoder {
     /// The protocol, once it is known.
     pub fn protocol(&self) -> Option<Protocol> {
         self.protocol
+    }
+
+    /// Returns what the connection waits for, if the last step found no whole request.
+    pub fn awaits(&self) -> Awaited {
+        match (self.swallow, self.needs_value) {
+            (0, false) => Awaited::Request,
+            (0, true) => Awaited::Value,
+            _ => Awaited::Discarded,
+        }
     }
 
     /// Changes who may ask for what from the next request on.
@@ -195,11 +223,8 @@ impl Decoder {
             Protocol::Binary => binary::decode(input, &self.limits, self.sasl),
         };
         match outcome {
-            Outcome::Short { needed } => {
-                debug_assert!(needed > input.len());
-                self.needed = needed;
-                Step::More { needed }
-            }
+            Outcome::Short { needed } => self.wait(input, needed, false),
+            Outcome::ShortValue { needed } => self.wait(input, needed, true),
             Outcome::Whole { request, used } => {
                 self.begin_request();
                 self.swallowed = 0;
@@ -225,9 +250,17 @@ impl Decoder {
         }
     }
 
+    fn wait<'a>(&mut self, input: &[u8], needed: usize, needs_value: bool) -> Step<'a> {
+        debug_assert!(needed > input.len());
+        self.needed = needed;
+        self.needs_value = needs_value;
+        Step::More { needed }
+    }
+
     fn begin_request(&mut self) {
         self.searched = 0;
         self.needed = 1;
+        self.needs_value = false;
     }
 
     /// Swallows `data` bytes before the refusal, or none if they are too many.
@@ -242,5 +275,55 @@ impl Decoder {
         } else {
             refusal
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a decoder awaits that has received `input`, however it arrived.
+    fn awaited(input: &[u8]) -> Awaited {
+        let at_once = received(&[input]);
+        let bytes: Vec<&[u8]> = input.chunks(1).collect();
+        assert_eq!(received(&bytes), at_once, "{input:?}");
+        at_once
+    }
+
+    fn received(parts: &[&[u8]]) -> Awaited {
+        let limits = Limits {
+            value_bytes: 10,
+            ..Limits::default()
+        };
+        let (mut decoder, mut input) = (Decoder::new(limits), Vec::new());
+        for part in parts {
+            input.extend_from_slice(part);
+            while let Step::Request { used, .. }
+            | Step::TooLarge { used, .. }
+            | Step::Refused { used, .. }
+            | Step::Swallowed { used } = decoder.step(&input)
+            {
+                input.drain(..used);
+            }
+        }
+        decoder.awaits()
+    }
+
+    #[test]
+    fn a_value_is_awaited_from_the_end_of_its_line_on() {
+        for (input, expected) in [
+            (&b""[..], Awaited::Request),
+            (b"set a 0 0 5\r", Awaited::Request),
+            (b"set a 0 0 5\r\n", Awaited::Value),
+            (b"set a 0 0 5\r\nhello\r", Awaited::Value),
+            (b"set a 0 0 5\r\nhello\r\n", Awaited::Request),
+            (b"set a 0 0 5\r\nhello\r\nget a", Awaited::Request),
+            (b"ms a 5\r\n", Awaited::Value),
+            (b"set a 0 0 11\r\nhello", Awaited::Discarded),
+            (b"set a 0 0 11\r\nhello world\r\n", Awaited::Request),
+            (b"\x80\x01", Awaited::Request),
+        ] {
+            assert_eq!(awaited(input), expected, "{input:?}");
+        }
     }
 }

@@ -108,7 +108,7 @@ pub mod meta;
 pub mod text;
 
 pub use answered::{Answer, AnswerDecoder, AnswerStep};
-pub use decoder::{Decoder, Protocol, Request, Sasl, Step};
+pub use decoder::{Awaited, Decoder, Protocol, Request, Sasl, Step};
 pub use error::Error;
 pub use key::{Key, KeyRoom, is_word};
 pub use limits::{AnswerLimits, KEY_BYTES, Limits};

@@ -32,7 +32,7 @@ struct Seat {
 impl Seat {
     fn new() -> Self {
         let table = Table::options().max_size(16 << 20).private().expect("made");
-        table.set(b"large", &vec![b'x'; 500_000]).expect("set");
+        table.set(b"large", vec![b'x'; 500_000]).expect("set");
         let listen = Listen::Tcp("127.0.0.1:0".parse().expect("an address"));
         let options = Options::new().threads(2).max_connections(CLIENTS + 1);
         let options = options.memory_bound(ALL as usize).listen(listen);

@@ -1,4 +1,4 @@
-//! Prints the byte tables of the format; `docs/format.md` holds them.
+//! Prints the byte tables of the format; `docs/internals/format.md` holds them.
 
 fn main() {
     print!("{}", tavola::format_tables());

@@ -12,6 +12,9 @@ pub use holder::{Holder, Lock};
 /// What every call of the crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Any error of a caller's, as [`Table::get_or_compute`](crate::Table::get_or_compute) takes it.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Why a call did not do what it was asked. A missing key is no error: it is `Ok(None)`.
 #[non_exhaustive]
 #[derive(Debug)]
@@ -125,6 +128,11 @@ pub enum Error {
         /// What the sink says.
         source: io::Error,
     },
+    /// The function that computes the value of a key returned an error.
+    Compute {
+        /// That error.
+        source: BoxError,
+    },
     /// The value of a key could not be computed a moment ago, and is not tried again yet.
     NotComputed {
         /// What was told of it.
@@ -203,6 +211,7 @@ impl fmt::Display for Error {
                  or use a table or a TAVOLA_DIR of your own",
                 Shown(path)
             ),
+            Self::Compute { source } => write!(f, "the value could not be computed: {source}"),
             Self::NotComputed { why, retry } => write!(
                 f,
                 "the value could not be computed a moment ago ({why}); \
@@ -346,6 +355,7 @@ impl std::error::Error for Error {
             Self::Permission { source, .. } | Self::Io { source, .. } | Self::Sink { source } => {
                 Some(source)
             }
+            Self::Compute { source } => Some(source.as_ref()),
             _ => None,
         }
     }

@@ -20,7 +20,8 @@
 //! | `log` | sheets of lines beside the table |
 //! | `table` | the operations, of queues and logs too |
 //!
-//! How it stays correct while processes read, write and die is argued in `docs/concurrency.md`.
+//! How it stays correct while processes read, write and die is argued in
+//! `docs/internals/concurrency.md`.
 
 #![deny(unsafe_code)]
 
@@ -53,7 +54,7 @@ mod sys;
 mod table;
 
 pub use alloc::Tags;
-pub use error::{Error, Holder, Lock, Result};
+pub use error::{BoxError, Error, Holder, Lock, Result};
 pub use layout::{Hint, tables as format_tables};
 pub use lock::on_long_wait;
 pub use recover::CheckReport;
@@ -64,12 +65,31 @@ pub use sys::notice::on_notice;
 pub use table::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Eviction,
     Expiry, Iter, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine,
-    LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Marks, Options, Overload,
-    Participant, Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats, Stats,
-    Store, Stored, Table, Updated, View, Watch,
+    LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Marks, NumberOptions, Options,
+    Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats,
+    Stats, Store, Stored, Table, Updated, View, Watch,
 };
 
-// Its examples open tables by name: a test of `tavola-capi` runs them over a directory of its own.
+// Their examples open tables by name; a test of `tavola-capi` runs them over a directory of its
+// own.
 #[cfg(all(doctest, tavola_readme))]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide/start.md")]
+    struct Start;
+    #[doc = include_str!("../../../docs/guide/cache.md")]
+    struct Cache;
+    #[doc = include_str!("../../../docs/guide/leases.md")]
+    struct Leases;
+    #[doc = include_str!("../../../docs/guide/tags.md")]
+    struct Tags;
+    #[doc = include_str!("../../../docs/guide/queues.md")]
+    struct Queues;
+    #[doc = include_str!("../../../docs/guide/log.md")]
+    struct Log;
+    #[doc = include_str!("../../../docs/guide/sharing.md")]
+    struct Sharing;
+    #[doc = include_str!("../../../docs/guide/operations.md")]
+    struct Operations;
+}

@@ -40,52 +40,53 @@ macro_rules! word {
             #[inline(always)]
             pub(crate) fn load(&self, order: Ordering) -> $int {
                 hook::before_load(self.as_ptr());
-                self.0.load(order)
+                hook::seen(self.as_ptr(), self.0.load(order))
             }
 
             #[inline(always)]
             pub(crate) fn store(&self, value: $int, order: Ordering) {
                 hook::before_store(self.as_ptr());
                 self.0.store(value, order);
-                hook::after_store();
+                hook::after_store(self.as_ptr());
             }
 
             #[inline(always)]
             pub(crate) fn swap(&self, value: $int, order: Ordering) -> $int {
                 hook::before_store(self.as_ptr());
-                hook::after_exchange(self.0.swap(value, order))
+                hook::after_exchange(self.as_ptr(), self.0.swap(value, order))
             }
 
             #[inline(always)]
             pub(crate) fn fetch_add(&self, value: $int, order: Ordering) -> $int {
                 hook::before_store(self.as_ptr());
-                hook::after_exchange(self.0.fetch_add(value, order))
+                hook::after_exchange(self.as_ptr(), self.0.fetch_add(value, order))
             }
 
             #[inline(always)]
             pub(crate) fn fetch_or(&self, value: $int, order: Ordering) -> $int {
                 hook::before_store(self.as_ptr());
-                hook::after_exchange(self.0.fetch_or(value, order))
+                hook::after_exchange(self.as_ptr(), self.0.fetch_or(value, order))
             }
 
             /// Compare and exchange; `Err` holds what was found.
             #[inline(always)]
             pub(crate) fn cas(&self, old: $int, new: $int, ok: Ordering) -> Result<$int, $int> {
                 hook::before_store(self.as_ptr());
-                hook::after_exchange(self.0.compare_exchange(old, new, ok, Ordering::Relaxed))
+                let found = self.0.compare_exchange(old, new, ok, Ordering::Relaxed);
+                hook::after_exchange(self.as_ptr(), found)
             }
 
             /// For words that one lock holder at a time writes: no locked instruction.
             #[inline(always)]
             pub(crate) fn add_owned(&self, value: $int) {
-                let old = self.0.load(Ordering::Relaxed);
+                let old = hook::seen(self.as_ptr(), self.0.load(Ordering::Relaxed));
                 self.store(old.wrapping_add(value), Ordering::Relaxed);
             }
 
             /// As [`Self::add_owned`], downwards.
             #[inline(always)]
             pub(crate) fn sub_owned(&self, value: $int) {
-                let old = self.0.load(Ordering::Relaxed);
+                let old = hook::seen(self.as_ptr(), self.0.load(Ordering::Relaxed));
                 self.store(old.wrapping_sub(value), Ordering::Relaxed);
             }
 
@@ -103,6 +104,7 @@ word!(W64, AtomicU64, u64);
 #[inline(always)]
 pub(crate) fn fence(order: Ordering) {
     core::sync::atomic::fence(order);
+    hook::after_fence(order);
 }
 
 /// A fence between what a thread does and what a signal handler finds that interrupts it.
@@ -152,7 +154,7 @@ pub(crate) unsafe fn copy_in(dst: *mut u8, src: &[u8]) {
         // SAFETY: both halves lie inside the caller's range.
         unsafe {
             core::ptr::copy_nonoverlapping(src.as_ptr(), dst, half);
-            hook::after_store();
+            hook::after_store(dst);
             hook::before_store(dst);
             core::ptr::copy_nonoverlapping(src.as_ptr().add(half), dst.add(half), src.len() - half);
         }
@@ -170,7 +172,7 @@ pub(crate) unsafe fn copy_in(dst: *mut u8, src: &[u8]) {
     unsafe {
         words::copy_in(dst, src);
     }
-    hook::after_store();
+    hook::after_store(dst);
 }
 
 /// Copies bytes of the region out. They may change under the copy: the caller validates afterwards.
@@ -217,7 +219,7 @@ pub(crate) unsafe fn copy_in_words(dst: *mut u8, src: &[u8]) {
     hook::before_store(dst);
     // SAFETY: the caller's promise.
     unsafe { words::copy_in(dst, src) };
-    hook::after_store();
+    hook::after_store(dst);
 }
 
 /// As [`copy_out`], by whole words.
@@ -332,6 +334,10 @@ mod hook {
     pub(super) fn before_load<T>(_at: *const T) {
         #[cfg(feature = "shuttle")]
         super::model::step(_at.cast());
+        #[cfg(feature = "shuttle")]
+        if size_of::<T>() == 1 {
+            super::late::show_page(_at.cast());
+        }
     }
 
     #[inline(always)]
@@ -340,16 +346,38 @@ mod hook {
         super::killpoint::pass();
         #[cfg(feature = "shuttle")]
         super::model::step(_at.cast());
+        #[cfg(feature = "shuttle")]
+        super::late::before(_at);
     }
 
     #[inline(always)]
-    pub(super) fn after_store() {
+    pub(super) fn after_store<T>(_at: *const T) {
+        #[cfg(feature = "shuttle")]
+        super::late::after(_at);
         #[cfg(feature = "shuttle")]
         super::model::stored();
     }
 
+    /// What a load gives to its thread that found this.
     #[inline(always)]
-    pub(super) fn after_exchange<T>(found: T) -> T {
+    pub(super) fn seen<T: Copy>(_at: *const T, found: T) -> T {
+        #[cfg(feature = "shuttle")]
+        let found = super::late::newest(_at, found);
+        found
+    }
+
+    #[inline(always)]
+    pub(super) fn after_fence(_order: super::Ordering) {
+        #[cfg(feature = "shuttle")]
+        if _order == super::Ordering::SeqCst {
+            super::late::show_own();
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn after_exchange<T, F>(_at: *const T, found: F) -> F {
+        #[cfg(feature = "shuttle")]
+        super::late::after(_at);
         #[cfg(feature = "shuttle")]
         super::model::exchanged();
         found
@@ -362,6 +390,8 @@ mod hook {
     }
 }
 
+#[cfg(feature = "shuttle")]
+pub(crate) mod late;
 #[cfg(feature = "shuttle")]
 pub(crate) mod model;
 mod words;

@@ -25,7 +25,7 @@ fn counter(args: &[String]) {
     hear().unwrap();
     for _ in 0..INCREMENTS {
         for counter in 0..COUNTERS {
-            table.incr(&counter.to_le_bytes(), counter + 1).unwrap();
+            table.incr(counter.to_le_bytes(), counter + 1).unwrap();
         }
     }
 }
@@ -49,7 +49,7 @@ fn processes_count_exactly() {
     counters.into_iter().for_each(Actor::finish);
     for counter in 0..COUNTERS {
         let sum = PROCESSES * INCREMENTS * (counter + 1);
-        let found = table.get(&counter.to_le_bytes()).unwrap().unwrap();
+        let found = table.get(counter.to_le_bytes()).unwrap().unwrap();
         assert_eq!(found, sum.to_string().as_bytes());
     }
     assert_clean(&table);
@@ -88,14 +88,14 @@ fn updates_add_up() {
                         let key = (round % 3).to_le_bytes();
                         let add =
                             |old: Option<&[u8]>| Some((number(old) + round).to_le_bytes().to_vec());
-                        table.update(&key, add).unwrap();
+                        table.update(key, add).unwrap();
                     }
                 });
             }
         });
         for key in 0..3u64 {
             let of_one: u64 = (0..ROUNDS).filter(|round| round % 3 == key).sum();
-            let found = table.get(&key.to_le_bytes()).unwrap();
+            let found = table.get(key.to_le_bytes()).unwrap();
             assert_eq!(number(found.as_deref()), of_one * THREADS);
         }
         assert_clean(table);
@@ -127,7 +127,7 @@ fn updates_by_uid_add_up_beside_others_of_processes_and_threads() {
         let dir = Dir::new();
         let path = dir.table("t");
         let table = options().create(&path).unwrap();
-        let hint = table.set_uid(key, &0u64.to_le_bytes()).unwrap();
+        let hint = table.set_uid(key, 0u64.to_le_bytes()).unwrap();
         let test = "updates_by_uid_add_up_beside_others_of_processes_and_threads";
         let args = [path.to_str().unwrap(), &hint.to_bits().to_string()];
         let mut counters: Vec<Actor> = (0..PROCESSES)
@@ -169,7 +169,7 @@ fn each_job_is_taken_once() {
             scope.spawn(|| {
                 for job in 0..JOBS {
                     let key = job.to_le_bytes();
-                    table.set(&key, &(job * 3).to_le_bytes()).unwrap();
+                    table.set(key, (job * 3).to_le_bytes()).unwrap();
                 }
             });
             for _ in 1..THREADS {
@@ -178,7 +178,7 @@ fn each_job_is_taken_once() {
                         if left.load(Ordering::Relaxed) == 0 {
                             break;
                         }
-                        if let Some(value) = table.take(&job.to_le_bytes()).unwrap() {
+                        if let Some(value) = table.take(job.to_le_bytes()).unwrap() {
                             assert_eq!(number(Some(&value)), job * 3);
                             taken[job as usize].fetch_add(1, Ordering::Relaxed);
                             left.fetch_sub(1, Ordering::Relaxed);
@@ -197,7 +197,7 @@ fn each_job_is_taken_once() {
 fn one_compare_and_swap_wins_each_round() {
     const ROUNDS: u64 = 1_000;
     over_every_table(options(), |table| {
-        table.set(b"key", &u64::MAX.to_le_bytes()).unwrap();
+        table.set(b"key", u64::MAX.to_le_bytes()).unwrap();
         let barrier = Barrier::new(THREADS as usize);
         let wins: Vec<AtomicU64> = (0..ROUNDS).map(|_| AtomicU64::new(0)).collect();
         std::thread::scope(|scope| {
@@ -208,7 +208,7 @@ fn one_compare_and_swap_wins_each_round() {
                         let (_, token) = table.get_with_token(b"key").unwrap().unwrap();
                         barrier.wait();
                         let value = (round * THREADS + thread).to_le_bytes();
-                        match table.compare_and_swap(b"key", token, &value).unwrap() {
+                        match table.compare_and_swap(b"key", token, value).unwrap() {
                             CasOutcome::Swapped => {
                                 wins[round as usize].fetch_add(1, Ordering::Relaxed);
                             }

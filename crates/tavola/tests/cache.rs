@@ -31,8 +31,8 @@ fn fill(table: &Table, bytes: u64, random: &mut Random, len: impl Fn(&mut Random
     while written < bytes {
         let key = random.next().to_le_bytes();
         let value = value_of(&key, 1, len(random));
-        table.set(&key, &value).unwrap();
-        match table.get(&key).unwrap() {
+        table.set(key, &value).unwrap();
+        match table.get(key).unwrap() {
             Some(found) => assert_eq!(found, value),
             None => gone += 1,
         }
@@ -106,15 +106,15 @@ fn a_scan_does_not_push_out_what_is_read() {
     let table = cache(&dir, 8 * MIB);
     let hot = |number: u64| [b"hot".as_slice(), &number.to_le_bytes()].concat();
     for number in 0..10_000 {
-        table.set(&hot(number), &[1; 100]).unwrap();
+        table.set(hot(number), [1; 100]).unwrap();
     }
     let (mut random, mut lost) = (Random::new(2), 0);
     for number in 0..1_000_000u64 {
-        table.set(&number.to_le_bytes(), &[2; 100]).unwrap();
+        table.set(number.to_le_bytes(), [2; 100]).unwrap();
         let key = hot(random.below(10_000));
         if table.get(&key).unwrap().is_none() {
             lost += 1;
-            table.set(&key, &[1; 100]).unwrap();
+            table.set(&key, [1; 100]).unwrap();
         }
     }
     let stats = table.stats().unwrap();
@@ -129,16 +129,16 @@ fn reads_and_writes_are_counted() {
     let dir = Dir::new();
     let table = cache(&dir, 8 * MIB);
     for number in 0..1000u32 {
-        table.set(&number.to_le_bytes(), b"value").unwrap();
+        table.set(number.to_le_bytes(), b"value").unwrap();
     }
     let other = Table::open(dir.table("cache")).unwrap();
     let keys: Vec<_> = (900..1100u32).map(u32::to_le_bytes).collect();
     other.get_many(&keys, |_, _| ()).unwrap();
     other.remove(b"missing").unwrap();
     drop(other);
-    assert!(table.get(&keys[0]).unwrap().is_some());
+    assert!(table.get(keys[0]).unwrap().is_some());
     assert!(table.get(b"missing").unwrap().is_none());
-    assert!(table.remove(&keys[0]).unwrap());
+    assert!(table.remove(keys[0]).unwrap());
     let stats = table.stats().unwrap();
     let counts = (stats.hits, stats.misses, stats.writes);
     assert_eq!(counts, (101, 101, 1002));
@@ -158,14 +158,14 @@ fn a_key_that_comes_back_is_protected() {
     let table = cache(&dir, 2 * MIB);
     let key = |number: u32| number.to_le_bytes();
     for number in 0..40_000 {
-        table.set(&key(number), &[0; 100]).unwrap();
+        table.set(key(number), [0; 100]).unwrap();
     }
     let gone: Vec<u32> = (25_000..35_000)
-        .filter(|number| !table.contains(&key(*number)).unwrap())
+        .filter(|number| !table.contains(key(*number)).unwrap())
         .collect();
     assert!(!gone.is_empty());
     for number in &gone {
-        table.set(&key(*number), &[0; 100]).unwrap();
+        table.set(key(*number), [0; 100]).unwrap();
     }
     let stats = table.stats().unwrap();
     println!("{} of {} were known", stats.ghost_hits, gone.len());
@@ -178,8 +178,8 @@ fn words_and_counters_that_are_changed_in_place_are_in_use() {
     let table = cache(&dir, 2 * MIB);
     for round in 0..200_000u64 {
         table.incr(b"counter", 1).unwrap();
-        table.set(b"a word..", &round.to_le_bytes()).unwrap();
-        table.set(&round.to_be_bytes(), &[0; 100]).unwrap();
+        table.set(b"a word..", round.to_le_bytes()).unwrap();
+        table.set(round.to_be_bytes(), [0; 100]).unwrap();
     }
     assert_eq!(table.get(b"counter").unwrap().unwrap(), b"200000");
     assert!(table.contains(b"a word..").unwrap());
@@ -193,14 +193,14 @@ fn keys_that_are_touched_are_in_use() {
     let hour = Duration::from_secs(3600);
     let names: [&[u8]; 3] = [b"endless", b"timed", b"touched and read"];
     for name in names {
-        table.set(name, &[1; 100]).unwrap();
+        table.set(name, [1; 100]).unwrap();
     }
     for round in 0..200_000u64 {
         assert!(table.touch(names[0], Expiry::Never).unwrap(), "{round}");
         assert!(table.touch(names[1], Expiry::After(hour)).unwrap());
         let touched = table.get_and_touch(names[2], Expiry::After(hour)).unwrap();
         assert_eq!(touched.unwrap().value, [1; 100]);
-        table.set(&round.to_be_bytes(), &[0; 100]).unwrap();
+        table.set(round.to_be_bytes(), [0; 100]).unwrap();
     }
     let stats = table.stats().unwrap();
     assert!(stats.evicted_new > 100_000);
@@ -216,7 +216,7 @@ fn a_smaller_capacity_is_reached_step_by_step() {
     let before = table.len().unwrap();
     table.set_capacity(16 * MIB).unwrap();
     // One large value does not pay for all of it.
-    table.set(b"large", &vec![7; 2 << 20]).unwrap();
+    table.set(b"large", vec![7; 2 << 20]).unwrap();
     let after = table.len().unwrap();
     println!("{before} keys, {after} after a large value");
     assert!(after * 4 > before * 3, "{after} of {before} keys are left");
@@ -279,7 +279,7 @@ fn a_value_larger_than_the_cache_is_refused() {
     fill(&table, 8 * MIB, &mut Random::new(4), |_| 1000);
     let before = table.len().unwrap();
     assert!(matches!(
-        table.set(b"large", &vec![1; 8 << 20]),
+        table.set(b"large", vec![1; 8 << 20]),
         Err(Error::Full { .. })
     ));
     let after = table.len().unwrap();
@@ -315,9 +315,9 @@ fn an_evicted_key_of_zeros_is_missing() {
         let zeros: &[u8] = if is_fixed { &[0; 8] } else { b"" };
         let (mut evicted, mut number) = (0, 1u64);
         for _ in 0..12 {
-            table.set(zeros, &[1; 8]).unwrap();
+            table.set(zeros, [1; 8]).unwrap();
             for _ in 0..25_000 {
-                table.set(&number.to_le_bytes(), &[2; 8]).unwrap();
+                table.set(number.to_le_bytes(), [2; 8]).unwrap();
                 number += 1;
             }
             let found = table.get(zeros).unwrap().is_some();
@@ -326,7 +326,7 @@ fn an_evicted_key_of_zeros_is_missing() {
             table.get_many(&[zeros], each).unwrap();
             assert_eq!(in_batch, Some(found));
             assert_eq!(table.contains(zeros).unwrap(), found);
-            assert_ne!(table.add(zeros, &[1; 8]).unwrap(), found);
+            assert_ne!(table.add(zeros, [1; 8]).unwrap(), found);
             evicted += u32::from(!found);
             table.remove(zeros).unwrap();
         }
@@ -346,13 +346,13 @@ fn many_threads_at_the_limit() {
                 for _ in 0..100_000 {
                     let key = random.below(200_000).to_le_bytes();
                     match random.below(10) {
-                        0 => drop(table.remove(&key).unwrap()),
+                        0 => drop(table.remove(key).unwrap()),
                         1..4 => {
                             let len = 20 + random.below(200) as usize;
-                            table.set(&key, &value_of(&key, 1, len)).unwrap();
+                            table.set(key, value_of(&key, 1, len)).unwrap();
                         }
                         _ => {
-                            if let Some(value) = table.get(&key).unwrap() {
+                            if let Some(value) = table.get(key).unwrap() {
                                 assert!(version_of(&key, &value).is_some());
                             }
                         }
@@ -371,7 +371,7 @@ fn fixed_lengths_are_evicted_too() {
     let options = Table::options().fixed(8, 32).capacity(2 * MIB);
     let table = options.create(dir.table("fixed")).unwrap();
     for number in 0..200_000u64 {
-        table.set(&number.to_le_bytes(), &[1; 32]).unwrap();
+        table.set(number.to_le_bytes(), [1; 32]).unwrap();
     }
     assert_within(&table, 2 * MIB);
     let keys = table.len().unwrap();

@@ -21,12 +21,12 @@ fn key_of(number: u64) -> [u8; 8] {
 
 fn set(table: &Table, number: u64, len: usize) -> tavola::Result<()> {
     let key = key_of(number);
-    table.set(&key, &value_of(&key, 1, len))
+    table.set(key, value_of(&key, 1, len))
 }
 
 fn assert_right(table: &Table, number: u64) -> bool {
     let key = key_of(number);
-    let value = table.get(&key).unwrap();
+    let value = table.get(key).unwrap();
     let is_right = |value: &Vec<u8>| version_of(&key, value) == Some(1);
     assert!(value.as_ref().is_none_or(is_right), "{number}");
     value.is_some()
@@ -330,7 +330,7 @@ fn at_once(capacity: u64, threads: u64, rounds: u64, len: usize) {
                 let key = key_of(thread);
                 let value = value_of(&key, 1, len);
                 for round in 0..rounds {
-                    let set = table.set(&key, &value);
+                    let set = table.set(key, &value);
                     set.unwrap_or_else(|error| panic!("{thread}, {round}: {error}"));
                 }
             });

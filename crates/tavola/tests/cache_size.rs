@@ -18,7 +18,7 @@ fn fill(table: &Table, capacity: u64, random: &mut Random, len: Length) {
     let mut written = 0;
     while written < capacity / 4 {
         let (key, len) = (random.next().to_le_bytes(), len(random));
-        table.set(&key, &value[..len]).unwrap();
+        table.set(key, &value[..len]).unwrap();
         written += (key.len() + len) as u64;
     }
 }

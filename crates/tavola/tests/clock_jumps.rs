@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 use support::patience::let_pass;
 use support::{Dir, assert_clean};
-use tavola::{Attributes, Error, Expiry, LeaseOptions, Table};
+use tavola::{Attributes, Expiry, LeaseOptions, Table};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY_S: i64 = 24 * 3600;
@@ -101,7 +101,7 @@ fn keys_keep_their_time_when_the_wall_clock_is_set() {
         set(&table, b"until in a moment", Expiry::At(real + soon));
         let leases = LeaseOptions::new(HOUR).stale(HOUR);
         let compute = |text: &'static [u8]| {
-            let made = || Ok::<_, Error>(text.to_vec());
+            let made = || Ok(text.to_vec());
             table.get_or_compute(b"computed", leases, made).unwrap()
         };
         assert_eq!(compute(b"before"), b"before");

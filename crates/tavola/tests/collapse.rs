@@ -49,7 +49,7 @@ fn maintain_lays_the_table_on_huge_pages_where_the_kernel_can() {
     let table = Table::open(dir.table("t")).unwrap();
     let keys = || (0..300_000u32).map(u32::to_le_bytes);
     for key in keys() {
-        table.set(&key, &[7; 80]).unwrap();
+        table.set(key, [7; 80]).unwrap();
     }
     let before = on_huge_pages(&dir.table("t"));
     let mut collapsed = 0;
@@ -77,7 +77,7 @@ fn maintain_lays_the_table_on_huge_pages_where_the_kernel_can() {
         assert_eq!(collapsed, 0);
     }
     for key in keys() {
-        assert_eq!(table.get(&key).unwrap().as_deref(), Some(&[7; 80][..]));
+        assert_eq!(table.get(key).unwrap().as_deref(), Some(&[7; 80][..]));
     }
     assert_clean(&table);
 }

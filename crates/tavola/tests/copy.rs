@@ -40,7 +40,7 @@ fn a_key_keeps_all_that_it_has() {
     table
         .set_with(b"over", b"x", Attributes::ttl(Duration::ZERO))
         .unwrap();
-    table.set(b"large", &vec![9; 3 << 20]).unwrap();
+    table.set(b"large", vec![9; 3 << 20]).unwrap();
     table.incr(b"counter", 41).unwrap();
     let tags = table.tags(&["news", "user:7"]).unwrap();
     table
@@ -107,12 +107,12 @@ fn a_table_of_each_kind_is_copied_as_one_of_its_kind() {
         let table = options.create(dir.table(&format!("t{number}"))).unwrap();
         let value = vec![3; if number == 2 { 16 } else { 8 }];
         for key in 0..2000u64 {
-            table.set(&key.to_le_bytes(), &value).unwrap();
+            table.set(key.to_le_bytes(), &value).unwrap();
         }
         let copy = copied(&table, &dir, &format!("c{number}"));
         for key in 0..2000u64 {
             assert_eq!(
-                copy.get(&key.to_le_bytes()).unwrap().as_deref(),
+                copy.get(key.to_le_bytes()).unwrap().as_deref(),
                 Some(&value[..])
             );
         }
@@ -120,8 +120,8 @@ fn a_table_of_each_kind_is_copied_as_one_of_its_kind() {
         assert_eq!((old.max_size, old.shards), (new.max_size, new.shards));
         assert_eq!(old.capacity, new.capacity);
         assert_eq!(
-            table.ttl(&[0; 8]).unwrap() == Some(Expiry::Never),
-            copy.ttl(&[0; 8]).unwrap() == Some(Expiry::Never)
+            table.ttl([0; 8]).unwrap() == Some(Expiry::Never),
+            copy.ttl([0; 8]).unwrap() == Some(Expiry::Never)
         );
     }
 }
@@ -133,7 +133,7 @@ fn values_are_whole_while_others_write() {
     let table = options().create(dir.table("t")).unwrap();
     let value = |round: u64, key: u64| vec![(round + key) as u8; 100 + (key as usize % 5) * 9000];
     for key in 0..KEYS {
-        table.set(&key.to_le_bytes(), &value(0, key)).unwrap();
+        table.set(key.to_le_bytes(), value(0, key)).unwrap();
     }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -142,7 +142,7 @@ fn values_are_whole_while_others_write() {
             while !done.load(Relaxed) {
                 round += 1;
                 for key in 0..KEYS {
-                    table.set(&key.to_le_bytes(), &value(round, key)).unwrap();
+                    table.set(key.to_le_bytes(), value(round, key)).unwrap();
                     table
                         .set(format!("passing {round} {key}").as_bytes(), b"x")
                         .unwrap();
@@ -156,7 +156,7 @@ fn values_are_whole_while_others_write() {
             let copy = copied(&table, &dir, &format!("c{number}"));
             for key in 0..KEYS {
                 let value = copy
-                    .get(&key.to_le_bytes())
+                    .get(key.to_le_bytes())
                     .unwrap()
                     .expect("a key that stays");
                 assert_eq!(value.len(), 100 + (key as usize % 5) * 9000);

@@ -88,7 +88,7 @@ const STEPS: [Step; 12] = [
     ("growing", |open| {
         for number in 0..400u64 {
             let key = format!("{} {number}", open.turn);
-            open.table.set(key.as_bytes(), &[1; 300]).unwrap();
+            open.table.set(key.as_bytes(), [1; 300]).unwrap();
         }
     }),
     ("a large value", |open| {

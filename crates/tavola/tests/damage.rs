@@ -242,7 +242,7 @@ fn a_flipped_link_frees_no_pages_of_others() {
         value_of(&key_of(number), version, len)
     };
     let hints: Vec<Hint> = (0..KEYS)
-        .map(|number| table.set_uid(&key_of(number), &value(number, 1)).unwrap())
+        .map(|number| table.set_uid(key_of(number), value(number, 1)).unwrap())
         .collect();
     let original = Image::read(&template);
     let found = named_items(&original);
@@ -260,11 +260,11 @@ fn a_flipped_link_frees_no_pages_of_others() {
         image.write(&path);
         let table = Table::open(&path).unwrap();
         // Some of these find damage. Then what was freed is used again.
-        let _ = table.set_by_uid(hints[number as usize], &value(number, 2));
-        let _ = table.set(&key, &value(number, 3));
+        let _ = table.set_by_uid(hints[number as usize], value(number, 2));
+        let _ = table.set(&key, value(number, 3));
         let _ = table.remove(&key);
         for fresh in 1000..1020 {
-            table.set(&key_of(fresh), &value(fresh % KEYS, 4)).unwrap();
+            table.set(key_of(fresh), value(fresh % KEYS, 4)).unwrap();
         }
         for other in (0..KEYS).filter(|other| *other != number) {
             let right = Some(value(other, 1));
@@ -290,7 +290,7 @@ fn keys_that_were_hidden_are_not_there_twice() {
         let table = Table::options().max_size(4 << 20).shards(1).open(&path);
         let table = table.unwrap();
         for number in 0..1650 {
-            table.set(&key(number), &version.to_le_bytes()).unwrap();
+            table.set(key(number), version.to_le_bytes()).unwrap();
         }
         table
     };

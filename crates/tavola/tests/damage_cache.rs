@@ -39,7 +39,7 @@ fn len_of(number: u64, version: u64) -> usize {
 
 fn set(table: &Table, number: u64, version: u64) -> tavola::Result<()> {
     let key = key_of(number);
-    table.set(&key, &value_of(&key, version, len_of(number, version)))
+    table.set(&key, value_of(&key, version, len_of(number, version)))
 }
 
 /// A cache with keys of both kinds, ghosts, and pages it gives up.
@@ -49,11 +49,11 @@ fn build(path: &Path, shards: u32) {
     for number in 0..KEYS {
         set(&table, number, 1).unwrap();
         if number % 3 == 0 {
-            table.get(&key_of(number)).unwrap();
+            table.get(key_of(number)).unwrap();
         }
     }
     for number in KEYS - 3000..KEYS {
-        if !table.contains(&key_of(number)).unwrap() {
+        if !table.contains(key_of(number)).unwrap() {
             set(&table, number, 1).unwrap();
         }
     }

@@ -41,7 +41,7 @@ fn build(path: &Path, shards: u32) {
         set(&table, number, 1).unwrap();
         // Some pages are full and some nearly empty.
         if number % 5 == 0 {
-            table.remove(&key_of(number)).unwrap();
+            table.remove(key_of(number)).unwrap();
         }
     }
     assert!(table.stats().unwrap().evicted_new > 0);
@@ -50,7 +50,7 @@ fn build(path: &Path, shards: u32) {
 
 fn set(table: &Table, number: u64, version: u64) -> tavola::Result<()> {
     let (key, len) = (key_of(number), LENS[number as usize % LENS.len()]);
-    table.set(&key, &value_of(&key, version, len))
+    table.set(&key, value_of(&key, version, len))
 }
 
 /// Runs one operation and ends the process if that takes too much work.

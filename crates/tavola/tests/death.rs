@@ -71,7 +71,7 @@ fn work(args: &[String]) {
 /// been under way did.
 fn assert_acknowledged(table: &Table, done: u64) {
     for step in done.saturating_sub(KEYS - 1).max(1)..=done {
-        let found = table.get(&key_of(step)).unwrap();
+        let found = table.get(key_of(step)).unwrap();
         let next_is_same_key = (done + 1) % KEYS == step % KEYS;
         let may_be_next = next_is_same_key && found == outcome(done + 1);
         assert!(found == outcome(step) || may_be_next, "step {step}");
@@ -101,7 +101,7 @@ fn kill_rounds(rounds: u32, table: &Table, path: &Path, acks: &Path, start: &imp
         let begun = Instant::now();
         for moved in before..before + KEYS {
             // In every shard, the one the victim died in too.
-            table.set(&(moved % KEYS).to_le_bytes(), b"after").unwrap();
+            table.set((moved % KEYS).to_le_bytes(), b"after").unwrap();
         }
         prompt.done(begun);
         assert_acknowledged(table, before);

@@ -28,7 +28,7 @@ fn each_evicted_key_is_told_once_or_lost() {
                     for number in 0..EACH {
                         let key = (writer * EACH + number).to_be_bytes();
                         let attributes = Attributes::default().with_flags(number);
-                        table.set_with(&key, &[0; 300], attributes).expect("set");
+                        table.set_with(key, [0; 300], attributes).expect("set");
                     }
                 })
             })
@@ -59,7 +59,7 @@ fn each_evicted_key_is_told_once_or_lost() {
     assert_eq!(keys.len() as u64 + lost, evicted(&table));
     assert!(!keys.is_empty());
     assert!(keys.iter().all(|key| {
-        let found = table.contains(&key.to_be_bytes());
+        let found = table.contains(key.to_be_bytes());
         !found.expect("read")
     }));
 }
@@ -71,14 +71,14 @@ fn a_key_that_is_gone_is_told_with_what_it_had() {
     let hour = std::time::Duration::from_secs(3600);
     let long = [b'k'; 20_000];
     table
-        .set_with(&long, &[1; 50_000], Attributes::ttl(hour).with_flags(9))
+        .set_with(long, [1; 50_000], Attributes::ttl(hour).with_flags(9))
         .expect("set");
     table
-        .mark(&long, tavola::Condition::Always, 0, 5)
+        .mark(long, tavola::Condition::Always, 0, 5)
         .expect("marked");
     let mut is_told = false;
     for number in 0..100_000u32 {
-        table.set(&number.to_le_bytes(), &[0; 300]).expect("set");
+        table.set(number.to_le_bytes(), [0; 300]).expect("set");
         let look = |gone: &tavola::Eviction<'_>| {
             if gone.key_len != 20_000 {
                 return;
@@ -98,7 +98,7 @@ fn nothing_is_noted_where_nobody_watches() {
     let table = cache();
     let fill = || {
         for number in 0..40_000u32 {
-            table.set(&number.to_le_bytes(), &[0; 300]).expect("set");
+            table.set(number.to_le_bytes(), [0; 300]).expect("set");
         }
     };
     let noted = || {

@@ -108,20 +108,20 @@ fn writes_take_an_expired_key_for_missing() {
                 table.set_with(key, &value, gone()).unwrap();
                 key.to_vec()
             };
-            assert!(!table.replace(&expired(b"replace"), b"x").unwrap());
-            assert!(!table.append(&expired(b"append"), b"x").unwrap());
-            assert!(!table.prepend(&expired(b"prepend"), b"x").unwrap());
-            assert!(!table.remove(&expired(b"remove")).unwrap());
-            assert!(!table.touch(&expired(b"touch"), Expiry::Never).unwrap());
-            assert_eq!(table.take(&expired(b"take")).unwrap(), None);
-            assert_eq!(table.uid_of(&expired(b"uid_of")).unwrap(), None);
-            assert_eq!(table.incr_from(&expired(b"from"), 1, None).unwrap(), None);
-            let old = table.get_and_touch(&expired(b"get_and_touch"), Expiry::Never);
+            assert!(!table.replace(expired(b"replace"), b"x").unwrap());
+            assert!(!table.append(expired(b"append"), b"x").unwrap());
+            assert!(!table.prepend(expired(b"prepend"), b"x").unwrap());
+            assert!(!table.remove(expired(b"remove")).unwrap());
+            assert!(!table.touch(expired(b"touch"), Expiry::Never).unwrap());
+            assert_eq!(table.take(expired(b"take")).unwrap(), None);
+            assert_eq!(table.uid_of(expired(b"uid_of")).unwrap(), None);
+            assert_eq!(table.incr_from(expired(b"from"), 1, None).unwrap(), None);
+            let old = table.get_and_touch(expired(b"get_and_touch"), Expiry::Never);
             assert_eq!(old.unwrap(), None);
             assert!(table.is_empty().unwrap() || table.iter().next().is_none());
-            assert!(table.add(&expired(b"add"), b"new").unwrap());
-            assert_eq!(table.swap(&expired(b"swap"), b"new").unwrap(), None);
-            assert_eq!(table.incr(&expired(b"incr"), 3).unwrap(), 3);
+            assert!(table.add(expired(b"add"), b"new").unwrap());
+            assert_eq!(table.swap(expired(b"swap"), b"new").unwrap(), None);
+            assert_eq!(table.incr(expired(b"incr"), 3).unwrap(), 3);
             for key in [&b"add"[..], b"swap", b"incr"] {
                 assert_eq!(table.ttl(key).unwrap(), Some(Expiry::Never));
                 assert!(table.remove(key).unwrap());
@@ -223,7 +223,7 @@ fn changes_of_a_value_keep_what_the_key_has_and_new_values_do_not() {
             table.decr(b"key", 1).unwrap();
             kept(b"key");
             assert_eq!(table.get(b"key").unwrap().unwrap(), b"41");
-            table.append(b"key", &[b'x'; 30_000]).unwrap();
+            table.append(b"key", [b'x'; 30_000]).unwrap();
             kept(b"key");
             for renew in 0..4 {
                 table.set_with(b"key", value, attributes).unwrap();
@@ -385,7 +385,7 @@ fn a_repair_keeps_times_and_flags() {
             let attributes = Attributes::ttl(HOUR).with_flags(number as u32);
             table.set_with(&key, &value, attributes).unwrap();
             table
-                .set_with(&[&key[..], b" gone"].concat(), &value, gone())
+                .set_with([&key[..], b" gone"].concat(), &value, gone())
                 .unwrap();
         }
         assert!(table.repair().unwrap().is_clean());

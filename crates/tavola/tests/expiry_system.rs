@@ -37,14 +37,12 @@ fn memory_comes_back_with_writes() {
             Duration::from_millis(1)
         };
         let key = number.to_le_bytes();
-        table
-            .set_with(&key, &[1; 100], Attributes::ttl(ttl))
-            .unwrap();
+        table.set_with(key, [1; 100], Attributes::ttl(ttl)).unwrap();
     }
     let_pass(Duration::from_millis(1));
     for write in 0..4 * KEYS {
         table
-            .set(&(KEYS + write % 100).to_le_bytes(), b"more")
+            .set((KEYS + write % 100).to_le_bytes(), b"more")
             .unwrap();
     }
     let stats = table.stats().unwrap();
@@ -82,7 +80,7 @@ fn maintaining_searches_a_piece_at_a_time() {
     let fill = || {
         for number in 0..KEYS {
             let ttl = Attributes::ttl(Duration::from_millis(300));
-            table.set_with(&number.to_le_bytes(), b"", ttl).unwrap();
+            table.set_with(number.to_le_bytes(), b"", ttl).unwrap();
         }
         let_pass(Duration::from_millis(300));
     };
@@ -123,7 +121,7 @@ fn what_has_expired_makes_room() {
                 (ttl, begun) = (2 * ttl, Instant::now());
             }
             let key = [round, number].map(u64::to_le_bytes).concat();
-            match table.set_with(&key, &[2; 1000], Attributes::ttl(ttl)) {
+            match table.set_with(&key, [2; 1000], Attributes::ttl(ttl)) {
                 Ok(()) => number += 1,
                 Err(error) => break error,
             }
@@ -252,14 +250,14 @@ fn fill_with_large_ones(soon: Duration) -> Option<()> {
         .create(path)
         .unwrap();
     for number in 0..300_000u64 {
-        table.set(&number.to_le_bytes(), b"12345678").unwrap();
+        table.set(number.to_le_bytes(), b"12345678").unwrap();
     }
     let mut number = 0u64;
     let begun = Moment::now();
     while table
         .set_with(
-            &[&number.to_le_bytes()[..], b"large"].concat(),
-            &[3; 1 << 18],
+            [&number.to_le_bytes()[..], b"large"].concat(),
+            [3; 1 << 18],
             Attributes::ttl(soon),
         )
         .is_ok()
@@ -271,7 +269,7 @@ fn fill_with_large_ones(soon: Duration) -> Option<()> {
     }
     assert!(number > 100, "{number}");
     let_pass(soon);
-    table.set(b"another", &[4; 1 << 20]).unwrap();
+    table.set(b"another", [4; 1 << 20]).unwrap();
     assert_clean(&table);
     Some(())
 }

@@ -221,7 +221,7 @@ fn a_table_keeps_its_lengths_and_is_read_before_it_is_mapped() {
             // The first reads are done without a mapping.
             for _ in 0..4 {
                 assert_eq!(opened.get(&key).unwrap().as_ref(), Some(&value));
-                assert_eq!(opened.get(&key_of(8, lengths.0)).unwrap(), None);
+                assert_eq!(opened.get(key_of(8, lengths.0)).unwrap(), None);
             }
         }
     }
@@ -231,7 +231,7 @@ fn a_table_keeps_its_lengths_and_is_read_before_it_is_mapped() {
 fn other_lengths_are_refused_and_nothing_changes() {
     over_every_table(options((8, 8), false), |table| {
         let (key, value) = (1u64.to_le_bytes(), 2u64.to_le_bytes());
-        table.set(&key, &value).unwrap();
+        table.set(key, value).unwrap();
         let refused = |outcome: tavola::Result<bool>| {
             let error = outcome.unwrap_err();
             assert!(
@@ -241,25 +241,25 @@ fn other_lengths_are_refused_and_nothing_changes() {
             assert!(error.to_string().contains("8 bytes"), "{error}");
         };
         for other in [&b""[..], b"1234567", b"123456789", &[0; 40_000]] {
-            refused(table.set(&key, other).map(|()| true));
-            refused(table.set(other, &value).map(|()| true));
-            refused(table.add(other, &value));
-            refused(table.replace(&key, other));
-            refused(table.swap(&key, other).map(|_| true));
-            refused(table.update(&key, |_| Some(other.to_vec())).map(|_| true));
+            refused(table.set(key, other).map(|()| true));
+            refused(table.set(other, value).map(|()| true));
+            refused(table.add(other, value));
+            refused(table.replace(key, other));
+            refused(table.swap(key, other).map(|_| true));
+            refused(table.update(key, |_| Some(other.to_vec())).map(|_| true));
             refused(table.set_many(&[(&key[..], other)]).map(|()| true));
             assert_eq!(table.get(other).unwrap(), None);
             assert!(!table.contains(other).unwrap());
             assert!(!table.remove(other).unwrap());
             assert_eq!(table.take(other).unwrap(), None);
         }
-        refused(table.append(&key, b"1"));
-        refused(table.prepend(&key, b"1"));
-        refused(table.incr(&key, 1).map(|_| true));
-        refused(table.decr(&key, 1).map(|_| true));
+        refused(table.append(key, b"1"));
+        refused(table.prepend(key, b"1"));
+        refused(table.incr(key, 1).map(|_| true));
+        refused(table.decr(key, 1).map(|_| true));
         for outcome in [
-            table.uid_of(&key).map(|_| ()),
-            table.set_uid(&key, &value).map(|_| ()),
+            table.uid_of(key).map(|_| ()),
+            table.set_uid(key, value).map(|_| ()),
         ] {
             assert!(matches!(outcome, Err(Error::NoUids)));
         }
@@ -287,7 +287,7 @@ fn lengths_that_no_table_can_have_are_refused() {
 fn an_item_is_its_key_and_its_value() {
     let block_of = |options: Options| {
         let table = options.private().unwrap();
-        table.set(&[1; 8], &[2; 8]).unwrap();
+        table.set([1; 8], [2; 8]).unwrap();
         let stats = table.stats().unwrap();
         let used = stats.classes.iter().find(|class| class.used > 0).unwrap();
         used.block_bytes
@@ -413,7 +413,7 @@ fn one_flipped_bit_is_no_wrong_answer() {
             still_there(&table, &all, at, false);
             for n in 0..40u64 {
                 let key = value_of(b"other", n, 16);
-                damage_allowed(table.set(&key, &value_of(&key, n, 32)));
+                damage_allowed(table.set(&key, value_of(&key, n, 32)));
                 damage_allowed(table.remove(&key));
             }
             still_there(&table, &all, at, false);

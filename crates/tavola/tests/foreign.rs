@@ -17,7 +17,7 @@ fn template(dir: &Dir) -> Image {
     let path = dir.table("template");
     let table = Table::options().max_size(1 << 20).create(&path).unwrap();
     for number in 0..500u32 {
-        table.set(&number.to_le_bytes(), b"some value").unwrap();
+        table.set(number.to_le_bytes(), b"some value").unwrap();
     }
     drop(table);
     Image::read(&path)
@@ -100,7 +100,7 @@ fn a_table_cut_and_extended_says_so_or_is_empty() {
         std::fs::write(&path, &bytes).unwrap();
         let table = Table::open(&path).unwrap();
         for number in 0..500u32 {
-            match table.get(&number.to_le_bytes()) {
+            match table.get(number.to_le_bytes()) {
                 Ok(None) | Err(Error::Corrupt { .. }) => {}
                 // The cut may go through a value, which has no checksum.
                 Ok(Some(value)) => {
@@ -201,7 +201,7 @@ fn no_changed_bit_of_the_identity_is_believed() {
         let harmless = bit >= 44 * 8;
         match Table::open(&path) {
             Ok(table) if harmless => {
-                let _ = table.get(&7u32.to_le_bytes());
+                let _ = table.get(7u32.to_le_bytes());
                 table.repair().unwrap();
                 assert!(table.check().unwrap().is_clean());
             }
@@ -359,7 +359,7 @@ fn a_file_cut_while_it_is_read_ends_that_reader_alone() {
     let table = Table::open(&path).unwrap();
     assert!(table.check().unwrap().is_clean());
     assert_eq!(
-        table.get(&7u32.to_le_bytes()).unwrap().unwrap(),
+        table.get(7u32.to_le_bytes()).unwrap().unwrap(),
         b"some value"
     );
 }

@@ -26,12 +26,9 @@ fn write(table: &Table, random: &mut Random, rounds: u64) -> u64 {
         let key = key_of(random.below(2000));
         match random.below(8) {
             0 | 1 => drop(table.remove(&key).unwrap()),
-            2 => table.set(&key, &value_of(&key, round, 20_000)).unwrap(),
+            2 => table.set(&key, value_of(&key, round, 20_000)).unwrap(),
             _ => table
-                .set(
-                    &key,
-                    &value_of(&key, round, 16 + random.below(200) as usize),
-                )
+                .set(&key, value_of(&key, round, 16 + random.below(200) as usize))
                 .unwrap(),
         }
         table.incr(b"count", 1).unwrap();

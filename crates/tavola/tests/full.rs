@@ -22,7 +22,7 @@ fn key_of(number: u64) -> [u8; 8] {
 fn fill(table: &Table, from: u64, len: impl Fn(u64) -> usize) -> u64 {
     for number in from.. {
         let key = key_of(number);
-        match table.set(&key, &value_of(&key, 1, len(number))) {
+        match table.set(key, value_of(&key, 1, len(number))) {
             Ok(()) => {}
             Err(Error::Full { .. }) => return number,
             Err(error) => panic!("{error}"),
@@ -34,7 +34,7 @@ fn fill(table: &Table, from: u64, len: impl Fn(u64) -> usize) -> u64 {
 fn assert_there(table: &Table, numbers: std::ops::Range<u64>) {
     for number in numbers {
         let key = key_of(number);
-        let value = table.get(&key).unwrap();
+        let value = table.get(key).unwrap();
         let whole = value.as_ref().and_then(|value| version_of(&key, value));
         assert_eq!(whole, Some(1), "key {number}");
     }
@@ -45,11 +45,11 @@ fn fill_twice(table: &Table, len: impl Fn(u64) -> usize + Copy) {
     let count = fill(table, 0, len);
     assert!(count > 0, "not one key fits");
     assert_there(table, 0..count);
-    assert_eq!(table.get(&key_of(count)).unwrap(), None);
+    assert_eq!(table.get(key_of(count)).unwrap(), None);
     assert_eq!(table.len().unwrap(), count);
     assert_clean(table);
     for number in 0..count / 2 {
-        assert!(table.remove(&key_of(number)).unwrap());
+        assert!(table.remove(key_of(number)).unwrap());
     }
     let again = fill(table, count, len);
     assert!(
@@ -101,11 +101,11 @@ fn a_value_larger_than_the_table_is_refused_and_leaves_nothing() {
         .unwrap();
     table.set(b"kept", b"value").unwrap();
     for _ in 0..3 {
-        let refused = table.set(b"kept", &vec![1; 20 << 20]);
+        let refused = table.set(b"kept", vec![1; 20 << 20]);
         assert!(matches!(refused, Err(Error::Full { .. })), "{refused:?}");
     }
     assert_eq!(table.get(b"kept").unwrap().unwrap(), b"value");
-    table.set(b"large", &vec![2; 6 << 20]).unwrap();
+    table.set(b"large", vec![2; 6 << 20]).unwrap();
     assert_clean(&table);
 }
 
@@ -119,7 +119,7 @@ fn room_of_small_values_serves_large_ones_and_back() {
         .unwrap();
     let small = fill(&table, 0, |_| 100);
     for number in (0..small).filter(|number| number % 8 != 0) {
-        assert!(table.remove(&key_of(number)).unwrap());
+        assert!(table.remove(key_of(number)).unwrap());
     }
     let kept = small.div_ceil(8);
     for len in [1_000, 5_000, 300_000] {
@@ -131,7 +131,7 @@ fn room_of_small_values_serves_large_ones_and_back() {
         );
         assert_clean(&table);
         for number in small..more {
-            assert!(table.remove(&key_of(number)).unwrap());
+            assert!(table.remove(key_of(number)).unwrap());
         }
         assert_eq!(table.len().unwrap(), kept);
     }
@@ -147,7 +147,7 @@ fn filler(args: &[String]) {
             "fill" => count = fill(&table, 0, |_| len),
             "halve" => {
                 for number in 0..count / 2 {
-                    assert!(table.remove(&key_of(number)).unwrap());
+                    assert!(table.remove(key_of(number)).unwrap());
                 }
                 fill(&table, 0, |_| len);
             }
@@ -168,7 +168,7 @@ fn reader(args: &[String]) {
     let mut met = 0u64;
     until_told(|round| {
         let key = key_of(round % 20_000);
-        if let Some(value) = table.get(&key).unwrap() {
+        if let Some(value) = table.get(key).unwrap() {
             version_of(&key, &value).unwrap();
             met += 1;
         }

@@ -17,7 +17,7 @@ fn with_expired_keys(dir: &Dir, name: &str) -> Table {
     for number in 0..KEYS {
         let key = number.to_le_bytes();
         let soon = Attributes::ttl(Duration::from_millis(1));
-        table.set_with(&key, b"short-lived", soon).unwrap();
+        table.set_with(key, b"short-lived", soon).unwrap();
     }
     table
 }

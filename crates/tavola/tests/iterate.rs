@@ -30,7 +30,7 @@ fn breathe(table: &Table) {
         table.set(&key, &key).unwrap();
     }
     for number in 0..KEPT * GROWTH {
-        assert!(table.remove(&passing_key(number)).unwrap());
+        assert!(table.remove(passing_key(number)).unwrap());
     }
     table.compact().unwrap();
 }
@@ -57,7 +57,7 @@ fn walk(table: &Table) {
 fn walk_while_it_breathes(table: &Table) {
     for number in 0..KEPT {
         let key = kept_key(number);
-        table.set(&key, &value_of(&key, number, 40)).unwrap();
+        table.set(&key, value_of(&key, number, 40)).unwrap();
     }
     let walks = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -149,7 +149,7 @@ fn walk_with_rests(table: &Table, mut between: impl FnMut(u64)) -> Vec<Vec<u8>> 
 fn keep(table: &Table) {
     for number in 0..KEPT {
         let key = kept_key(number);
-        table.set(&key, &value_of(&key, number, 40)).unwrap();
+        table.set(&key, value_of(&key, number, 40)).unwrap();
     }
 }
 
@@ -171,7 +171,7 @@ fn a_walk_that_rests_meets_what_stays() {
     keep(&table);
     let met = walk_with_rests(&table, |rests| match rests {
         // Splits many times, then merges while a segment is read.
-        20 => (0..KEPT * GROWTH).for_each(|n| table.set(&passing_key(n), b"").unwrap()),
+        20 => (0..KEPT * GROWTH).for_each(|n| table.set(passing_key(n), b"").unwrap()),
         60 => breathe(&table),
         _ => (),
     });

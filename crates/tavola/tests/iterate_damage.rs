@@ -19,9 +19,7 @@ fn build(path: &Path) {
     let table = Table::options().max_size(4 << 20).shards(1);
     let table = table.create(path).unwrap();
     for number in 0..KEYS {
-        table
-            .set(&key_of(number), b"a value of some bytes")
-            .unwrap();
+        table.set(key_of(number), b"a value of some bytes").unwrap();
     }
 }
 

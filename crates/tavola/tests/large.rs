@@ -4,6 +4,7 @@
 mod support;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use support::part::{Actor, hear, play, say};
 use support::process::{alarm, fork};
@@ -46,7 +47,7 @@ fn a_view_stays_what_it_was() {
     let table = options().create(dir.table("t")).unwrap();
     let other = options().open_existing(dir.table("t")).unwrap();
     let changes: [&dyn Fn(); 9] = [
-        &|| other.set(KEY, &large(2)).unwrap(),
+        &|| other.set(KEY, large(2)).unwrap(),
         &|| other.set(KEY, b"small").unwrap(),
         &|| assert!(other.append(KEY, b"more").unwrap()),
         &|| assert!(other.remove(KEY).unwrap()),
@@ -63,14 +64,14 @@ fn a_view_stays_what_it_was() {
         &|| assert!(other.uid_of(KEY).unwrap().is_some()),
     ];
     for change in changes {
-        table.set(KEY, &large(1)).unwrap();
+        table.set(KEY, large(1)).unwrap();
         let seen = view(&table);
         assert!(seen.is_lent());
         change();
         for version in 3..9 {
-            other.set(KEY, &large(version)).unwrap();
+            other.set(KEY, large(version)).unwrap();
             other
-                .set(b"beside", &value_of(b"beside", version, LEN))
+                .set(b"beside", value_of(b"beside", version, LEN))
                 .unwrap();
         }
         other.compact().unwrap();
@@ -85,12 +86,12 @@ fn a_view_stays_what_it_was() {
 #[test]
 fn recovery_leaves_what_is_lent() {
     let table = options().private().unwrap();
-    table.set(KEY, &large(1)).unwrap();
+    table.set(KEY, large(1)).unwrap();
     let seen = view(&table);
-    table.set(KEY, &large(2)).unwrap();
+    table.set(KEY, large(2)).unwrap();
     assert!(table.repair().unwrap().is_clean());
     table
-        .set(b"beside", &value_of(b"beside", 1, 8 * LEN))
+        .set(b"beside", value_of(b"beside", 1, 8 * LEN))
         .unwrap();
     assert_shows(&seen, 1);
     drop(seen);
@@ -102,13 +103,13 @@ fn recovery_leaves_what_is_lent() {
 fn a_chain_that_two_lend_goes_with_the_last() {
     let table = options().private().unwrap();
     for first in [0, 1] {
-        table.set(KEY, &large(1)).unwrap();
+        table.set(KEY, large(1)).unwrap();
         let mut views = vec![view(&table), view(&table), view(&table)];
-        table.set(KEY, &large(2)).unwrap();
+        table.set(KEY, large(2)).unwrap();
         while !views.is_empty() {
             drop(views.remove(first.min(views.len() - 1)));
             table
-                .set(b"beside", &value_of(b"beside", 3, 2 * LEN))
+                .set(b"beside", value_of(b"beside", 3, 2 * LEN))
                 .unwrap();
             assert_clean(&table);
             views.iter().for_each(|view| assert_shows(view, 1));
@@ -116,6 +117,23 @@ fn a_chain_that_two_lend_goes_with_the_last() {
     }
     table.remove(b"beside").unwrap();
     assert_all_back(&table);
+}
+
+/// Nobody has to ask for a check, or to be short of room: the next large value frees the pages.
+#[test]
+fn the_next_write_frees_what_was_lent() {
+    let table = options().private().unwrap();
+    let in_use = || table.stats().unwrap().large_bytes;
+    table.set(KEY, large(1)).unwrap();
+    let of_one = in_use();
+    for _ in 0..3 {
+        let seen = view(&table);
+        table.set(KEY, large(1)).unwrap();
+        assert_eq!(in_use(), 2 * of_one, "one is lent");
+        drop(seen);
+        table.set(KEY, large(1)).unwrap();
+        assert_eq!(in_use(), of_one);
+    }
 }
 
 #[test]
@@ -130,12 +148,12 @@ fn what_is_short_or_cannot_be_pinned_is_copied() {
         assert_eq!(seen.is_empty(), value.is_empty());
     }
     assert!(table.get_view(b"nowhere").unwrap().is_none());
-    table.set(KEY, &large(1)).unwrap();
+    table.set(KEY, large(1)).unwrap();
     let reader = Table::open_read_only(dir.table("t")).unwrap();
     let copied = view(&reader);
     let all = (0..PINS).map(|_| view(&table)).collect::<Vec<_>>();
     let one_more = view(&table);
-    table.set(KEY, &large(2)).unwrap();
+    table.set(KEY, large(2)).unwrap();
     assert!(!copied.is_lent() && !one_more.is_lent());
     assert_shows(&copied, 1);
     assert_shows(&one_more, 1);
@@ -167,13 +185,13 @@ fn a_cache_evicts_what_is_lent_and_it_stays() {
         .shards(1)
         .private()
         .unwrap();
-    table.set(KEY, &large(1)).unwrap();
+    table.set(KEY, large(1)).unwrap();
     let seen = view(&table);
     for number in 0..200u64 {
         let key = number.to_le_bytes();
-        table.set(&key, &value_of(&key, number, LEN)).unwrap();
+        table.set(key, value_of(&key, number, LEN)).unwrap();
         // As often used as that one was.
-        table.get(&key).unwrap();
+        table.get(key).unwrap();
     }
     assert!(!table.contains(KEY).unwrap(), "it was not evicted");
     assert_shows(&seen, 1);
@@ -188,7 +206,7 @@ fn what_expires_while_it_is_lent_stays() {
         expiry: Expiry::After(Duration::from_millis(30)),
         ..Attributes::default()
     };
-    table.set_with(KEY, &large(1), soon).unwrap();
+    table.set_with(KEY, large(1), soon).unwrap();
     let Some(seen) = table.get_view(KEY).unwrap() else {
         return;
     };
@@ -197,7 +215,7 @@ fn what_expires_while_it_is_lent_stays() {
     }
     table.remove_expired().unwrap();
     table
-        .set(b"beside", &value_of(b"beside", 1, 4 * LEN))
+        .set(b"beside", value_of(b"beside", 1, 4 * LEN))
         .unwrap();
     assert_shows(&seen, 1);
     drop(seen);
@@ -226,19 +244,19 @@ fn what_a_dead_reader_had_comes_back() {
     let name = "what_a_dead_reader_had_comes_back";
     // Killed before and after the value is overwritten.
     for is_early in [true, false] {
-        table.set(KEY, &large(1)).unwrap();
+        table.set(KEY, large(1)).unwrap();
         let mut actor = Actor::start(name, "lend", &[path.to_str().unwrap()]);
         assert_eq!(actor.hear_number(), large(1).len() as u64);
         if !is_early {
             for version in 2..20 {
-                table.set(KEY, &large(version)).unwrap();
+                table.set(KEY, large(version)).unwrap();
             }
             actor.tell("look");
             assert_eq!(actor.hear(), "whole");
             assert_clean(&table);
         }
         actor.kill();
-        table.set(KEY, &large(2)).unwrap();
+        table.set(KEY, large(2)).unwrap();
         table.reap().unwrap();
         assert_all_back(&table);
     }
@@ -251,7 +269,7 @@ fn a_new_participant_takes_old_pins_off() {
     let dir = Dir::new();
     let path = dir.table("t");
     let table = options().create(&path).unwrap();
-    table.set(KEY, &large(1)).unwrap();
+    table.set(KEY, large(1)).unwrap();
     let name = "a_new_participant_takes_old_pins_off";
     let start = || Actor::start(name, "lend", &[path.to_str().unwrap()]);
     for _ in 0..3 {
@@ -259,7 +277,7 @@ fn a_new_participant_takes_old_pins_off() {
         actor.hear();
         actor.kill();
     }
-    table.set(KEY, &large(2)).unwrap();
+    table.set(KEY, large(2)).unwrap();
     table.reap().unwrap();
     assert_all_back(&table);
 }
@@ -268,19 +286,19 @@ fn a_new_participant_takes_old_pins_off() {
 fn a_forked_child_takes_no_pin_of_its_parent_off() {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
-    table.set(KEY, &large(1)).unwrap();
+    table.set(KEY, large(1)).unwrap();
     let mut seen = Some(view(&table));
     fork(|| drop(seen.take())).finish();
     fork(|| {
-        table.set(KEY, &large(2)).unwrap();
+        table.set(KEY, large(2)).unwrap();
         let own = view(&table);
         assert!(own.is_lent());
-        table.set(KEY, &large(3)).unwrap();
+        table.set(KEY, large(3)).unwrap();
         assert_shows(&own, 2);
     })
     .finish();
     for version in 4..9 {
-        table.set(KEY, &large(version)).unwrap();
+        table.set(KEY, large(version)).unwrap();
     }
     assert_shows(seen.as_ref().unwrap(), 1);
     drop(seen);
@@ -292,12 +310,21 @@ fn a_forked_child_takes_no_pin_of_its_parent_off() {
 fn a_view_that_is_forgotten_goes_with_its_table() {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
-    table.set(KEY, &large(1)).unwrap();
+    table.set(KEY, large(1)).unwrap();
     let other = options().open_existing(dir.table("t")).unwrap();
     std::mem::forget(view(&other));
-    table.set(KEY, &large(2)).unwrap();
+    table.set(KEY, large(2)).unwrap();
     drop(other);
     assert_all_back(&table);
+}
+
+/// Ends the writer, also when a reader has found a fault.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Each way to read, beside a writer that never rests, through a table of its own.
@@ -305,18 +332,19 @@ fn a_view_that_is_forgotten_goes_with_its_table() {
 fn all_ways_of_reading_see_whole_values() {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
-    let uid = table.set_uid(KEY, &large(1)).unwrap();
-    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let uid = table.set_uid(KEY, large(1)).unwrap();
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let other = options().open_existing(dir.table("t")).unwrap();
             let values = [1, 2, 3].map(large);
-            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+            while !is_over.load(Ordering::Relaxed) {
                 for value in &values {
                     other.set(KEY, value).unwrap();
                 }
             }
         });
+        let end = End(&is_over);
         let is_whole = |value: &[u8]| assert!(version_of(KEY, value).is_some(), "torn");
         let mut slice = vec![0; 2 * LEN];
         for _ in 0..10 {
@@ -335,7 +363,7 @@ fn all_ways_of_reading_see_whole_values() {
             is_whole(&table.get_entry(KEY).unwrap().unwrap().value);
             is_whole(&view(&table).to_vec());
         }
-        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        drop(end);
     });
     assert_all_back(&table);
 }

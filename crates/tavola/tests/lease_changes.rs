@@ -137,7 +137,7 @@ fn of_a_hundred_leases_of_a_shard_none_stores_what_was_removed_meanwhile() {
         for (number, lease) in (0..).zip(leases) {
             let filled = lease.fill(b"of before").unwrap();
             assert!(!(filled && number % 7 == 0), "{number} is stale");
-            let found = table.get(&numbered(number)).unwrap();
+            let found = table.get(numbered(number)).unwrap();
             assert_eq!(found.is_some(), filled);
         }
         assert_clean(&table);
@@ -151,17 +151,17 @@ fn of_a_hundred_leases_of_a_shard_none_overwrites_what_was_changed_meanwhile() {
     let table = table.private().unwrap();
     for number in 0..100 {
         let attributes = Attributes::ttl(HOUR);
-        table.set_with(&numbered(number), b"7", attributes).unwrap();
+        table.set_with(numbered(number), b"7", attributes).unwrap();
     }
     let leases: Vec<Lease> = (0..100)
         .map(|number| stale(&table, &numbered(number)).1.unwrap())
         .collect();
     for number in (0..100).step_by(7) {
-        table.append(&numbered(number), b"7").unwrap();
+        table.append(numbered(number), b"7").unwrap();
     }
     for (number, lease) in (0..).zip(leases) {
         let filled = lease.fill(b"of before").unwrap();
-        let found = table.get(&numbered(number)).unwrap().unwrap();
+        let found = table.get(numbered(number)).unwrap().unwrap();
         let is_changed = number % 7 == 0;
         assert!(!(filled && is_changed), "{number} is overwritten");
         assert!(filled || found == if is_changed { &b"77"[..] } else { b"7" });

@@ -8,7 +8,7 @@ use support::part::{Actor, hear, play, say};
 use support::patience::MINUTE;
 use support::process::{fork, signal};
 use support::{Dir, assert_clean};
-use tavola::{Error, LeaseOptions, Leased, Table};
+use tavola::{LeaseOptions, Leased, Table};
 
 const KEY: &[u8] = b"the key";
 const PROCESSES: usize = 32;
@@ -41,12 +41,12 @@ fn ask(args: &[String]) {
     hear();
     let value = table.get_or_compute(KEY, options(), || {
         let number = table.incr(b"computed", 1)?;
-        table.set(b"who", &std::process::id().to_le_bytes())?;
+        table.set(b"who", std::process::id().to_le_bytes())?;
         if stays && number == 1 {
             std::thread::sleep(LONG);
         }
         std::thread::sleep(Duration::from_millis(100));
-        Ok::<_, Error>(b"value".to_vec())
+        Ok(b"value".to_vec())
     });
     say(String::from_utf8(value.unwrap()).unwrap());
 }
@@ -173,7 +173,7 @@ fn passing(table: &Table, winner: Actor, key: &[u8], after: Duration) -> Passing
             let before = delayed();
             let value = table.get_or_compute(key, options(), || {
                 done.send((Instant::now(), delayed() - before)).unwrap();
-                Ok::<_, Error>(b"value".to_vec())
+                Ok(b"value".to_vec())
             });
             assert_eq!(value.unwrap(), b"value");
         });
@@ -265,7 +265,7 @@ fn one_that_is_stopped_for_too_long_stores_nothing() {
     let mut late = Actor::start(test, "late", &[&path]);
     assert_eq!(late.hear(), "won");
     late.signal(libc::SIGSTOP);
-    let value = table.get_or_compute(KEY, options(), || Ok::<_, Error>(b"value".to_vec()));
+    let value = table.get_or_compute(KEY, options(), || Ok(b"value".to_vec()));
     assert_eq!(value.unwrap(), b"value");
     late.signal(libc::SIGCONT);
     late.tell("go on");

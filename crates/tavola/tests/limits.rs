@@ -40,8 +40,8 @@ fn every_size_of_value() {
     for len in 16..40_960 {
         let key = [b'k', (len % 3) as u8];
         let new = value_of(&key, len as u64, len);
-        table.set(&key, &new).unwrap();
-        assert!(table.get_into(&key, &mut value).unwrap());
+        table.set(key, &new).unwrap();
+        assert!(table.get_into(key, &mut value).unwrap());
         assert!(value == new, "{len} bytes");
         if len % 512 == 0 {
             assert_clean(&table);
@@ -189,7 +189,7 @@ fn a_value_of_three_hundred_megabytes() {
 }
 
 /// As long as key and value can be, and one byte more. Takes 9 GiB of memory, so it is done only
-/// when asked for: the command is in docs/testing.md.
+/// when asked for: the command is in docs/internals/testing.md.
 #[test]
 fn key_and_value_of_four_gibibytes() {
     const MOST: u64 = (1 << 32) - 1;
@@ -258,7 +258,7 @@ fn keys_that_look_alike() {
     over_every_table(Table::options().max_size(32 << 20), |table| {
         for number in 0..40_000u64 {
             let key = (1u128 << (number % 128) ^ u128::from(number / 128) << 100).to_le_bytes();
-            table.set(&key, &value_of(&key, number, 16)).unwrap();
+            table.set(key, value_of(&key, number, 16)).unwrap();
         }
         for entry in table.iter() {
             let (key, value) = entry.unwrap();

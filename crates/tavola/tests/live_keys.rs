@@ -38,9 +38,9 @@ fn what_has_expired_is_not_live() {
     over_every_table(Table::options().max_size(64 << 20), |table| {
         let soon = Attributes::ttl(Duration::from_millis(1));
         for number in 0..3000u32 {
-            table.set(&number.to_le_bytes(), b"value").unwrap();
+            table.set(number.to_le_bytes(), b"value").unwrap();
             table
-                .set_with(&[b"x", &number.to_le_bytes()[..]].concat(), b"", soon)
+                .set_with([b"x", &number.to_le_bytes()[..]].concat(), b"", soon)
                 .unwrap();
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -60,9 +60,9 @@ fn of_many_keys_it_is_an_estimate() {
     for number in 0..each {
         let key = number.to_le_bytes();
         table
-            .set_tagged(&key, b"v", Attributes::default(), &tags)
+            .set_tagged(key, b"v", Attributes::default(), &tags)
             .unwrap();
-        table.set(&[b"x", &key[..]].concat(), b"v").unwrap();
+        table.set([b"x", &key[..]].concat(), b"v").unwrap();
     }
     table.invalidate_tag(b"group").unwrap();
     let (keys, all) = (table.live_keys().unwrap(), table.len().unwrap());

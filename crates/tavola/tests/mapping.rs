@@ -16,13 +16,13 @@ const VALUE: [u8; 8000] = [7; 8000];
 
 fn fill(table: &Table, keys: std::ops::Range<u64>) {
     for number in keys {
-        table.set(&number.to_le_bytes(), &VALUE).unwrap();
+        table.set(number.to_le_bytes(), VALUE).unwrap();
     }
 }
 
 fn assert_filled(table: &Table, keys: u64) {
     for number in 0..keys {
-        let value = table.get(&number.to_le_bytes()).unwrap();
+        let value = table.get(number.to_le_bytes()).unwrap();
         assert!(value.is_some_and(|value| *value == VALUE), "key {number}");
     }
     assert_eq!(table.iter().map(Result::unwrap).count() as u64, keys);
@@ -87,7 +87,7 @@ fn lock_all(args: &[String]) {
     let table = Table::open(&args[0]).unwrap();
     fill(&table, 0..KEYS);
     for number in 0..KEYS / 2 {
-        table.remove(&number.to_le_bytes()).unwrap();
+        table.remove(number.to_le_bytes()).unwrap();
     }
     table.compact().unwrap();
     fill(&table, 0..KEYS / 2);
@@ -151,12 +151,12 @@ fn be_limited(args: &[String]) {
     say("small");
     while let Some(keys) = hear() {
         let keys: u64 = keys.parse().unwrap();
-        let outcome = table.set(&keys.to_le_bytes(), &VALUE);
+        let outcome = table.set(keys.to_le_bytes(), VALUE);
         let mut failed = outcome.err();
         let mut missing = 0;
         for number in 0..keys {
             for table in [&table, &reader] {
-                match table.get(&number.to_le_bytes()) {
+                match table.get(number.to_le_bytes()) {
                     Ok(Some(value)) => assert!(*value == VALUE),
                     Ok(None) => missing += 1,
                     Err(error) => failed = Some(error),
@@ -224,7 +224,7 @@ fn open_many(args: &[String]) {
     for number in 0..2100.min(possible) {
         let table = Table::open_read_only(&args[0]).unwrap();
         for key in 0..10u64 {
-            let value = table.get(&key.to_le_bytes()).unwrap();
+            let value = table.get(key.to_le_bytes()).unwrap();
             assert!(value.is_some_and(|value| *value == VALUE), "table {number}");
         }
         tables.push(table);

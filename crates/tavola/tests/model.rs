@@ -225,7 +225,7 @@ fn growing_and_shrinking() {
                     .collect(),
             );
             for n in 0..keys {
-                assert!(table.remove(&n.to_le_bytes()).unwrap());
+                assert!(table.remove(n.to_le_bytes()).unwrap());
             }
             agree(table, &Model::new());
         }

@@ -340,9 +340,9 @@ fn the_smallest_cache_answers_so_too() {
     for round in 0..30_000u64 {
         let key = (round % 3000).to_le_bytes();
         let len = [20, 300, 2000, 8][round as usize % 4];
-        let set = table.set(&key, &vec![round as u8; len]);
+        let set = table.set(key, vec![round as u8; len]);
         assert!(set.is_ok(), "{round}: {set:?}, {:?}", table.stats());
-        assert_eq!(table.get(&key).unwrap(), Some(vec![round as u8; len]));
+        assert_eq!(table.get(key).unwrap(), Some(vec![round as u8; len]));
     }
     assert_within(&table);
     support::assert_clean(&table);
@@ -392,7 +392,7 @@ fn uids_lead_to_their_keys_or_nowhere() {
             let number = random.below(40_000);
             if random.below(2) == 0 {
                 let key = number.to_le_bytes();
-                let hint = table.set_uid(&key, &value(number, round)).unwrap();
+                let hint = table.set_uid(key, value(number, round)).unwrap();
                 versions.insert(number, (round, hint));
                 continue;
             }
@@ -404,7 +404,7 @@ fn uids_lead_to_their_keys_or_nowhere() {
                 let key = table.key_of_uid(*hint).unwrap().unwrap();
                 assert_eq!(key, number.to_le_bytes());
             } else {
-                assert!(!table.contains(&number.to_le_bytes()).unwrap());
+                assert!(!table.contains(number.to_le_bytes()).unwrap());
             }
         }
         let stats = table.stats().unwrap();
@@ -436,13 +436,13 @@ fn a_ghost_is_no_item_of_zeroes() {
 /// key may have taken its place.
 fn is_missing_and_met(options: &Options, path: &Path, key: &[u8]) -> bool {
     let table = options.create(path).unwrap();
-    table.set(key, &[7; 8]).unwrap();
+    table.set(key, [7; 8]).unwrap();
     // Reads before the table is mapped are not noted, and do not keep it.
     let is_there = || Table::open(path).unwrap().contains(key).unwrap();
     let mut fresh = 1u64..;
     let mut add = |count: usize| {
         let each = fresh.by_ref().take(count);
-        each.for_each(|number| table.set(&number.to_le_bytes(), &[1; 8]).unwrap());
+        each.for_each(|number| table.set(number.to_le_bytes(), [1; 8]).unwrap());
     };
     while is_there() {
         add(100);
@@ -457,6 +457,6 @@ fn is_missing_and_met(options: &Options, path: &Path, key: &[u8]) -> bool {
         add(20);
     }
     assert!(table.stats().unwrap().evicted_new > 0);
-    table.set(key, &[7; 8]).unwrap();
+    table.set(key, [7; 8]).unwrap();
     table.stats().unwrap().ghost_hits == 1
 }

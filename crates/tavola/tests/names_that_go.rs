@@ -29,7 +29,7 @@ fn write(table: &Table, until: impl Fn() -> bool, most: Duration) {
     let begin = Instant::now();
     while begin.elapsed() < most && !until() {
         for number in 0..100u64 {
-            table.set(&number.to_le_bytes(), b"value").unwrap();
+            table.set(number.to_le_bytes(), b"value").unwrap();
         }
         std::thread::sleep(Duration::from_millis(10));
     }

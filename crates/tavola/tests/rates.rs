@@ -39,10 +39,10 @@ fn do_some_and_look() -> bool {
     }
     // Fewer of each than are followed by a look at the clock.
     for number in 0..30u32 {
-        table.set(&number.to_le_bytes(), b"value").unwrap();
+        table.set(number.to_le_bytes(), b"value").unwrap();
     }
     for number in 0..40u32 {
-        table.get(&number.to_le_bytes()).unwrap();
+        table.get(number.to_le_bytes()).unwrap();
     }
     std::thread::sleep(Duration::from_millis(700));
     let only_reads = Table::open_read_only(&path).unwrap();
@@ -85,8 +85,8 @@ fn samples_of_many_threads_never_tell_of_more_than_was_done() {
             scope.spawn(move || {
                 for number in 0..200_000u32 {
                     let key = (number % 5000 + thread).to_le_bytes();
-                    if table.get(&key).unwrap().is_none() {
-                        table.set(&key, &[1; 100]).unwrap();
+                    if table.get(key).unwrap().is_none() {
+                        table.set(key, [1; 100]).unwrap();
                     }
                 }
             });
@@ -136,12 +136,12 @@ fn shards_tell_of_what_they_hold_and_of_changes() {
         };
         expect(0, "a new table");
         for number in 0..100u64 {
-            table.set(&number.to_le_bytes(), b"some value").unwrap();
+            table.set(number.to_le_bytes(), b"some value").unwrap();
         }
         expect(100, "keys are set");
-        table.set(&1u64.to_le_bytes(), b"another one").unwrap();
-        table.set(b"a word..", &[1; 8]).unwrap();
-        table.set(b"a word..", &[2; 8]).unwrap();
+        table.set(1u64.to_le_bytes(), b"another one").unwrap();
+        table.set(b"a word..", [1; 8]).unwrap();
+        table.set(b"a word..", [2; 8]).unwrap();
         expect(3, "keys are changed");
         table.incr(b"counter", 1).unwrap();
         table.incr(b"counter", 1).unwrap();
@@ -149,7 +149,7 @@ fn shards_tell_of_what_they_hold_and_of_changes() {
         table
             .touch(b"counter", Expiry::After(Duration::from_secs(60)))
             .unwrap();
-        table.set(b"large", &[3; 50_000]).unwrap();
+        table.set(b"large", [3; 50_000]).unwrap();
         expect(2, "a time, a large value");
         assert!(table.remove(b"large").unwrap());
         expect(1, "a key is removed");
@@ -158,7 +158,7 @@ fn shards_tell_of_what_they_hold_and_of_changes() {
         assert!(!table.add(b"counter", b"1").unwrap());
         expect(0, "nothing is changed");
         let attributes = Attributes::default();
-        table.set_with(b"large", &[4; 50_000], attributes).unwrap();
+        table.set_with(b"large", [4; 50_000], attributes).unwrap();
         expect(1, "it comes back");
         assert_eq!(sum(table, |one| one.keys), table.len().unwrap());
         let payload = table.stats().unwrap().payload_bytes;
@@ -172,7 +172,7 @@ fn shards_tell_of_evictions() {
     let options = Table::options().capacity(MIB).max_size(16 * MIB).shards(4);
     let table = options.private().unwrap();
     for number in 0..50_000u32 {
-        table.set(&number.to_le_bytes(), &[1; 100]).unwrap();
+        table.set(number.to_le_bytes(), [1; 100]).unwrap();
     }
     let stats = table.stats().unwrap();
     let evicted = stats.evicted_new + stats.evicted_old;

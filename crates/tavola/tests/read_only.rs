@@ -131,20 +131,15 @@ fn churner(args: &[String]) {
         for step in 0..KEYS / 2 {
             let key = key_of(step * 2 + 1);
             table
-                .set(
-                    &key,
-                    &value_of(&key, round, 16 + random.below(300) as usize),
-                )
+                .set(&key, value_of(&key, round, 16 + random.below(300) as usize))
                 .unwrap();
             let even = key_of(random.below(KEYS / 2) * 2);
-            table.set(&even, &value_of(&even, round, 40)).unwrap();
+            table.set(&even, value_of(&even, round, 40)).unwrap();
         }
         let large = key_of(random.below(KEYS / 2) * 2);
-        table
-            .set(&large, &value_of(&large, round, 100_000))
-            .unwrap();
+        table.set(&large, value_of(&large, round, 100_000)).unwrap();
         for step in 0..KEYS / 2 {
-            table.remove(&key_of(step * 2 + 1)).unwrap();
+            table.remove(key_of(step * 2 + 1)).unwrap();
         }
         if round % 4 == 3 {
             table.compact().unwrap();
@@ -166,7 +161,7 @@ fn reading_goes_on_while_another_process_grows_and_shrinks_the_table() {
         .unwrap();
     for number in (0..KEYS).step_by(2) {
         let key = key_of(number);
-        table.set(&key, &value_of(&key, 0, 40)).unwrap();
+        table.set(&key, value_of(&key, 0, 40)).unwrap();
     }
     drop(table);
     let reader = Table::open_read_only(&path).unwrap();

@@ -12,7 +12,7 @@ use tavola::{Attributes, Table};
 
 /// So many that the participants begin with a page of memory.
 const SHARDS: u32 = 8;
-/// As docs/format.md has them.
+/// As docs/internals/format.md has them.
 const PARTICIPANTS: usize = 4096 + 1536 * SHARDS as usize;
 const SAMPLES: usize = PARTICIPANTS + (128 << 10);
 /// Behind the samples and the times.
@@ -37,7 +37,7 @@ fn cache(path: &Path) -> Table {
     let [short, word, large, timed, tagged, named] = KEYS;
     table.set(short, b"value").unwrap();
     table.set(word, b"12345678").unwrap();
-    table.set(large, &[1; 40_000]).unwrap();
+    table.set(large, [1; 40_000]).unwrap();
     let hour = Attributes::ttl(Duration::from_secs(3600));
     table.set_with(timed, b"value", hour).unwrap();
     let tags = table.tags(&["tag"]).unwrap();

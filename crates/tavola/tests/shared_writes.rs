@@ -87,7 +87,7 @@ fn sums_are_exact_whichever_way_they_are_made() {
     let (table, path) = create(&dir);
     let told = together("sums_are_exact_whichever_way_they_are_made", "count", &path);
     let found: u64 = (0..COUNTERS)
-        .map(|number| number_in(&table.get(&counter(number)).unwrap().unwrap()))
+        .map(|number| number_in(&table.get(counter(number)).unwrap().unwrap()))
         .sum();
     assert_eq!(found, sum_of(&told));
     assert_clean(&table);
@@ -140,11 +140,7 @@ fn claim(args: &[String]) {
     let (table, _) = begin(args);
     let mut won = 0;
     for number in 0..ROUNDS {
-        won += u64::from(
-            table
-                .add(&number.to_le_bytes(), args[1].as_bytes())
-                .unwrap(),
-        );
+        won += u64::from(table.add(number.to_le_bytes(), args[1].as_bytes()).unwrap());
     }
     say(won);
 }
@@ -158,7 +154,7 @@ fn of_many_that_add_a_key_one_succeeds() {
     assert_eq!(sum_of(&told), ROUNDS);
     let mut owned = vec![0; PROCESSES as usize];
     for number in 0..ROUNDS {
-        let owner = table.get(&number.to_le_bytes()).unwrap().unwrap();
+        let owner = table.get(number.to_le_bytes()).unwrap().unwrap();
         owned[number_in(&owner) as usize] += 1;
     }
     let told: Vec<u64> = told.iter().map(|told| told.parse().unwrap()).collect();
@@ -204,11 +200,11 @@ fn observe(args: &[String]) {
     let mut last = vec![0u64; PROCESSES as usize];
     for version in 1..=ROUNDS {
         table
-            .set(&me.to_le_bytes(), &support::value_of(b"v", version, 64))
+            .set(me.to_le_bytes(), support::value_of(b"v", version, 64))
             .unwrap();
         last[me as usize] = version;
         let other = random.below(PROCESSES);
-        if let Some(value) = table.get(&other.to_le_bytes()).unwrap() {
+        if let Some(value) = table.get(other.to_le_bytes()).unwrap() {
             let seen = support::version_of(b"v", &value).unwrap();
             assert!(
                 seen >= last[other as usize],

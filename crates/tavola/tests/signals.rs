@@ -23,7 +23,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn write_in_handler(_: libc::c_int) {
     let table = TABLE.get().expect("made before any signal");
-    let counted = match table.set(b"handler.", &7u64.to_ne_bytes()) {
+    let counted = match table.set(b"handler.", 7u64.to_ne_bytes()) {
         Ok(()) => &WRITTEN,
         Err(Error::Reentrant) => &REFUSED,
         Err(_) => &FAILED,
@@ -37,7 +37,7 @@ fn write_until_stopped() {
     while !STOP.load(Relaxed) {
         number += 1;
         let key = (number % 100).to_ne_bytes();
-        table.set(&key, &number.to_ne_bytes()).unwrap();
+        table.set(key, number.to_ne_bytes()).unwrap();
     }
 }
 
@@ -51,7 +51,7 @@ fn a_write_in_a_handler_never_waits_for_the_write_it_interrupted() {
     // One shard: whatever the handler interrupts holds the lock that it wants.
     let options = Table::options().shards(1);
     let table = TABLE.get_or_init(|| options.create(dir.table("t")).unwrap());
-    table.set(b"handler.", &0u64.to_ne_bytes()).unwrap();
+    table.set(b"handler.", 0u64.to_ne_bytes()).unwrap();
     // SAFETY: the handler touches atomics and the table only.
     unsafe {
         libc::signal(

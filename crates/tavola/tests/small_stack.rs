@@ -12,9 +12,9 @@ const STACK_BYTES: usize = 64 << 10;
 fn everything(options: &Options, dir: &Dir, name: &str) {
     let table = options.create(dir.table(name)).unwrap();
     for number in 0..5000u32 {
-        table.set(&number.to_le_bytes(), &[1; 100]).unwrap();
+        table.set(number.to_le_bytes(), [1; 100]).unwrap();
     }
-    table.set(b"large", &vec![7; 1 << 20]).unwrap();
+    table.set(b"large", vec![7; 1 << 20]).unwrap();
     assert_eq!(table.get(b"large").unwrap().unwrap().len(), 1 << 20);
     table.incr(b"count", 1).unwrap();
     table.set_uid(b"uid", b"x").unwrap();
@@ -35,7 +35,7 @@ fn everything(options: &Options, dir: &Dir, name: &str) {
     table.repair().unwrap();
     table.copy_to(dir.table(&format!("{name}-copy"))).unwrap();
     for number in 0..5000u32 {
-        table.remove(&number.to_le_bytes()).unwrap();
+        table.remove(number.to_le_bytes()).unwrap();
     }
     table.maintain(1 << 20).unwrap();
     table.compact().unwrap();

@@ -29,7 +29,7 @@ fn fresh(dir: &Dir, options: &Options) -> (Table, u64) {
 fn touch_a_handful(table: &Table, writes: u64) {
     for write in 0..writes {
         table
-            .set(&(write % 5).to_be_bytes(), &write.to_le_bytes())
+            .set((write % 5).to_be_bytes(), write.to_le_bytes())
             .unwrap();
     }
 }
@@ -37,13 +37,13 @@ fn touch_a_handful(table: &Table, writes: u64) {
 fn come_and_go(table: &Table) -> u64 {
     for number in 0..KEYS {
         table
-            .set(&number.to_le_bytes(), &number.to_le_bytes())
+            .set(number.to_le_bytes(), number.to_le_bytes())
             .unwrap();
     }
     let most = resident(table);
     assert!(most > KEYS * 20, "{most} bytes");
     for number in 0..KEYS {
-        assert!(table.remove(&number.to_le_bytes()).unwrap());
+        assert!(table.remove(number.to_le_bytes()).unwrap());
     }
     most
 }
@@ -107,7 +107,7 @@ fn compacting_moves_the_rest_together() {
     let mut random = Random::new(5);
     for number in 0..400_000u64 {
         table
-            .set(&number.to_le_bytes(), &number.to_le_bytes())
+            .set(number.to_le_bytes(), number.to_le_bytes())
             .unwrap();
     }
     let mut kept = Vec::new();
@@ -115,14 +115,14 @@ fn compacting_moves_the_rest_together() {
         if random.below(20) == 0 {
             kept.push(number);
         } else {
-            table.remove(&number.to_le_bytes()).unwrap();
+            table.remove(number.to_le_bytes()).unwrap();
         }
     }
     table.compact().unwrap();
     let with_few = options.create(dir.table("few")).unwrap();
     for number in &kept {
         with_few
-            .set(&number.to_le_bytes(), &number.to_le_bytes())
+            .set(number.to_le_bytes(), number.to_le_bytes())
             .unwrap();
     }
     let (now, few) = (resident(&table), resident(&with_few));
@@ -136,7 +136,7 @@ fn compacting_moves_the_rest_together() {
     );
     for number in kept {
         assert_eq!(
-            table.get(&number.to_le_bytes()).unwrap().unwrap(),
+            table.get(number.to_le_bytes()).unwrap().unwrap(),
             number.to_le_bytes()
         );
     }
@@ -150,11 +150,11 @@ fn large_values_come_back() {
     let (table, fresh) = fresh(&dir, &Table::options().max_size(1 << 30));
     let value = vec![7; 1 << 20];
     for number in 0..100u64 {
-        table.set(&number.to_le_bytes(), &value).unwrap();
+        table.set(number.to_le_bytes(), &value).unwrap();
     }
     assert!(resident(&table) > 100 << 20);
     for number in 0..100u64 {
-        assert!(table.remove(&number.to_le_bytes()).unwrap());
+        assert!(table.remove(number.to_le_bytes()).unwrap());
     }
     std::thread::sleep(GRACE);
     touch_a_handful(&table, LATER);
@@ -175,7 +175,7 @@ fn overwriting_takes_no_more_and_more() {
         for _ in 0..30_000 {
             let len = random.below(3_000) as usize;
             table
-                .set(&random.below(2_000).to_le_bytes(), &vec![1; len])
+                .set(random.below(2_000).to_le_bytes(), vec![1; len])
                 .unwrap();
         }
         after.push(resident(&table));
@@ -196,7 +196,7 @@ fn one_key_written_over_and_over_needs_one_page() {
     touch_a_handful(&table, 10);
     let before = resident(&table);
     for round in 0..200_000u64 {
-        table.set(b"key", &round.to_le_bytes()).unwrap();
+        table.set(b"key", round.to_le_bytes()).unwrap();
     }
     assert!(
         resident(&table) <= before + (64 << 10),

@@ -29,12 +29,9 @@ fn write(table: &Table, random: &mut Random, rounds: u64) {
         let key = key_of(random.below(KEYS));
         match random.below(6) {
             0 => drop(table.remove(&key).unwrap()),
-            1 => table.set(&key, &value_of(&key, round, 18_000)).unwrap(),
+            1 => table.set(&key, value_of(&key, round, 18_000)).unwrap(),
             _ => table
-                .set(
-                    &key,
-                    &value_of(&key, round, 16 + random.below(100) as usize),
-                )
+                .set(&key, value_of(&key, round, 16 + random.below(100) as usize))
                 .unwrap(),
         }
     }
@@ -76,7 +73,7 @@ impl Attempt {
         std::thread::spawn(move || {
             let table = open(path, 1);
             let key = key_of(1);
-            table.set(&key, &value_of(&key, 0, 100)).unwrap();
+            table.set(&key, value_of(&key, 0, 100)).unwrap();
             // The test may have stopped to wait.
             let _ = done.send(());
         });
@@ -142,7 +139,7 @@ fn writers_of_other_shards_go_on_beside_a_stopped_one() {
     let table = open(&path, 64);
     write(&table, &mut Random::new(4), 3000);
     for number in 0..40u64 {
-        table.incr(&number.to_le_bytes(), 1).unwrap();
+        table.incr(number.to_le_bytes(), 1).unwrap();
     }
     let mut actor = Actor::start(test, "writer", &[path.to_str().unwrap()]);
     assert_eq!(actor.hear(), "writing");
@@ -156,7 +153,7 @@ fn writers_of_other_shards_go_on_beside_a_stopped_one() {
             std::thread::spawn(move || {
                 // A counter is changed in place: no page is needed, whose pool's lock the stopped
                 // one may hold as well.
-                open(path, 64).incr(&number.to_le_bytes(), 1).unwrap();
+                open(path, 64).incr(number.to_le_bytes(), 1).unwrap();
                 let _ = done.send(());
             });
         }
@@ -199,7 +196,7 @@ fn a_stopped_reader_keeps_nobody_waiting() {
     let path = dir.table("t");
     let table = open(&path, 1);
     let key = key_of(0);
-    table.set(&key, &value_of(&key, 0, 1 << 20)).unwrap();
+    table.set(&key, value_of(&key, 0, 1 << 20)).unwrap();
     let mut actor = Actor::start(test, "reader", &[path.to_str().unwrap()]);
     assert_eq!(actor.hear(), "reading");
     let mut random = Random::new(6);
@@ -209,7 +206,7 @@ fn a_stopped_reader_keeps_nobody_waiting() {
         let begun = Instant::now();
         for version in 0..20 {
             table
-                .set(&key, &value_of(&key, round * 100 + version, 1 << 20))
+                .set(&key, value_of(&key, round * 100 + version, 1 << 20))
                 .unwrap();
         }
         assert!(begun.elapsed() < MINUTE);
@@ -222,7 +219,7 @@ fn a_stopped_reader_keeps_nobody_waiting() {
 }
 
 /// Stops a reader while it copies: elsewhere in its read, for the length of a few loads, it may
-/// well fault (docs/concurrency.md, arguments with numbers).
+/// well fault (docs/internals/concurrency.md, arguments with numbers).
 fn stop_in_a_copy(reader: &Actor, random: &mut Random) {
     for _ in 0..10_000 {
         std::thread::sleep(Duration::from_micros(1000 + random.below(1000)));
@@ -269,7 +266,7 @@ fn a_reader_stopped_while_its_bytes_are_given_back_finds_out() {
     let key = key_of(0);
     let mut random = Random::new(7);
     for round in 0..4 {
-        table.set(&key, &value_of(&key, round, 4 << 20)).unwrap();
+        table.set(&key, value_of(&key, round, 4 << 20)).unwrap();
         let readers: Vec<Actor> = (0..4)
             .map(|_| Actor::start(test, "reader", &[path.to_str().unwrap()]))
             .map(|mut actor| {
@@ -325,12 +322,12 @@ fn a_walk_that_rests_while_its_segments_are_given_back_goes_on() {
     let path = mount.table("t");
     let table = open(&path, 1);
     for number in 0..50_000 {
-        table.set(&key_of(number), &[7; 150]).unwrap();
+        table.set(key_of(number), [7; 150]).unwrap();
     }
     let mut actor = Actor::start(test, "walker", &[path.to_str().unwrap()]);
     assert_eq!(actor.hear(), "resting");
     for number in 0..50_000 {
-        assert!(table.remove(&key_of(number)).unwrap());
+        assert!(table.remove(key_of(number)).unwrap());
     }
     table.compact().unwrap();
     let ballast = mount.fill("ballast", 0);

@@ -310,10 +310,10 @@ fn memory_comes_back_step_by_step_or_at_once() {
                 // Bounded pieces of work, along with writes of other keys.
                 let mut writes = 0u64;
                 while table.len().unwrap() > 2 && writes < 1 << 20 {
-                    table.set(b"other", &writes.to_le_bytes()).unwrap();
+                    table.set(b"other", writes.to_le_bytes()).unwrap();
                     let number = writes.to_le_bytes();
-                    table.set(&number, b"").unwrap();
-                    table.remove(&number).unwrap();
+                    table.set(number, b"").unwrap();
+                    table.remove(number).unwrap();
                     writes += 1;
                 }
                 println!("{writes} writes");
@@ -337,7 +337,7 @@ fn a_value_that_was_computed_of_what_was_before_is_computed_again() {
     let table = options().private().unwrap();
     let options = LeaseOptions::new(HOUR).stale(HOUR);
     let compute = |text: &'static [u8]| {
-        let made = || Ok::<_, Error>(text.to_vec());
+        let made = || Ok(text.to_vec());
         table.get_or_compute_tagged(b"key", options, &["x"], made)
     };
     assert_eq!(compute(b"1").unwrap(), b"1");
@@ -349,7 +349,7 @@ fn a_value_that_was_computed_of_what_was_before_is_computed_again() {
     assert!(invalidate(&table, "x"));
     let during = || {
         assert!(invalidate(&table, "x"));
-        Ok::<_, Error>(b"of before".to_vec())
+        Ok(b"of before".to_vec())
     };
     let got = table.get_or_compute_tagged(b"key", options, &["x"], during);
     assert_eq!(got.unwrap(), b"of before");
@@ -364,7 +364,7 @@ fn a_value_that_was_computed_of_what_was_before_is_computed_again() {
     assert!(lease.fill_tagged(b"5", &tags).unwrap());
     assert!(is_there(&table, b"key") && invalidate(&table, "y") && !is_there(&table, b"key"));
     let too_many: Vec<String> = (0..17).map(|i| i.to_string()).collect();
-    let got = table.get_or_compute_tagged(b"key", options, &too_many, || Ok::<_, Error>(vec![]));
+    let got = table.get_or_compute_tagged(b"key", options, &too_many, || Ok(vec![]));
     assert!(matches!(got, Err(Error::BadOption { .. })));
     // And given up by that.
     assert_eq!(compute(b"6").unwrap(), b"6");
@@ -388,7 +388,7 @@ fn random_changes_fit_a_model() {
                 let len = [20, 300, 5000][random.below(3) as usize];
                 let value = value_of(&bytes, round, len);
                 let now = table.tags(&names).unwrap();
-                table.set_tagged(&bytes, &value, plain(), &now).unwrap();
+                table.set_tagged(bytes, &value, plain(), &now).unwrap();
                 let as_now = |tag: &u64| (*tag, generations.get(tag).copied().unwrap_or(0));
                 model.insert(key, (value, tags.iter().map(as_now).collect()));
             }
@@ -400,16 +400,16 @@ fn random_changes_fit_a_model() {
                 model.retain(|_, (_, tags)| tags.iter().all(is_valid));
             }
             4 => {
-                let appended = table.append(&bytes, b"more").unwrap();
+                let appended = table.append(bytes, b"more").unwrap();
                 let found = model.get_mut(&key);
                 assert_eq!(appended, found.is_some());
                 if let Some((value, _)) = found {
                     value.extend_from_slice(b"more");
                 }
             }
-            5 => assert_eq!(table.remove(&bytes).unwrap(), model.remove(&key).is_some()),
+            5 => assert_eq!(table.remove(bytes).unwrap(), model.remove(&key).is_some()),
             _ => {
-                let found = table.get(&bytes).unwrap();
+                let found = table.get(bytes).unwrap();
                 assert_eq!(found.as_ref(), model.get(&key).map(|(value, _)| value));
             }
         }
@@ -418,13 +418,9 @@ fn random_changes_fit_a_model() {
     for repaired in [false, true] {
         for (key, (value, tags)) in &model {
             let bytes = key.to_le_bytes();
-            assert_eq!(table.get(&bytes).unwrap().as_ref(), Some(value));
-            let names: HashSet<Vec<u8>> = table
-                .tags_of(&bytes)
-                .unwrap()
-                .unwrap()
-                .into_iter()
-                .collect();
+            assert_eq!(table.get(bytes).unwrap().as_ref(), Some(value));
+            let names: HashSet<Vec<u8>> =
+                table.tags_of(bytes).unwrap().unwrap().into_iter().collect();
             let wanted: HashSet<Vec<u8>> =
                 tags.iter().map(|tag| name(tag.0).into_bytes()).collect();
             assert_eq!(names, wanted);

@@ -17,9 +17,9 @@ fn set(table: &Table, key: &[u8], value: &[u8], names: &[&str]) {
 fn crowd(table: &Table, count: u64, mut beside: impl FnMut(u64)) {
     let key = |round: u64| (round | 1 << 63).to_le_bytes();
     for round in 0..count {
-        table.set(&key(round), &[1; 300]).unwrap();
+        table.set(key(round), [1; 300]).unwrap();
         for back in [0, 100] {
-            table.get(&key(round.saturating_sub(back))).unwrap();
+            table.get(key(round.saturating_sub(back))).unwrap();
         }
         beside(round);
     }
@@ -40,19 +40,19 @@ fn a_tag_stays_in_a_cache_as_long_as_its_keys_are_read() {
             &[7; 300],
             &["once", if i % 2 == 0 { "even" } else { "odd" }],
         );
-        table.get(&key(i)).unwrap().unwrap();
-        table.get(&key(i)).unwrap().unwrap();
+        table.get(key(i)).unwrap().unwrap();
+        table.get(key(i)).unwrap().unwrap();
     }
     crowd(&table, 100_000, |round| {
-        drop(table.get(&key(round % 200)).unwrap())
+        drop(table.get(key(round % 200)).unwrap())
     });
     let there = (0..200)
-        .filter(|i| table.contains(&key(*i)).unwrap())
+        .filter(|i| table.contains(key(*i)).unwrap())
         .count();
     assert!(there > 190, "{there} of 200");
     assert!(table.invalidate_tag(b"odd").unwrap());
     let there = (0..200)
-        .filter(|i| table.contains(&key(*i)).unwrap())
+        .filter(|i| table.contains(key(*i)).unwrap())
         .count();
     assert!((90..=100).contains(&there), "{there} of 200");
     assert_clean(&table);
@@ -88,11 +88,11 @@ fn a_tag_stays_in_a_cache_as_long_as_keys_are_set_with_it() {
     let key = |i: u64| i.to_le_bytes();
     for i in 0..100_000 {
         let none = Attributes::default();
-        table.set_tagged(&key(i), &[1; 100], none, &tags).unwrap();
-        assert!(table.contains(&key(i)).unwrap(), "key {i}");
+        table.set_tagged(key(i), [1; 100], none, &tags).unwrap();
+        assert!(table.contains(key(i)).unwrap(), "key {i}");
         if i > 1_000 && i % 1_000 == 0 {
             let of_late = (i - 1_000)..i;
-            let there = of_late.filter(|i| table.contains(&key(*i)).unwrap());
+            let there = of_late.filter(|i| table.contains(key(*i)).unwrap());
             assert!(there.count() > 500, "at key {i}");
         }
     }
@@ -124,19 +124,19 @@ fn a_tag_stays_in_a_cache_while_its_key_is_read_in_another_shard() {
     let mut busy = Vec::new();
     for key in keys(1_000..9_000) {
         let is_one = of_shard(0);
-        table.set(&key, b"").unwrap();
+        table.set(key, b"").unwrap();
         if is_one(&table.shard_stats().unwrap()) {
             busy.push(key);
         }
-        table.remove(&key).unwrap();
+        table.remove(key).unwrap();
     }
     assert!(busy.len() > 1_000);
     for round in 0..20 {
         for (n, key) in busy.iter().enumerate() {
-            table.set(key, &[round; 6_000]).unwrap();
+            table.set(key, [round; 6_000]).unwrap();
             if n % 50 == 0 {
                 for key in keys(0..32) {
-                    assert!(table.get(&key).unwrap().is_some(), "{key:?} in {round}");
+                    assert!(table.get(key).unwrap().is_some(), "{key:?} in {round}");
                 }
             }
         }

@@ -54,7 +54,7 @@ fn work(table: &Table, thread: u64, rounds: u64) -> u64 {
                 table.update(&key, renewed).unwrap();
             }
             12 if round % 40 == 0 => {
-                table.set(&key, &value_of(&key, round, 40_000)).unwrap();
+                table.set(&key, value_of(&key, round, 40_000)).unwrap();
             }
             _ => {
                 if let Some(value) = table.get(&key).unwrap() {
@@ -144,7 +144,7 @@ fn a_word_changed_in_place_is_never_torn() {
     let path = dir.table("t");
     let table = Table::options().max_size(32 << 20).create(&path).unwrap();
     for key in 0..20u64 {
-        table.set(&key.to_le_bytes(), &word(0)).unwrap();
+        table.set(key.to_le_bytes(), word(0)).unwrap();
     }
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -156,9 +156,9 @@ fn a_word_changed_in_place_is_never_torn() {
                 for round in 0..200_000u32 {
                     let key = random.below(20).to_le_bytes();
                     match round % 8 {
-                        0 => drop(table.swap(&key, &word(round)).unwrap()),
-                        1 => drop(table.update(&key, |_| Some(word(round).to_vec())).unwrap()),
-                        _ => table.set(&key, &word(round)).unwrap(),
+                        0 => drop(table.swap(key, word(round)).unwrap()),
+                        1 => drop(table.update(key, |_| Some(word(round).to_vec())).unwrap()),
+                        _ => table.set(key, word(round)).unwrap(),
                     }
                 }
             })
@@ -202,7 +202,7 @@ fn handles_are_opened_and_dropped_by_many_threads() {
                 for round in 0..200u64 {
                     let table = Table::open(path).unwrap();
                     let key = own(thread, round);
-                    table.set(&key, &value_of(&key, round, 30)).unwrap();
+                    table.set(&key, value_of(&key, round, 30)).unwrap();
                 }
             });
         }
@@ -210,7 +210,7 @@ fn handles_are_opened_and_dropped_by_many_threads() {
     });
     for thread in 0..THREADS {
         for round in 0..200 {
-            assert!(kept.contains(&own(thread, round)).unwrap());
+            assert!(kept.contains(own(thread, round)).unwrap());
         }
     }
     assert_eq!(kept.participants().unwrap().len(), 1);
@@ -223,9 +223,9 @@ fn user(args: &[String]) {
     let table = Table::options().max_size(8 << 20).open(&args[0]).unwrap();
     work(&table, 1, 20_000);
     walk(&table);
-    while table.set(b"large", &[0; 100_000]).is_ok() && table.len().unwrap() < 4000 {
+    while table.set(b"large", [0; 100_000]).is_ok() && table.len().unwrap() < 4000 {
         let number = table.len().unwrap();
-        if table.set(&number.to_le_bytes(), &[0; 5_000]).is_err() {
+        if table.set(number.to_le_bytes(), [0; 5_000]).is_err() {
             break;
         }
     }

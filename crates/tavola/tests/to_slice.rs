@@ -54,7 +54,7 @@ fn values_of_every_length() {
         for len in LENGTHS {
             for key in [&b"the key!"[..], b"another key", b""] {
                 table.remove(key).unwrap();
-                table.set(key, &bytes(len)).unwrap();
+                table.set(key, bytes(len)).unwrap();
                 assert_reads(&bytes(len), |out| table.get_to_slice(key, out).unwrap());
                 let hint = table.uid_of(key).unwrap().unwrap();
                 assert_key(table, key, hint, &bytes(len));
@@ -80,7 +80,7 @@ fn counters_are_text() {
 #[test]
 fn what_is_missing_leaves_the_buffer() {
     over_every_table(options(), |table| {
-        let gone = table.set_uid(b"gone", &bytes(1000)).unwrap();
+        let gone = table.set_uid(b"gone", bytes(1000)).unwrap();
         table.set(b"there", b"1").unwrap();
         assert!(table.remove(b"gone").unwrap());
         let mut out = [OLD; 2000];
@@ -105,12 +105,12 @@ fn every_key_of_many() {
         )
     };
     for (key, value) in (0..20_000).map(number) {
-        table.set(&key, value.as_bytes()).unwrap();
+        table.set(key, value.as_bytes()).unwrap();
     }
     let other = options().open_existing(&path).unwrap();
     for (key, value) in (0..20_000).map(number) {
         let mut out = [OLD; 200];
-        let len = other.get_to_slice(&key, &mut out).unwrap();
+        let len = other.get_to_slice(key, &mut out).unwrap();
         assert_eq!(len, Some(value.len()));
         assert_eq!(out[..value.len()], *value.as_bytes());
         assert!(out[value.len()..].iter().all(|byte| *byte == OLD));
@@ -123,7 +123,7 @@ fn at_once_after_an_open() {
     let dir = Dir::new();
     let path = dir.table("t");
     let table = options().create(&path).unwrap();
-    table.set(b"key", &bytes(300)).unwrap();
+    table.set(b"key", bytes(300)).unwrap();
     let fresh = || options().open_existing(&path).unwrap();
     assert_reads(&bytes(300), |out| {
         fresh().get_to_slice(b"key", out).unwrap()
@@ -143,7 +143,7 @@ fn tables_of_fixed_lengths() {
     ] {
         let fixed = options().fixed(key.len() as u32, len as u32).uids(true);
         over_every_table(fixed, |table| {
-            let hint = table.set_uid(key, &bytes(len)).unwrap();
+            let hint = table.set_uid(key, bytes(len)).unwrap();
             assert_key(table, key, hint, &bytes(len));
         });
     }
@@ -165,11 +165,11 @@ fn no_value_is_torn_beside_a_writer() {
     let key = b"the key!";
     over_every_table(options(), |table| {
         let is_over = AtomicBool::new(false);
-        let hint = table.set_uid(key, &value_of(key, 0, 16)).unwrap();
+        let hint = table.set_uid(key, value_of(key, 0, 16)).unwrap();
         let write = || {
             for round in 0..ROUNDS {
                 let len = LENGTHS[5 + round as usize % 9];
-                table.set(key, &value_of(key, round, len)).unwrap();
+                table.set(key, value_of(key, round, len)).unwrap();
                 if round % 64 == 63 {
                     table.remove(key).unwrap();
                 }

@@ -198,7 +198,7 @@ fn every_key_gets_one_where_the_handle_says_so() {
         table.add(b"add", b"1").unwrap();
         table.incr(b"incr", 1).unwrap();
         table.set_many(&[("many", "1"), ("more", "2")]).unwrap();
-        table.set(b"large", &[1; 100_000]).unwrap();
+        table.set(b"large", [1; 100_000]).unwrap();
         table.update(b"update", |_| Some(vec![1])).unwrap();
         assert_eq!(table.stats().unwrap().uids, 7);
         assert_clean(table);
@@ -352,20 +352,20 @@ fn the_memory_of_uids_comes_back() {
     let fresh = table.stats().unwrap();
     assert!(fresh.uid_bytes > 0);
     for number in 0..40_000u64 {
-        table.set_uid(&number.to_le_bytes(), b"value").unwrap();
+        table.set_uid(number.to_le_bytes(), b"value").unwrap();
     }
     let full = table.stats().unwrap();
     assert_eq!(full.uids, 40_001);
     assert!(full.uid_bytes >= 40_000 * 8 && full.uid_bytes < 60_000 * 8);
     for number in 0..40_000u64 {
-        assert!(table.remove(&number.to_le_bytes()).unwrap());
+        assert!(table.remove(number.to_le_bytes()).unwrap());
     }
     table.compact().unwrap();
     let now = table.stats().unwrap();
     assert!(now.uid_bytes <= fresh.uid_bytes + (4 << 14), "{now:?}");
     // Given out again, from where chunks were given back.
     for number in 0..40_000u64 {
-        table.set_uid(&number.to_le_bytes(), b"value").unwrap();
+        table.set_uid(number.to_le_bytes(), b"value").unwrap();
     }
     assert_eq!(table.stats().unwrap().uid_bytes, full.uid_bytes);
     assert_clean(&table);
@@ -381,7 +381,7 @@ fn a_full_table_gives_no_uid_and_loses_nothing() {
         .unwrap();
     let mut set = 0u64;
     let refused = loop {
-        match table.set_uid(&set.to_le_bytes(), &[7; 100]) {
+        match table.set_uid(set.to_le_bytes(), [7; 100]) {
             Ok(_) => set += 1,
             Err(error) => break error,
         }
@@ -390,11 +390,11 @@ fn a_full_table_gives_no_uid_and_loses_nothing() {
     assert_clean(&table);
     assert_eq!(table.stats().unwrap().uids, set);
     for number in 0..set {
-        let hint = table.uid_of(&number.to_le_bytes()).unwrap().unwrap();
+        let hint = table.uid_of(number.to_le_bytes()).unwrap().unwrap();
         assert_eq!(table.get_by_uid(hint).unwrap().unwrap(), [7; 100]);
         assert!(table.remove_by_uid(hint).unwrap());
     }
-    table.set_uid(b"again", &[7; 100]).unwrap();
+    table.set_uid(b"again", [7; 100]).unwrap();
     assert_clean(&table);
 }
 
@@ -407,7 +407,7 @@ fn readers_by_uid_see_whole_values_and_none_older_than_by_key() {
     let keys: Vec<Vec<u8>> = (0..20u64).map(|n| n.to_be_bytes().to_vec()).collect();
     let hints: Vec<Hint> = keys
         .iter()
-        .map(|key| table.set_uid(key, &value_of(key, 0, 40)).unwrap())
+        .map(|key| table.set_uid(key, value_of(key, 0, 40)).unwrap())
         .collect();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -44,7 +44,7 @@ fn assert_met(table: &Table) {
 }
 
 fn set(table: &Table, key: &[u8], version: u64, len: usize) {
-    table.set(key, &value_of(key, version, len)).unwrap();
+    table.set(key, value_of(key, version, len)).unwrap();
 }
 
 /// A hundred times as many keys come and go during the walks, as often as it takes for some to meet
@@ -55,7 +55,7 @@ fn breathe(table: &Table, changing: &AtomicBool, walks: &AtomicU64) {
             set(table, &passing(number), round, 16);
         }
         for number in 0..LASTING * 100 {
-            assert!(table.remove(&passing(number)).unwrap());
+            assert!(table.remove(passing(number)).unwrap());
         }
     }
     changing.store(false, Ordering::Relaxed);
@@ -106,7 +106,7 @@ fn keys_that_stay_are_met_while_the_table_is_compacted() {
             set(&table, &passing(number), round, 16);
         }
         for number in 0..60_000 {
-            assert!(table.remove(&passing(number)).unwrap());
+            assert!(table.remove(passing(number)).unwrap());
         }
         let compacting = AtomicBool::new(true);
         std::thread::scope(|scope| {
@@ -155,7 +155,7 @@ fn turn_over(table: &Table, step: u64) {
         }
     } else {
         for number in 0..15_000 {
-            table.remove(&passing(number)).unwrap();
+            table.remove(passing(number)).unwrap();
         }
     }
 }

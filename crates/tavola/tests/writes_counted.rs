@@ -66,9 +66,9 @@ fn each_call_counts_once() {
     table.set(b"a", b"value").unwrap();
     table.set(b"a", b"other").unwrap();
     counts.are([0, 0, 2, 0, 2], "set");
-    table.set(b"large", &[1; 100_000]).unwrap();
-    table.set(b"a word..", &[1; 8]).unwrap();
-    table.set(b"a word..", &[2; 8]).unwrap();
+    table.set(b"large", [1; 100_000]).unwrap();
+    table.set(b"a word..", [1; 8]).unwrap();
+    table.set(b"a word..", [2; 8]).unwrap();
     counts.are([0, 0, 3, 0, 3], "large values and words");
     assert!(!table.add(b"a", b"value").unwrap());
     assert!(!table.replace(b"none", b"value").unwrap());
@@ -94,7 +94,7 @@ fn each_call_counts_once() {
     assert!(table.get_and_touch(b"b", minute).unwrap().is_some());
     assert!(table.get_and_touch(b"none", minute).unwrap().is_none());
     counts.are([1, 1, 2, 0, 1], "read and touched");
-    assert!(table.set(b"", &[]).is_ok());
+    assert!(table.set(b"", []).is_ok());
     counts.are([0, 0, 1, 0, 1], "nothing under no name");
     table.clear().unwrap();
     counts.are([0, 0, 0, 1, 0], "cleared, all shards of it");
@@ -108,16 +108,16 @@ fn what_takes_two_ways_counts_once() {
     let table = cache();
     let mut counts = Counts::of(&table);
     let long = [b'k'; 20_000];
-    table.incr(&long, 1).unwrap();
+    table.incr(long, 1).unwrap();
     counts.are([0, 1, 1, 0, 1], "a counter that is text");
     let hint = table.set_uid(b"key", b"text").unwrap();
     counts.are([0, 0, 1, 0, 1], "set, with a uid");
-    assert!(table.set_by_uid(hint, &[1; 8]).unwrap());
+    assert!(table.set_by_uid(hint, [1; 8]).unwrap());
     assert!(table.set_by_uid(hint, b"longer than a word").unwrap());
     counts.are([0, 0, 2, 0, 2], "set by uid");
     assert!(table.remove_by_uid(hint).unwrap());
     assert!(!table.remove_by_uid(hint).unwrap());
-    assert!(!table.set_by_uid(hint, &[1; 8]).unwrap());
+    assert!(!table.set_by_uid(hint, [1; 8]).unwrap());
     counts.are([0, 0, 1, 2, 1], "removed by uid");
     table.set(b"key", b"1").unwrap();
     let (_, token) = table.get_with_token(b"key").unwrap().unwrap();
@@ -217,7 +217,7 @@ fn under_contention_each_call_counts_once() {
 fn leases_are_no_writes() {
     let table = cache();
     let mut counts = Counts::of(&table);
-    let computed = || Ok::<_, Error>(b"value".to_vec());
+    let computed = || Ok(b"value".to_vec());
     table.get_or_compute(b"key", minute(), computed).unwrap();
     counts.are([0, 1, 1, 0, 1], "computed and stored");
     table.get_or_compute(b"key", minute(), computed).unwrap();
@@ -253,7 +253,7 @@ fn tags_are_no_keys() {
         let tags = table.tags(&[name]).unwrap();
         let attributes = Attributes::default();
         table
-            .set_tagged(&number.to_le_bytes(), b"value", attributes, &tags)
+            .set_tagged(number.to_le_bytes(), b"value", attributes, &tags)
             .unwrap();
     }
     counts.are([0, 0, 24, 0, 24], "24 keys, 21 tags");
@@ -263,7 +263,7 @@ fn tags_are_no_keys() {
     assert!(table.invalidate_tag(b"tag 20").unwrap());
     assert!(!table.invalidate_tag(b"tag 20").unwrap());
     counts.are([0, 0, 0, 2, 0], "invalidated, which removes keys");
-    let computed = || Ok::<_, Error>(b"value".to_vec());
+    let computed = || Ok(b"value".to_vec());
     table
         .get_or_compute_tagged(b"key", minute(), &["one", "two"], computed)
         .unwrap();

@@ -1,4 +1,5 @@
-//! Where the parts of pools of queues stand, as docs/format.md tells them, and who is named there.
+//! Where the parts of pools of queues stand, as docs/internals/format.md tells them, and who is
+//! named there.
 
 use crate::change::{Aim, Change};
 use crate::image::{Area, Image, PAGE, sum_of};

@@ -5,9 +5,11 @@
 
 mod atomics;
 mod boundary;
+mod columns;
 mod commented;
 mod functions;
 mod language;
+mod links;
 mod manifests;
 mod marks;
 mod names;
@@ -24,7 +26,7 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 13] = [
+const RULES: [(&str, Rule); 15] = [
     ("size", size::check),
     ("functions", functions::check),
     ("rooms", rooms::check),
@@ -37,6 +39,8 @@ const RULES: [(&str, Rule); 13] = [
     ("commented", commented::check),
     ("stale", stale::check),
     ("places", places::check),
+    ("columns", columns::check),
+    ("links", links::check),
     ("language", language::check),
 ];
 

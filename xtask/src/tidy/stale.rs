@@ -88,12 +88,12 @@ fn word_holds(tree: &Tree, page: &File, word: &str) -> bool {
         || join("", word).is_some_and(|path| tree.holds(&path) || tree.holds_ending(&path))
 }
 
-fn folder(page: &File) -> &str {
+pub(super) fn folder(page: &File) -> &str {
     page.path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// `path` seen from `folder`, without `.` and `..`; `None` when it leaves the repository.
-fn join(folder: &str, path: &str) -> Option<String> {
+pub(super) fn join(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {
         match part {

@@ -70,6 +70,10 @@ impl Tree {
         let mut tree = Self::default();
         for path in list(root)? {
             let on_disk = root.join(&path);
+            if on_disk.is_dir() {
+                // A symbolic link to a directory whose files are listed, too.
+                continue;
+            }
             match std::fs::read(&on_disk) {
                 Ok(bytes) => tree.add(path, bytes),
                 // Listed, but removed from the work tree and not yet from the index.

@@ -18,7 +18,7 @@ pub(super) fn measured(config: &Config) -> Measured {
     let dir = dir.map(|dir| std::path::absolute(dir).unwrap_or(dir.to_owned()));
     let all = [
         ("program", stamp(&config.worker.0)),
-        ("--tavola", config.tavola.as_deref().and_then(stamp)),
+        ("command tavola", config.tavola.as_deref().and_then(stamp)),
         // One that the linker finds by itself is of an installation, as its program is.
         (
             "library for C",

@@ -184,7 +184,7 @@ impl Record {
     }
 
     fn is_in(&mut self, table: &Table) -> Result<bool> {
-        if !table.get_into(&self.key, &mut self.found)? {
+        if !table.get_into(self.key, &mut self.found)? {
             return Ok(false);
         }
         let expect = Expect {
@@ -202,7 +202,7 @@ impl Record {
     }
 
     fn set(&self, table: &Table) -> Result<()> {
-        Ok(table.set(&self.key, &self.value)?)
+        Ok(table.set(self.key, &self.value)?)
     }
 }
 

@@ -142,10 +142,7 @@ unsafe fn get_or_compute(
     let value = given!(buffer value);
     // SAFETY: the caller's promise.
     let asked = || unsafe { ask(compute, user) };
-    match table
-        .inner
-        .get_or_compute_tagged(key, options, &tags, asked)
-    {
+    match table.inner.try_get_or_compute(key, options, &tags, asked) {
         Ok(bytes) => value.put(&bytes),
         Err(Stop::NotComputed(why)) => Err(Failure::not_computed(why)),
         Err(Stop::Failed(failure)) => Err(failure),

@@ -120,7 +120,7 @@ pub unsafe extern "C" fn tavola_replace(
     value: *const c_void,
     value_len: usize,
 ) -> tavola_status {
-    let replace = if_there(Table::replace);
+    let replace = if_there(|table, key, value| table.replace(key, value));
     // SAFETY: the caller's promise.
     unsafe { write(table, (key, key_len), (value, value_len), replace) }
 }
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn tavola_append(
     more: *const c_void,
     more_len: usize,
 ) -> tavola_status {
-    let append = if_there(Table::append);
+    let append = if_there(|table, key, value| table.append(key, value));
     // SAFETY: the caller's promise.
     unsafe { write(table, (key, key_len), (more, more_len), append) }
 }
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn tavola_prepend(
     more: *const c_void,
     more_len: usize,
 ) -> tavola_status {
-    let prepend = if_there(Table::prepend);
+    let prepend = if_there(|table, key, value| table.prepend(key, value));
     // SAFETY: the caller's promise.
     unsafe { write(table, (key, key_len), (more, more_len), prepend) }
 }

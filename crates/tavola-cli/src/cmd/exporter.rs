@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use tavola::{Error, names};
 
-use crate::args::options;
+use crate::args::{options, warn_of};
 use crate::cmd::serve::is_of_this_machine;
 use crate::error::CliError;
 use crate::{interrupt, output};
@@ -62,6 +62,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             return Err(error.into());
         }
     }
+    warn_of_all(&args.names);
     let failed = |source: io::Error| {
         let address = &args.listen;
         CliError::Sentence(format!(
@@ -85,6 +86,15 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     });
     served.map_err(failed)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Warns of the file systems of the tables that were named, or of that of the directory.
+fn warn_of_all(named: &[OsString]) {
+    if named.is_empty() {
+        // Any table of the directory is on the same file system.
+        warn_of(names::directory().join("any").as_os_str());
+    }
+    named.iter().for_each(|name| warn_of(name));
 }
 
 /// Refuses an address at which other machines could read what this tells, as `serve` does.
@@ -164,4 +174,15 @@ fn look_at(name: &OsString) -> TableLook {
 
 fn label(name: &[u8]) -> String {
     output::printable(name).into_owned()
+}
+
+/// Why a table could not be read, in a word that stays the same.
+fn reason(error: &tavola::Error) -> &'static str {
+    match error {
+        tavola::Error::NotFound { .. } => "gone",
+        tavola::Error::Permission { .. } => "permission",
+        tavola::Error::Corrupt { .. } | tavola::Error::NotATable { .. } => "damaged",
+        tavola::Error::Version { .. } | tavola::Error::Endianness { .. } => "format",
+        _ => "system",
+    }
 }

@@ -58,6 +58,17 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let table = args.table.keys_to_read()?;
     let keys = args.notation.read_all(&args.keys)?;
     let mut out = Output::new();
+    if let ([key], true) = (&keys[..], args.is_part()) {
+        let max = args.max.map_or(usize::MAX, |most| {
+            usize::try_from(most).unwrap_or(usize::MAX)
+        });
+        let Some(part) = table.get_range(key, args.start.unwrap_or(0), max)? else {
+            return Ok(ExitCode::from(crate::MISSING));
+        };
+        out.value(&part)?;
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut missing = 0;
     let mut written = Ok(());
     table.get_many_entries(&keys, |index, entry| {
@@ -98,6 +109,11 @@ fn write(
 }
 
 impl Args {
+    /// Whether a part of the value is wanted as it is.
+    fn is_part(&self) -> bool {
+        !self.json && (self.start.is_some() || self.max.is_some())
+    }
+
     /// Returns the part of a value that was asked for.
     fn part<'a>(&self, value: &'a [u8]) -> &'a [u8] {
         let within = |bytes: u64, most: usize| usize::try_from(bytes).map_or(most, |n| n.min(most));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use tavola::{Error, Level, Log, LogOptions, Table};
 
-use crate::args::{is_any_owner, options};
+use crate::args::{is_any_owner, options, warn_of};
 use crate::error::CliError;
 
 mod create;
@@ -76,11 +76,13 @@ struct LogArg {
 impl LogArg {
     /// For a command that only looks.
     fn open_to_read(&self) -> Result<Log, CliError> {
+        warn_of(&self.name);
         Ok(self.find(&options().open_read_only(&self.name)?)?)
     }
 
     /// For a command that writes to what is there.
     fn open_existing(&self) -> Result<Log, CliError> {
+        warn_of(&self.name);
         Ok(self.find(&options().open_existing(&self.name)?)?)
     }
 

@@ -268,7 +268,7 @@ fn tidy_up(
     for seat in &seats.all {
         let acknowledged = seat.acknowledged(records)?;
         for number in acknowledged.trimmed + 1..=acknowledged.history + 1 {
-            table.remove(&history_key(seat.number, number))?;
+            table.remove(history_key(seat.number, number))?;
         }
     }
     let pairs: Vec<(&str, &str)> = records

@@ -304,6 +304,29 @@ fn what_cannot_be_had_is_refused() {
     assert!(listed.out.is_empty(), "{listed:?}");
 }
 
+/// Another user's table in a directory where everybody may make files.
+#[test]
+fn a_table_of_another_user_needs_any_owner() {
+    let shell = Shell::new();
+    shell.run(["create", "m", "--capacity", "64M"]).ok();
+    shell.chmod("", 0o777);
+    shell.chmod("m", 0o666);
+    let nobody = Some(65_533);
+    if std::os::unix::fs::chown(shell.path().join("m"), nobody, None).is_err() {
+        println!("skipped: only root can give files away");
+        return;
+    }
+    let said = refused(&shell, &["-p", "-1", "--table", "m"]);
+    assert!(said.contains("belongs to user 65533"), "{said}");
+    assert!(said.contains("--any-owner"), "{said}");
+    let (_seat, address) = seat(&shell, &["--any-owner"]);
+    ask(
+        &mut *connect(&address),
+        "set a 0 0 1\r\n1\r\n",
+        "STORED\r\n",
+    );
+}
+
 #[test]
 fn help_names_every_flag() {
     let shell = Shell::new();
@@ -311,6 +334,9 @@ fn help_names_every_flag() {
     let help = String::from_utf8(output.stdout).expect("text");
     for flag in "psalmtcIUudPvBMCobRkFVhSYArDfnLZXWi".chars() {
         assert!(help.contains(&format!("  -{flag}")), "-{flag}: {help}");
+    }
+    for flag in ["--table", "--any-owner", "--insecure"] {
+        assert!(help.contains(flag), "{flag}: {help}");
     }
     assert!(help.contains("Accepted without effect:"), "{help}");
     let output = command(&shell, &["-V"]).output().expect("it runs");

@@ -219,7 +219,7 @@ fn read<'a>(input: &'a [u8], head: &Head, kind: Kind, quiet: bool, limits: &Limi
     }
     let used = value_at + with_value;
     let Some(value) = input.get(value_at..used) else {
-        return Outcome::Short { needed: used };
+        return Outcome::ShortValue { needed: used };
     };
     Outcome::Whole {
         request: decoder::Request::Binary(Request {

@@ -51,7 +51,7 @@ fn read_size(input: &[u8], line: &Line<'_>) -> Result<usize, &'static str> {
 fn read<'a>(input: &'a [u8], line: &Line<'a>, size: usize) -> Outcome<'a> {
     let used = line.bytes + size + block::END.len();
     let Some(data) = input.get(line.bytes..used) else {
-        return Outcome::Short { needed: used };
+        return Outcome::ShortValue { needed: used };
     };
     let refused = |text| Outcome::Refused {
         refusal: Refusal::line(text),

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::time::{ClockId, clock_gettime};
+use tavola_proto::Awaited;
 
 use super::watch::Client;
 use crate::net::{Address, Peer, Setup};
@@ -27,8 +28,21 @@ struct Connection {
     listener: usize,
     /// When it was served, in seconds since the start.
     served_s: AtomicU32,
-    is_watching: AtomicBool,
+    /// A [`ConnState`].
+    state: AtomicU8,
 }
+
+/// What a connection does that is not served right now. The names are memcached's.
+#[derive(Clone, Copy, Debug)]
+enum ConnState {
+    Read,
+    Nread,
+    Swallow,
+    Watch,
+}
+
+/// The names of the states, in their order.
+const STATE_NAMES: [&str; 4] = ["conn_read", "conn_nread", "conn_swallow", "conn_watch"];
 
 /// A place in the list, given up with the value.
 #[derive(Debug)]
@@ -52,7 +66,7 @@ impl Connections {
             local: peer.local,
             listener: peer.listener,
             served_s: AtomicU32::new(self.now_s()),
-            is_watching: AtomicBool::new(false),
+            state: AtomicU8::new(ConnState::Read as u8),
         });
         self.list().insert(peer.descriptor, Arc::clone(&connection));
         Place {
@@ -85,10 +99,8 @@ impl Connections {
             }
             let state = if *descriptor == asker {
                 "conn_parse_cmd"
-            } else if connection.is_watching.load(Relaxed) {
-                "conn_watch"
             } else {
-                "conn_read"
+                connection.state()
             };
             one("state", &state);
             let idle_s = now_s.saturating_sub(connection.served_s.load(Relaxed));
@@ -105,6 +117,17 @@ impl Connections {
     }
 }
 
+impl Connection {
+    fn enter(&self, state: ConnState) {
+        self.state.store(state as u8, Relaxed);
+    }
+
+    /// The state as `stats conns` names it.
+    fn state(&self) -> &'static str {
+        STATE_NAMES[usize::from(self.state.load(Relaxed))]
+    }
+}
+
 impl Place {
     /// The connection is served now.
     pub(super) fn served(&self) {
@@ -117,8 +140,17 @@ impl Place {
         self.connection.address
     }
 
+    /// The connection waits for more from its client.
+    pub(super) fn waits_for(&self, awaited: Awaited) {
+        self.connection.enter(match awaited {
+            Awaited::Request => ConnState::Read,
+            Awaited::Value => ConnState::Nread,
+            Awaited::Discarded => ConnState::Swallow,
+        });
+    }
+
     pub(super) fn watches(&self) {
-        self.connection.is_watching.store(true, Relaxed);
+        self.connection.enter(ConnState::Watch);
     }
 
     pub(super) fn client(&self) -> Client {

@@ -56,6 +56,7 @@ pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
     } else {
         (Event::IncrHit, Event::IncrMiss)
     };
+    work.log_lookup(count.key)?;
     loop {
         let counted = change(work, count)?;
         match (counted, count.make) {
@@ -79,6 +80,7 @@ pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
 
 /// Makes a number that is missing; `None`: it is there.
 fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> {
+    work.log_lookup(count.key)?;
     let how = Store {
         condition: Condition::Absent,
         attributes: Some(Attributes {

@@ -7,6 +7,7 @@ use super::work::Work;
 
 /// Gives a key another time; false: it is missing.
 pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
+    work.log_lookup(key)?;
     let found = work.table().touch(key, expiry)?;
     if found && let Some((_, details)) = work.table().get_entry_to_slice(key, &mut [])? {
         work.used(key, &details);
@@ -22,6 +23,7 @@ pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
 /// Removes a key; false: it is missing. `command` is what watchers are told.
 pub(super) fn delete(work: &Work, key: &[u8], command: &str) -> Result<bool> {
     work.deletes(key);
+    work.log_lookup(key)?;
     let found = if work.tells_deletions() {
         let taken = work.table().take(key)?;
         if let Some(value) = &taken {
@@ -51,6 +53,7 @@ pub(super) enum Deleted {
 /// Removes a key that has this unique number.
 pub(super) fn delete_at(work: &Work, key: &[u8], cas: u64, command: &str) -> Result<Deleted> {
     work.deletes(key);
+    work.log_lookup(key)?;
     let size_bytes = if work.tells_deletions() {
         work.table().get(key)?.map_or(0, |value| value.len())
     } else {

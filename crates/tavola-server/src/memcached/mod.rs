@@ -36,7 +36,7 @@
 //! - `watch` and the dumps may stand behind other commands in a pipeline.
 //! - `slabs` and `lru` are answered as by a memcached that does neither.
 //!
-//! All of it stands in docs/protocol.md.
+//! All of it stands in docs/internals/protocol.md.
 
 mod ahead;
 mod auth;

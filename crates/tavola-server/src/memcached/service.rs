@@ -191,6 +191,9 @@ impl Worker for MemcachedWorker {
             session.has_failed = true;
             served.next = Next::Close;
         }
+        if let State::Requests = session.state {
+            session.place.waits_for(session.decoder.awaits());
+        }
         // What fails there fails for the next request as well, whose client is told.
         let _ = self.work.tell_evictions();
         served

@@ -73,6 +73,7 @@ pub(super) enum Outcome {
 /// Stores a value.
 pub(super) fn store(work: &Work, store: &Store<'_>) -> Result<Outcome> {
     work.count(Event::Set);
+    work.log_lookup(store.key)?;
     let stored = match store.verb {
         Verb::Append(join) => append(work, store, join, false),
         Verb::Prepend(join) => append(work, store, join, true),
@@ -107,6 +108,7 @@ pub(super) fn refused(work: &Work, too_large: &TooLarge<'_>) -> Result<()> {
         size_bytes: 0,
     });
     if too_large.forgets {
+        work.log_lookup(key)?;
         work.table().remove(key)?;
     }
     Ok(())

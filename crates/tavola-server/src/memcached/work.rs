@@ -115,10 +115,26 @@ impl Work {
             let deed = found.map_or(Deed::Miss, |_| Deed::Hit);
             self.shared.prefixes.count(key, deed);
         }
+        self.log_fetch(key, found);
+    }
+
+    /// Writes a line about a key that was read, for those who watch fetchers.
+    pub(super) fn log_fetch(&self, key: &[u8], found: Option<usize>) {
         if self.shared.watchers.want(Kind::Fetchers) {
             let watchers = &self.shared.watchers;
             watchers.fetched(key, found, self.descriptor);
         }
+    }
+
+    /// Reads a key that is about to be changed, and writes a line about that, for those who watch
+    /// fetchers: memcached looks up each item before it stores, counts, touches or deletes, and
+    /// logs that as a fetch. Reads nothing if nobody watches them.
+    pub(super) fn log_lookup(&self, key: &[u8]) -> Result<()> {
+        if self.shared.watchers.want(Kind::Fetchers) {
+            let found = self.table().get_entry_to_slice(key, &mut [])?;
+            self.log_fetch(key, found.map(|(size_bytes, _)| size_bytes));
+        }
+        Ok(())
     }
 
     /// The same of a value that was stored or not. `stored` is not called where nobody listens.

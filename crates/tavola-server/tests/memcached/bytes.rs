@@ -138,7 +138,7 @@ fn a_get_of_many_large_values_goes_out_in_parts() {
     const KEYS: usize = 800;
     const BYTES: usize = 100_000;
     let ours = Ours::start();
-    ours.table.set(b"a", &[b'x'; BYTES]).expect("set");
+    ours.table.set(b"a", [b'x'; BYTES]).expect("set");
     let mut expected = Vec::new();
     for _ in 0..KEYS {
         expected.extend(format!("VALUE a 0 {BYTES}\r\n").into_bytes());

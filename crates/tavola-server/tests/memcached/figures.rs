@@ -192,6 +192,52 @@ fn connections_are_told_by_their_numbers() {
     assert_eq!(figures.len(), 3 + 2 * 4);
 }
 
+/// What one client has sent when another asks, and the state that is told of it.
+const STATES: [(&[u8], &str); 7] = [
+    (b"", "conn_read"),
+    (b"get a\r\nget ", "conn_read"),
+    (b"set a 0 0 5\r\n", "conn_nread"),
+    (b"get a\r\nms a 5\r\nhello\r", "conn_nread"),
+    (b"set a 0 0 5\r\nhello\r\n", "conn_read"),
+    (b"set a 0 0 2000000\r\nhello", "conn_swallow"),
+    // A header of a binary set, with its extras and key.
+    (
+        b"\x80\x01\0\x01\x08\0\0\0\0\0\0\x0e\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0a",
+        "conn_nread",
+    ),
+];
+
+#[test]
+fn a_connection_that_waits_for_a_value_says_so() {
+    let ours = Ours::start();
+    let theirs = Theirs::start().filter(|theirs| theirs.patch() >= 40);
+    let addresses = [
+        Some(ours.address),
+        theirs.as_ref().map(|theirs| theirs.address),
+    ];
+    for address in addresses.into_iter().flatten() {
+        let mut client = Client::connect(address);
+        for (sent, state) in STATES {
+            let mut other = Client::connect(address);
+            other.send(sent);
+            let mine = format!("tcp:{}", other.0.local_addr().expect("an address"));
+            let mut found = String::new();
+            // Until its thread has read what was sent.
+            let is_told = (0..1000).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                let figures = figures(&mut client, "stats conns");
+                let one = figures.iter().find(|(_, value)| **value == mine);
+                let Some((number, _)) = one.and_then(|(name, _)| name.split_once(':')) else {
+                    return false;
+                };
+                found.clone_from(&figures[&format!("{number}:state")]);
+                found == state
+            });
+            assert!(is_told, "{found} for {state}: {sent:?}");
+        }
+    }
+}
+
 #[test]
 fn values_that_are_too_large_are_counted() {
     let ours = Ours::start();

@@ -154,7 +154,7 @@ fn who_closes_one_side_is_answered_what_is_whole() {
 fn who_never_reads_is_answered_a_bounded_part() {
     const BYTES: usize = 500_000;
     let ours = Ours::start();
-    ours.table.set(b"large", &vec![b'x'; BYTES]).expect("set");
+    ours.table.set(b"large", vec![b'x'; BYTES]).expect("set");
     let mut deaf = ours.connect();
     let patience = Some(Duration::from_millis(300));
     deaf.0.set_write_timeout(patience).expect("set");

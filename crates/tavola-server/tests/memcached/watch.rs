@@ -91,8 +91,8 @@ fn watched(address: SocketAddr, events: &str, sent: &[u8], count: usize) -> Vec<
         .collect()
 }
 
-/// What happens, and how it is told; memcached tells of a look at what a store replaces, too.
-const CASES: [Case; 5] = [
+/// What happens, and how it is told.
+const CASES: [Case; 6] = [
     (
         "fetchers",
         b"set a%b 0 0 2\r\nxy\r\n",
@@ -101,6 +101,32 @@ const CASES: [Case; 5] = [
             "type=item_get key=a%25b status=found clsid=# cfd=# size=2",
             "type=item_get key=c status=not_found clsid=# cfd=# size=0",
             "type=item_get key=a%25b status=found clsid=# cfd=# size=2",
+        ],
+    ),
+    (
+        // Each command that changes a key looks it up first.
+        "fetchers mutations",
+        b"set a 0 0 2\r\n12\r\n",
+        b"set b 0 0 3\r\nxyz\r\nappend a 0 0 1\r\n3\r\nincr a 1\r\ntouch b 0\r\n\
+          delete b\r\ndelete b\r\nma n N0 J12\r\nmd a x\r\nmd a\r\nme n\r\nme m\r\n",
+        &[
+            "type=item_get key=b status=not_found clsid=# cfd=# size=0",
+            "type=item_store key=b status=stored cmd=set ttl=0 clsid=# cfd=# size=3",
+            "type=item_get key=a status=found clsid=# cfd=# size=2",
+            "type=item_store key=a status=stored cmd=append ttl=0 clsid=# cfd=# size=",
+            "type=item_get key=a status=found clsid=# cfd=# size=3",
+            "type=item_get key=b status=found clsid=# cfd=# size=3",
+            "type=item_get key=b status=found clsid=# cfd=# size=3",
+            "type=item_get key=b status=not_found clsid=# cfd=# size=0",
+            "type=item_get key=n status=not_found clsid=# cfd=# size=0",
+            "type=item_get key=n status=not_found clsid=# cfd=# size=0",
+            "type=item_store key=n status=stored cmd=add ttl=0 clsid=# cfd=# size=2",
+            "type=item_get key=a status=found clsid=# cfd=# size=3",
+            "type=item_get key=a status=found clsid=# cfd=# size=3",
+            "type=item_store key=a status=stored cmd=set ttl=0 clsid=# cfd=# size=0",
+            "type=item_get key=a status=found clsid=# cfd=# size=0",
+            "type=item_get key=n status=found clsid=# cfd=# size=2",
+            "type=item_get key=m status=not_found clsid=# cfd=# size=0",
         ],
     ),
     (
@@ -181,8 +207,9 @@ fn a_watcher_is_told_what_it_asked_for_and_nothing_else() {
         b"get a\r\nset a 0 0 1\r\nx\r\ndelete a\r\n",
         b"END\r\nSTORED\r\nDELETED\r\n",
     );
-    let kinds = [all.facts(), all.facts(), some.facts()].map(|facts| facts[2].1.clone());
-    assert_eq!(kinds, ["item_get", "item_store", "deleted"]);
+    let kinds = [all.facts(), all.facts(), all.facts(), some.facts()];
+    let kinds = kinds.map(|facts| facts[2].1.clone());
+    assert_eq!(kinds, ["item_get", "item_get", "item_store", "deleted"]);
     // What a watcher sends is thrown away.
     let mut sender = some.0.get_ref().try_clone().expect("a second handle");
     std::io::Write::write_all(&mut sender, b"get a\r\n").expect("sent");

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_published_values_stay() {
-        // Seed, key, hash; the table of docs/format.md.
+        // Seed, key, hash; the table of docs/internals/format.md.
         let golden: [(u64, &[u8], u64); 8] = [
             (0, b"", 0x880C_2674_D4E1_03B9),
             (0, b"a", 0x5075_7F77_4C30_8D7F),

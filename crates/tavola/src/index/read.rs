@@ -4,7 +4,7 @@
 //! 2. The slots whose tag fits; of each, the item's key; of the right one, the value, copied.
 //! 3. An acquire fence, then version and layout word once more: the same, and the copy is good.
 //!
-//! Why (the writers' side is in `place`, `split`, `shrink`, and in docs/concurrency.md):
+//! Why (the writers' side is in `place`, `split`, `shrink`, and in docs/internals/concurrency.md):
 //! - A copy of bytes that had been freed: the writer who changed them fenced (release) before, and
 //!   the bump that came with the freeing happened before that. Our fence is after our copy, so the
 //!   second look sees the bump (I2).

@@ -1,4 +1,4 @@
-//! The byte tables of `docs/format.md`, printed from the structures themselves.
+//! The byte tables of `docs/internals/format.md`, printed from the structures themselves.
 
 use super::*;
 use std::fmt::Write;
@@ -121,7 +121,7 @@ fn classes(out: &mut String) {
     }
 }
 
-/// The byte tables of the format as Markdown; `docs/format.md` holds exactly this text.
+/// The byte tables of the format as Markdown; `docs/internals/format.md` holds exactly this text.
 pub fn tables() -> String {
     let mut out = String::new();
     let _ = writeln!(

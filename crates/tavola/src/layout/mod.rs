@@ -15,7 +15,7 @@
 //!
 //! Every structure is made of [`W32`](crate::sync::W32) and [`W64`](crate::sync::W64) words: fixed
 //! widths, no pointers, no padding, little-endian, the same for every target. [`assert_layout!`]
-//! holds sizes and offsets at compile time; `docs/format.md` is printed from [`tables`].
+//! holds sizes and offsets at compile time; `docs/internals/format.md` is printed from [`tables`].
 
 mod bucket;
 mod class;
@@ -99,7 +99,7 @@ macro_rules! assert_layout {
 }
 pub(crate) use assert_layout;
 
-/// What `docs/format.md` is printed from.
+/// What `docs/internals/format.md` is printed from.
 pub(crate) trait Described {
     /// Bytes of the structure.
     const SIZE: usize;

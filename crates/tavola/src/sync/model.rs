@@ -43,6 +43,7 @@ pub(crate) fn is_on() -> bool {
 /// Before an access: any thread may be the next to run.
 pub(super) fn step(at: *const u8) {
     let (from, to) = IGNORED.get();
+    super::late::pass();
     if !(from..to).contains(&at.addr()) && is_on() {
         // A plain change of threads; `yield_now` would say that this one is waiting.
         thread::sleep(Duration::ZERO);
@@ -52,6 +53,7 @@ pub(super) fn step(at: *const u8) {
 /// This thread waits for another.
 pub(super) fn spin() {
     if is_on() {
+        super::late::show_all();
         thread::yield_now();
     }
 }
@@ -82,6 +84,7 @@ pub(super) fn exchanged() {
 /// shows as a deadlock.
 pub(crate) fn sleep(word: &W32, expected: u32) {
     step(word.0.as_ptr().cast());
+    super::late::show_all();
     if word.0.load(Ordering::Relaxed) != expected {
         return;
     }
@@ -137,6 +140,7 @@ pub(crate) struct Death;
 /// Does what the threads of a test find when they begin, without scheduling points.
 #[cfg(test)]
 pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    super::late::show_all();
     QUIET.set(true);
     let outcome = work();
     QUIET.set(false);

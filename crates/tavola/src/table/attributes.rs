@@ -238,7 +238,13 @@ impl Table {
     /// # Errors
     /// As [`Table::set`]; [`Error::BadOption`] in a table of fixed lengths, whose items have no
     /// room for attributes.
-    pub fn set_with(&self, key: &[u8], value: &[u8], attributes: Attributes) -> Result<()> {
+    pub fn set_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        attributes: Attributes,
+    ) -> Result<()> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         self.store_with(key, value, When::Always, attributes)
             .map(|_| ())
     }
@@ -247,7 +253,13 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::set_with`].
-    pub fn add_with(&self, key: &[u8], value: &[u8], attributes: Attributes) -> Result<bool> {
+    pub fn add_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        attributes: Attributes,
+    ) -> Result<bool> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         self.store_with(key, value, When::Absent, attributes)
     }
 
@@ -255,7 +267,13 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::set_with`].
-    pub fn replace_with(&self, key: &[u8], value: &[u8], attributes: Attributes) -> Result<bool> {
+    pub fn replace_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        attributes: Attributes,
+    ) -> Result<bool> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         self.store_with(key, value, When::Present, attributes)
     }
 
@@ -275,7 +293,8 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::get`].
-    pub fn ttl(&self, key: &[u8]) -> Result<Option<Expiry>> {
+    pub fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<Expiry>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let mut told = Shown::default();
         let found = read(core.region(), key, Hash::of(core.region(), key), &mut told)?;
@@ -291,7 +310,8 @@ impl Table {
     ///
     /// # Crash
     /// Killed before it returned: the old time or the new one.
-    pub fn touch(&self, key: &[u8], expiry: Expiry) -> Result<bool> {
+    pub fn touch(&self, key: impl AsRef<[u8]>, expiry: Expiry) -> Result<bool> {
+        let key = key.as_ref();
         let core = self.core()?;
         let had = core.touch(key, expiry, When::Always)?;
         core.count_call();
@@ -302,7 +322,8 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::set_with`].
-    pub fn persist(&self, key: &[u8]) -> Result<bool> {
+    pub fn persist(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
         self.touch(key, Expiry::Never)
     }
 
@@ -313,7 +334,8 @@ impl Table {
     ///
     /// # Concurrency
     /// The value is the one whose time was changed.
-    pub fn get_and_touch(&self, key: &[u8], expiry: Expiry) -> Result<Option<Entry>> {
+    pub fn get_and_touch(&self, key: impl AsRef<[u8]>, expiry: Expiry) -> Result<Option<Entry>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let mut value = Vec::with_capacity(SHORT);
         let had = self.get_and_touch_into(key, expiry, &mut value)?;
@@ -330,10 +352,11 @@ impl Table {
     /// As [`Table::get_and_touch`].
     pub fn get_and_touch_into(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         expiry: Expiry,
         out: &mut Vec<u8>,
     ) -> Result<Option<Details>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let mut tries = Tries::new();
         while core.get_to_touch(key, out)? {

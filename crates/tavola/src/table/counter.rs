@@ -156,7 +156,8 @@ impl Table {
     ///
     /// # Crash
     /// Killed before it returned: added once, or not at all.
-    pub fn incr(&self, key: &[u8], by: u64) -> Result<u64> {
+    pub fn incr(&self, key: impl AsRef<[u8]>, by: u64) -> Result<u64> {
+        let key = key.as_ref();
         let sum = self.incr_from(key, by, Some(by))?;
         Ok(sum.unwrap_or(by))
     }
@@ -165,7 +166,8 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::incr`].
-    pub fn decr(&self, key: &[u8], by: u64) -> Result<u64> {
+    pub fn decr(&self, key: impl AsRef<[u8]>, by: u64) -> Result<u64> {
+        let key = key.as_ref();
         let rest = self.decr_from(key, by, Some(0))?;
         Ok(rest.unwrap_or(0))
     }
@@ -175,7 +177,13 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::incr`].
-    pub fn incr_from(&self, key: &[u8], by: u64, initial: Option<u64>) -> Result<Option<u64>> {
+    pub fn incr_from(
+        &self,
+        key: impl AsRef<[u8]>,
+        by: u64,
+        initial: Option<u64>,
+    ) -> Result<Option<u64>> {
+        let key = key.as_ref();
         self.incr_with(key, by, initial, Attributes::default())
     }
 
@@ -184,7 +192,13 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::incr`].
-    pub fn decr_from(&self, key: &[u8], by: u64, initial: Option<u64>) -> Result<Option<u64>> {
+    pub fn decr_from(
+        &self,
+        key: impl AsRef<[u8]>,
+        by: u64,
+        initial: Option<u64>,
+    ) -> Result<Option<u64>> {
+        let key = key.as_ref();
         self.decr_with(key, by, initial, Attributes::default())
     }
 
@@ -195,11 +209,12 @@ impl Table {
     /// As [`Table::incr`].
     pub fn incr_with(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         by: u64,
         initial: Option<u64>,
         attributes: Attributes,
     ) -> Result<Option<u64>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let stamping = core.keeping(attributes)?;
         core.count(key, Change::Up(by), initial, Beside(Some(&stamping)))
@@ -212,11 +227,12 @@ impl Table {
     /// As [`Table::incr`].
     pub fn decr_with(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         by: u64,
         initial: Option<u64>,
         attributes: Attributes,
     ) -> Result<Option<u64>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let stamping = core.keeping(attributes)?;
         core.count(key, Change::Down(by), initial, Beside(Some(&stamping)))

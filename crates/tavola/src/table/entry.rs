@@ -97,7 +97,8 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::get`].
-    pub fn get_entry(&self, key: &[u8]) -> Result<Option<Entry>> {
+    pub fn get_entry(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let mut value = Vec::with_capacity(SHORT);
         let told = core.entry_into(Which::Key(key), &mut value)?;
@@ -109,7 +110,12 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::get`].
-    pub fn get_entry_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Details>> {
+    pub fn get_entry_into(
+        &self,
+        key: impl AsRef<[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Details>> {
+        let key = key.as_ref();
         self.core()?.entry_into(Which::Key(key), out)
     }
 
@@ -133,9 +139,10 @@ impl Table {
     /// As [`Table::get`].
     pub fn get_entry_to_slice(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         out: &mut [u8],
     ) -> Result<Option<(usize, Details)>> {
+        let key = key.as_ref();
         self.core()?.entry_to_slice(Which::Key(key), out)
     }
 

@@ -13,12 +13,13 @@
 //! meets every key that can be read, and no damage keeps it from its end.
 
 mod bucket;
+mod part;
 
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
 use crate::alloc::{Shown, Tags};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{depth_of, lookup, next_prefix};
 use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, slot_ref};
 use crate::region::Region;
@@ -103,6 +104,13 @@ struct Pass {
 }
 
 impl<'a> Iter<'a> {
+    /// The error of a walk that ends with it.
+    fn end_with(&mut self, error: Error) -> Error {
+        self.at.shard = u32::MAX;
+        self.at.pass = None;
+        error
+    }
+
     fn new(table: &'a Table, at: Place) -> Self {
         Self {
             table,
@@ -396,12 +404,7 @@ impl Iterator for Iter<'_> {
         match self.next_entry() {
             Ok(Some((key, value))) => Some(Ok((key.to_vec(), value.to_vec()))),
             Ok(None) => None,
-            Err(error) => {
-                // An iterator that failed is at its end.
-                self.at.shard = u32::MAX;
-                self.at.pass = None;
-                Some(Err(error))
-            }
+            Err(error) => Some(Err(self.end_with(error))),
         }
     }
 }

@@ -119,8 +119,23 @@ mod tests {
 
     fn table() -> Table {
         let table = Table::options().max_size(128 << 20).private().unwrap();
-        table.set(b"large", &vec![1; LEN]).unwrap();
+        table.set(b"large", vec![1; LEN]).unwrap();
         table
+    }
+
+    /// The slot of a dead process may be given out before anybody has settled its estate.
+    #[test]
+    fn a_slot_is_given_out_without_pins() {
+        let table = Table::options().max_size(1 << 20).private().unwrap();
+        let region = table.core().unwrap().region();
+        let first = region.geometry().first_page;
+        let held = crate::layout::PinWord::Held { first }.encode();
+        let pins = &region.participant(1).pins;
+        pins.iter()
+            .for_each(|pin| pin.store(held, Ordering::Relaxed));
+        table.set(b"attaches", b"").unwrap();
+        assert_eq!(region.seat(), Some(1));
+        assert!(pins.iter().all(|pin| pin.load(Ordering::Relaxed) == 0));
     }
 
     #[test]

@@ -237,11 +237,11 @@ mod tests {
             (count(&told.reads), count(&told.writes))
         };
         for round in 0..10 * Latencies::EVERY {
-            table.set(&(round % 8).to_le_bytes(), b"value").unwrap();
+            table.set((round % 8).to_le_bytes(), b"value").unwrap();
         }
         assert_eq!(counts(&table), (0, 9));
         for _ in 0..=Latencies::EVERY {
-            assert!(table.get(&1u32.to_le_bytes()).unwrap().is_some());
+            assert!(table.get(1u32.to_le_bytes()).unwrap().is_some());
         }
         assert_eq!(counts(&table), (1, 9));
         // Those that found nothing count, too.

@@ -111,11 +111,12 @@ impl Table {
     /// Killed before it returned: the old marks or the new ones.
     pub fn mark(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         condition: Condition,
         clear: u32,
         set: u32,
     ) -> Result<Option<u32>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let bits = Marks { clear, set };
         check(core, bits)?;

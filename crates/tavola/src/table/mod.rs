@@ -25,8 +25,10 @@ mod marks;
 #[cfg(test)]
 mod models;
 mod name;
+mod number;
 mod options;
 mod queues;
+mod range;
 mod read;
 mod recent;
 mod relief;
@@ -52,6 +54,7 @@ pub use logs::{
 };
 pub use maintain::Maintained;
 pub use marks::Marks;
+pub use number::NumberOptions;
 pub use options::Options;
 pub use queues::{Queue, QueueOptions, QueuePool, Watch};
 pub use recent::Recent;

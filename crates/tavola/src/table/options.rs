@@ -317,6 +317,11 @@ impl Options {
 
     /// Opens a table for reading only, through a mapping that cannot be written to.
     ///
+    /// Such a handle reads beside any writer and holds nobody up. It cannot note which pages it
+    /// reads: when a value of more than some 16 KB is replaced while it is copied, the read begins
+    /// again, without a limit. It can go on as long as the value is replaced without a pause, in
+    /// less time than a copy takes. Readers of such values use a handle that may write.
+    ///
     /// # Errors
     /// [`Error::NotFound`]; else as [`Options::open`].
     pub fn open_read_only(&self, name: impl AsRef<OsStr>) -> Result<Table> {

@@ -56,9 +56,11 @@ impl Table {
     /// A value of more than some 16 KB is copied once, whatever is written meanwhile: the process
     /// attaches and notes in its line which pages it reads. Where six such reads and views are
     /// under way through this `Table`, one that writers spoil four times asks for the shard's lock.
-    /// Through a handle that may only read, it begins again as often as it is spoiled.
+    /// Through a handle that may only read, it begins again as often as it is spoiled: without a
+    /// limit, see [`Options::open_read_only`](crate::Options::open_read_only).
     #[inline]
-    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        let key = key.as_ref();
         let Some(core) = self.lazy.ready() else {
             let mut value = Vec::new();
             return Ok(self.get_first(key, &mut value)?.then_some(value));
@@ -75,7 +77,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get`].
     #[inline(always)]
-    pub fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+    pub fn get_into(&self, key: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<bool> {
+        let key = key.as_ref();
         match self.lazy.ready() {
             Some(core) => core.get_into(key, out),
             None => self.get_first(key, out),
@@ -111,7 +114,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get`].
     #[inline(always)]
-    pub fn get_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
+    pub fn get_to_slice(&self, key: impl AsRef<[u8]>, out: &mut [u8]) -> Result<Option<usize>> {
+        let key = key.as_ref();
         let Some(core) = self.lazy.ready() else {
             return self.get_first_to_slice(key, out);
         };
@@ -152,7 +156,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get`].
     #[inline]
-    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
         let region = self.core()?.region();
         read(region, key, Hash::of(region, key), &mut ())
     }

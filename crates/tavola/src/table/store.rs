@@ -157,7 +157,13 @@ impl Table {
     ///
     /// # Crash
     /// As [`Table::set`].
-    pub fn store(&self, key: &[u8], value: &[u8], how: &Store) -> Result<Stored> {
+    pub fn store(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        how: &Store,
+    ) -> Result<Stored> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         self.core()?.store_by(key, value, how)
     }
 
@@ -168,7 +174,8 @@ impl Table {
     ///
     /// # Crash
     /// As [`Table::remove`].
-    pub fn compare_and_remove(&self, key: &[u8], token: CasToken) -> Result<CasOutcome> {
+    pub fn compare_and_remove(&self, key: impl AsRef<[u8]>, token: CasToken) -> Result<CasOutcome> {
+        let key = key.as_ref();
         let core = self.core()?;
         let me = core.writer()?;
         let refused = core.retried(key, token, |when| core.try_delete(me, key, when))?;

@@ -196,11 +196,12 @@ impl Table {
     /// As [`Table::set`].
     pub fn set_tagged(
         &self,
-        key: &[u8],
-        value: &[u8],
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
         attributes: Attributes,
         tags: &Tags,
     ) -> Result<()> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         let core = self.core()?;
         core.store_tagged((key, value), When::Always, attributes, tags)
             .map(|_| ())
@@ -215,11 +216,12 @@ impl Table {
     /// As [`Table::set`].
     pub fn add_tagged(
         &self,
-        key: &[u8],
-        value: &[u8],
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
         attributes: Attributes,
         tags: &Tags,
     ) -> Result<bool> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         let core = self.core()?;
         core.store_tagged((key, value), When::Absent, attributes, tags)
     }
@@ -235,7 +237,8 @@ impl Table {
     ///
     /// # Crash
     /// Killed before it returned: all the keys are there, or none is.
-    pub fn invalidate_tag(&self, name: &[u8]) -> Result<bool> {
+    pub fn invalidate_tag(&self, name: impl AsRef<[u8]>) -> Result<bool> {
+        let name = name.as_ref();
         self.core()?.invalidate(name)
     }
 
@@ -243,7 +246,8 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::get`].
-    pub fn tags_of(&self, key: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    pub fn tags_of(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<Vec<u8>>>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let mut tags = Tags::NONE;
         if !read(core.region(), key, Hash::of(core.region(), key), &mut tags)? {

@@ -164,7 +164,8 @@ impl Table {
     ///
     /// # Crash
     /// Killed before it returned: the key has a uid or it has none.
-    pub fn uid_of(&self, key: &[u8]) -> Result<Option<Hint>> {
+    pub fn uid_of(&self, key: impl AsRef<[u8]>) -> Result<Option<Hint>> {
+        let key = key.as_ref();
         self.core()?.uid_of(key)
     }
 
@@ -176,7 +177,8 @@ impl Table {
     ///
     /// # Crash
     /// As [`Table::set`].
-    pub fn set_uid(&self, key: &[u8], value: &[u8]) -> Result<Hint> {
+    pub fn set_uid(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<Hint> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         self.core()?.set_uid(key, value)
     }
 
@@ -234,7 +236,8 @@ impl Table {
     ///
     /// # Crash
     /// As [`Table::set`].
-    pub fn set_by_uid(&self, uid: impl Into<Hint>, value: &[u8]) -> Result<bool> {
+    pub fn set_by_uid(&self, uid: impl Into<Hint>, value: impl AsRef<[u8]>) -> Result<bool> {
+        let value = value.as_ref();
         self.core()?.set_by_uid(uid.into(), value)
     }
 

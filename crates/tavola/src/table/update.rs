@@ -170,9 +170,10 @@ impl Table {
     /// `new` runs outside any lock, and again when another process changed the key meanwhile.
     pub fn update(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         mut new: impl FnMut(Option<&[u8]>) -> Option<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let changed = core.update(key, Beside(Some(&core.keeping_default())), |old| {
             Ok(new(old))
@@ -190,9 +191,10 @@ impl Table {
     /// As [`Table::update`].
     pub fn try_update<E: From<Error>>(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Option<Vec<u8>>, E> {
+        let key = key.as_ref();
         let core = self.core()?;
         Ok(core
             .try_update(key, Beside(Some(&core.keeping_default())), new)?
@@ -203,18 +205,42 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::set`].
-    pub fn append(&self, key: &[u8], more: &[u8]) -> Result<bool> {
+    pub fn append(&self, key: impl AsRef<[u8]>, more: impl AsRef<[u8]>) -> Result<bool> {
+        let (key, more) = (key.as_ref(), more.as_ref());
         let joined = |old: Option<&[u8]>| Ok(old.map(|old| [old, more].concat()));
         let core = self.core()?;
         let changed = core.update(key, Beside(Some(&core.keeping_default())), joined)?;
         Ok(changed.0.is_some())
     }
 
+    /// Adds bytes after the value, and returns its new length. A missing key is created, with these
+    /// attributes; any other keeps its own.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    pub fn append_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        more: impl AsRef<[u8]>,
+        attributes: Attributes,
+    ) -> Result<usize> {
+        let (key, more, mut len) = (key.as_ref(), more.as_ref(), 0);
+        let core = self.core()?;
+        let stamping = core.keeping(attributes)?;
+        core.update(key, Beside(Some(&stamping)), |old| {
+            let joined = [old.unwrap_or(b""), more].concat();
+            len = joined.len();
+            Ok(Some(joined))
+        })?;
+        Ok(len)
+    }
+
     /// Adds bytes before the value; false: the key is missing and stays so.
     ///
     /// # Errors
     /// As [`Table::set`].
-    pub fn prepend(&self, key: &[u8], more: &[u8]) -> Result<bool> {
+    pub fn prepend(&self, key: impl AsRef<[u8]>, more: impl AsRef<[u8]>) -> Result<bool> {
+        let (key, more) = (key.as_ref(), more.as_ref());
         let joined = |old: Option<&[u8]>| Ok(old.map(|old| [more, old].concat()));
         let core = self.core()?;
         let changed = core.update(key, Beside(Some(&core.keeping_default())), joined)?;
@@ -228,7 +254,8 @@ impl Table {
     ///
     /// # Concurrency
     /// Of several that take a key at once, one gets its value.
-    pub fn take(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub fn take(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        let key = key.as_ref();
         let mut had = Vec::new();
         let is_there = self.try_take(key, &mut had, |_| Ok::<_, Error>(()))?;
         Ok(is_there.then_some(had))
@@ -246,10 +273,11 @@ impl Table {
     /// the key meanwhile.
     pub fn try_take<E: From<Error>>(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         out: &mut Vec<u8>,
         check: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
+        let key = key.as_ref();
         self.core()?.exchange(key, None, Beside(None), out, check)
     }
 
@@ -257,7 +285,8 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::set`].
-    pub fn swap(&self, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub fn swap(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         let mut had = Vec::new();
         let is_there = self.try_swap(key, value, &mut had, |_| Ok::<_, Error>(()))?;
         Ok(is_there.then_some(had))
@@ -274,11 +303,12 @@ impl Table {
     /// As [`Table::try_take`].
     pub fn try_swap<E: From<Error>>(
         &self,
-        key: &[u8],
-        value: &[u8],
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
         out: &mut Vec<u8>,
         check: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         let core = self.core()?;
         let default = core.default_stamping();
         core.exchange(key, Some(value), Beside(default.as_ref()), out, check)
@@ -288,7 +318,8 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::get`].
-    pub fn get_with_token(&self, key: &[u8]) -> Result<Option<(Vec<u8>, CasToken)>> {
+    pub fn get_with_token(&self, key: impl AsRef<[u8]>) -> Result<Option<(Vec<u8>, CasToken)>> {
+        let key = key.as_ref();
         let entry = self.get_entry(key)?;
         Ok(entry.map(|entry| (entry.value, entry.token)))
     }
@@ -298,7 +329,8 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::BadOption`] in a table with versions, where a value does not tell it.
-    pub fn token_of(&self, value: &[u8]) -> Result<CasToken> {
+    pub fn token_of(&self, value: impl AsRef<[u8]>) -> Result<CasToken> {
+        let value = value.as_ref();
         let core = self.core()?;
         if core.region().geometry().has_versions {
             return Err(Error::BadOption {
@@ -313,7 +345,8 @@ impl Table {
     ///
     /// # Errors
     /// Those of mapping the table, where this is its first use.
-    pub fn token(&self, details: &Details, value: &[u8]) -> Result<CasToken> {
+    pub fn token(&self, details: &Details, value: impl AsRef<[u8]>) -> Result<CasToken> {
+        let value = value.as_ref();
         Ok(self.core()?.token(details.version, value))
     }
 
@@ -323,10 +356,11 @@ impl Table {
     /// As [`Table::set`].
     pub fn compare_and_swap(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         token: CasToken,
-        value: &[u8],
+        value: impl AsRef<[u8]>,
     ) -> Result<CasOutcome> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         self.compare_and_swap_with(key, token, value, Attributes::default())
     }
 
@@ -336,11 +370,12 @@ impl Table {
     /// As [`Table::set_with`].
     pub fn compare_and_swap_with(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         token: CasToken,
-        value: &[u8],
+        value: impl AsRef<[u8]>,
         attributes: Attributes,
     ) -> Result<CasOutcome> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         let how = Store {
             condition: Condition::Is(token),
             attributes: Some(attributes),

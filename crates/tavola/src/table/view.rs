@@ -132,7 +132,8 @@ impl Table {
     ///
     /// # Crash
     /// Pages that a dead process had in view come back with what else it held.
-    pub fn get_view(&self, key: &[u8]) -> Result<Option<View<'_>>> {
+    pub fn get_view(&self, key: impl AsRef<[u8]>) -> Result<Option<View<'_>>> {
+        let key = key.as_ref();
         let core = self.core()?;
         let mut view = View {
             core,

@@ -449,7 +449,8 @@ impl Table {
     /// # Crash
     /// Killed before it returned: the old value or the new one. After: the new one.
     #[inline]
-    pub fn set(&self, key: &[u8], value: &[u8]) -> Result<()> {
+    pub fn set(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         self.core()?.store(key, value, When::Always).map(|_| ())
     }
 
@@ -457,7 +458,8 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::set`].
-    pub fn add(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+    pub fn add(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         self.core()?.store(key, value, When::Absent)
     }
 
@@ -465,7 +467,8 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::set`].
-    pub fn replace(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+    pub fn replace(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
+        let (key, value) = (key.as_ref(), value.as_ref());
         self.core()?.store(key, value, When::Present)
     }
 
@@ -476,7 +479,8 @@ impl Table {
     ///
     /// # Crash
     /// Killed before it returned: the key is there, whole, or it is not.
-    pub fn remove(&self, key: &[u8]) -> Result<bool> {
+    pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
         self.core()?.delete(key)
     }
 }

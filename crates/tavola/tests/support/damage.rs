@@ -63,10 +63,10 @@ pub fn build(path: &Path, shards: u32) {
         .unwrap();
     wear_uids(&table, u64::from(shards));
     for number in 1000..1040 {
-        table.set(&key_of(number), &vec![1; 20_000]).unwrap();
+        table.set(key_of(number), vec![1; 20_000]).unwrap();
     }
     for number in 1000..1020 {
-        table.remove(&key_of(number)).unwrap();
+        table.remove(key_of(number)).unwrap();
     }
     table.compact().unwrap();
     for number in 0..KEYS {
@@ -77,19 +77,19 @@ pub fn build(path: &Path, shards: u32) {
         }
     }
     for number in (0..KEYS).filter(|number| number % 3 == 1) {
-        table.uid_of(&key_of(number)).unwrap();
+        table.uid_of(key_of(number)).unwrap();
     }
     for number in COUNTERS {
-        table.incr(&key_of(number), number).unwrap();
+        table.incr(key_of(number), number).unwrap();
         if number % 2 == 0 {
-            table.uid_of(&key_of(number)).unwrap();
+            table.uid_of(key_of(number)).unwrap();
         }
     }
     for tiny in 0..2500u64 {
-        table.set(&tiny.to_le_bytes(), b"").unwrap();
+        table.set(tiny.to_le_bytes(), b"").unwrap();
     }
     for number in 1020..1040 {
-        table.remove(&key_of(number)).unwrap();
+        table.remove(key_of(number)).unwrap();
     }
     beside::build(&table);
     let naming = Table::options().uids(true).open_existing(path).unwrap();
@@ -113,10 +113,10 @@ fn wear_uids(table: &Table, shards: u64) {
         Err(_) => format!("was#{n:012}").into_bytes(),
     };
     for n in 0..WORN * shards {
-        table.set_uid(&key(n), &value(10_000 + n, 1, 10)).unwrap();
+        table.set_uid(key(n), value(10_000 + n, 1, 10)).unwrap();
     }
     for n in (0..WORN * shards).filter(|n| !kept.contains(n)) {
-        assert!(table.remove(&key(n)).unwrap());
+        assert!(table.remove(key(n)).unwrap());
     }
 }
 

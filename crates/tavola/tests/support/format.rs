@@ -1,5 +1,5 @@
-//! The bytes of a table's file as docs/format.md tells them, written down a second time: what the
-//! tests of damage change, they find without the library's help.
+//! The bytes of a table's file as docs/internals/format.md tells them, written down a second time:
+//! what the tests of damage change, they find without the library's help.
 
 #![allow(
     clippy::single_range_in_vec_init,

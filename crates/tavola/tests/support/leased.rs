@@ -19,7 +19,7 @@ fn options() -> LeaseOptions {
 /// Four are held, by a handle that is never closed; four have failed; four are nobody's.
 pub fn build(owner: &Table) {
     for number in 0..KEYS {
-        let Leased::Won(lease) = owner.get_or_lease(&key_of(number), options()).unwrap() else {
+        let Leased::Won(lease) = owner.get_or_lease(key_of(number), options()).unwrap() else {
             panic!("{number} is not to be had");
         };
         match number % 3 {

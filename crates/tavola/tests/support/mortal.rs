@@ -102,7 +102,7 @@ pub fn build(table: &Table, naming: &Table) {
     of_its_own(&|| {
         for number in KEYS.filter(|number| !lives(*number)) {
             let now = Expiry::After(Duration::ZERO);
-            assert!(table.touch(&key_of(number), now).unwrap());
+            assert!(table.touch(key_of(number), now).unwrap());
         }
     });
 }

@@ -58,7 +58,7 @@ pub fn page(tables: &[TableLook]) -> String {
     page.family("tavola_unreadable", Kind::Info, "", help, |out| {
         for (name, look) in tables {
             if let Err(error) = look {
-                out.put(&[("table", name), ("reason", reason(error))], 1);
+                out.put(&[("table", name), ("reason", super::reason(error))], 1);
             }
         }
     });
@@ -73,17 +73,6 @@ pub fn page(tables: &[TableLook]) -> String {
         });
     }
     page.finish()
-}
-
-/// Why a table could not be read, in a word that stays the same.
-fn reason(error: &Error) -> &'static str {
-    match error {
-        Error::NotFound { .. } => "gone",
-        Error::Permission { .. } => "permission",
-        Error::Corrupt { .. } | Error::NotATable { .. } => "damaged",
-        Error::Version { .. } | Error::Endianness { .. } => "format",
-        _ => "system",
-    }
 }
 
 /// The samples of one table in one family.
@@ -138,10 +127,13 @@ const FAMILIES: &[Family] = &[
         "",
         "Elements in a queue; a pool of queues in a file of its own has no name.",
         |look, out| {
-            for depth in &look.depths {
-                let (pool, queue) = (&depth.pool, &depth.queue);
-                let labels = [("table", out.table), ("pool", pool), ("queue", queue)];
-                out.out.put(&labels, depth.elements);
+            for one in &look.depths {
+                let labels = [
+                    ("table", out.table),
+                    ("pool", &*one.pool),
+                    ("queue", &*one.queue),
+                ];
+                out.out.put(&labels, one.elements);
             }
         },
     ),
@@ -468,4 +460,34 @@ fn memory(stats: &Stats) -> [(&'static str, u64); 6] {
         ("uids", stats.uid_bytes),
         ("spare", stats.free_bytes),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `the_dashboard_asks_for_what_is_there` in tests/exporter.rs holds it the other way round.
+    #[test]
+    fn the_dashboard_has_each_family() {
+        let dashboard = include_str!("../../../../../contrib/grafana/tavola.json");
+        let all = FAMILIES.iter().map(|family| (family.0, family.1));
+        let others = [
+            ("tavola_build", Kind::Info),
+            ("tavola_up", Kind::Gauge),
+            ("tavola_unreadable", Kind::Info),
+        ];
+        for (name, kind) in all.chain(others) {
+            let sample = match kind {
+                Kind::Info => format!("{name}_info"),
+                Kind::Counter => format!("{name}_total"),
+                Kind::Histogram => format!("{name}_bucket"),
+                Kind::Gauge => name.to_string(),
+            };
+            let is_asked = dashboard.match_indices(&sample).any(|(at, _)| {
+                let next = dashboard[at + sample.len()..].chars().next();
+                next.is_some_and(|next| !next.is_ascii_alphanumeric() && next != '_')
+            });
+            assert!(is_asked, "the dashboard has no panel for {sample}");
+        }
+    }
 }

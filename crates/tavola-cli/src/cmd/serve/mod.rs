@@ -71,7 +71,7 @@ pub struct Args {
     /// How large the table may become, if it is not there [default: 64G]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     max_size: Option<u64>,
-    /// The largest value that clients may store
+    /// The largest value that clients may store; more than half of the table is warned of
     #[arg(long, value_name = "SIZE", value_parser = parse_value_bytes, default_value = "1M")]
     largest_value: usize,
     /// Threads that serve

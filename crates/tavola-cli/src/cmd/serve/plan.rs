@@ -64,6 +64,41 @@ pub struct Plan {
     pub voice: Voice,
 }
 
+impl Plan {
+    /// Opens the table, or makes it, and warns of what may not be as it was meant.
+    pub fn open_table(&self) -> Result<Table, CliError> {
+        args::warn_as(self.voice.name, &self.table.name);
+        let table = self.table.open()?;
+        let warnings = [self.table.without_effect(&table)?, self.too_large(&table)?];
+        for text in warnings.iter().flatten() {
+            self.voice.warn(text);
+        }
+        Ok(table)
+    }
+
+    /// Says if the largest value takes more than half of the table, where memcached refuses to
+    /// start.
+    fn too_large(&self, table: &Table) -> Result<Option<String>, CliError> {
+        let stats = table.stats()?;
+        let room = stats.capacity.unwrap_or(stats.max_size);
+        let value = self.value_bytes as u64;
+        if value <= room / 2 {
+            return Ok(None);
+        }
+        let flag = match self.voice.announces {
+            true => "--largest-value",
+            false => "-I",
+        };
+        Ok(Some(format!(
+            "the largest value, {}, is more than half of the {} of the table {}, and may find no \
+             room: serve a larger table, or give a smaller {flag}",
+            units::size(value),
+            units::size(room),
+            table.path().display()
+        )))
+    }
+}
+
 /// What a server says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Voice {

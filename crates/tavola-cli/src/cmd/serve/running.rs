@@ -126,10 +126,7 @@ impl<'a> Running<'a> {
         };
         let tls = plan.tls.clone().map(Tls::read).transpose();
         let tls = tls.map_err(refused)?.map(Arc::new);
-        let table = Arc::new(plan.table.open()?);
-        if let Some(text) = plan.table.without_effect(&table)? {
-            plan.voice.warn(&text);
-        }
+        let table = Arc::new(plan.open_table()?);
         let mut rules = Rules {
             value_bytes: plan.value_bytes,
             requests: plan.requests.unwrap_or(Rules::default().requests),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::value::Fingerprint;
 
-const TEXT: &str = include_str!("../../../../../data/UnicodeData.txt");
+const TEXT: &str = include_str!("../../../data/UnicodeData.txt");
 
 /// One character (or one end of a range of characters).
 pub struct Record {

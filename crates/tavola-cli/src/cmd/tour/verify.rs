@@ -112,7 +112,7 @@ pub fn history_of(
     };
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for number in trimmed + 1..=history + 1 {
-        let there = table.get_into(&history_key(seat.number, number), &mut found)?;
+        let there = table.get_into(history_key(seat.number, number), &mut found)?;
         let at = record_of_edit(seat.number, number, seats.all.len() as u32, records);
         value::history(&records.all[at].key, number, &mut expected);
         match there {

@@ -221,7 +221,7 @@ impl<'a> Worker<'a> {
     fn remember(&mut self, at: usize, number: u64) -> Result<(), CliError> {
         value::history(&self.records.all[at].key, number, &mut self.value);
         self.table
-            .set(&history_key(self.args.seat, number), &self.value)?;
+            .set(history_key(self.args.seat, number), &self.value)?;
         self.acknowledged.history = number;
         self.journal
             .acknowledge_history(number)
@@ -252,7 +252,7 @@ impl<'a> Worker<'a> {
         if self.acknowledged.history - self.acknowledged.trimmed <= self.args.keep {
             return Ok(());
         }
-        let removed = self.table.remove(&history_key(self.args.seat, oldest))?;
+        let removed = self.table.remove(history_key(self.args.seat, oldest))?;
         if !removed && self.perhaps_trimmed != Some(oldest - 1) {
             return Err(CliError::Sentence(format!(
                 "entry {oldest} of the history is lost"

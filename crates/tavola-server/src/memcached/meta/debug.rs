@@ -22,7 +22,9 @@ pub(super) fn carry_out(work: &mut Work, key: Key<'_>, output: &mut Output) {
 fn look(work: &Work, key: Key<'_>, value: &mut Vec<u8>, output: &mut Output) -> Result<()> {
     let mut room = KeyRoom::default();
     let bytes = key.bytes(&mut room);
-    let Some(details) = work.table().get_entry_into(bytes, value)? else {
+    let found = work.table().get_entry_into(bytes, value)?;
+    work.log_fetch(bytes, found.map(|_| value.len()));
+    let Some(details) = found else {
         output.extend(answer::MISS);
         return Ok(());
     };

@@ -54,18 +54,22 @@ fn delete(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Status> {
 /// The item stays: without a value (`x`), or as a stale one (`I`).
 fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Result<Status> {
     work.deletes(key);
+    work.log_lookup(key)?;
     let status = loop {
         let Some(details) = work.table().get_entry_into(key, value)? else {
             break Status::NotFound;
         };
-        let token = work.table().token(&details, value)?;
+        let token = work.table().token(&details, &*value)?;
         if flags.compare().is_some_and(|cas| cas != token.0) {
             break Status::Exists;
         }
+        let size_bytes = value.len();
         let value = if flags.has(b'x') { &[] } else { &value[..] };
         let how = how(work, flags, &details, token);
         if let Stored::Done(_) = work.table().store(key, value, &how)? {
             if flags.has(b'x') {
+                // To memcached this is a store, which looks up the key once more.
+                work.log_fetch(key, Some(size_bytes));
                 work.tell_stored(key, || watch::Stored::anew("set", how.attributes, 0));
             }
             break Status::Done;

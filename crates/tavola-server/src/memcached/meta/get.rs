@@ -185,7 +185,7 @@ fn make(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Option<Told>> {
         version: version_of(flags),
         marks: Some(marks),
     };
-    let Stored::Done(token) = work.table().store(key, &[], &how)? else {
+    let Stored::Done(token) = work.table().store(key, [], &how)? else {
         return Ok(None);
     };
     work.count(Event::Stored);

@@ -2,7 +2,7 @@
 //! in which memcached tells them.
 //!
 //! Tools look for names: each that memcached has is told, with 0 where there is nothing here that
-//! it could count. Which these are stands in docs/protocol.md.
+//! it could count. Which these are stands in docs/internals/protocol.md.
 
 mod classes;
 mod general;

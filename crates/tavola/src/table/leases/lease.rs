@@ -79,7 +79,8 @@ impl Lease {
     ///
     /// # Crash
     /// Killed before it returned: the value is there, or the lease passes on.
-    pub fn fill(self, value: &[u8]) -> Result<bool> {
+    pub fn fill(self, value: impl AsRef<[u8]>) -> Result<bool> {
+        let value = value.as_ref();
         self.fill_tagged(value, &Tags::NONE)
     }
 
@@ -91,7 +92,8 @@ impl Lease {
     ///
     /// # Crash
     /// As [`Lease::fill`].
-    pub fn fill_tagged(self, value: &[u8], tags: &Tags) -> Result<bool> {
+    pub fn fill_tagged(self, value: impl AsRef<[u8]>, tags: &Tags) -> Result<bool> {
+        let value = value.as_ref();
         if !self.core.is_participant(self.me) {
             return Ok(false);
         }
@@ -117,7 +119,8 @@ impl Lease {
     ///
     /// # Errors
     /// As [`Table::remove`](crate::Table::remove).
-    pub fn fail(mut self, back_off: Duration, error: &[u8]) -> Result<bool> {
+    pub fn fail(mut self, back_off: Duration, error: impl AsRef<[u8]>) -> Result<bool> {
+        let error = error.as_ref();
         self.end(Some((in_ms(back_off).min(LONGEST_LEASE_MS), error)))
     }
 

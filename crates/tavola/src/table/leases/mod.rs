@@ -31,12 +31,12 @@ use super::Table;
 use super::core::Core;
 use super::effort::Tries;
 use crate::alloc::Tags;
-use crate::error::{Error, Result};
+use crate::error::{BoxError, Error, Result};
 use crate::index::{Stamped, Value};
 use crate::layout::LeaseView;
 use crate::lock::is_alive;
 use records::{Named, look};
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -194,6 +194,28 @@ impl Asking<'_> {
 }
 
 /// Computes the value of a leased key, and lets others have it.
+/// Why [`Table::get_or_compute`] has no value.
+enum Stopped {
+    Table(Error),
+    Compute(BoxError),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Self::Table(error)
+    }
+}
+
+/// The sentence that the others get.
+impl Display for Stopped {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Table(error) => error.fmt(f),
+            Self::Compute(error) => error.fmt(f),
+        }
+    }
+}
+
 fn compute<E: From<Error> + Display>(
     lease: Lease,
     (options, tags): (&LeaseOptions, &Tags),
@@ -261,7 +283,8 @@ impl Table {
     /// # Crash
     /// The lease of a process that has died is won by the next that asks for it. Who sleeps in
     /// [`Pending::wait`] notices the death within some 10 ms.
-    pub fn get_or_lease(&self, key: &[u8], options: LeaseOptions) -> Result<Leased> {
+    pub fn get_or_lease(&self, key: impl AsRef<[u8]>, options: LeaseOptions) -> Result<Leased> {
+        let key = key.as_ref();
         let core = self.lazy.get()?;
         options.check(core.region())?;
         let asking = Asking {
@@ -272,61 +295,87 @@ impl Table {
         asking.outcome()
     }
 
-    /// The value of a key, which one process of all that ask for it computes if it is missing or
-    /// stale: see [`Table::get_or_lease`]. The others sleep meanwhile, or get the stale value.
+    /// Returns the value of a key. If it is missing or stale, one process of all that ask for it
+    /// computes it; the others sleep meanwhile, or get the stale value. See
+    /// [`Table::get_or_lease`].
     ///
-    /// A value that cannot be stored, as the table is full, or that is not stored, as it took
-    /// longer than the lease, is returned all the same.
+    /// A value that cannot be stored because the table is full, or that took longer than the lease,
+    /// is returned all the same.
     ///
     /// # Examples
     /// ```
     /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
     /// use std::time::Duration;
     /// let minute = tavola::LeaseOptions::new(Duration::from_secs(60));
-    /// let square = || Ok::<_, tavola::Error>((12 * 12).to_string().into_bytes());
-    /// assert_eq!(table.get_or_compute(b"12 squared", minute, square)?, b"144");
+    /// let hosts = || Ok(std::fs::read("/etc/hosts")?);
+    /// let value = table.get_or_compute("hosts", minute, hosts)?;
+    /// assert_eq!(table.get("hosts")?, Some(value));
     /// # Ok::<(), tavola::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Those of `compute`, in the process that computes; the others are told
-    /// [`Error::NotComputed`] for [`LeaseOptions::back_off`], or get the stale value where there is
-    /// one. As [`Table::get_or_lease`], but that a table without room for leases computes without.
+    /// [`Error::Compute`] with the error of `compute`, which may be any, in the process that
+    /// computes. The others get [`Error::NotComputed`] for [`LeaseOptions::back_off`], or the stale
+    /// value if there is one. Otherwise as [`Table::get_or_lease`]; a table without room for leases
+    /// computes without one.
     ///
     /// # Concurrency
-    /// `compute` runs outside any lock. Who waits does so as long as others compute: each for its
+    /// `compute` runs outside any lock. A process waits as long as others compute: each for its
     /// lease at most.
     ///
     /// # Panics
     /// If `compute` panics, the lease is given up.
     ///
     /// # Crash
-    /// As [`Table::get_or_lease`]: killed in `compute`, another process computes.
-    pub fn get_or_compute<E: From<Error> + Display>(
+    /// If a process is killed in `compute`, another computes.
+    pub fn get_or_compute<V: AsRef<[u8]>>(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         options: LeaseOptions,
-        compute: impl FnOnce() -> Result<Vec<u8>, E>,
-    ) -> Result<Vec<u8>, E> {
+        compute: impl FnOnce() -> Result<V, BoxError>,
+    ) -> Result<Vec<u8>> {
         self.get_or_compute_tagged(key, options, &[] as &[&[u8]], compute)
     }
 
-    /// As [`Table::get_or_compute`], of a value that gets these tags, see [`Table::set_tagged`].
-    /// They are taken before it is computed: if one is invalidated meanwhile, the value is
-    /// returned, but missing for who asks next.
+    /// As [`Table::get_or_compute`], with tags for the value: see [`Table::set_tagged`]. Their
+    /// handles are taken before it is computed: if a tag is invalidated meanwhile, the value is
+    /// returned, and the next that asks finds it missing.
     ///
     /// # Errors
     /// As [`Table::get_or_compute`] and [`Table::tags`].
     ///
     /// # Crash
     /// As [`Table::get_or_compute`].
-    pub fn get_or_compute_tagged<E: From<Error> + Display>(
+    pub fn get_or_compute_tagged<V: AsRef<[u8]>>(
         &self,
-        key: &[u8],
+        key: impl AsRef<[u8]>,
         options: LeaseOptions,
         tags: &[impl AsRef<[u8]>],
-        compute: impl FnOnce() -> Result<Vec<u8>, E>,
+        compute: impl FnOnce() -> Result<V, BoxError>,
+    ) -> Result<Vec<u8>> {
+        let compute = || compute().map_err(Stopped::Compute);
+        let outcome = self.try_get_or_compute(key, options, tags, compute);
+        outcome.map_err(|stopped| match stopped {
+            Stopped::Table(error) => error,
+            Stopped::Compute(source) => Error::Compute { source },
+        })
+    }
+
+    /// As [`Table::get_or_compute_tagged`], with errors of a type of the caller's.
+    ///
+    /// # Errors
+    /// Those of `compute`, as they are; the others as [`Table::get_or_compute_tagged`].
+    ///
+    /// # Crash
+    /// As [`Table::get_or_compute`].
+    pub fn try_get_or_compute<V: AsRef<[u8]>, E: From<Error> + Display>(
+        &self,
+        key: impl AsRef<[u8]>,
+        options: LeaseOptions,
+        tags: &[impl AsRef<[u8]>],
+        compute: impl FnOnce() -> Result<V, E>,
     ) -> Result<Vec<u8>, E> {
+        let (key, compute) = (key.as_ref(), || Ok(compute()?.as_ref().to_vec()));
         loop {
             match self.get_or_lease(key, options) {
                 Ok(Leased::Hit(value) | Leased::Stale { value, lease: None }) => return Ok(value),

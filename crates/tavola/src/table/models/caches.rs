@@ -58,7 +58,7 @@ fn never_stale(key: Key) -> Look {
             let found = |_, found: Option<&[u8]>| found.iter().for_each(|found| look(found));
             t.get_many(&[key], found).expect("no damage");
         } else {
-            let found = t.get(&key).expect("no damage");
+            let found = t.get(key).expect("no damage");
             found.iter().for_each(|found| look(found));
         }
     })
@@ -77,7 +77,7 @@ fn a_key_is_read_while_it_is_evicted() {
         beside(&table, vec![write], looks);
         quietly(|| {
             assert_eq!(
-                table.get(&OTHER).unwrap().as_deref().map(version_of),
+                table.get(OTHER).unwrap().as_deref().map(version_of),
                 Some(3)
             )
         });
@@ -96,7 +96,7 @@ fn a_key_is_read_while_it_goes_and_comes_back() {
         });
         let looks = vec![never_stale(KEY), never_stale(KEY)];
         beside(&table, vec![write], looks);
-        quietly(|| assert_eq!(table.get(&KEY).unwrap().as_deref().map(version_of), Some(4)));
+        quietly(|| assert_eq!(table.get(KEY).unwrap().as_deref().map(version_of), Some(4)));
     });
 }
 
@@ -145,7 +145,7 @@ fn long(version: u8) -> Vec<u8> {
 
 fn set_long(table: &Table, number: u64, version: u8) {
     table
-        .set(&number.to_le_bytes(), &long(version))
+        .set(number.to_le_bytes(), long(version))
         .expect("room in a cache");
 }
 
@@ -162,7 +162,7 @@ fn full() -> Arc<Table> {
 fn whole(number: u64) -> Look {
     let mut last = 0;
     Box::new(move |t| {
-        let Some(found) = t.get(&number.to_le_bytes()).expect("no damage") else {
+        let Some(found) = t.get(number.to_le_bytes()).expect("no damage") else {
             return;
         };
         assert_eq!(found, long(found[0]), "a torn value");
@@ -243,7 +243,7 @@ fn a_reader_dies_while_it_notes_that() {
     dying(
         300,
         || cache(|t| set(t, &KEY, 1)),
-        |t| (0..2).for_each(|_| assert!(t.get(&KEY).unwrap().is_some())),
+        |t| (0..2).for_each(|_| assert!(t.get(KEY).unwrap().is_some())),
         || vec![never_missing([KEY])],
     );
 }

@@ -163,13 +163,13 @@ fn in_an_insert_and_a_removal() {
             let comes = keys[1];
             move |t| {
                 set(t, &comes, 1);
-                t.remove(&comes).unwrap();
+                t.remove(comes).unwrap();
             }
         },
         move || {
             let comes = keys[1];
             let look = move |t: &Table| {
-                if let Some(found) = t.get(&comes).unwrap() {
+                if let Some(found) = t.get(comes).unwrap() {
                     assert_eq!(version_of(&found), 1);
                 }
             };
@@ -241,14 +241,14 @@ fn in_a_touch_to_the_past_and_what_follows() {
         expiry::mortal,
         |t| {
             let past = crate::Expiry::After(std::time::Duration::ZERO);
-            assert!(t.touch(&expiry::KEY, past).unwrap());
-            assert!(t.add(&expiry::KEY, &value(2)).unwrap());
+            assert!(t.touch(expiry::KEY, past).unwrap());
+            assert!(t.add(expiry::KEY, value(2)).unwrap());
         },
         || {
             let mut last = 0;
             let look = move |t: &Table| {
                 // The old value, nothing, the new one.
-                let now = match t.get(&expiry::KEY).unwrap() {
+                let now = match t.get(expiry::KEY).unwrap() {
                     Some(found) => 2 * version_of(&found) - 1,
                     None => 2,
                 };
@@ -311,8 +311,8 @@ fn in_large_values() {
     let large = |version: u8| vec![version; 20_000 + usize::from(version) * 8];
     dying(
         300,
-        move |t| t.set(b"k", &large(1)).unwrap(),
-        move |t| (2..4).for_each(|version| t.set(b"k", &large(version)).unwrap()),
+        move |t| t.set(b"k", large(1)).unwrap(),
+        move |t| (2..4).for_each(|version| t.set(b"k", large(version)).unwrap()),
         move || {
             vec![Box::new(move |t| {
                 let found = t

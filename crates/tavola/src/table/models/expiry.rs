@@ -24,7 +24,7 @@ const OTHER: u32 = 200;
 
 fn set_with(table: &Table, key: &[u8], version: u8, expiry: Expiry) {
     let attributes = Attributes { expiry, flags: 7 };
-    let stored = table.set_with(key, &value(version), attributes);
+    let stored = table.set_with(key, value(version), attributes);
     stored.expect("room");
 }
 
@@ -62,7 +62,7 @@ pub(super) fn search_home(table: &Table) {
 /// A reader of a key that is missing or has one of these versions; seen once, it stays.
 fn comes(key: Key, versions: &'static [u8]) -> Look {
     let mut seen = None;
-    Box::new(move |t| match t.get(&key).unwrap().as_deref() {
+    Box::new(move |t| match t.get(key).unwrap().as_deref() {
         None => assert_eq!(seen, None, "seen, and not any more"),
         Some(found) => {
             let now = version_of(found);
@@ -77,20 +77,20 @@ pub(super) fn goes(key: Key, hint: Option<Hint>, version: u8) -> Look {
     let mut gone = false;
     Box::new(move |t| {
         let by_uid = hint.map(|hint| t.get_by_uid(hint).unwrap());
-        for found in by_uid.into_iter().chain([t.get(&key).unwrap()]) {
+        for found in by_uid.into_iter().chain([t.get(key).unwrap()]) {
             match found {
                 Some(found) => assert!(!gone && version_of(&found) == version),
                 None => gone = true,
             }
         }
-        gone |= t.ttl(&key).unwrap().is_none();
+        gone |= t.ttl(key).unwrap().is_none();
     })
 }
 
 /// A reader of the entry of a key that is there throughout, with a time that somebody gave it.
 pub(super) fn entries() -> Look {
     Box::new(|t| {
-        let entry = t.get_entry(&KEY).unwrap();
+        let entry = t.get_entry(KEY).unwrap();
         let entry = entry.expect("a key that is there throughout");
         version_of(&entry.value);
         match entry.attributes.expiry {
@@ -104,7 +104,7 @@ pub(super) fn entries() -> Look {
 /// Adds the field, changes it in place, and says that the key is to stay.
 pub(super) fn touches(table: &Table) {
     for expiry in [LASTING, Expiry::After(2 * HOUR), Expiry::Never] {
-        assert!(table.touch(&KEY, expiry).unwrap());
+        assert!(table.touch(KEY, expiry).unwrap());
     }
 }
 
@@ -114,7 +114,7 @@ fn of_two_that_add_an_expired_key_one_wins() {
         let table = table(|t| expired(t, &KEY));
         let add = |version: u8| -> Write {
             Box::new(move |t| {
-                if t.add(&KEY, &value(version)).unwrap() {
+                if t.add(KEY, value(version)).unwrap() {
                     assert_eq!(t.incr(b"added", 1).unwrap(), 1, "two have added it");
                 }
             })
@@ -159,12 +159,12 @@ fn touches_tear_no_large_value() {
     let large = |version: u8| vec![version; 20_000 + usize::from(version) * 8];
     explore(300, move || {
         let table = table(|t| {
-            t.set(b"another", &large(1)).unwrap();
-            t.set(&KEY, &large(1)).unwrap();
+            t.set(b"another", large(1)).unwrap();
+            t.set(KEY, large(1)).unwrap();
         });
-        let replace: Write = Box::new(move |t| t.set(&KEY, &large(2)).unwrap());
+        let replace: Write = Box::new(move |t| t.set(KEY, large(2)).unwrap());
         let look = move |t: &Table| {
-            let found = t.get(&KEY).unwrap();
+            let found = t.get(KEY).unwrap();
             let found = found.expect("a key that is there throughout");
             assert_eq!(found, large(found[0]), "a torn value");
         };
@@ -180,11 +180,11 @@ fn touches_tear_no_large_value() {
 fn a_touch_to_the_past_ends_a_key_for_good() {
     explore(400, || {
         let table = table(mortal);
-        let hint = quietly(|| table.uid_of(&KEY).unwrap());
-        let end: Write = Box::new(|t| assert!(t.touch(&KEY, PAST).unwrap()));
+        let hint = quietly(|| table.uid_of(KEY).unwrap());
+        let end: Write = Box::new(|t| assert!(t.touch(KEY, PAST).unwrap()));
         let renew = || -> Write {
             Box::new(|t| {
-                let before = t.get_and_touch(&KEY, LASTING).unwrap();
+                let before = t.get_and_touch(KEY, LASTING).unwrap();
                 if let Some(entry) = before {
                     assert_eq!((version_of(&entry.value), entry.attributes.flags), (1, 7));
                 }
@@ -192,7 +192,7 @@ fn a_touch_to_the_past_ends_a_key_for_good() {
         };
         let looks = vec![goes(KEY, hint, 1), goes(KEY, hint, 1)];
         beside(&table, vec![end, renew(), renew()], looks);
-        quietly(|| assert_eq!(table.get(&KEY).unwrap(), None));
+        quietly(|| assert_eq!(table.get(KEY).unwrap(), None));
     });
 }
 
@@ -205,13 +205,13 @@ fn the_value_that_is_told_is_the_one_touched() {
         let renew: Write = {
             let told = Arc::clone(&told);
             Box::new(move |t| {
-                let entry = t.get_and_touch(&KEY, LASTING).unwrap().unwrap();
+                let entry = t.get_and_touch(KEY, LASTING).unwrap().unwrap();
                 *told.lock().unwrap() = version_of(&entry.value);
             })
         };
         let overwrite: Write = Box::new(|t| set(t, &KEY, 2));
         beside(&table, vec![renew, overwrite], vec![never_missing([KEY])]);
-        let is_mortal = quietly(|| table.ttl(&KEY).unwrap() != Some(Expiry::Never));
+        let is_mortal = quietly(|| table.ttl(KEY).unwrap() != Some(Expiry::Never));
         assert_eq!(is_mortal, *told.lock().unwrap() == 2);
     });
 }
@@ -253,17 +253,17 @@ fn what_comes_in_the_place_of_the_expired_is_told_apart() {
             set(t, b"another", 4);
         });
         let write: Write = Box::new(move |t| {
-            assert!(t.touch(&even, PAST).unwrap());
+            assert!(t.touch(even, PAST).unwrap());
             search_home(t);
             set_with(t, &odd, 3, PAST);
-            assert!(t.add(&odd, &value(5)).unwrap());
+            assert!(t.add(odd, value(5)).unwrap());
             set_with(t, &even, 4, PAST);
-            assert!(!t.remove(&even).unwrap());
+            assert!(!t.remove(even).unwrap());
             set(t, &odd, 9);
         });
         let looks = move |t: &Table| {
             for (key, versions) in [(even, &[2][..]), (odd, &[5, 9])] {
-                if let Some(found) = t.get(&key).unwrap() {
+                if let Some(found) = t.get(key).unwrap() {
                     assert!(versions.contains(&version_of(&found)));
                 }
             }
@@ -277,12 +277,12 @@ fn what_comes_in_the_place_of_the_expired_is_told_apart() {
 fn a_uid_of_the_expired_is_told_apart() {
     explore(400, || {
         let table = table(mortal);
-        let hint = quietly(|| table.uid_of(&KEY).unwrap().unwrap());
+        let hint = quietly(|| table.uid_of(KEY).unwrap().unwrap());
         let write: Write = Box::new(move |t| {
-            assert!(t.touch(&KEY, PAST).unwrap());
-            assert_eq!(t.uid_of(&KEY).unwrap(), None);
-            assert!(!t.remove(&KEY).unwrap());
-            let other = t.set_uid(b"other", &value(3)).unwrap();
+            assert!(t.touch(KEY, PAST).unwrap());
+            assert_eq!(t.uid_of(KEY).unwrap(), None);
+            assert!(!t.remove(KEY).unwrap());
+            let other = t.set_uid(b"other", value(3)).unwrap();
             assert_eq!(other.uid(), hint.uid());
         });
         let by_number: Look = Box::new(move |t| {
@@ -306,10 +306,10 @@ fn a_search_that_ends_knows_of_keys_behind_it() {
         let table = table(|t| {
             set(t, &behind, 1);
             set_with(t, &KEY, 1, PAST);
-            assert!(!t.remove(&KEY).unwrap());
+            assert!(!t.remove(KEY).unwrap());
             search(t, BUCKETS - 4);
         });
-        let touch: Write = Box::new(move |t| assert!(t.touch(&behind, PAST).unwrap()));
+        let touch: Write = Box::new(move |t| assert!(t.touch(behind, PAST).unwrap()));
         let end: Write = Box::new(|t| search(t, BUCKETS - 4));
         beside(&table, vec![touch, end], Vec::new());
         assert!(quietly(|| may_expire(region(&table).shard(0))));
@@ -327,7 +327,7 @@ fn a_search_that_ends_knows_of_keys_moved_past_it() {
     let table = table(|t| {
         crowd.fill(t);
         crowd.push_away(t, 2);
-        assert!(t.touch(&crowd.moved, LASTING).unwrap());
+        assert!(t.touch(crowd.moved, LASTING).unwrap());
     });
     assert!(crowd.is_away(&table));
     search(&table, BUCKETS - 4);

@@ -140,7 +140,7 @@ fn the_page_of_a_merged_segment_is_used_again() {
         let write: Write = Box::new(|t| {
             tend()(t);
             // As large as a page, and empty slots to whoever takes it for a segment still.
-            t.set(b"large", &[0; 16_000]).unwrap();
+            t.set(b"large", [0; 16_000]).unwrap();
         });
         beside(&table, vec![write], vec![never_missing(left.to_vec())]);
     });
@@ -201,8 +201,8 @@ fn what_is_written_goes_where_a_split_has_led_the_key() {
             for key in [high, low] {
                 set(t, &key, WORDS);
                 set(t, &key, WORDS + 1);
-                assert!(t.remove(&key).unwrap());
-                assert!(t.add(&key, &super::value(WORDS + 2)).unwrap());
+                assert!(t.remove(key).unwrap());
+                assert!(t.add(key, super::value(WORDS + 2)).unwrap());
             }
         });
         beside(&table, vec![split, write], vec![]);
@@ -224,12 +224,12 @@ fn a_root_goes_and_comes() {
         let come_and_go: Write = Box::new(move |t| {
             for version in 1..3 {
                 set(t, &key, version);
-                assert!(t.remove(&key).unwrap());
+                assert!(t.remove(key).unwrap());
             }
             set(t, &key, 3);
         });
         let look = Box::new(move |t: &Table| {
-            if let Some(found) = t.get(&key).unwrap() {
+            if let Some(found) = t.get(key).unwrap() {
                 super::version_of(&found);
             }
         });

@@ -108,7 +108,7 @@ fn of_who_fills() {
         vec![asks(&counted), asks(&counted)]
     };
     dying(false, others, move |t| {
-        let value = t.get(&KEY).unwrap().expect("one has computed it");
+        let value = t.get(KEY).unwrap().expect("one has computed it");
         let by_the_dead = u32::from(value == b"the dead one's");
         assert_eq!(by_the_dead + computed.load(Ordering::Relaxed), 1);
     });
@@ -117,13 +117,13 @@ fn of_who_fills() {
 #[test]
 fn of_who_fails() {
     let asks = || -> Write {
-        Box::new(|t| {
-            match t.get_or_compute(&KEY, options(), || Ok::<_, Error>(b"value".to_vec())) {
+        Box::new(
+            |t| match t.get_or_compute(KEY, options(), || Ok(b"value".to_vec())) {
                 Ok(value) => assert_eq!(value, b"value"),
                 Err(Error::NotComputed { why, .. }) => assert_eq!(why, "why"),
                 Err(error) => panic!("{error}"),
-            }
-        })
+            },
+        )
     };
     dying(true, move || vec![asks(), asks()], |_| ());
 }

@@ -20,9 +20,9 @@ pub(super) fn options() -> LeaseOptions {
 pub(super) fn asks(computed: &Arc<W32>) -> Write {
     let computed = Arc::clone(computed);
     Box::new(move |t| {
-        let value = t.get_or_compute(&KEY, options(), || {
+        let value = t.get_or_compute(KEY, options(), || {
             quietly(|| computed.fetch_add(1, Ordering::Relaxed));
-            Ok::<_, Error>(b"value".to_vec())
+            Ok(b"value".to_vec())
         });
         let value = value.expect("room, and no failure");
         assert!([&b"value"[..], b"the dead one's"].contains(&&value[..]));
@@ -43,7 +43,7 @@ fn of_three_one_computes() {
 /// One that ends the lease without a value, if it wins it.
 fn gives_up(failed: bool) -> Write {
     Box::new(move |t| {
-        if let Leased::Won(lease) = t.get_or_lease(&KEY, options()).unwrap() {
+        if let Leased::Won(lease) = t.get_or_lease(KEY, options()).unwrap() {
             match failed {
                 true => assert!(lease.fail(HOUR, b"why").unwrap()),
                 false => drop(lease),
@@ -68,17 +68,17 @@ fn when_one_fails_the_others_are_told() {
     explore(400, || {
         let table = table(|_| ());
         let asks = || -> Write {
-            Box::new(|t| {
-                match t.get_or_compute(&KEY, options(), || Ok::<_, Error>(b"value".to_vec())) {
+            Box::new(
+                |t| match t.get_or_compute(KEY, options(), || Ok(b"value".to_vec())) {
                     Ok(value) => assert_eq!(value, b"value"),
                     Err(Error::NotComputed { why, .. }) => assert_eq!(why, "why"),
                     Err(error) => panic!("{error}"),
-                }
-            })
+                },
+            )
         };
         beside(&table, vec![gives_up(true), asks(), asks()], Vec::new());
         quietly(|| {
-            let told = table.get_or_lease(&KEY, options()).unwrap();
+            let told = table.get_or_lease(KEY, options()).unwrap();
             assert!(matches!(told, Leased::Hit(_) | Leased::Failed { .. }));
         });
     });
@@ -89,14 +89,14 @@ fn a_stale_value_is_computed_anew_by_one() {
     explore(400, || {
         let table = table(|t| {
             let old = crate::Attributes::ttl(HOUR);
-            t.set_with(&KEY, b"old", old).unwrap();
+            t.set_with(KEY, b"old", old).unwrap();
         });
         let computed = Arc::new(W32::new(0));
         let asks = || -> Write {
             let computed = Arc::clone(&computed);
             Box::new(move |t| {
                 let options = options().stale(2 * HOUR);
-                match t.get_or_lease(&KEY, options).unwrap() {
+                match t.get_or_lease(KEY, options).unwrap() {
                     Leased::Hit(value) => assert_eq!(value, b"new"),
                     Leased::Stale { value, lease } => {
                         assert_eq!(value, b"old");
@@ -111,7 +111,7 @@ fn a_stale_value_is_computed_anew_by_one() {
         };
         beside(&table, vec![asks(), asks(), asks()], Vec::new());
         assert_eq!(computed.load(Ordering::Relaxed), 1);
-        assert_eq!(quietly(|| table.get(&KEY)).unwrap().unwrap(), b"new");
+        assert_eq!(quietly(|| table.get(KEY)).unwrap().unwrap(), b"new");
     });
 }
 
@@ -144,17 +144,17 @@ fn what_was_computed_before_a_removal_does_not_stay() {
                 let source = Arc::clone(&source);
                 Box::new(move |t| {
                     let now = || source.load(Ordering::Acquire).to_le_bytes().to_vec();
-                    let read = || Ok::<_, Error>(now());
-                    t.get_or_compute(&KEY, options(), read).unwrap();
+                    let read = || Ok(now());
+                    t.get_or_compute(KEY, options(), read).unwrap();
                 })
             };
             let changed = Arc::clone(&source);
             let changes: Write = Box::new(move |t: &Table| {
                 changed.store(2, Ordering::Release);
-                t.remove(&KEY).unwrap();
+                t.remove(KEY).unwrap();
             });
             beside(&table, vec![asks(), changes, asks()], Vec::new());
-            let found = quietly(|| table.get(&KEY)).unwrap();
+            let found = quietly(|| table.get(KEY)).unwrap();
             assert!(found.is_none_or(|value| value == 2u32.to_le_bytes()));
             quietly(|| drop(held));
         });

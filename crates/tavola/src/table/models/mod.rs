@@ -45,11 +45,12 @@ use crate::region::Region;
 use crate::sync::{Ordering, W32};
 #[cfg(feature = "shuttle")]
 use schedules::{
-    explore, explore_fully, explore_until, open_but, open_pages, open_up, quietly, run_once, thread,
+    explore, explore_fully, explore_until, late, open_but, open_pages, open_up, quietly, run_once,
+    thread,
 };
 use std::sync::Arc;
 #[cfg(not(feature = "shuttle"))]
-use threads::{explore, open_but, open_pages, open_up, quietly, thread};
+use threads::{explore, late, open_but, open_pages, open_up, quietly, thread};
 
 /// Numbers of keys that the models seek, tried first: Miri would take long to try a million others.
 #[rustfmt::skip]
@@ -217,5 +218,5 @@ fn keys_where(count: usize, is_so: impl Fn(&Hash) -> bool) -> Vec<Key> {
 }
 
 fn set(table: &Table, key: &[u8], version: u8) {
-    table.set(key, &value(version)).expect("room");
+    table.set(key, value(version)).expect("room");
 }

@@ -57,13 +57,13 @@ impl Crowd {
     /// Sets and removes a seventh key that belongs to A: the moved one makes room for it.
     pub(super) fn push_away(&self, table: &Table, version: u8) {
         set(table, &self.a[6], version);
-        assert!(table.remove(&self.a[6]).unwrap());
+        assert!(table.remove(self.a[6]).unwrap());
     }
 
     /// The same with a seventh key that belongs to C, which is full by then.
     pub(super) fn push_home(&self, table: &Table, version: u8) {
         set(table, &self.c[6], version);
-        assert!(table.remove(&self.c[6]).unwrap());
+        assert!(table.remove(self.c[6]).unwrap());
     }
 }
 
@@ -120,7 +120,7 @@ fn the_key_is_moved_there_and_back() {
     let table = table(|t| crowd.fill(t));
     set(&table, &crowd.a[6], 2);
     assert!(crowd.is_away(&table));
-    assert!(table.remove(&crowd.a[6]).unwrap());
+    assert!(table.remove(crowd.a[6]).unwrap());
     set(&table, &crowd.c[6], 2);
     assert!(!crowd.is_away(&table));
 }

@@ -41,7 +41,7 @@ fn large(version: u8) -> Vec<u8> {
 fn writes() -> Write {
     Box::new(|t| {
         for (key, version) in [(b"one", 1), (b"two", 1), (b"two", 2)] {
-            t.set(key, &large(version)).expect("room");
+            t.set(key, large(version)).expect("room");
         }
     })
 }

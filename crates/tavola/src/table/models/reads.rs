@@ -44,7 +44,7 @@ fn of_a_key_that_comes_and_goes_into_a_buffer() {
         let reads = move || -> Look {
             let mut out = Vec::with_capacity(64);
             Box::new(move |t| {
-                let there = t.get_into(&key, &mut out).unwrap();
+                let there = t.get_into(key, &mut out).unwrap();
                 assert_ne!(there, out.is_empty(), "{out:?}");
             })
         };
@@ -52,7 +52,7 @@ fn of_a_key_that_comes_and_goes_into_a_buffer() {
             &table,
             vec![Box::new(move |t| {
                 for version in 2..6 {
-                    assert!(t.remove(&key).unwrap());
+                    assert!(t.remove(key).unwrap());
                     set(t, &key, version);
                 }
             })],
@@ -70,7 +70,7 @@ fn of_a_key_that_comes_and_goes_to_a_slice() {
         let reads = move || -> Look {
             Box::new(move |t| {
                 let mut out = [0; 64];
-                let found = t.get_to_slice(&key, &mut out).unwrap();
+                let found = t.get_to_slice(key, &mut out).unwrap();
                 let len = found.unwrap_or(0);
                 if found.is_some() {
                     version_of(&out[..len]);
@@ -82,7 +82,7 @@ fn of_a_key_that_comes_and_goes_to_a_slice() {
             &table,
             vec![Box::new(move |t| {
                 for version in 2..6 {
-                    assert!(t.remove(&key).unwrap());
+                    assert!(t.remove(key).unwrap());
                     set(t, &key, version);
                 }
             })],
@@ -101,7 +101,7 @@ fn of_a_word_whose_block_goes_to_another() {
         let reads = move || -> Look {
             Box::new(move |t| {
                 for (key, parity) in [(goes, 0), (comes, 1)] {
-                    if let Some(found) = t.get(&key).unwrap() {
+                    if let Some(found) = t.get(key).unwrap() {
                         assert_eq!(version_of(&found) % 2, parity, "another key's value");
                     }
                 }
@@ -112,10 +112,10 @@ fn of_a_word_whose_block_goes_to_another() {
             vec![Box::new(move |t| {
                 for version in [WORDS + 2, WORDS + 6] {
                     set(t, &goes, version);
-                    assert!(t.remove(&goes).unwrap());
+                    assert!(t.remove(goes).unwrap());
                     set(t, &comes, version + 1);
                     set(t, &comes, version + 3);
-                    assert!(t.remove(&comes).unwrap());
+                    assert!(t.remove(comes).unwrap());
                     set(t, &goes, version);
                 }
             })],
@@ -137,9 +137,9 @@ fn of_a_key_whose_block_goes_to_others() {
             &table,
             vec![Box::new(move |t| {
                 for version in [4, 6] {
-                    assert!(t.remove(&goes).unwrap());
+                    assert!(t.remove(goes).unwrap());
                     set(t, &comes, version + 1);
-                    assert!(t.remove(&comes).unwrap());
+                    assert!(t.remove(comes).unwrap());
                     set(t, &goes, version);
                 }
             })],
@@ -147,7 +147,7 @@ fn of_a_key_whose_block_goes_to_others() {
                 never_missing([stays]),
                 Box::new(move |t| {
                     for (key, parity) in [(goes, 0), (comes, 1)] {
-                        if let Some(found) = t.get(&key).unwrap() {
+                        if let Some(found) = t.get(key).unwrap() {
                             assert_eq!(version_of(&found) % 2, parity, "another key's value");
                         }
                     }
@@ -172,9 +172,9 @@ fn of_a_large_value_that_is_replaced() {
     explore(500, || {
         let table = table(|t| {
             // There is a slab for each size: no page of a value becomes one, which Miri forbids.
-            t.set(b"a", &large(1)).unwrap();
-            t.set(b"b", &large(3)).unwrap();
-            t.set(b"k", &large(1)).unwrap();
+            t.set(b"a", large(1)).unwrap();
+            t.set(b"b", large(3)).unwrap();
+            t.set(b"k", large(1)).unwrap();
         });
         let look = |t: &Table| {
             let found = t.get(b"k").unwrap();
@@ -182,7 +182,7 @@ fn of_a_large_value_that_is_replaced() {
             assert_eq!(found, large(found[0]), "a torn value");
         };
         let replace: Write =
-            Box::new(|t| (2..6).for_each(|version| t.set(b"k", &large(version)).unwrap()));
+            Box::new(|t| (2..6).for_each(|version| t.set(b"k", large(version)).unwrap()));
         beside(&table, vec![replace], vec![Box::new(look), Box::new(look)]);
     });
 }
@@ -199,12 +199,12 @@ fn of_a_missing_key_find_nothing() {
                 for version in 2..5 {
                     set(t, &comes, version);
                     set(t, &stays, version);
-                    assert!(t.remove(&comes).unwrap());
+                    assert!(t.remove(comes).unwrap());
                 }
             })],
             vec![
                 never_missing([stays]),
-                Box::new(move |t| assert_eq!(t.get(&never).unwrap(), None)),
+                Box::new(move |t| assert_eq!(t.get(never).unwrap(), None)),
                 Box::new(move |t| {
                     t.get_many(&[comes, stays], |i, found| match (i, found) {
                         (0, None) => {}

@@ -6,6 +6,7 @@
 
 use crate::layout::PAGE;
 use crate::region::Region;
+pub(super) use crate::sync::late::late;
 use crate::sync::model::ignore;
 pub(super) use crate::sync::model::quietly;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};

@@ -18,7 +18,7 @@ fn tags(table: &Table, names: &[&str]) -> Tags {
 
 fn set_tagged(table: &Table, key: &[u8], version: u8, tags: &Tags) {
     let none = Attributes::default();
-    let stored = table.set_tagged(key, &value(version), none, tags);
+    let stored = table.set_tagged(key, value(version), none, tags);
     stored.expect("room");
 }
 
@@ -35,12 +35,12 @@ fn invalidate(table: &Table, name: &str) -> bool {
 fn what_is_invalidated_is_gone_for_good() {
     explore(600, || {
         let table = table(tagged);
-        let hint = quietly(|| table.uid_of(&KEY).unwrap());
+        let hint = quietly(|| table.uid_of(KEY).unwrap());
         let end = |name| -> Write { Box::new(move |t| assert!(invalidate(t, name))) };
         let renew: Write = Box::new(|t| assert_eq!(tags(t, &["one", "two"]).len(), 2));
         let looks = vec![goes(KEY, hint, 1), goes(KEY, hint, 1)];
         beside(&table, vec![end("one"), end("two"), renew], looks);
-        quietly(|| assert_eq!(table.get(&KEY).unwrap(), None));
+        quietly(|| assert_eq!(table.get(KEY).unwrap(), None));
     });
 }
 
@@ -60,7 +60,7 @@ fn what_was_made_before_never_shows() {
         let late: Write = Box::new(move |t| set_tagged(t, &KEY, 2, &before));
         let look: Look = Box::new(move |t| {
             let was_over = quietly(|| is_over.load(Ordering::SeqCst)) == 1;
-            if let Some(found) = t.get(&KEY).unwrap() {
+            if let Some(found) = t.get(KEY).unwrap() {
                 assert!(!was_over || version_of(&found) == 3);
             }
         });
@@ -101,7 +101,7 @@ fn a_key_is_there_while_its_tags_are_moved() {
         };
         let before = quietly(|| places(&table));
         let look: Look = Box::new(|t| {
-            let found = t.get(&KEY).unwrap();
+            let found = t.get(KEY).unwrap();
             version_of(&found.expect("a key that is there throughout"));
         });
         beside(&table, vec![tend()], vec![look, never_missing([KEY])]);

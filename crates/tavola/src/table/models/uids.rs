@@ -10,7 +10,7 @@ use crate::sync::Ordering;
 const KEY: &[u8; 8] = b"the key!";
 
 fn set_uid(table: &Table, key: &[u8], version: u8) -> Hint {
-    table.set_uid(key, &value(version)).expect("room")
+    table.set_uid(key, value(version)).expect("room")
 }
 
 fn hint(table: &Table, key: &[u8]) -> Hint {
@@ -62,7 +62,7 @@ fn both_ways_agree_while_it_is_set_by_uid() {
         let hint = hint(&table, KEY);
         let write: Write = Box::new(move |t| {
             for version in 2..4 {
-                assert!(t.set_by_uid(hint, &value(version)).unwrap());
+                assert!(t.set_by_uid(hint, value(version)).unwrap());
             }
         });
         beside(&table, vec![write], vec![both_ways(hint)]);
@@ -132,7 +132,7 @@ pub(super) fn sparse(table: &Table) {
         set_uid(table, &key, 1);
     });
     keys.step_by(2).for_each(|key| {
-        table.remove(&key).expect("no error");
+        table.remove(key).expect("no error");
     });
 }
 
@@ -187,7 +187,7 @@ fn an_item_that_is_moved_is_found_by_its_uid() {
         let (_, last) = keys[2];
         let write: Write = Box::new(move |t| {
             for version in 2..4 {
-                assert!(t.set_by_uid(last, &value(version)).unwrap());
+                assert!(t.set_by_uid(last, value(version)).unwrap());
             }
         });
         let looks = vec![all_both_ways(keys.clone()), all_both_ways(keys.clone())];
@@ -220,7 +220,7 @@ pub(super) fn both_ways_by_what_it_has() -> Look {
 pub(super) fn change(table: &Table) {
     set(table, KEY, 2);
     let hint = table.uid_of(KEY).unwrap().unwrap();
-    assert!(table.set_by_uid(hint, &value(3)).unwrap());
+    assert!(table.set_by_uid(hint, value(3)).unwrap());
 }
 
 /// Other keys get uids, by both ways, and lose them.
@@ -246,7 +246,7 @@ pub(super) fn a_full_chunk(table: &Table) {
 #[cfg(feature = "shuttle")]
 pub(super) fn add_and_give_a_chunk(table: &Table) {
     set_uid(table, b"more", 1);
-    assert!(table.remove(&5u64.to_le_bytes()).unwrap());
+    assert!(table.remove(5u64.to_le_bytes()).unwrap());
     assert!(table.remove(b"more").unwrap());
     set_uid(table, b"one", 1);
     set_uid(table, b"two", 1);

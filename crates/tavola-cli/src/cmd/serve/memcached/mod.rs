@@ -16,6 +16,7 @@ use tavola_server::memcached::{Protocol, VERSION};
 use super::place::{self, Place};
 use super::plan::{Plan, TablePlan, Voice};
 use super::{at_least_one, running};
+use crate::args;
 use crate::error::CliError;
 use extended::Extended;
 
@@ -129,6 +130,9 @@ pub struct Flags {
     /// The table [default: memcached- and the port, or the name of the Unix socket]
     #[arg(long, value_name = "NAME")]
     table: Option<OsString>,
+    /// Use a table of another user, too, where everybody may make files, as in /tmp
+    #[arg(long)]
+    any_owner: bool,
     /// Listen beyond this machine without TLS or without asking who comes
     #[arg(long)]
     insecure: bool,
@@ -239,6 +243,7 @@ impl Flags {
         for stray in &self.strays {
             eprintln!("{NAME}: {} is no flag and has no effect", stray.display());
         }
+        args::set_any_owner(self.any_owner);
         let has_udp = self.idle.udp_port != Port::None;
         let plan = self.plan()?;
         if has_udp {

@@ -1,0 +1,152 @@
+//! Signed numbers, as decimal text. Counters from 0 up, which are changed in place, are in
+//! `counter`.
+
+use super::Table;
+use super::attributes::Attributes;
+use super::how::Beside;
+use crate::error::{Error, Result};
+
+/// How [`Table::add_number_with`] treats a missing key and a sum of 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NumberOptions {
+    /// What a key gets that was missing; any other keeps its own.
+    pub attributes: Attributes,
+    /// Removes the key if the sum is 0.
+    pub remove_zero: bool,
+}
+
+impl Table {
+    /// Adds to a signed number and returns the sum. A missing key counts as 0 and is created.
+    ///
+    /// The value is decimal text, such as `-3`; that of a counter ([`Table::incr`]) is a number,
+    /// too.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// assert_eq!(table.add_number("balance", -3)?, -3);
+    /// assert_eq!(table.add_number("balance", 10)?, 7);
+    /// assert_eq!(table.get("balance")?.as_deref(), Some(&b"7"[..]));
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotACounter`] if the value is no decimal number of 64 bits with sign;
+    /// [`Error::BadOption`] if the sum is none. Otherwise as [`Table::set`].
+    ///
+    /// # Crash
+    /// Killed before it returned: added once, or not at all.
+    pub fn add_number(&self, key: impl AsRef<[u8]>, by: i64) -> Result<i64> {
+        self.add_number_with(key, by, NumberOptions::default())
+    }
+
+    /// As [`Table::add_number`], with attributes for a key that is created, and the choice to
+    /// remove a key whose number becomes 0.
+    ///
+    /// # Errors
+    /// As [`Table::add_number`].
+    ///
+    /// # Crash
+    /// As [`Table::add_number`].
+    pub fn add_number_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        by: i64,
+        options: NumberOptions,
+    ) -> Result<i64> {
+        let core = self.core()?;
+        let stamping = core.keeping(options.attributes)?;
+        let mut sum = by;
+        core.update(key.as_ref(), Beside(Some(&stamping)), |old| {
+            let number = old.map_or(Some(0), signed).ok_or(Error::NotACounter)?;
+            sum = number.checked_add(by).ok_or_else(too_far)?;
+            let is_removed = sum == 0 && options.remove_zero;
+            Ok((!is_removed).then(|| sum.to_string().into_bytes()))
+        })?;
+        Ok(sum)
+    }
+}
+
+/// The number that decimal text stands for.
+fn signed(text: &[u8]) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    // Else `+5` would be one.
+    digits.first().filter(|first| first.is_ascii_digit())?;
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+#[cold]
+fn too_far() -> Error {
+    Error::BadOption {
+        option: "by",
+        why: "the sum has more than 63 bits".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn table() -> Table {
+        Table::options().max_size(1 << 20).private().unwrap()
+    }
+
+    #[test]
+    fn numbers_go_below_zero_and_back() {
+        let table = table();
+        assert_eq!(table.add_number("n", -5).unwrap(), -5);
+        assert_eq!(table.get("n").unwrap().unwrap(), b"-5");
+        assert_eq!(table.add_number("n", 5).unwrap(), 0);
+        assert_eq!(table.get("n").unwrap().unwrap(), b"0");
+        table.incr("counter", 7).unwrap();
+        assert_eq!(table.add_number("counter", -9).unwrap(), -2);
+    }
+
+    #[test]
+    fn a_sum_of_zero_removes_the_key_if_asked() {
+        let table = table();
+        let options = NumberOptions {
+            remove_zero: true,
+            attributes: Attributes::ttl(Duration::from_secs(60)).with_flags(9),
+        };
+        assert_eq!(table.add_number_with("n", 2, options).unwrap(), 2);
+        let has = table.get_entry("n").unwrap().unwrap().attributes;
+        assert_eq!(has.flags, 9);
+        assert!(matches!(has.expiry, crate::Expiry::After(_)));
+        assert_eq!(table.add_number_with("n", -2, options).unwrap(), 0);
+        assert!(!table.contains("n").unwrap());
+        assert_eq!(table.add_number_with("n", 0, options).unwrap(), 0);
+        assert!(!table.contains("n").unwrap());
+    }
+
+    #[test]
+    fn what_is_no_number_stays_as_it_is() {
+        let table = table();
+        for text in [
+            "",
+            "-",
+            "x",
+            "+5",
+            " 5",
+            "5 ",
+            "9223372036854775808",
+            "1.5",
+            "--1",
+        ] {
+            table.set("n", text).unwrap();
+            let outcome = table.add_number("n", 1);
+            assert!(matches!(outcome, Err(Error::NotACounter)), "{text:?}");
+            assert_eq!(table.get("n").unwrap().unwrap(), text.as_bytes());
+        }
+        for (most, by) in [(i64::MAX, 1), (i64::MIN, -1)] {
+            table.set("n", most.to_string()).unwrap();
+            let outcome = table.add_number("n", by);
+            assert!(matches!(outcome, Err(Error::BadOption { .. })));
+            assert_eq!(
+                table.get("n").unwrap().unwrap(),
+                most.to_string().as_bytes()
+            );
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Lines of pages fit in a window.
+
+use super::tree::{Finding, Tree};
+
+const MAX_COLUMNS: usize = 100;
+
+/// Pages that are wider, a list that only shrinks: an entry without a wide line goes.
+const WIDE: [&str; 8] = [
+    "ARCHITECTURE.md",
+    "crates/tavola-bench/src/compare/page/assets/vendor/README.md",
+    "data/README.md",
+    "docs/internals/concurrency.md",
+    "docs/internals/format.md",
+    "docs/internals/performance.md",
+    "docs/internals/protocol.md",
+    "docs/internals/testing.md",
+];
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let pages = tree
+        .files()
+        .iter()
+        .filter(|file| file.has_extension(&["md"]));
+    for page in pages {
+        let wide = page.lines().filter_map(|(line, text)| {
+            let columns = text.chars().count();
+            let message = format!("{columns} columns; {MAX_COLUMNS} is the most");
+            (columns > MAX_COLUMNS).then(|| page.finding(line, message))
+        });
+        let wide: Vec<Finding> = wide.collect();
+        match (WIDE.contains(&page.path.as_str()), wide.is_empty()) {
+            (true, true) => findings.push(page.finding(1, "has no wide line; remove it from WIDE")),
+            (true, false) => {}
+            (false, _) => findings.extend(wide),
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_found(path: &str, text: &str) -> Vec<usize> {
+        let findings = check(&Tree::of(&[(path, text)]));
+        findings.iter().map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn narrow_pages_pass() {
+        assert!(lines_found("a.md", &"é".repeat(100)).is_empty());
+        assert!(lines_found("a.rs", &"y".repeat(101)).is_empty());
+    }
+
+    #[test]
+    fn a_wide_line_is_found() {
+        let text = format!("x\n{}\n| {} |\n", "y".repeat(101), "z".repeat(101));
+        assert_eq!(lines_found("a.md", &text), [2, 3]);
+    }
+
+    #[test]
+    fn a_page_of_the_list_is_wide() {
+        assert!(lines_found(WIDE[0], &"y".repeat(101)).is_empty());
+        assert_eq!(lines_found(WIDE[0], "narrow"), [1]);
+    }
+}
