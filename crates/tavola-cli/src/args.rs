@@ -5,14 +5,18 @@ use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::rc::Rc;
 use std::sync::{Once, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use tavola::{Attributes, Expiry, Options, Table, Tags};
+use tavola::{Attributes, CasOutcome, CasToken, Expiry, Options, Table, Tags};
 
 use crate::error::CliError;
+use crate::kind::Kind;
+use crate::session::{self, Right};
 use crate::{output, units};
 
 static ANY_OWNER: OnceLock<bool> = OnceLock::new();
@@ -61,29 +65,115 @@ impl TableArg {
         &self.name
     }
 
-    /// For a command that only looks: needs no right to write, and can damage nothing.
-    pub fn open_to_read(&self) -> Result<Table, CliError> {
+    /// Opens the table to read it: needs no right to write, and can damage nothing.
+    pub fn open_to_read(&self) -> Result<Rc<Table>, CliError> {
         warn_of(&self.name);
-        Ok(options().open_read_only(&self.name)?)
+        session::open(&self.name, Right::Read, || {
+            options().open_read_only(&self.name)
+        })
     }
 
-    /// For a command that changes what is there.
-    pub fn open_existing(&self) -> Result<Table, CliError> {
-        warn_of(&self.name);
-        self.limited(options().open_existing(&self.name)?)
+    /// Opens the table to change what is there.
+    pub fn open_existing(&self) -> Result<Rc<Table>, CliError> {
+        self.open_to_write(|| options().open_existing(&self.name))
     }
 
-    /// For a command that stores something: makes the table when it is not there.
-    pub fn open_or_create(&self) -> Result<Table, CliError> {
-        warn_of(&self.name);
-        self.limited(options().open(&self.name)?)
+    /// Opens the table to store something, and makes it if it is missing.
+    pub fn open_or_create(&self) -> Result<Rc<Table>, CliError> {
+        self.open_to_write(|| options().open(&self.name))
     }
 
-    fn limited(&self, table: Table) -> Result<Table, CliError> {
-        if self.lock_timeout.is_some() {
+    fn open_to_write(
+        &self,
+        open: impl Fn() -> tavola::Result<Table>,
+    ) -> Result<Rc<Table>, CliError> {
+        warn_of(&self.name);
+        let table = session::open(&self.name, Right::Write, open)?;
+        if self.lock_timeout.is_some() || session::is_active() {
             table.set_lock_timeout(self.lock_timeout)?;
         }
         Ok(table)
+    }
+
+    /// Opens the table to read its keys. Refuses a log or a queue, which has none.
+    pub fn keys_to_read(&self) -> Result<Rc<Table>, CliError> {
+        self.with_keys(self.open_to_read()?)
+    }
+
+    /// Opens the table to change its keys, as [`TableArg::keys_to_read`].
+    pub fn keys_existing(&self) -> Result<Rc<Table>, CliError> {
+        self.with_keys(self.open_existing()?)
+    }
+
+    /// Opens or makes the table to store keys in it, as [`TableArg::keys_to_read`].
+    pub fn keys_or_create(&self) -> Result<Rc<Table>, CliError> {
+        self.with_keys(self.open_or_create()?)
+    }
+
+    fn with_keys(&self, table: Rc<Table>) -> Result<Rc<Table>, CliError> {
+        match Kind::of(&table)?.other_command(&self.label()) {
+            Some(why) => Err(CliError::Sentence(why)),
+            None => Ok(table),
+        }
+    }
+}
+
+/// The table a command works on, or all of them.
+#[derive(clap::Args)]
+pub struct TablesArg {
+    /// The table: a name, or a path if it has a / in it. Without one: all tables
+    #[arg(value_name = "TABLE")]
+    name: Option<OsString>,
+    /// Wait so long at most for a lock that another process holds, and then fail
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, hide_short_help = true)]
+    lock_timeout: Option<Duration>,
+}
+
+impl TablesArg {
+    /// Returns all tables of the directory.
+    pub fn all() -> Result<Vec<TableArg>, CliError> {
+        let names = tavola::names::list()?.into_iter();
+        let name = |path: PathBuf| match path.file_name() {
+            Some(name) => name.to_os_string(),
+            None => path.into_os_string(),
+        };
+        Ok(names.map(|path| TableArg::named(name(path))).collect())
+    }
+
+    /// Returns whether a table is named.
+    pub fn is_one(&self) -> bool {
+        self.name.is_some()
+    }
+
+    /// Calls `work` for the table, or for each of all. Of all, an error does not keep it from the
+    /// others; the exit code is the worst of them.
+    pub fn each(
+        &self,
+        mut work: impl FnMut(&TableArg) -> Result<ExitCode, CliError>,
+    ) -> Result<ExitCode, CliError> {
+        let with_timeout = |table: TableArg| TableArg {
+            lock_timeout: self.lock_timeout,
+            ..table
+        };
+        if let Some(name) = &self.name {
+            return work(&with_timeout(TableArg::named(name.clone())));
+        }
+        let mut worst = ExitCode::SUCCESS;
+        for table in TablesArg::all()? {
+            match work(&with_timeout(table)) {
+                // Dropped since it was listed.
+                Err(CliError::Table(tavola::Error::NotFound { .. })) => {}
+                Ok(ExitCode::SUCCESS) => {}
+                Ok(code) if worst == ExitCode::SUCCESS => worst = code,
+                Ok(_) => {}
+                Err(error) if error.is_broken_pipe() => return Err(error),
+                Err(error) => {
+                    eprintln!("tavola: {error}");
+                    worst = ExitCode::from(crate::ERROR);
+                }
+            }
+        }
+        Ok(worst)
     }
 }
 
@@ -113,6 +203,19 @@ pub struct Notation {
 }
 
 impl Notation {
+    /// Keys are written as they are.
+    #[cfg(test)]
+    pub fn plain() -> Notation {
+        Notation {
+            hex: false,
+            base64: false,
+        }
+    }
+
+    pub fn is_plain(&self) -> bool {
+        !self.hex && !self.base64
+    }
+
     /// The bytes of a key that was given as an argument.
     pub fn read(&self, text: &OsStr) -> Result<Vec<u8>, CliError> {
         let (notation, bytes) = match (self.hex, self.base64) {
@@ -153,21 +256,67 @@ fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Reads the time after which a key expires. A time of 0 is refused.
+pub fn parse_ttl(text: &str) -> Result<Duration, String> {
+    match units::parse_time(text)? {
+        Duration::ZERO => Err(
+            "a time of 0 would remove the key at once; leave the option out, or run 'tavola del'"
+                .to_string(),
+        ),
+        time => Ok(time),
+    }
+}
+
+/// Reads a date in UTC, such as 2030-01-31T18:00:00Z, or @ and the seconds since 1970.
+fn parse_date(text: &str) -> Result<SystemTime, String> {
+    let date = match text.strip_prefix('@') {
+        Some(seconds) => seconds
+            .parse()
+            .ok()
+            .and_then(|seconds| UNIX_EPOCH.checked_add(Duration::from_secs(seconds))),
+        None if text.len() == "2030-01-31".len() => {
+            humantime::parse_rfc3339_weak(&format!("{text}T00:00:00")).ok()
+        }
+        None => humantime::parse_rfc3339_weak(text).ok(),
+    };
+    let date = date.ok_or_else(|| {
+        format!("'{text}' is not a date; write 2030-01-31, 2030-01-31T18:00:00Z or @1900000000")
+    })?;
+    match date > SystemTime::now() {
+        true => Ok(date),
+        false => Err(format!(
+            "{text} is in the past; to remove the key, run 'tavola del'"
+        )),
+    }
+}
+
 /// What a key gets beside its value.
 #[derive(clap::Args)]
 pub struct AttributeArgs {
-    /// How long the key is there, from now on: 90, 1.5s, 250ms, 2h, 7d [default: the table's]
-    #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
+    /// Expire the key after this time: 90, 1.5s, 250ms, 2h, 7d [default: the table's]
+    #[arg(long, value_name = "TIME", value_parser = parse_ttl)]
     ttl: Option<Duration>,
-    /// A number kept with the value, for the user's own use
+    /// Expire the key at this date, in UTC: 2030-01-31, 2030-01-31T18:00:00Z, @1900000000
+    #[arg(long, value_name = "DATE", value_parser = parse_date, conflicts_with = "ttl")]
+    expires: Option<SystemTime>,
+    /// A number kept with the value, for your own use
     #[arg(long, value_name = "N", default_value_t = 0)]
     flags: u32,
 }
 
 impl AttributeArgs {
+    pub fn has_flags(&self) -> bool {
+        self.flags != 0
+    }
+
     pub fn attributes(&self) -> Attributes {
+        let expiry = match (self.ttl, self.expires) {
+            (Some(ttl), _) => Expiry::After(ttl),
+            (None, Some(date)) => Expiry::At(date),
+            (None, None) => Expiry::Default,
+        };
         Attributes {
-            expiry: self.ttl.map_or(Expiry::Default, Expiry::After),
+            expiry,
             flags: self.flags,
         }
     }
@@ -189,6 +338,68 @@ impl TagArgs {
     }
 }
 
+/// What a key must have to be changed.
+#[derive(clap::Args)]
+pub struct Expected {
+    /// Only if the key has this value
+    #[arg(
+        long,
+        value_name = "VALUE",
+        conflicts_with = "if_token",
+        allow_hyphen_values = true
+    )]
+    if_value: Option<OsString>,
+    /// Only if the key has this token, as 'tavola get --token' prints it
+    #[arg(long, value_name = "TOKEN", value_parser = parse_token)]
+    if_token: Option<CasToken>,
+}
+
+impl Expected {
+    pub fn is_given(&self) -> bool {
+        self.if_value.is_some() || self.if_token.is_some()
+    }
+
+    /// Calls `change` with the token that the key must have, if the key has the expected value.
+    /// Retries if the key is changed meanwhile.
+    pub fn attempt(
+        &self,
+        table: &Table,
+        key: &[u8],
+        change: impl Fn(&Table, CasToken) -> tavola::Result<CasOutcome>,
+    ) -> Result<CasOutcome, CliError> {
+        if let Some(token) = self.if_token {
+            return Ok(change(table, token)?);
+        }
+        let expected = self.if_value.as_deref().unwrap_or_default().as_bytes();
+        loop {
+            let Some((value, token)) = table.get_with_token(key)? else {
+                return Ok(CasOutcome::Missing);
+            };
+            if value != expected {
+                return Ok(CasOutcome::Changed);
+            }
+            match change(table, token)? {
+                CasOutcome::Changed => {}
+                outcome => return Ok(outcome),
+            }
+        }
+    }
+}
+
+/// Writes a token as [`parse_token`] reads it.
+pub fn token_text(token: CasToken) -> String {
+    format!("{:016x}", token.0)
+}
+
+fn parse_token(text: &str) -> Result<CasToken, String> {
+    let number = u64::from_str_radix(text, 16)
+        .ok()
+        .filter(|_| text.len() == 16);
+    number
+        .map(CasToken)
+        .ok_or_else(|| format!("'{text}' is not a token; 'tavola get --token' prints one"))
+}
+
 /// Where a value comes from.
 #[derive(clap::Args)]
 pub struct ValueArg {
@@ -201,7 +412,7 @@ pub struct ValueArg {
 }
 
 impl ValueArg {
-    /// The bytes of the value, exactly as they stand there.
+    /// Returns the bytes of the value, exactly as they were given.
     pub fn read(self) -> Result<Vec<u8>, CliError> {
         match (self.value, self.file) {
             (_, Some(path)) if path == Path::new("-") => read_standard_input(),
@@ -215,6 +426,9 @@ impl ValueArg {
 }
 
 fn read_standard_input() -> Result<Vec<u8>, CliError> {
+    if session::reads_standard_input() {
+        return Err(CliError::NoInput { wanted: "value" });
+    }
     let mut value = Vec::new();
     let read = io::stdin().lock().read_to_end(&mut value);
     read.map_err(|source| CliError::Read {
@@ -240,10 +454,7 @@ mod tests {
 
     #[test]
     fn keys_are_taken_as_they_are_unless_a_notation_is_named() {
-        let raw = Notation {
-            hex: false,
-            base64: false,
-        };
+        let raw = Notation::plain();
         let odd = OsStr::from_bytes(b"\xff\n");
         assert_eq!(raw.read(odd).unwrap(), b"\xff\n");
         assert_eq!(raw.write(b"x"), None);

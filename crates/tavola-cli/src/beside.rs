@@ -1,4 +1,4 @@
-//! The logs beside a table, as `stat`, `top` and the exporter report them.
+//! The logs and queues beside a table, as `stat`, `top` and the exporter report them.
 
 use tavola::{Error, LogStats, Overload, Table};
 
@@ -14,6 +14,47 @@ pub fn logs(table: &Table) -> Result<Vec<(String, LogStats)>, Error> {
             Ok((name, stats))
         })
         .collect()
+}
+
+/// The number of elements in a queue.
+pub struct Depth {
+    /// The name of the pool, empty for one in a file of its own.
+    pub pool: String,
+    pub queue: String,
+    pub elements: u64,
+}
+
+/// The most queues of a pool that are reported.
+const MOST_QUEUES: usize = 100;
+
+/// Returns the depth of the queues in a table's file. The first queue of a pool, which has all
+/// elements at the beginning, is left out if there are others.
+pub fn depths(table: &Table) -> Result<Vec<Depth>, Error> {
+    let mut depths = Vec::new();
+    for name in table.queue_pools()? {
+        let pool = table.queue_pool(&name)?;
+        let queues = pool.queues();
+        let first = usize::from(queues.len() > 1);
+        for queue in queues.into_iter().skip(first).take(MOST_QUEUES) {
+            depths.push(Depth {
+                elements: pool.queue(&queue)?.len() as u64,
+                pool: name.clone(),
+                queue,
+            });
+        }
+    }
+    Ok(depths)
+}
+
+impl Depth {
+    /// Returns the queue in words: `queue 'jobs'`, or `queue 'jobs' of 'pool'`.
+    pub fn label(&self) -> String {
+        let queue = printable(self.queue.as_bytes());
+        match self.pool.is_empty() {
+            true => format!("queue '{queue}'"),
+            false => format!("queue '{queue}' of '{}'", printable(self.pool.as_bytes())),
+        }
+    }
 }
 
 /// The name of a log, quoted; one in a file of its own has none.

@@ -10,10 +10,10 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::error::CliError;
 use crate::{args, cmd};
 
-/// One key-value table that every process on this machine sits at
+/// Shared-memory key-value store and cache
 ///
-/// A table is a file in shared memory. Every process of every language reads and writes it at
-/// once, without a server; any of them may be killed at any instant.
+/// A table is a file in shared memory. Any number of processes read and write it at the same
+/// time, without a server, and any of them may be killed at any moment.
 #[derive(Parser)]
 #[command(
     name = "tavola",
@@ -33,30 +33,46 @@ struct Cli {
 const AFTER: &str = "\
 A table's NAME is a file in TAVOLA_DIR (if unset, a private directory in /dev/shm);
 a name with a / in it is a path. Write -- before a key or value that begins with '-'.
-Exit codes: 0 found or done; 1 missing, or something needs attention; 2 error.
+Exit codes: 0 found or done; 1 missing, or something needs attention; 2 error. Commands
+that run a program pass on its exit code if it fails.
 
 Begin with:
   tavola tour                                   see it all work in ten seconds
-  tavola set sessions alice '{\"cart\":3}'        makes the table when it is not there
+  tavola set sessions alice '{\"cart\":3}'        makes the table if it is missing
   tavola get sessions alice
   tavola COMMAND --help                         examples for each command";
 
-/// What can be asked of `tavola`; each variant is a file in `cmd/`.
+/// The commands of `tavola`; each variant is a file in `cmd/`.
 #[derive(Subcommand)]
 pub enum Command {
     Create(cmd::create::Args),
     Get(cmd::get::Args),
     Set(cmd::set::Args),
     Add(cmd::add::Args),
+    Replace(cmd::replace::Args),
+    Append(cmd::append::Args),
+    Prepend(cmd::prepend::Args),
+    Swap(cmd::swap::Args),
+    Take(cmd::take::Args),
+    Cas(cmd::cas::Args),
+    Update(cmd::update::Args),
+    #[command(visible_alias = "rm")]
     Del(cmd::del::Args),
+    Exists(cmd::exists::Args),
     Incr(cmd::incr::Args),
     Decr(cmd::decr::Args),
     Ttl(cmd::ttl::Args),
+    #[command(visible_alias = "expire")]
     Touch(cmd::touch::Args),
     Invalidate(cmd::invalidate::Args),
     Compute(cmd::compute::Args),
+    #[command(visible_alias = "keys")]
     Ls(cmd::ls::Args),
+    Count(cmd::count::Args),
+    Clear(cmd::clear::Args),
+    Rename(cmd::rename::Args),
     Stat(cmd::stat::Args),
+    Status(cmd::status::Args),
     Top(cmd::top::Args),
     Serve(cmd::serve::Args),
     Memcached(cmd::serve::memcached::Flags),
@@ -69,21 +85,36 @@ pub enum Command {
     Dump(cmd::dump::Args),
     Load(cmd::load::Args),
     Drop(cmd::drop::Args),
+    Lock(cmd::lock::Args),
+    Queue(cmd::queue::Args),
     Log(cmd::log::Args),
     Doctor(cmd::doctor::Args),
+    Shell(cmd::shell::Args),
+    Batch(cmd::batch::Args),
+    Help(cmd::help::Args),
     Tour(cmd::tour::Args),
     Completions(cmd::completions::Args),
     Man(cmd::man::Args),
+    #[command(name = "__complete", hide = true)]
+    Complete(cmd::complete::Args),
 }
 
 impl Command {
-    /// Does what was asked; the exit code tells found or done from missing.
+    /// Runs the command. The exit code says whether something was missing.
     pub fn run(self) -> Result<ExitCode, CliError> {
         match self {
             Command::Create(args) => cmd::create::run(args),
             Command::Get(args) => cmd::get::run(args),
             Command::Set(args) => cmd::set::run(args),
             Command::Add(args) => cmd::add::run(args),
+            Command::Replace(args) => cmd::replace::run(args),
+            Command::Append(args) => cmd::append::run(args),
+            Command::Prepend(args) => cmd::prepend::run(args),
+            Command::Swap(args) => cmd::swap::run(args),
+            Command::Take(args) => cmd::take::run(args),
+            Command::Cas(args) => cmd::cas::run(args),
+            Command::Update(args) => cmd::update::run(args),
+            Command::Exists(args) => cmd::exists::run(args),
             Command::Del(args) => cmd::del::run(args),
             Command::Incr(args) => cmd::incr::run(args),
             Command::Decr(args) => cmd::decr::run(args),
@@ -92,7 +123,11 @@ impl Command {
             Command::Invalidate(args) => cmd::invalidate::run(args),
             Command::Compute(args) => cmd::compute::run(args),
             Command::Ls(args) => cmd::ls::run(args),
+            Command::Count(args) => cmd::count::run(args),
+            Command::Clear(args) => cmd::clear::run(args),
+            Command::Rename(args) => cmd::rename::run(args),
             Command::Stat(args) => cmd::stat::run(args),
+            Command::Status(args) => cmd::status::run(args),
             Command::Top(args) => cmd::top::run(args),
             Command::Serve(args) => cmd::serve::run(args),
             Command::Memcached(flags) => flags.run(),
@@ -105,24 +140,38 @@ impl Command {
             Command::Dump(args) => cmd::dump::run(args),
             Command::Load(args) => cmd::load::run(args),
             Command::Drop(args) => cmd::drop::run(args),
+            Command::Lock(args) => cmd::lock::run(args),
+            Command::Queue(args) => cmd::queue::run(args),
             Command::Log(args) => cmd::log::run(args),
             Command::Doctor(args) => cmd::doctor::run(args),
+            Command::Help(args) => cmd::help::run(args),
             Command::Tour(args) => cmd::tour::run(args),
             Command::Completions(args) => cmd::completions::run(args),
+            Command::Shell(args) => cmd::shell::run(args),
+            Command::Batch(args) => cmd::batch::run(args),
+            Command::Complete(args) => cmd::complete::run(args),
             Command::Man(args) => cmd::man::run(args),
         }
     }
 }
 
 /// The overview: every command belongs to exactly one group.
-const GROUPS: [(&str, &[&str]); 8] = [
+const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Keys and values",
         &[
             "get",
             "set",
             "add",
+            "replace",
+            "append",
+            "prepend",
+            "swap",
+            "take",
+            "cas",
+            "update",
             "del",
+            "exists",
             "incr",
             "decr",
             "ttl",
@@ -131,13 +180,26 @@ const GROUPS: [(&str, &[&str]); 8] = [
             "compute",
         ],
     ),
-    ("Tables", &["create", "ls", "stat", "set-capacity", "drop"]),
-    ("Watching", &["top", "exporter"]),
+    (
+        "Tables",
+        &[
+            "create",
+            "ls",
+            "count",
+            "stat",
+            "set-capacity",
+            "clear",
+            "rename",
+            "drop",
+        ],
+    ),
+    ("Watching", &["status", "top", "exporter"]),
     ("Over sockets", &["serve", "memcached"]),
     ("In and out", &["copy", "dump", "load"]),
-    ("Lines", &["log"]),
+    ("Locks, queues, logs", &["lock", "queue", "log"]),
     ("Care", &["check", "compact", "maintain", "doctor"]),
-    ("See for yourself", &["tour", "completions", "man"]),
+    ("Many commands", &["shell", "batch"]),
+    ("Help", &["help", "tour", "completions", "man"]),
 ];
 
 /// The whole description of the arguments; help, completions and man pages come from it.
@@ -176,14 +238,64 @@ pub fn parse() -> Result<Command, clap::Error> {
     Ok(cli.command)
 }
 
-/// Says where the benchmarks are when they are asked for here.
-fn with_hint(usage: clap::Error) -> clap::Error {
-    match usage.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) if name == "bench" => {
-            command().error(ErrorKind::InvalidSubcommand, NO_BENCH)
-        }
-        _ => usage,
+/// Names of commands elsewhere, in other programs and stores, and what does the same here.
+const ELSEWHERE: [(&[&str], &str); 22] = [
+    (&["put", "store", "hset"], "set"),
+    (&["fetch", "read", "cat", "mget"], "get"),
+    (&["gets"], "get --token"),
+    (&["setnx", "insert", "create-key"], "add"),
+    (&["delete", "unlink", "remove"], "del"),
+    (&["getset"], "swap"),
+    (&["getdel", "pop-key"], "take"),
+    (&["pexpire", "persist", "set-ttl"], "touch"),
+    (&["list", "scan", "tables", "show"], "ls"),
+    (&["dbsize", "len", "length"], "count"),
+    (
+        &["flush", "flushall", "flush_all", "flushdb", "truncate"],
+        "clear",
+    ),
+    (&["mv", "move"], "rename"),
+    (&["cp", "backup", "snapshot"], "copy"),
+    (&["export", "save"], "dump"),
+    (&["import", "restore"], "load"),
+    (&["stats", "info"], "stat"),
+    (&["monitor"], "top"),
+    (&["flock"], "lock"),
+    (&["push", "rpush", "enqueue"], "queue push"),
+    (&["pop", "lpop", "dequeue"], "queue pop"),
+    (&["fsck", "verify", "repair"], "check"),
+    (&["destroy", "rmtable", "delete-table"], "drop"),
+];
+
+/// Says what to use instead of a command that is not here.
+pub fn with_hint(usage: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(name)) = usage.get(ContextKind::InvalidSubcommand) else {
+        return usage;
+    };
+    if name == "bench" {
+        return command().error(ErrorKind::InvalidSubcommand, NO_BENCH);
     }
+    let here = ELSEWHERE.iter().find(|(names, _)| names.contains(&&**name));
+    let why = match (here, with_these_letters(name)) {
+        (Some((_, here)), _) => format!("there is no command '{name}'; 'tavola {here}' does that"),
+        (None, Some(near)) => format!("there is no command '{name}'; did you mean '{near}'?"),
+        (None, None) => return usage,
+    };
+    command().error(ErrorKind::InvalidSubcommand, why)
+}
+
+/// Returns the command with the same letters in another order.
+fn with_these_letters(name: &str) -> Option<String> {
+    let sorted = |name: &str| {
+        let mut letters: Vec<u8> = name.bytes().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let (command, letters) = (command(), sorted(name));
+    let mut names = command.get_subcommands().map(clap::Command::get_name);
+    names
+        .find(|name| sorted(name) == letters)
+        .map(str::to_string)
 }
 
 #[cfg(test)]

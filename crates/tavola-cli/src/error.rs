@@ -36,11 +36,21 @@ pub enum CliError {
     },
     /// A load that stopped half-way; what came before is in the table.
     Partial { loaded: u64, source: Box<CliError> },
+    /// A program that the command ran has failed; its exit code is passed on.
+    Command { sentence: String, code: u8 },
     /// A cause only one command knows, as its own sentence.
     Sentence(String),
 }
 
 impl CliError {
+    /// Returns the exit code of the whole command.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            CliError::Command { code, .. } => *code,
+            _ => crate::ERROR,
+        }
+    }
+
     /// Whether the reader of standard output has gone away, which is no failure of ours.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, CliError::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)
@@ -112,7 +122,9 @@ impl fmt::Display for CliError {
                     "{source} (stopped here; the first {loaded} entries are loaded)"
                 )
             }
-            CliError::Sentence(sentence) => f.write_str(sentence),
+            CliError::Sentence(sentence) | CliError::Command { sentence, .. } => {
+                f.write_str(sentence)
+            }
         }
     }
 }

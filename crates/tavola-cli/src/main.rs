@@ -5,12 +5,16 @@
 //!   the server, which takes memcached's flags as `tavola-memcached` or `tavola memcached`.
 //! - [`args`]: arguments that several commands share: tables, keys, values.
 //! - [`output`], [`units`], [`progress`]: bytes, JSON, sizes and bars on their way out.
+//! - [`pattern`], [`kind`]: which keys are meant; what a file of tables holds.
+//! - [`lines`]: commands one a line, of a shell or a batch.
+//! - [`session`]: tables that a shell or a batch keeps open; [`command`]: programs that are run.
 //! - [`stream`]: the three formats of `dump` and `load`.
 //! - [`health`]: what `doctor` looks at.
 //! - [`interrupt`]: Ctrl-C ends a command in good order.
 //! - [`error`]: everything that can go wrong, as sentences.
 //!
-//! Exit codes: 0 found or done, 1 missing (or something needs attention), 2 error.
+//! Exit codes: 0 found or done, 1 missing (or something needs attention), 2 error. Commands that
+//! run a program pass on its exit code if it fails.
 
 #![forbid(unsafe_code)]
 
@@ -18,11 +22,17 @@ mod args;
 mod beside;
 mod cli;
 mod cmd;
+mod command;
 mod error;
 mod health;
 mod interrupt;
+mod kind;
+mod lines;
 mod output;
+mod owner;
+mod pattern;
 mod progress;
+mod session;
 mod stream;
 mod units;
 
@@ -76,7 +86,7 @@ fn ended(program: &str, ended: Result<ExitCode, CliError>) -> ExitCode {
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{program}: {error}");
-            ExitCode::from(ERROR)
+            ExitCode::from(error.exit_code())
         }
     }
 }

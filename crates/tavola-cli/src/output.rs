@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
+use crate::session;
 use crate::stream::letter_of;
 
 /// Buffered standard output that knows whether a person looks at it.
@@ -30,10 +31,11 @@ impl Output {
         self.on_terminal
     }
 
-    /// Writes bytes as they are, and a newline only where a person would miss it.
+    /// Writes bytes as they are. On a terminal, and between the results of a session, a newline
+    /// follows.
     pub fn value(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         self.out.write_all(bytes)?;
-        if self.on_terminal {
+        if self.on_terminal || session::is_active() {
             self.out.write_all(b"\n")?;
         }
         Ok(())
@@ -43,6 +45,12 @@ impl Output {
     pub fn line(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), CliError> {
         self.out.write_all(bytes.as_ref())?;
         Ok(self.out.write_all(b"\n")?)
+    }
+
+    /// Writes bytes as they are, and an end of them.
+    pub fn ended(&mut self, bytes: &[u8], end: u8) -> Result<(), CliError> {
+        self.out.write_all(bytes)?;
+        Ok(self.out.write_all(&[end])?)
     }
 
     /// Writes a key on a line of its own: so that a script can read it back ([`escaped`]), without

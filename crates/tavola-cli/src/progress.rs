@@ -1,8 +1,11 @@
-//! Progress bars on standard error, for people only: never in a pipe, a file or a log.
+//! Progress on standard error: bars on a terminal, elsewhere a line now and then.
 
 use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::units::count;
 
 const BYTES: &str = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 const BYTES_OPEN: &str = "{spinner} {bytes}, {bytes_per_sec}";
@@ -19,6 +22,41 @@ pub fn over_bytes(total: Option<u64>) -> ProgressBar {
 /// A bar over keys written out.
 pub fn over_keys(total: u64) -> ProgressBar {
     bar(ProgressBar::new(total), ENTRIES)
+}
+
+/// Lines on standard error while work lasts, if that is no terminal: for logs.
+pub struct Lasting {
+    done: &'static str,
+    since: Instant,
+    every: Duration,
+}
+
+impl Lasting {
+    /// `done` says what is done with entries: `loaded`, `written`.
+    pub fn new(done: &'static str) -> Lasting {
+        Lasting {
+            done,
+            since: Instant::now(),
+            every: Duration::from_secs(10),
+        }
+    }
+
+    /// Says how many entries are done, if it is time to.
+    pub fn tick(&mut self, entries: u64) {
+        if let Some(line) = self.line(entries)
+            && !io::stderr().is_terminal()
+        {
+            eprintln!("tavola: {line}");
+        }
+    }
+
+    fn line(&mut self, entries: u64) -> Option<String> {
+        if self.since.elapsed() < self.every {
+            return None;
+        }
+        self.since = Instant::now();
+        Some(format!("{} entries {} so far", count(entries), self.done))
+    }
 }
 
 fn bar(bar: ProgressBar, template: &str) -> ProgressBar {
@@ -38,5 +76,14 @@ mod tests {
         for template in [BYTES, BYTES_OPEN, ENTRIES] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
+    }
+
+    #[test]
+    fn a_line_comes_when_it_is_time() {
+        let mut lasting = Lasting::new("loaded");
+        assert_eq!(lasting.line(1), None);
+        lasting.every = Duration::ZERO;
+        let line = lasting.line(1_200_000);
+        assert_eq!(line.as_deref(), Some("1,200,000 entries loaded so far"));
     }
 }

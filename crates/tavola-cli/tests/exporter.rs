@@ -420,6 +420,7 @@ fn the_dashboard_asks_for_what_is_there() {
     let shell = Shell::new();
     let _table = used_cache(&shell);
     shell.run(["log", "create", "events"]).ok();
+    shell.run(["queue", "create", "jobs"]).ok();
     make_damaged(&shell, "broken");
     let page = Exporter::start(&shell, &[]).page();
     let there: BTreeSet<&String> = page.samples.keys().map(|(name, _)| name).collect();
@@ -476,4 +477,15 @@ fn an_address_that_others_reach_is_refused_unless_that_is_meant() {
     let _ = child.kill();
     let _ = child.wait();
     assert!(line.starts_with("serving http://0.0.0.0:"), "{line}");
+}
+
+#[test]
+fn the_depth_of_queues_is_there() {
+    let shell = Shell::new();
+    shell.run(["queue", "create", "q"]).ok();
+    shell.run(["queue", "push", "q", "a", "b"]).ok();
+    let exporter = Exporter::start(&shell, &["q"]);
+    let (_, page) = exporter.get("/metrics");
+    let line = "tavola_queue_elements{table=\"q\",pool=\"\",queue=\"jobs\"} 2\n";
+    assert!(page.contains(line), "{page}");
 }

@@ -6,10 +6,28 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 41] = [
     "get",
     "set",
     "add",
+    "replace",
+    "append",
+    "prepend",
+    "swap",
+    "take",
+    "cas",
+    "update",
+    "exists",
+    "count",
+    "clear",
+    "rename",
+    "help",
+    "invalidate",
+    "lock",
+    "queue",
+    "shell",
+    "batch",
+    "status",
     "del",
     "incr",
     "decr",
@@ -107,6 +125,13 @@ fn there_is_a_man_page_for_every_command() {
             page.contains(".SH NAME") && page.contains(".SH EXAMPLES"),
             "{command}"
         );
+        for section in ["\"EXIT STATUS\"", "ENVIRONMENT", "FILES"] {
+            assert!(
+                page.contains(&format!(".SH {section}\n")),
+                "{command}: {page}"
+            );
+        }
+        assert!(page.contains("TAVOLA_DIR"), "{command}");
     }
     assert!(pages.join("tavola.1").exists());
     assert!(pages.join("tavola-memcached.1").exists());

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
-use shell::Shell;
+use shell::{Shell, wait_until};
 
 #[test]
 fn set_makes_the_table_and_get_finds_the_value() {
@@ -127,12 +127,16 @@ fn several_keys_come_in_their_order_and_a_missing_one_is_told() {
     shell.run(["set", "t", "a", "1"]).ok();
     shell.run(["set", "t", "c", "3"]).ok();
     assert_eq!(shell.run(["get", "t", "c", "a"]).ok(), b"3\n1\n");
-    assert_eq!(shell.run(["get", "t", "a", "b", "c"]).missing(), b"1\n3\n");
+    assert_eq!(
+        shell.run(["get", "t", "a", "b", "c"]).missing(),
+        b"1\n(missing)\n3\n"
+    );
     let out = shell.run(["get", "t", "a", "b", "c", "--json"]).missing();
     let lines: Vec<serde_json::Value> = String::from_utf8(out)
         .unwrap()
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
+        .map(without_attributes)
         .collect();
     let expected = [
         json!({"key": "a", "value": "1"}),
@@ -142,13 +146,21 @@ fn several_keys_come_in_their_order_and_a_missing_one_is_told() {
     assert_eq!(lines, expected);
 }
 
+/// What `get --json` prints, without token, flags and time to live.
+fn without_attributes(mut line: serde_json::Value) -> serde_json::Value {
+    for name in ["token", "flags", "ttl_ms"] {
+        line.as_object_mut().unwrap().remove(name);
+    }
+    line
+}
+
 #[test]
 fn json_says_when_bytes_are_not_text() {
     let shell = Shell::new();
     shell.feed(["set", "t", "--hex", "ff"], b"\xfe\xfd").ok();
     let ran = shell.run(["get", "t", "--hex", "ff", "--json"]);
     assert_eq!(
-        ran.json(),
+        without_attributes(ran.json()),
         json!({"key_base64": "/w==", "value_base64": "/v0="})
     );
 }
@@ -341,7 +353,8 @@ fn a_full_table_is_told_and_stays_usable() {
 #[test]
 fn keys_expire_are_touched_and_keep_their_flags() {
     let shell = Shell::new();
-    shell.run(["set", "t", "gone", "x", "--ttl", "0"]).ok();
+    shell.run(["set", "t", "gone", "x", "--ttl", "1ms"]).ok();
+    wait_until(|| shell.run(["exists", "t", "gone"]).code == 1);
     assert!(shell.run(["get", "t", "gone"]).missing().is_empty());
     assert!(shell.run(["ttl", "t", "gone"]).missing().is_empty());
     shell.run(["touch", "t", "gone", "--never"]).missing();
@@ -444,7 +457,8 @@ fn a_new_counter_gets_a_time_and_another_keeps_its_own() {
     assert!(left("down").is_some() && left("from").is_some());
     assert_eq!(count(&["incr", "t", "plain"]), "1\n");
     assert_eq!(shell.run(["ttl", "t", "plain"]).text(), "never\n");
-    assert_eq!(count(&["incr", "t", "short", "9", "--ttl", "0"]), "9\n");
+    assert_eq!(count(&["incr", "t", "short", "9", "--ttl", "1ms"]), "9\n");
+    wait_until(|| shell.run(["exists", "t", "short"]).code == 1);
     assert_eq!(count(&["incr", "t", "short", "9"]), "9\n");
     let both = ["incr", "t", "up", "--existing", "--ttl", "1h"];
     assert_eq!(shell.run(both).code, 2);

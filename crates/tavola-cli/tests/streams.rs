@@ -65,7 +65,10 @@ fn the_format_is_known_by_the_name_of_the_file_or_its_beginning() {
         let file = file.to_str().unwrap();
         assert!(shell.run(["dump", "odd", file]).ok().is_empty());
         assert!(fs::read(file).unwrap().starts_with(beginning));
-        shell.run(["load", name, file]).ok();
+        let ran = shell.run(["load", name, file]);
+        let said = format!("tavola: {file} is read as tsv, by its name; --format says otherwise\n");
+        let said = if name == "d.tsv" { &said } else { "" };
+        assert_eq!((ran.code, &ran.err[..]), (0, said));
         assert_eq!(entries(&shell, name), expected, "{name}");
     }
     let binary = shell.run(["dump", "odd", "--format", "binary"]).ok();
@@ -204,6 +207,14 @@ fn a_load_into_a_full_table_says_how_far_it_came() {
         sentence.contains("no room") && sentence.contains("entries are loaded"),
         "{sentence}"
     );
+    let number = sentence
+        .rsplit("the first ")
+        .next()
+        .unwrap()
+        .split(' ')
+        .next();
+    let count = shell.run(["ls", "t", "--count"]).text();
+    assert_eq!(Some(count.trim_end()), number, "{sentence}");
     assert_eq!(shell.run(["get", "t", "k0"]).ok(), value.as_bytes());
     assert_eq!(shell.run(["check", "t"]).code, 0);
 }
@@ -296,4 +307,50 @@ fn tags_go_with_json_and_binary_dumps() {
     let line = "{\"key\":\"a\",\"value\":\"1\",\"tags_base64\":[\"/w==\"]}\n";
     shell.feed(["load", "odd"], line.as_bytes()).ok();
     assert_eq!(shell.run(["dump", "odd"]).text(), line);
+}
+
+#[test]
+fn json_and_csv_carry_any_bytes_and_read_others_documents() {
+    let shell = with_odd_entries();
+    let expected = entries(&shell, "odd");
+    for format in ["json", "csv"] {
+        let dump = shell.run(["dump", "odd", "--format", format]).ok();
+        shell.feed(["load", format, "--format", format], &dump).ok();
+        assert_eq!(entries(&shell, format), expected, "{format}");
+    }
+    let csv = b"id;name\n1;\"a;b\"\n";
+    let args = ["load", "c", "--format", "csv", "--separator", ";"];
+    shell.feed(args, csv).ok();
+    assert_eq!(shell.run(["get", "c", "1"]).ok(), b"a;b");
+    shell
+        .feed(["load", "o", "-f", "json"], b"{\"a\":\"x\",\"b\":[1]}")
+        .ok();
+    assert_eq!(shell.run(["get", "o", "a", "b"]).ok(), b"x\n[1]\n");
+    let guessed = shell.feed(["load", "g"], b"[{\"key\":\"a\",\"value\":\"b\"}]");
+    assert!(
+        guessed.code == 0 && guessed.err.contains("as json"),
+        "{guessed:?}"
+    );
+}
+
+#[test]
+fn a_folder_has_a_file_a_key() {
+    let shell = with_odd_entries();
+    shell.run(["set", "odd", "../up", "no way up"]).ok();
+    let expected = entries(&shell, "odd");
+    let folder = shell.path().join(".folder");
+    let folder = folder.to_str().unwrap();
+    shell.run(["dump", "odd", "--dir", folder]).ok();
+    assert_eq!(fs::read_dir(folder).unwrap().count(), expected.len());
+    shell.run(["load", "back", "--dir", folder]).ok();
+    assert_eq!(entries(&shell, "back"), expected);
+    let sentence = shell.run(["dump", "odd", "--dir", folder]).error();
+    assert!(sentence.contains("not empty"), "{sentence}");
+    fs::create_dir(format!("{folder}/below")).unwrap();
+    fs::write(format!("{folder}/below/file"), "value").unwrap();
+    shell.run(["load", "back", "--dir", folder]).ok();
+    assert_eq!(shell.run(["get", "back", "below/file"]).ok(), b"value");
+    shell
+        .run(["load", "back", "--dir", "/no/such/folder"])
+        .error();
 }

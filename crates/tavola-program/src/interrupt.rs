@@ -23,8 +23,8 @@ pub fn install_handlers() -> io::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Returns false if the system does not say.
-fn ignores_hangup() -> bool {
+/// Returns whether a hangup is ignored, as under nohup; false if the system does not say.
+pub fn ignores_hangup() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())

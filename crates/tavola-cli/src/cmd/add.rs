@@ -1,4 +1,4 @@
-//! `tavola add`: stores a value only where there is none.
+//! `tavola add`: stores a value only if the key is missing.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -9,13 +9,14 @@ use crate::error::CliError;
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola add locks nightly-report $$ || echo another one is at it
-  tavola add locks import $$ --ttl 10m      given back by itself
+  tavola add locks nightly-report $$ || echo another process runs it
+  tavola add locks import $$ --ttl 10m      expires by itself
   tavola add sessions alice --file default.json
   tavola add pages / --file index.html --tag home
 
-Exit code 1, and nothing is changed, when the key is there already. Of several
-processes that add the same key at once exactly one gets exit code 0.";
+Exit code 1, and nothing is changed, if the key is there already. If several
+processes add the same key at once, exactly one gets exit code 0. 'tavola lock' frees a
+lock also if its holder is killed.";
 
 /// Store a value only if the key is not there yet
 #[derive(clap::Args)]
@@ -39,7 +40,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let key = args.notation.read(&args.key)?;
     let value = args.value.read()?;
-    let table = args.table.open_or_create()?;
+    let table = args.table.keys_or_create()?;
     let tags = args.tags.of(&table)?;
     if table.add_tagged(&key, &value, args.attributes.attributes(), &tags)? {
         return Ok(ExitCode::SUCCESS);

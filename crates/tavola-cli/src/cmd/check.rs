@@ -2,11 +2,12 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use serde_json::{Map, Value};
 use tavola::{CheckReport, Error, Table};
 
-use crate::args::TableArg;
+use crate::args::{TableArg, TablesArg};
 use crate::error::CliError;
 use crate::output::{self, Output};
 use crate::units::{counted, size};
@@ -14,6 +15,7 @@ use crate::units::{counted, size};
 const EXAMPLES: &str = "\
 Examples:
   tavola check sessions
+  tavola check                  all tables, a line for each that is as it should be
   tavola check sessions --repair
   tavola check sessions --json | jq .problems
 
@@ -27,17 +29,21 @@ a process was attached: its values may be mixed.";
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
-    table: TableArg,
+    tables: TablesArg,
     /// Rebuild everything that can be derived, and drop what cannot be read
     #[arg(long)]
     repair: bool,
-    /// The findings as one JSON object
+    /// The findings as one JSON object, a line for each table
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let table = open(&args)?;
+    args.tables.each(|table| check(table, &args))
+}
+
+fn check(name: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
+    let table = open(name, args.repair)?;
     let before = table.check()?;
     let report = match args.repair {
         true => {
@@ -50,7 +56,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let mut out = Output::new();
     match args.json {
         true => out.json(as_json(&table, args.repair.then_some(&before), &report))?,
-        false => write(&mut out, &args, &before, &report)?,
+        false => write(&mut out, name, args.repair, (&before, &report))?,
     }
     out.finish()?;
     Ok(if report.is_clean() && !report.copied_in_use {
@@ -61,10 +67,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 }
 
 /// To look at a table, the right to read it is enough.
-fn open(args: &Args) -> Result<Table, CliError> {
-    match args.table.open_existing() {
-        Err(CliError::Table(Error::Permission { .. } | Error::ReadOnly)) if !args.repair => {
-            args.table.open_to_read()
+fn open(name: &TableArg, repair: bool) -> Result<Rc<Table>, CliError> {
+    match name.open_existing() {
+        Err(CliError::Table(Error::Permission { .. } | Error::ReadOnly)) if !repair => {
+            name.open_to_read()
         }
         opened => opened,
     }
@@ -72,17 +78,17 @@ fn open(args: &Args) -> Result<Table, CliError> {
 
 fn write(
     out: &mut Output,
-    args: &Args,
-    before: &CheckReport,
-    report: &CheckReport,
+    name: &TableArg,
+    repair: bool,
+    (before, report): (&CheckReport, &CheckReport),
 ) -> Result<(), CliError> {
-    let label = args.table.label();
-    if args.repair && !before.is_clean() {
+    let label = name.label();
+    if repair && !before.is_clean() {
         write_problems(out, &format!("{label} before the repair"), before)?;
     }
     if report.is_clean() {
         let (keys, bytes) = (counted(report.keys, "key"), size(report.bytes_in_use));
-        let repaired = if args.repair { "repaired, " } else { "" };
+        let repaired = if repair { "repaired, " } else { "" };
         if report.copied_in_use {
             out.line(format!("{label}: {repaired}{keys}, {bytes} in use"))?;
             return out.line(COPIED_IN_USE);
@@ -95,7 +101,7 @@ fn write(
     if report.copied_in_use {
         out.line(COPIED_IN_USE)?;
     }
-    if args.repair {
+    if repair {
         return out.line("what is left cannot be repaired: dump what is readable, and drop it");
     }
     out.line(format!(

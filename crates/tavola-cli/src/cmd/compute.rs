@@ -1,14 +1,14 @@
 //! `tavola compute`: a value that one of all processes that miss it makes, by running a command.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use tavola::{Error, Lease, LeaseOptions, Leased, Table};
 
 use crate::args::{Notation, TableArg};
+use crate::command::{self, Failure};
 use crate::error::CliError;
 use crate::output::{self, Output};
 use crate::units;
@@ -19,15 +19,15 @@ Examples:
   tavola compute jobs report --fresh 1h --stale 1d --lease 10m -- ./report.sh
   tavola compute jobs lines -- sh -c 'grep error app.log | wc -l'
 
-Of all processes that miss a value at the same moment, one runs the command and stores
-what it writes on standard output, exactly; the others wait for that, or print the stale
-value where there is one. If the one is killed, another runs the command.
+If several processes miss a value at the same moment, one of them runs the command and
+stores what it writes on standard output, exactly; the others wait for that, or print the
+stale value if there is one. If that process is killed, another runs the command.
 
-A command that fails stores nothing: exit code 2. Nobody runs it again until the back-off is
-over: the others print the stale value where there is one, else exit code 2, too. What it
-writes on standard error is shown where it runs.";
+A command that fails stores nothing, and its exit code is passed on. No process runs it again
+until the back-off is over: the others print the stale value if there is one; if not, their
+exit code is 2. What the command writes on standard error is shown where it runs.";
 
-/// Print a value, and run a command to make it where it is missing
+/// Print a value, and run a command to make it if it is missing
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -61,7 +61,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let key = args.notation.read(&args.key)?;
-    let table = args.table.open_or_create()?;
+    let table = args.table.keys_or_create()?;
     let value = args.value(&table, &key)?;
     let mut out = Output::new();
     // On a terminal, what commands write has its end of line.
@@ -96,7 +96,7 @@ impl Args {
                     return Err(Error::NotComputed { why, retry }.into());
                 }
                 Err(full @ Error::Full { .. }) => {
-                    let value = self.output().map_err(|why| self.failed(&why))?;
+                    let value = self.output().map_err(|failure| self.failed(failure))?;
                     not_stored(&full.to_string());
                     return Ok(value);
                 }
@@ -109,10 +109,10 @@ impl Args {
     fn make(&self, lease: Lease) -> Result<Vec<u8>, CliError> {
         let value = match self.output() {
             Ok(value) => value,
-            Err(why) => {
-                // If it cannot be told now, others try again at once.
-                let _ = lease.fail(self.back_off, why.as_bytes());
-                return Err(self.failed(&why));
+            Err(failure) => {
+                // If the others cannot be informed now, they try again at once.
+                let _ = lease.fail(self.back_off, failure.why.as_bytes());
+                return Err(self.failed(failure));
             }
         };
         match lease.fill(&value) {
@@ -128,30 +128,20 @@ impl Args {
         Ok(value)
     }
 
-    /// What the command writes; else how it ended, in few words.
-    fn output(&self) -> Result<Vec<u8>, String> {
-        let [program, args @ ..] = &self.command[..] else {
-            return Err("there is no command".to_string());
-        };
-        let name = Path::new(program).file_name().unwrap_or(program);
-        let name = output::printable(OsStr::as_bytes(name));
-        let ran = Command::new(program)
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .and_then(std::process::Child::wait_with_output)
-            .map_err(|error| format!("{name}: {error}"))?;
-        match ran.status.success() {
-            true => Ok(ran.stdout),
-            false => Err(format!("{name}: {}", ran.status)),
-        }
+    /// Runs the command and returns what it writes.
+    fn output(&self) -> Result<Vec<u8>, Failure> {
+        command::output_of(&self.command, None)
     }
 
-    fn failed(&self, why: &str) -> CliError {
-        CliError::Sentence(format!(
-            "the command failed ({why}); nothing was stored under {}",
-            output::printable(self.key.as_bytes())
-        ))
+    fn failed(&self, failure: Failure) -> CliError {
+        CliError::Command {
+            sentence: format!(
+                "the command failed ({}); nothing was stored under {}",
+                failure.why,
+                output::printable(self.key.as_bytes())
+            ),
+            code: failure.code,
+        }
     }
 }
 

@@ -87,7 +87,7 @@ fn parse_lengths(text: &str) -> Result<(u32, u32), String> {
     lengths.ok_or_else(|| format!("'{text}' is not two numbers of bytes, as 8,8 is"))
 }
 
-fn parse_mode(text: &str) -> Result<u32, String> {
+pub fn parse_mode(text: &str) -> Result<u32, String> {
     match u32::from_str_radix(text, 8) {
         Ok(mode) if mode & 0o600 == 0o600 && mode <= 0o777 => Ok(mode),
         _ => Err(format!(

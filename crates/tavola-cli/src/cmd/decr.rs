@@ -10,10 +10,10 @@ Examples:
   tavola decr counters seats
   tavola decr counters quota 512
   tavola decr counters seats --initial 100
-  tavola decr counters seats --existing     exit code 1 when it is not there
+  tavola decr counters seats --existing     exit code 1 if it is missing
   tavola decr quotas alice --initial 100 --ttl 1h
 
-A counter never falls below 0; one that is not there becomes 0.";
+A counter never falls below 0; a missing one becomes 0.";
 
 /// Count down, never below 0, and print the new value
 #[derive(clap::Args)]

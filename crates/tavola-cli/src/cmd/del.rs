@@ -4,16 +4,21 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use crate::args::{Notation, TableArg};
+use tavola::Table;
+
+use super::cas::report;
+use crate::args::{Expected, Notation, TableArg};
 use crate::error::CliError;
 
 const EXAMPLES: &str = "\
 Examples:
   tavola del sessions alice
   tavola del sessions alice bob carol
-  tavola ls sessions tmp: | xargs -d '\\n' tavola del sessions
+  tavola del locks nightly-report --if-value $$     not if another process has it now
+  tavola ls sessions tmp: -0 | xargs -0 tavola del sessions
 
-Exit code 1 when a key was missing; the others are removed all the same.";
+Exit code 1 if a key was missing; the others are removed all the same. With --if-value or
+--if-token, exit code 1 also if the key has another value, and it stays then.";
 
 /// Remove keys
 #[derive(clap::Args)]
@@ -25,12 +30,17 @@ pub struct Args {
     #[arg(value_name = "KEY", required = true, allow_negative_numbers = true)]
     keys: Vec<OsString>,
     #[command(flatten)]
+    expected: Expected,
+    #[command(flatten)]
     notation: Notation,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let table = args.table.open_existing()?;
     let keys = args.notation.read_all(&args.keys)?;
+    if args.expected.is_given() {
+        return remove_if(&args, &keys);
+    }
+    let table = args.table.keys_existing()?;
     let mut missing = 0;
     for key in &keys {
         missing += usize::from(!table.remove(key)?);
@@ -42,4 +52,15 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         eprintln!("tavola: {missing} of {} keys were missing", keys.len());
     }
     Ok(ExitCode::from(crate::MISSING))
+}
+
+fn remove_if(args: &Args, keys: &[Vec<u8>]) -> Result<ExitCode, CliError> {
+    let [key] = keys else {
+        let why = "--if-value and --if-token are for one key; give one, or leave them out";
+        return Err(CliError::Sentence(why.to_string()));
+    };
+    let table = args.table.keys_existing()?;
+    let remove = |table: &Table, token| table.compare_and_remove(key, token);
+    let outcome = args.expected.attempt(&table, key, remove)?;
+    Ok(report(outcome, "removed"))
 }

@@ -1,7 +1,7 @@
 //! `tavola dump`: all entries of a table, in one of the formats of `stream`.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,20 +10,25 @@ use tavola::Table;
 
 use crate::args::TableArg;
 use crate::error::CliError;
-use crate::progress;
-use crate::stream::{Beside, Format, Sink};
+use crate::progress::{self, Lasting};
+use crate::stream::{Beside, Format, Sink, folder};
 
 const EXAMPLES: &str = "\
 Examples:
   tavola dump sessions > sessions.jsonl
   tavola dump sessions sessions.tavola            binary, by the name of the file
+  tavola dump sessions sessions.csv               for a spreadsheet
   tavola dump sessions --format tsv | cut -f1     the keys
+  tavola dump pages --dir ./pages                 a file a key
   tavola dump here --format binary | ssh there tavola load here
 
-Other processes go on using the table: a key that is there all the time comes out at
-least once, with a value that it had. All formats carry any bytes. The binary one is a
-header, lengths with their bytes, and a trailer with count and checksum, so that
-'tavola load' notices when some of it is missing.";
+Other processes go on using the table: a key that is there all the time is written at
+least once, with a value that it had. All formats carry any bytes; csv, tsv and --dir leave
+out times to live, flags and tags. The binary one is a header, lengths with their bytes,
+and a trailer with count and checksum, so that 'tavola load' notices if some of it is
+missing. With --dir, bytes of a key that cannot be in a file's name are written as % and
+two hexadecimal digits. On a terminal a bar shows how far it is; elsewhere a line every
+10 seconds, on standard error.";
 
 /// Write all entries of a table to a file or a pipe
 #[derive(clap::Args)]
@@ -31,36 +36,39 @@ header, lengths with their bytes, and a trailer with count and checksum, so that
 pub struct Args {
     #[command(flatten)]
     table: TableArg,
-    /// Where to; '-' or nothing is standard output
+    /// The file to write; '-' or nothing is standard output
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The format [default: by the name of the file, else jsonl]
     #[arg(long, short, value_enum)]
     format: Option<Format>,
+    /// Write a file for each key into this folder, which must be new or empty
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "format"])]
+    dir: Option<PathBuf>,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let table = args.table.keys_to_read()?;
+    if let Some(folder) = &args.dir {
+        let failed = failure(folder);
+        let mut sink = folder::Writer::new(folder).map_err(&failed)?;
+        let bar = progress::over_keys(table.len()?);
+        dump(&table, &mut sink, &bar, &failed)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let file = args.file.as_deref().filter(|path| *path != Path::new("-"));
     let format = args
         .format
         .or_else(|| Format::of_name(file?))
         .unwrap_or(Format::Jsonl);
-    let table = args.table.open_to_read()?;
     match file {
         Some(path) => {
-            let failed = |source| CliError::Write {
-                path: path.to_path_buf(),
-                source,
-            };
-            let file = File::create(path).map_err(failed)?;
+            let failed = failure(path);
+            let file = File::create(path).map_err(&failed)?;
             let bar = progress::over_keys(table.len()?);
-            dump(
-                &table,
-                format,
-                BufWriter::with_capacity(256 << 10, file),
-                &bar,
-                &failed,
-            )?;
+            let out = BufWriter::with_capacity(256 << 10, file);
+            let mut sink = format.sink(out).map_err(&failed)?;
+            dump(&table, &mut *sink, &bar, &failed)?;
         }
         None => {
             let stdout = io::stdout().lock();
@@ -73,21 +81,28 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
                 false => progress::over_keys(table.len()?),
             };
             let out = BufWriter::with_capacity(256 << 10, stdout);
-            dump(&table, format, out, &bar, &CliError::Output)?;
+            let mut sink = format.sink(out).map_err(CliError::Output)?;
+            dump(&table, &mut *sink, &bar, &CliError::Output)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns what an error of writing a file or folder is.
+fn failure(path: &Path) -> impl Fn(io::Error) -> CliError + '_ {
+    |source| CliError::Write {
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
 fn dump(
     table: &Table,
-    format: Format,
-    out: impl Write,
+    sink: &mut dyn Sink,
     bar: &ProgressBar,
     failed: &dyn Fn(io::Error) -> CliError,
 ) -> Result<(), CliError> {
-    let mut sink = format.sink(out).map_err(failed)?;
-    let dumped = entries(table, &mut *sink, bar, failed);
+    let dumped = entries(table, sink, bar, failed);
     bar.finish_and_clear();
     dumped
 }
@@ -99,17 +114,18 @@ fn entries(
     failed: &dyn Fn(io::Error) -> CliError,
 ) -> Result<(), CliError> {
     const TICK: u64 = 1024;
-    let mut since_tick = 0;
+    let (mut since_tick, mut written) = (0, 0);
+    let mut lasting = Lasting::new("written");
     let mut entries = table.iter();
     let damage = loop {
         let ((key, value, attributes), tags) = match entries.next_with_tags() {
             Ok(Some(entry)) => entry,
             Ok(None) => break None,
-            // It comes once, after all keys that can be read: the dump of these is whole.
+            // It comes once, after all keys that can be read: the dump of these is complete.
             Err(error) => break Some(error),
         };
         let names = table.tag_names(&tags)?;
-        // Less of them: one was invalidated since, and the key is gone with it.
+        // If there are fewer, one was invalidated since, and the key is gone with it.
         if names.len() == tags.len() {
             let beside = Beside::of(attributes, names);
             sink.entry(key, value, &beside).map_err(failed)?;
@@ -118,6 +134,8 @@ fn entries(
         if since_tick == TICK {
             bar.inc(TICK);
             since_tick = 0;
+            written += TICK;
+            lasting.tick(written);
         }
     };
     sink.finish().map_err(failed)?;

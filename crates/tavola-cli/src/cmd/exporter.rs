@@ -175,3 +175,14 @@ fn look_at(name: &OsString) -> TableLook {
 fn label(name: &[u8]) -> String {
     output::printable(name).into_owned()
 }
+
+/// Why a table could not be read, in a word that stays the same.
+fn reason(error: &tavola::Error) -> &'static str {
+    match error {
+        tavola::Error::NotFound { .. } => "gone",
+        tavola::Error::Permission { .. } => "permission",
+        tavola::Error::Corrupt { .. } | tavola::Error::NotATable { .. } => "damaged",
+        tavola::Error::Version { .. } | tavola::Error::Endianness { .. } => "format",
+        _ => "system",
+    }
+}

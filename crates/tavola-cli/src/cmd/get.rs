@@ -5,21 +5,26 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use serde_json::{Map, Value};
+use tavola::{Details, Expiry, Table};
 
-use crate::args::{Notation, TableArg};
+use crate::args::{self, Notation, TableArg};
 use crate::error::CliError;
 use crate::output::{self, Output};
+use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
   tavola get sessions alice
   tavola get sessions alice > alice.json          exactly the bytes of the value
-  tavola get sessions alice bob carol --json      says which of them are missing
+  tavola get sessions alice bob carol --json      one object a key, null if it is missing
+  tavola get sessions alice --token               for 'tavola cas --if-token'
+  tavola get films trailer --start 1M --max 64K   a part of the value
   tavola get blobs --hex 00ff17
   if tavola get sessions alice >/dev/null; then echo she is here; fi
 
-Exit code 1 when a key is missing. Several values are written one a line. It only looks: in a
-cache it counts no read and keeps no key from being evicted.";
+Of several keys each value is a line, and a missing key is the line '(missing)'; --missing
+sets another text. Exit code 1 if a key is missing. In a cache, this command counts no
+read and keeps no key from being evicted.";
 
 /// Print the values of keys
 #[derive(clap::Args)]
@@ -30,23 +35,46 @@ pub struct Args {
     /// The keys
     #[arg(value_name = "KEY", required = true, allow_negative_numbers = true)]
     keys: Vec<OsString>,
+    /// Leave out this many bytes at the beginning of a value
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
+    start: Option<u64>,
+    /// Print at most this many bytes of a value
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
+    max: Option<u64>,
+    /// Print the token of the value, not the value
+    #[arg(long, conflicts_with_all = ["start", "max", "json"])]
+    token: bool,
+    /// What to print for a missing key, if there are several keys
+    #[arg(long, value_name = "TEXT", default_value = "(missing)")]
+    missing: OsString,
     #[command(flatten)]
     notation: Notation,
-    /// One JSON object a key: its key and its value, null when missing
+    /// One JSON object a key: value (null if missing), token, flags, milliseconds to live
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let table = args.table.open_to_read()?;
+    let table = args.table.keys_to_read()?;
     let keys = args.notation.read_all(&args.keys)?;
     let mut out = Output::new();
+    if let ([key], true) = (&keys[..], args.is_part()) {
+        let max = args.max.map_or(usize::MAX, |most| {
+            usize::try_from(most).unwrap_or(usize::MAX)
+        });
+        let Some(part) = table.get_range(key, args.start.unwrap_or(0), max)? else {
+            return Ok(ExitCode::from(crate::MISSING));
+        };
+        out.value(&part)?;
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut missing = 0;
     let mut written = Ok(());
-    table.get_many(&keys, |index, value| {
-        missing += usize::from(value.is_none());
+    table.get_many_entries(&keys, |index, entry| {
+        missing += usize::from(entry.is_none());
         if written.is_ok() {
-            written = write(&mut out, args.json, &keys, index, value);
+            written = write(&mut out, &args, &table, &keys[index], entry);
         }
     })?;
     written?;
@@ -62,27 +90,58 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 
 fn write(
     out: &mut Output,
-    json: bool,
-    keys: &[Vec<u8>],
-    index: usize,
-    value: Option<&[u8]>,
+    args: &Args,
+    table: &Table,
+    key: &[u8],
+    entry: Option<(&[u8], Details)>,
 ) -> Result<(), CliError> {
-    match value {
-        _ if json => out.json(as_json(&keys[index], value)),
-        Some(value) if keys.len() == 1 => out.value(value),
-        Some(value) => out.line(value),
-        None => Ok(()),
+    let is_single = args.keys.len() == 1;
+    match entry {
+        _ if args.json => out.json(as_json(args, table, key, entry)?),
+        Some((value, details)) if args.token => {
+            out.line(args::token_text(table.token(&details, value)?))
+        }
+        Some((value, _)) if is_single => out.value(args.part(value)),
+        Some((value, _)) => out.line(args.part(value)),
+        None if is_single => Ok(()),
+        None => out.line(args.missing.as_encoded_bytes()),
     }
 }
 
-fn as_json(key: &[u8], value: Option<&[u8]>) -> Map<String, Value> {
+impl Args {
+    /// Whether a part of the value is wanted as it is.
+    fn is_part(&self) -> bool {
+        !self.json && (self.start.is_some() || self.max.is_some())
+    }
+
+    /// Returns the part of a value that was asked for.
+    fn part<'a>(&self, value: &'a [u8]) -> &'a [u8] {
+        let within = |bytes: u64, most: usize| usize::try_from(bytes).map_or(most, |n| n.min(most));
+        let rest = &value[within(self.start.unwrap_or(0), value.len())..];
+        &rest[..self.max.map_or(rest.len(), |most| within(most, rest.len()))]
+    }
+}
+
+fn as_json(
+    args: &Args,
+    table: &Table,
+    key: &[u8],
+    entry: Option<(&[u8], Details)>,
+) -> Result<Map<String, Value>, CliError> {
     let mut document = Map::new();
     output::put_bytes(&mut document, "key", key);
-    match value {
-        Some(value) => output::put_bytes(&mut document, "value", value),
-        None => {
-            document.insert("value".to_string(), Value::Null);
-        }
-    }
-    document
+    let Some((value, details)) = entry else {
+        document.insert("value".to_string(), Value::Null);
+        return Ok(document);
+    };
+    output::put_bytes(&mut document, "value", args.part(value));
+    let token = args::token_text(table.token(&details, value)?);
+    document.insert("token".to_string(), token.into());
+    document.insert("flags".to_string(), details.attributes.flags.into());
+    let left_ms = match details.attributes.expiry {
+        Expiry::After(left) => Value::from(left.as_millis() as u64),
+        _ => Value::Null,
+    };
+    document.insert("ttl_ms".to_string(), left_ms);
+    Ok(document)
 }

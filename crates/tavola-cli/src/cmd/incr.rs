@@ -8,20 +8,20 @@ use std::time::Duration;
 use serde_json::Map;
 use tavola::{Attributes, Table};
 
-use crate::args::{Notation, TableArg};
+use crate::args::{Notation, TableArg, parse_ttl};
 use crate::error::CliError;
 use crate::output::{self, Output};
-use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
   tavola incr counters visits               prints the new value
   tavola incr counters bytes 4096
+  tavola incr counters seats -3             counts down, never below 0
   tavola incr counters tickets --initial 1000
-  tavola incr counters visits --existing    exit code 1 when it is not there
-  tavola incr limits alice --ttl 1m         counts anew a minute after its first count
+  tavola incr counters visits --existing    exit code 1 if it is missing
+  tavola incr limits alice --ttl 1m         starts again a minute after its first count
 
-A counter that is not there starts at 0. It counts to 2^64 - 1 and then wraps to 0.";
+A missing counter starts at 0. It counts to 2^64 - 1 and then wraps to 0.";
 
 /// Count up, and print the new value
 #[derive(clap::Args)]
@@ -39,18 +39,23 @@ pub struct Counter {
     /// The key
     #[arg(value_name = "KEY", allow_negative_numbers = true)]
     key: OsString,
-    /// By how much
-    #[arg(value_name = "BY", default_value_t = 1)]
-    by: u64,
-    /// What a counter that is not there becomes
+    /// By how much; a negative number counts in the other direction
+    #[arg(
+        value_name = "BY",
+        default_value = "1",
+        allow_negative_numbers = true,
+        value_parser = parse_step
+    )]
+    by: Step,
+    /// What a missing counter becomes
     #[arg(long, value_name = "N", conflicts_with = "existing")]
     initial: Option<u64>,
-    /// Leave a counter that is not there alone; exit code 1
+    /// Leave a missing counter alone; exit code 1
     #[arg(long)]
     existing: bool,
-    /// How long a counter that is not there yet will be, from now on: 90, 1.5s, 250ms, 2h, 7d
-    /// [default: the table's]
-    #[arg(long, value_name = "TIME", value_parser = units::parse_time, conflicts_with = "existing")]
+    /// Expire a counter that was missing after this time: 90, 1.5s, 250ms, 2h, 7d [default: the
+    /// table's]
+    #[arg(long, value_name = "TIME", value_parser = parse_ttl, conflicts_with = "existing")]
     ttl: Option<Duration>,
     #[command(flatten)]
     notation: Notation,
@@ -60,9 +65,28 @@ pub struct Counter {
 }
 
 /// The two directions of counting.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Up,
     Down,
+}
+
+/// By how much a counter is changed.
+#[derive(Clone, Copy)]
+struct Step {
+    by: u64,
+    is_negative: bool,
+}
+
+fn parse_step(text: &str) -> Result<Step, String> {
+    let (digits, is_negative) = match text.strip_prefix('-') {
+        Some(digits) => (digits, true),
+        None => (text, false),
+    };
+    match digits.parse() {
+        Ok(by) => Ok(Step { by, is_negative }),
+        Err(_) => Err(format!("'{text}' is not a whole number of less than 2^64")),
+    }
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
@@ -70,16 +94,16 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 }
 
 impl Counter {
-    /// Counts and prints where the counter stands now.
+    /// Counts and prints the new value.
     pub fn count(self, direction: Direction) -> Result<ExitCode, CliError> {
         let key = self.notation.read(&self.key)?;
         let table = match self.existing {
-            true => self.table.open_existing()?,
-            false => self.table.open_or_create()?,
+            true => self.table.keys_existing()?,
+            false => self.table.keys_or_create()?,
         };
         let Some(value) = self.step(&table, &key, direction)? else {
             if io::stderr().is_terminal() {
-                eprintln!("tavola: there is no such counter, nothing was changed");
+                eprintln!("tavola: the counter is missing, nothing was changed");
             }
             return Ok(ExitCode::from(crate::MISSING));
         };
@@ -102,15 +126,18 @@ impl Counter {
         key: &[u8],
         direction: Direction,
     ) -> Result<Option<u64>, tavola::Error> {
-        // What a missing counter becomes, where that is not said.
-        let (up, down) = match self.existing {
-            true => (None, None),
-            false => (self.initial.or(Some(self.by)), self.initial.or(Some(0))),
+        let Step { by, is_negative } = self.by;
+        let is_up = (direction == Direction::Up) != is_negative;
+        // What a missing counter becomes if the arguments do not say.
+        let first = if is_up { by } else { 0 };
+        let initial = match self.existing {
+            true => None,
+            false => self.initial.or(Some(first)),
         };
         let attributes = self.ttl.map_or(Attributes::default(), Attributes::ttl);
-        match direction {
-            Direction::Up => table.incr_with(key, self.by, up, attributes),
-            Direction::Down => table.decr_with(key, self.by, down, attributes),
+        match is_up {
+            true => table.incr_with(key, by, initial, attributes),
+            false => table.decr_with(key, by, initial, attributes),
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let table = args.table.open_existing()?;
+    let table = args.table.keys_existing()?;
     let mut all = true;
     for tag in &args.tags {
         all &= table.invalidate_tag(tag.as_encoded_bytes())?;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use indicatif::ProgressBar;
 use tavola::Table;
 
 use crate::args::TableArg;
 use crate::error::CliError;
-use crate::progress;
+use crate::progress::{self, Lasting};
 use crate::stream::tsv::Columns;
-use crate::stream::{Batch, Format, Source, binary};
+use crate::stream::{Batch, Format, Source, binary, folder, jsonl};
 use crate::units;
 
 const EXAMPLES: &str = "\
@@ -20,11 +21,18 @@ Examples:
   tavola load sessions sessions.jsonl
   curl -s https://example.org/entries.jsonl | tavola load sessions
   tavola load words words.tsv --key 1 --value 3
+  tavola load people people.csv --key 2 --value 5
+  tavola load pages --dir ./pages                 a file a key
   tavola load unicode UnicodeData.txt --separator ';' --key 1 --value 2 --raw
   tavola dump old --format binary | tavola load new
 
-Makes the table when it is not there; a key that is there gets the new value. A file that
-is damaged or cut short ends with exit code 2; what came before that place stays loaded.";
+Makes the table if it is missing; a key that is there gets the new value. If a file is
+damaged or cut short, the exit code is 2, and what came before that place stays loaded; the
+error says how many entries that are. Without --format, the format follows from the name
+and the first bytes of the file; unless it is jsonl or binary, a line on standard error
+says which it is. With --dir, the key is the path below the folder, in which % and two
+hexadecimal digits are a byte. A load that lasts shows a bar on a terminal, and elsewhere a
+line every 10 seconds, on standard error.";
 
 /// Read entries from a file or a pipe into a table
 #[derive(clap::Args)]
@@ -32,18 +40,21 @@ is damaged or cut short ends with exit code 2; what came before that place stays
 pub struct Args {
     #[command(flatten)]
     table: TableArg,
-    /// Where from; '-' or nothing is standard input
+    /// The file to read; '-' or nothing is standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The format [default: by the beginning or the name of the file, else jsonl]
     #[arg(long, short, value_enum)]
     format: Option<Format>,
+    /// Load each file in this folder, and in the folders below it, as the value of a key
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "format"])]
+    dir: Option<PathBuf>,
     #[command(flatten)]
     columns: ColumnArgs,
 }
 
 #[derive(clap::Args)]
-#[command(next_help_heading = "Options of tab-separated text")]
+#[command(next_help_heading = "Options of tsv and csv")]
 struct ColumnArgs {
     /// The column of the key, counted from 1 [default: 1]
     #[arg(long, value_name = "N", value_parser = parse_column)]
@@ -51,17 +62,24 @@ struct ColumnArgs {
     /// The column of the value [default: 2]
     #[arg(long, value_name = "N", value_parser = parse_column)]
     value: Option<usize>,
-    /// What stands between columns [default: a tab]
+    /// What is between columns [default: a tab, or a comma]
     #[arg(long, value_name = "CHAR", value_parser = parse_separator)]
     separator: Option<u8>,
-    /// Backslashes mean themselves, not \t, \n, \r and \\
+    /// Of tsv: backslashes mean themselves, not \t, \n, \r and \\
     #[arg(long)]
     raw: bool,
+    /// Of csv: the first line is an entry, not the names of the columns
+    #[arg(long)]
+    no_header: bool,
 }
 
 impl ColumnArgs {
     fn any(&self) -> bool {
-        self.key.is_some() || self.value.is_some() || self.separator.is_some() || self.raw
+        self.key.is_some()
+            || self.value.is_some()
+            || self.separator.is_some()
+            || self.raw
+            || self.no_header
     }
 
     fn columns(&self) -> Columns {
@@ -69,8 +87,9 @@ impl ColumnArgs {
         Columns {
             key: self.key.unwrap_or(plain.key),
             value: self.value.unwrap_or(plain.value),
-            separator: self.separator.unwrap_or(plain.separator),
+            separator: self.separator,
             raw: self.raw,
+            has_header: !self.no_header,
         }
     }
 }
@@ -91,6 +110,14 @@ fn parse_separator(text: &str) -> Result<u8, String> {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    if let Some(folder) = &args.dir {
+        return load(
+            &args,
+            &mut folder::Reader::new(folder),
+            folder,
+            &ProgressBar::hidden(),
+        );
+    }
     let (path, input, total) = open(args.file.as_deref())?;
     let bar = progress::over_bytes(total);
     let mut input = BufReader::with_capacity(256 << 10, bar.wrap_read(input));
@@ -99,11 +126,19 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         source,
     };
     let format = choose(&args, &path, input.fill_buf().map_err(failed)?)?;
-    let table = args.table.open_or_create()?;
-    let started = Instant::now();
     let mut source = format.source(input, args.columns.columns());
-    let mut loaded = 0;
-    let poured = pour(&table, &mut *source, &path, &mut loaded);
+    load(&args, &mut *source, &path, &bar)
+}
+
+fn load(
+    args: &Args,
+    source: &mut dyn Source,
+    path: &Path,
+    bar: &ProgressBar,
+) -> Result<ExitCode, CliError> {
+    let table = args.table.keys_or_create()?;
+    let (started, mut loaded) = (Instant::now(), 0);
+    let poured = pour(&table, source, path, &mut loaded);
     bar.finish_and_clear();
     poured.map_err(|source| CliError::Partial {
         loaded,
@@ -142,23 +177,56 @@ fn open(file: Option<&Path>) -> Result<Input, CliError> {
     Ok((path.to_path_buf(), Box::new(file), total))
 }
 
-/// The format: as asked for, else by the options, by how the input begins, by its name.
-fn choose(args: &Args, path: &Path, beginning: &[u8]) -> Result<Format, CliError> {
-    match args.format {
-        Some(Format::Jsonl | Format::Binary) if args.columns.any() => {
-            let why = "--key, --value, --separator and --raw are for tab-separated text; \
-                leave them out or give --format tsv";
-            Err(CliError::Sentence(why.to_string()))
+/// Returns the format: as asked for, else by the options, the first bytes and the name of the
+/// input. Says so if it is a guess.
+fn choose(args: &Args, path: &Path, first: &[u8]) -> Result<Format, CliError> {
+    if let Some(format) = args.format {
+        if args.columns.any() && !matches!(format, Format::Tsv | Format::Csv) {
+            let why = "--key, --value, --separator, --raw and --no-header are for tsv and csv; \
+                leave them out, or give --format tsv or csv";
+            return Err(CliError::Sentence(why.to_string()));
         }
-        Some(format) => Ok(format),
-        None if args.columns.any() => Ok(Format::Tsv),
-        None if beginning.starts_with(&binary::MAGIC) => Ok(Format::Binary),
-        None => Ok(Format::of_name(path).unwrap_or(Format::Jsonl)),
+        return Ok(format);
+    }
+    let (format, by) = guess(args.columns.any(), path, first);
+    if !matches!(format, Format::Jsonl | Format::Binary) && !by.is_empty() {
+        let (path, name) = (path.display(), format.name());
+        eprintln!("tavola: {path} is read as {name}, by its {by}; --format says otherwise");
+    }
+    Ok(format)
+}
+
+/// Returns the format, and what it follows from; nothing if the options name it.
+fn guess(has_columns: bool, path: &Path, first: &[u8]) -> (Format, &'static str) {
+    let named = Format::of_name(path);
+    let text = first.trim_ascii_start();
+    match (named, text.first()) {
+        _ if has_columns && named != Some(Format::Csv) => (Format::Tsv, ""),
+        _ if first.starts_with(&binary::MAGIC) => (Format::Binary, "first bytes"),
+        // Lines are often named so, too.
+        (Some(Format::Json), Some(b'{')) if is_entry(text) => (Format::Jsonl, "first bytes"),
+        (Some(format), _) => (format, "name"),
+        (None, Some(b'[')) => (Format::Json, "first bytes"),
+        (None, Some(b'{') | None) => (Format::Jsonl, "first bytes"),
+        (None, Some(_)) => {
+            let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            match () {
+                () if line.contains(&b'\t') => (Format::Tsv, "first bytes"),
+                () if line.starts_with(b"key,value") => (Format::Csv, "first bytes"),
+                () => (Format::Jsonl, "first bytes"),
+            }
+        }
     }
 }
 
-/// Stores all entries of the source, a batch at a time; `loaded` counts those that are stored,
-/// also when it ends with an error.
+/// Returns whether the first line is an entry of JSON lines.
+fn is_entry(text: &[u8]) -> bool {
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    serde_json::from_slice::<jsonl::Entry>(line).is_ok_and(|entry| entry.parse().is_ok())
+}
+
+/// Stores all entries of the source, a batch at a time. `loaded` counts those that are stored,
+/// also if it ends with an error.
 fn pour(
     table: &Table,
     source: &mut dyn Source,
@@ -166,26 +234,40 @@ fn pour(
     loaded: &mut u64,
 ) -> Result<(), CliError> {
     let mut batch = Batch::default();
+    let mut lasting = Lasting::new("loaded");
     loop {
         let more = source.next(&mut batch);
         if batch.is_full() || !matches!(more, Ok(true)) {
-            for (pairs, attributes, tags) in batch.runs() {
-                if tags.is_empty() {
-                    table.set_many_with(&pairs, attributes)?;
-                    continue;
-                }
-                let tags = table.tags(tags)?;
-                for (key, value) in pairs {
-                    table.set_tagged(key, value, attributes, &tags)?;
-                }
-            }
-            *loaded += batch.len() as u64;
+            store(table, &batch, loaded)?;
             batch.clear();
+            lasting.tick(*loaded);
         }
         if !more.map_err(|bad| bad.of(path))? {
             return Ok(());
         }
     }
+}
+
+/// Keys whose cache misses overlap.
+const WAVE: usize = 32;
+
+/// Stores a batch one key after the other, so that the number is exact after an error, too.
+fn store(table: &Table, batch: &Batch, loaded: &mut u64) -> Result<(), CliError> {
+    for (pairs, attributes, tags) in batch.runs() {
+        let tags = table.tags(tags)?;
+        for wave in pairs.chunks(WAVE) {
+            let keys: Vec<&[u8]> = wave.iter().map(|(key, _)| *key).collect();
+            table.prefetch(&keys)?;
+            for (key, value) in wave {
+                match tags.is_empty() {
+                    true => table.set_with(key, value, attributes)?,
+                    false => table.set_tagged(key, value, attributes, &tags)?,
+                }
+                *loaded += 1;
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -203,5 +285,34 @@ mod tests {
         assert!(parse_separator(";;").is_err());
         assert!(parse_separator("").is_err());
         assert!(parse_separator("ü").is_err());
+    }
+
+    #[test]
+    fn the_format_follows_from_name_and_first_bytes() {
+        let cases: [(&str, &[u8], Format); 10] = [
+            (
+                "standard input",
+                b"{\"key\":\"a\",\"value\":\"b\"}\n",
+                Format::Jsonl,
+            ),
+            ("standard input", b"\n [{", Format::Json),
+            ("standard input", b"a\tb\n", Format::Tsv),
+            ("standard input", b"key,value\r\na,b", Format::Csv),
+            ("standard input", b"\x89TAVOLA\n\x02", Format::Binary),
+            ("standard input", b"", Format::Jsonl),
+            ("a.csv", b"a\tb\n", Format::Csv),
+            (
+                "a.json",
+                b"{\"key\":\"a\",\"value\":\"b\"}\n{",
+                Format::Jsonl,
+            ),
+            ("a.json", b"{\"a\":\"b\"}", Format::Json),
+            ("a.txt", b"words", Format::Jsonl),
+        ];
+        for (path, first, format) in cases {
+            assert_eq!(guess(false, Path::new(path), first).0, format, "{path}");
+        }
+        assert_eq!(guess(true, Path::new("a"), b"x"), (Format::Tsv, ""));
+        assert_eq!(guess(true, Path::new("a.csv"), b"x").0, Format::Csv);
     }
 }

@@ -1,42 +1,63 @@
 //! `tavola ls`: the tables of the directory, or the keys of one table.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value};
-use tavola::{LiveKeys, Stats, names};
+use tavola::{Attributes, Expiry, Iter, Table, Tags};
 
-use crate::args::{Notation, TableArg, options};
+use crate::args::{Notation, TableArg};
 use crate::error::CliError;
 use crate::output::{self, Output};
+use crate::pattern::Pattern;
 use crate::units;
+
+pub mod tables;
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola ls                          all tables: name, live keys, bytes of keys and values, memory
+  tavola ls                          all tables
   tavola ls sessions                 all keys of a table, in no order
-  tavola ls sessions user:           those that begin with user:
+  tavola ls sessions user:           keys that begin with user:
+  tavola ls sessions 'user:*:cart'   keys that match
+  tavola ls sessions --long          with size of the value, seconds to live, flags, tags
+  tavola ls sessions tmp: -0 | xargs -0 tavola del sessions
   tavola ls blobs --hex              binary keys, one a line whatever is in them
   tavola ls sessions --json | jq .   one JSON object a line
 
-A table that cannot be read is listed with the reason, and the exit code is 2 then.
-Through a pipe, tables come as tab-separated fields, the last number being that of keys
-which have expired, or were invalidated, and are not reclaimed yet; each key is a line.
-Newline, return, tab and backslash in names and keys are written \\n, \\r, \\t and \\\\, as
-in 'tavola dump --format tsv'; --hex, --base64 and --json need no such reading.";
+In a pattern, * matches any bytes, ? one character, [a-z] one of them and {a,b} one of the
+two; \\ takes their meaning away. A pattern without *, ? and [ is a prefix.
+
+Through a pipe, each table is a line of fields with tabs between: name, live keys, bytes of
+keys and values, memory, keys that have expired or were invalidated and are not reclaimed
+yet, kind (table, cache, queue, log), owner, mode. If a table cannot be read, the first
+field is followed by four times - and the reason, and the exit code is 2. With --long each
+key is a line of fields, too: size, seconds to live (- for ever), flags, key, tags.
+Newline, return, tab and backslash in names and keys are written \\n, \\r, \\t and \\\\, as in
+'tavola dump --format tsv'; with -0, --hex, --base64 and --json keys are not.";
 
 /// List the tables, or the keys of a table
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a name, or a path when it has a / in it
+    /// The table: a name, or a path if it has a / in it
     #[arg(value_name = "TABLE")]
     table: Option<OsString>,
-    /// Only keys that begin with this
-    #[arg(value_name = "PREFIX", allow_negative_numbers = true)]
-    prefix: Option<OsString>,
+    /// Only keys that begin with this; with *, ? or [ in it, keys that match it
+    #[arg(value_name = "PATTERN", allow_negative_numbers = true)]
+    pattern: Option<OsString>,
+    /// Also the size of the value, seconds to live, flags and tags
+    #[arg(long, short, requires = "table")]
+    long: bool,
+    /// Stop after this many keys
+    #[arg(long, value_name = "N", requires = "table")]
+    limit: Option<u64>,
+    /// End each key with a zero byte, not with a newline
+    #[arg(long, short = '0', requires = "table", conflicts_with_all = ["json", "long"])]
+    null: bool,
+    /// Print only the number of keys
+    #[arg(long, requires = "table", conflicts_with_all = ["json", "long", "null"])]
+    count: bool,
     #[command(flatten)]
     notation: Notation,
     /// One JSON object a line
@@ -47,139 +68,146 @@ pub struct Args {
 pub fn run(mut args: Args) -> Result<ExitCode, CliError> {
     match args.table.take() {
         Some(name) => list_keys(&TableArg::named(name), &args),
-        None => list_tables(args.json),
+        None => tables::list(args.json),
     }
 }
 
 fn list_keys(table: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
-    let table = table.open_to_read()?;
-    let prefix = args
-        .prefix
-        .as_deref()
-        .map(|text| args.notation.read(text))
-        .transpose()?;
-    let prefix = prefix.unwrap_or_default();
+    let table = table.keys_to_read()?;
+    let pattern = match &args.pattern {
+        Some(text) => Pattern::read(text, &args.notation)?,
+        None => Pattern::Prefix(Vec::new()),
+    };
     let mut out = Output::new();
+    let mut listed = 0;
     let mut entries = table.iter();
     let damage = loop {
-        let key = match entries.next_entry() {
-            Ok(Some((key, _))) => key,
+        if args.limit.is_some_and(|most| listed >= most) {
+            break None;
+        }
+        match next_line(&mut entries, args, &pattern, &table) {
+            Ok(Some(line)) => {
+                listed += u64::from(line.is_listed);
+                line.write(&mut out, args)?;
+            }
             Ok(None) => break None,
             // It comes once, after all keys that can be read: these are printed.
             Err(error) => break Some(error),
-        };
-        if !key.starts_with(&prefix) {
-            continue;
-        }
-        if args.json {
-            let mut document = Map::new();
-            output::put_bytes(&mut document, "key", key);
-            out.json(document)?;
-        } else if let Some(text) = args.notation.write(key) {
-            out.line(text)?;
-        } else {
-            out.key_line(key)?;
         }
     };
-    out.finish()?;
-    damage.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
-}
-
-/// What was read of a table, or why it could not be.
-type Read = Result<(Stats, LiveKeys), String>;
-
-fn list_tables(json: bool) -> Result<ExitCode, CliError> {
-    let paths = names::list()?;
-    let mut out = Output::new();
-    let width = paths
-        .iter()
-        .map(|path| short_name(path).chars().count())
-        .max()
-        .unwrap_or(0);
-    if out.on_terminal() && !json && !paths.is_empty() {
-        out.line(row(width.max(5), ["TABLE", "KEYS", "BYTES", "MEMORY"]))?;
-    }
-    let mut failed = false;
-    for path in &paths {
-        let read = options().open_read_only(path);
-        let read = match read.and_then(|table| Ok((table.stats()?, table.live_keys()?))) {
-            // Dropped since it was listed.
-            Err(tavola::Error::NotFound { .. }) => continue,
-            read => read.map_err(|error| error.to_string()),
-        };
-        match json {
-            true => out.json(as_json(path, &read))?,
-            false => list_table(&mut out, width.max(5), path, &read)?,
-        }
-        if let Err(error) = &read {
-            failed = true;
-            // A person sees it in the list.
-            if !out.on_terminal() {
-                eprintln!("tavola: {error}");
-            }
-        }
+    if args.count {
+        out.line(listed.to_string())?;
     }
     out.finish()?;
-    Ok(if failed {
-        ExitCode::from(crate::ERROR)
-    } else {
-        ExitCode::SUCCESS
-    })
+    damage.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
-fn list_table(out: &mut Output, width: usize, path: &Path, read: &Read) -> Result<(), CliError> {
-    if out.on_terminal() {
-        let name = short_name(path);
-        return out.line(match read {
-            Ok((stats, keys)) => {
-                let live = units::count(keys.live);
-                let bytes = units::size(stats.payload_bytes);
-                let memory = units::size(stats.resident_bytes);
-                let over = match keys.unreclaimed {
-                    0 => String::new(),
-                    over => format!("  and {} not reclaimed yet", units::count(over)),
-                };
-                row(width, [&name, &live, &bytes, &memory]) + &over
-            }
-            Err(error) => format!("{}  {error}", row(width, [&name, "-", "-", "-"])),
-        });
-    }
-    let name = output::escaped(path.file_name().unwrap_or_default().as_bytes());
-    let fields = match read {
-        Ok((stats, keys)) => format!(
-            "\t{}\t{}\t{}\t{}",
-            keys.live, stats.payload_bytes, stats.resident_bytes, keys.unreclaimed
-        ),
-        Err(error) => format!("\t-\t-\t-\t-\t{error}"),
+/// A key that was read, and what `--long` shows of it.
+struct Line<'a> {
+    is_listed: bool,
+    key: &'a [u8],
+    size: usize,
+    attributes: Attributes,
+    tags: Vec<Vec<u8>>,
+}
+
+fn next_line<'a>(
+    entries: &'a mut Iter<'_>,
+    args: &Args,
+    pattern: &Pattern,
+    table: &Table,
+) -> Result<Option<Line<'a>>, CliError> {
+    let Some(((key, value, attributes), tags)) = next_entry(entries, args)? else {
+        return Ok(None);
     };
-    out.line([&name, fields.as_bytes()].concat())
+    let is_listed = pattern.matches(key);
+    Ok(Some(Line {
+        is_listed,
+        key,
+        size: value.len(),
+        attributes,
+        tags: match is_listed {
+            true => table.tag_names(&tags)?,
+            false => Vec::new(),
+        },
+    }))
 }
 
-fn row(width: usize, [name, keys, bytes, memory]: [&str; 4]) -> String {
-    format!("{name:<width$}  {keys:>15}  {bytes:>10}  {memory:>10}")
+type Entry<'a> = ((&'a [u8], &'a [u8], Attributes), Tags);
+
+/// Reads a key without what is not shown.
+fn next_entry<'a>(entries: &'a mut Iter<'_>, args: &Args) -> Result<Option<Entry<'a>>, CliError> {
+    if args.long {
+        return Ok(entries.next_with_tags()?);
+    }
+    let plain = |(key, value)| ((key, value, Attributes::default()), Tags::default());
+    Ok(entries.next_entry()?.map(plain))
 }
 
-fn short_name(path: &Path) -> String {
-    output::printable(path.file_name().unwrap_or_default().as_bytes()).into_owned()
-}
-
-fn as_json(path: &Path, read: &Read) -> Map<String, Value> {
-    let mut document = Map::new();
-    let name = path.file_name().unwrap_or_default().as_bytes();
-    output::put_bytes(&mut document, "name", name);
-    output::put_bytes(&mut document, "path", path.as_os_str().as_bytes());
-    let mut put = |name: &str, value: Value| document.insert(name.to_string(), value);
-    match read {
-        Ok((stats, keys)) => {
-            put("keys", stats.keys.into());
-            put("live_keys", keys.live.into());
-            put("unreclaimed_keys", keys.unreclaimed.into());
-            put("payload_bytes", stats.payload_bytes.into());
-            put("resident_bytes", stats.resident_bytes.into());
-        }
-        Err(error) => {
-            put("error", error.as_str().into());
+impl Line<'_> {
+    fn write(&self, out: &mut Output, args: &Args) -> Result<(), CliError> {
+        match args.notation.write(self.key) {
+            _ if !self.is_listed || args.count => Ok(()),
+            _ if args.json => out.json(self.as_json(args)),
+            _ if args.long => self.write_long(out, args),
+            Some(text) if args.null => out.ended(text.as_bytes(), 0),
+            None if args.null => out.ended(self.key, 0),
+            Some(text) => out.line(text),
+            None => out.key_line(self.key),
         }
     }
-    document
+
+    fn write_long(&self, out: &mut Output, args: &Args) -> Result<(), CliError> {
+        let left = self.seconds_left().map(|left| format!("{left:.2}"));
+        let left = left.unwrap_or_else(|| "-".to_string());
+        let flags = self.attributes.flags;
+        let mut line = match out.on_terminal() {
+            true => format!(
+                "{:>10}  {left:>14}  {flags:>10}  ",
+                units::size(self.size as u64)
+            ),
+            false => format!("{}\t{left}\t{flags}\t", self.size),
+        }
+        .into_bytes();
+        let on_terminal = out.on_terminal();
+        let text = |bytes: &[u8]| match on_terminal {
+            true => output::printable(bytes).into_owned().into_bytes(),
+            false => output::escaped(bytes).into_owned(),
+        };
+        match args.notation.write(self.key) {
+            Some(key) => line.extend(key.as_bytes()),
+            None => line.extend(text(self.key)),
+        }
+        for tag in &self.tags {
+            line.extend(if on_terminal { &b"  #"[..] } else { b"\t" });
+            line.extend(text(tag));
+        }
+        out.line(line)
+    }
+
+    fn seconds_left(&self) -> Option<f64> {
+        match self.attributes.expiry {
+            Expiry::After(left) => Some(left.as_secs_f64()),
+            _ => None,
+        }
+    }
+
+    fn as_json(&self, args: &Args) -> Map<String, Value> {
+        let mut document = Map::new();
+        output::put_bytes(&mut document, "key", self.key);
+        if !args.long {
+            return document;
+        }
+        let mut put = |name: &str, value: Value| document.insert(name.to_string(), value);
+        put("value_bytes", self.size.into());
+        let left_ms = self.seconds_left().map(|left| (left * 1000.0) as u64);
+        put("ttl_ms", left_ms.into());
+        put("flags", self.attributes.flags.into());
+        let tags = self.tags.iter();
+        let tags: Vec<Value> = tags
+            .map(|tag| String::from_utf8_lossy(tag).into())
+            .collect();
+        put("tags", tags.into());
+        document
+    }
 }

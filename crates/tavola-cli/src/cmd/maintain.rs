@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use tavola::{Maintained, Table};
 
-use crate::args::TableArg;
+use crate::args::{TableArg, TablesArg};
 use crate::error::CliError;
 use crate::health::room;
 use crate::output::Output;
@@ -14,6 +14,7 @@ use crate::units;
 const EXAMPLES: &str = "\
 Examples:
   tavola maintain sessions       worth it after a large load: cold reads get faster
+  tavola maintain                all tables
 
 Removes participants that died and keys that expired, moves the table onto huge pages where
 the kernel can (see 'tavola doctor'), and gives spare memory back, while others go on using it.";
@@ -26,11 +27,22 @@ const STEP_BYTES: u64 = 64 << 20;
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
-    table: TableArg,
+    tables: TablesArg,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let table = args.table.open_existing()?;
+    args.tables.each(|table| {
+        if !args.tables.is_one() {
+            let mut out = Output::new();
+            out.line(format!("{}:", table.label()))?;
+            out.finish()?;
+        }
+        maintain(table)
+    })
+}
+
+fn maintain(name: &TableArg) -> Result<ExitCode, CliError> {
+    let table = name.open_existing()?;
     let reaped = table.reap()?;
     let total = maintain_all(&table)?;
     let mut out = Output::new();
@@ -46,7 +58,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         false if !room::is_in_memory(table.path()) => {
             out.line("no huge pages: only tables in memory, such as on /dev/shm, can have them")?;
         }
-        false => out.line("no huge pages here; 'tavola doctor' tells why")?,
+        false => out.line("no huge pages here; 'tavola doctor' says why")?,
     }
     out.line(format!(
         "{} given back",

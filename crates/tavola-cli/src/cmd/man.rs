@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Command;
 use clap_mangen::Man;
-use clap_mangen::roff::{Roff, roman};
+use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::cli;
 use crate::cmd::serve::memcached;
@@ -23,7 +23,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The directory; it is made when it is not there
+    /// The directory; it is made if it is missing
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
@@ -69,6 +69,7 @@ fn page(command: &Command, name: &str) -> io::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
+    sections(command).to_writer(&mut page)?;
     let after_help = command
         .get_after_help()
         .map(ToString::to_string)
@@ -77,7 +78,126 @@ fn page(command: &Command, name: &str) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// What stands below the options: a paragraph under a line such as `Examples:` keeps its lines,
+/// Exit status, environment and files of a command.
+fn sections(command: &Command) -> Roff {
+    let mut roff = Roff::new();
+    let is_server = command.get_name().contains("memcached");
+    let runs_program = command.get_positionals().any(clap::Arg::is_last_set);
+    let ends: &[(&str, &str)] = match (is_server, runs_program) {
+        (true, _) => &[("0", "The server has ended in good order."), EXIT_ERROR],
+        (false, false) => &[EXIT_DONE, EXIT_MISSING, EXIT_ERROR],
+        (false, true) => &[EXIT_DONE, EXIT_MISSING, EXIT_ERROR, EXIT_OTHER],
+    };
+    section(&mut roff, "EXIT STATUS", ends.iter().copied());
+    let variables = ENVIRONMENT.iter().filter(|one| one.is_of(command));
+    section(
+        &mut roff,
+        "ENVIRONMENT",
+        variables.map(|one| (one.name, one.text)),
+    );
+    let files = FILES.iter().filter(|one| one.is_of(command));
+    section(&mut roff, "FILES", files.map(|one| (one.name, one.text)));
+    roff
+}
+
+const EXIT_DONE: (&str, &str) = ("0", "Found or done.");
+const EXIT_MISSING: (&str, &str) = (
+    "1",
+    "A key is missing, a condition does not hold, or something needs attention.",
+);
+const EXIT_ERROR: (&str, &str) = (
+    "2",
+    "An error, which a sentence on standard error explains; or wrong arguments.",
+);
+const EXIT_OTHER: (&str, &str) = (
+    "other",
+    "The program that the command ran has failed: its exit code, 128 and the signal that killed \
+     it, 127 if it was not found, 126 if it could not be started.",
+);
+
+/// A variable or a file, and the commands that use it; none named: all.
+struct Used {
+    name: &'static str,
+    text: &'static str,
+    by: &'static [&'static str],
+}
+
+impl Used {
+    fn is_of(&self, command: &Command) -> bool {
+        let name = command.get_display_name().unwrap_or(command.get_name());
+        let is_it = |one: &&str| name.strip_prefix("tavola-") == Some(*one);
+        self.by.is_empty() || self.by.iter().any(is_it)
+    }
+}
+
+const ENVIRONMENT: [Used; 6] = [
+    Used {
+        name: "TAVOLA_DIR",
+        text: "The directory of tables that are named without a /.",
+        by: &[],
+    },
+    Used {
+        name: "NO_COLOR",
+        text: "If it is set and not empty, there are no colours.",
+        by: &["top", "tour"],
+    },
+    Used {
+        name: "TERM",
+        text: "If it is dumb or not set, the output is plain text.",
+        by: &["top"],
+    },
+    Used {
+        name: "LC_ALL, LC_CTYPE, LANG",
+        text: "Whether letters other than ASCII are shown.",
+        by: &["top"],
+    },
+    Used {
+        name: "XDG_STATE_HOME",
+        text: "The directory of the history; ~/.local/state if it is not set.",
+        by: &["shell"],
+    },
+    Used {
+        name: "NOTIFY_SOCKET, LISTEN_FDS, LISTEN_PID",
+        text: "What systemd sets for a service and its sockets.",
+        by: &["serve", "memcached"],
+    },
+];
+
+const FILES: [Used; 4] = [
+    Used {
+        name: "/dev/shm/tavola-UID/",
+        text: "The directory of tables of the user with this number, if TAVOLA_DIR is not set. \
+               Each file in it is a table, a queue or a log.",
+        by: &[],
+    },
+    Used {
+        name: "$XDG_STATE_HOME/tavola/history",
+        text: "The lines that were typed.",
+        by: &["shell"],
+    },
+    Used {
+        name: "/etc/passwd",
+        text: "The names of the owners of tables.",
+        by: &["ls", "stat"],
+    },
+    Used {
+        name: "/etc/passwd",
+        text: "The user that the server runs as.",
+        by: &["serve", "memcached"],
+    },
+];
+
+/// Writes a section of names and what they mean.
+fn section<'a>(roff: &mut Roff, title: &str, entries: impl Iterator<Item = (&'a str, &'a str)>) {
+    roff.control("SH", [title]);
+    for (name, text) in entries {
+        roff.control("TP", []);
+        roff.text([bold(name)]);
+        roff.text([roman(text)]);
+    }
+}
+
+/// The text below the options: a paragraph under a line such as `Examples:` keeps its lines,
 /// every other one is a note.
 fn after(help: &str) -> Roff {
     let mut roff = Roff::new();

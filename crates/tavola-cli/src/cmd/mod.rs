@@ -1,33 +1,51 @@
 //! One file a command: its arguments, its examples, and what it does.
 //!
-//! Each has `Args` and `run(Args)`; `run` gives the exit code, or the error that `main` prints.
+//! Each has `Args` and `run(Args)`; `run` returns the exit code, or the error that `main` prints.
 
 pub mod add;
+pub mod append;
+pub mod batch;
+pub mod cas;
 pub mod check;
+pub mod clear;
 pub mod compact;
+pub mod complete;
 pub mod completions;
 pub mod compute;
 pub mod copy;
+pub mod count;
 pub mod create;
 pub mod decr;
 pub mod del;
 pub mod doctor;
 pub mod drop;
 pub mod dump;
+pub mod exists;
 pub mod exporter;
 pub mod get;
+pub mod help;
 pub mod incr;
 pub mod invalidate;
 pub mod load;
+pub mod lock;
 pub mod log;
 pub mod ls;
 pub mod maintain;
 pub mod man;
+pub mod prepend;
+pub mod queue;
+pub mod rename;
+pub mod replace;
 pub mod serve;
 pub mod set;
 pub mod set_capacity;
+pub mod shell;
 pub mod stat;
+pub mod status;
+pub mod swap;
+pub mod take;
 pub mod top;
 pub mod touch;
 pub mod tour;
 pub mod ttl;
+pub mod update;

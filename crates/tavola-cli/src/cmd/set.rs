@@ -2,21 +2,29 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::SystemTime;
+
+use tavola::{Expiry, Store, Table};
 
 use crate::args::{AttributeArgs, Notation, TableArg, TagArgs, ValueArg};
 use crate::error::CliError;
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola set sessions alice '{\"cart\":3}'     makes the table when it is not there
+  tavola set sessions alice '{\"cart\":3}'     makes the table if it is missing
   date +%s | tavola set jobs last-run
   tavola set pages /index.html --file index.html
-  tavola set sessions bob '{}' --ttl 30m    gone half an hour from now
+  tavola set sessions bob '{}' --ttl 30m    expires after 30 minutes
+  tavola set offers spring '{}' --expires 2030-04-01
+  tavola set sessions bob '{}' --keep-ttl   expires when it would have before
   tavola set pages / --file index.html --tag home --tag 'user 7'
   tavola set blobs --hex 00ff17 'a value under a binary key'
   tavola set temperatures oslo -- -5C
 
-What comes by a pipe or from a file is stored exactly, its last newline included.";
+What comes from a pipe or a file is stored exactly, its last newline included. With both
+--keep-ttl and --keep-tags the key keeps its flags, too, and all of that in one step. With
+one of them, what is kept is read first: if another process changes it before the value
+is stored, that change is lost.";
 
 /// Store a value under a key, whether or not the key was there
 #[derive(clap::Args)]
@@ -31,17 +39,54 @@ pub struct Args {
     value: ValueArg,
     #[command(flatten)]
     attributes: AttributeArgs,
+    /// Keep the time at which the key expires
+    #[arg(long, conflicts_with_all = ["ttl", "expires"])]
+    keep_ttl: bool,
     #[command(flatten)]
     tags: TagArgs,
+    /// Keep the tags of the key
+    #[arg(long, conflicts_with = "tags")]
+    keep_tags: bool,
     #[command(flatten)]
     notation: Notation,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    if args.keep_ttl && args.keep_tags && args.attributes.has_flags() {
+        let why = "with --keep-ttl and --keep-tags the key keeps its flags; leave --flags out";
+        return Err(CliError::Sentence(why.to_string()));
+    }
     let key = args.notation.read(&args.key)?;
     let value = args.value.read()?;
-    let table = args.table.open_or_create()?;
-    let tags = args.tags.of(&table)?;
-    table.set_tagged(&key, &value, args.attributes.attributes(), &tags)?;
+    let table = args.table.keys_or_create()?;
+    if args.keep_ttl && args.keep_tags {
+        let how = Store {
+            attributes: None,
+            ..Store::default()
+        };
+        table.store(&key, &value, &how)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut attributes = args.attributes.attributes();
+    if args.keep_ttl {
+        attributes.expiry = expiry_of(&table, &key)?;
+    }
+    let tags = match args.keep_tags {
+        true => table.tags(&table.tags_of(&key)?.unwrap_or_default())?,
+        false => args.tags.of(&table)?,
+    };
+    table.set_tagged(&key, &value, attributes, &tags)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns when a key expires. A missing key gets the table's time to live.
+fn expiry_of(table: &Table, key: &[u8]) -> Result<Expiry, CliError> {
+    let expiry = table.ttl(key)?.unwrap_or(Expiry::Default);
+    Ok(match expiry {
+        // A date, not a time from a later moment on.
+        Expiry::After(left) => SystemTime::now()
+            .checked_add(left)
+            .map_or(Expiry::Never, Expiry::At),
+        other => other,
+    })
 }

@@ -7,7 +7,8 @@ use serde_json::Value;
 use tavola::serving::Serving;
 use tavola::{Latencies, LiveKeys, Participant, Recent, Stats};
 
-use crate::args::TableArg;
+use super::ls::tables;
+use crate::args::{TableArg, TablesArg};
 use crate::beside;
 use crate::error::CliError;
 use crate::output::{self, Output};
@@ -18,6 +19,7 @@ mod json;
 const EXAMPLES: &str = "\
 Examples:
   tavola stat sessions
+  tavola stat                          all tables: a list, then each of them
   tavola stat sessions --json | jq .resident_bytes
   watch -n1 tavola stat sessions";
 
@@ -29,36 +31,53 @@ const QUANTILES: [f64; 2] = [0.5, 0.99];
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
-    table: TableArg,
-    /// All numbers as one JSON object
+    tables: TablesArg,
+    /// All numbers as one JSON object, a line for each table
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let table = args.table.open_to_read()?;
+    let listed = match args.tables.is_one() || args.json {
+        true => ExitCode::SUCCESS,
+        false => tables::list(false)?,
+    };
+    let shown = args.tables.each(|table| {
+        if !args.tables.is_one() && !args.json {
+            let mut out = Output::new();
+            out.line("")?;
+            out.finish()?;
+        }
+        show(table, args.json)
+    })?;
+    Ok(if shown == ExitCode::SUCCESS {
+        listed
+    } else {
+        shown
+    })
+}
+
+fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
+    let table = name.open_to_read()?;
     let stats = table.stats()?;
     let latencies = table.latencies()?;
     let mut participants = table.participants()?;
     participants.retain(|one| !one.is_this_process());
     let (keys, holders) = (table.live_keys()?, table.lock_holders()?);
-    let logs = beside::logs(&table)?;
+    let (logs, depths) = (beside::logs(&table)?, beside::depths(&table)?);
     let mut out = Output::new();
-    if args.json {
+    if json {
         let mut document = json::document(&table, &stats, &participants, &logs);
         json::put_keys(&mut document, &keys);
         document.insert("locked".to_string(), json::locked(&holders));
         document.insert("latencies".to_string(), json::latencies(&latencies));
+        document.insert("queues".to_string(), json::queues(&depths));
         let shards = table.shard_stats()?;
         let shards = shards.iter().map(json::shard).collect();
         document.insert("each_shard".to_string(), Value::Array(shards));
         out.json(document)?;
     } else {
-        out.line(format!(
-            "{}  ({})",
-            args.table.label(),
-            table.path().display()
-        ))?;
+        out.line(format!("{}  ({})", name.label(), table.path().display()))?;
         for (name, text) in summary(&stats, &keys, &latencies) {
             out.line(format!("  {name:<13} {text}"))?;
         }
@@ -69,6 +88,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         for (name, stats) in &logs {
             let (label, text) = (beside::label(name), beside::told(stats));
             out.line(format!("  {label:<13} {text}"))?;
+        }
+        for depth in &depths {
+            let (label, elements) = (depth.label(), counted(depth.elements, "element"));
+            out.line(format!("  {label:<13} {elements}"))?;
         }
         if let Some(served) = served(&participants) {
             out.line(format!("  {:<13} {served}", "served by"))?;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::error::CliError;
 use crate::{interrupt, units};
 
+mod all;
 mod charts;
 mod draw;
 mod figures;
@@ -25,6 +26,7 @@ use watch::Watch;
 const EXAMPLES: &str = "\
 Examples:
   tavola top sessions                            q quits, p pauses
+  tavola top                                     all tables, a line each
   tavola top sessions --interval 5
   tavola top sessions --once                     one look, as text
   tavola top sessions --batch --count 60 > minute.txt
@@ -48,9 +50,9 @@ const BARS: usize = 26;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a name, or a path when it has a / in it
+    /// The table: a name, or a path if it has a / in it. Without one: a list of all tables
     #[arg(value_name = "TABLE")]
-    name: OsString,
+    name: Option<OsString>,
     /// Time between two looks
     #[arg(long, short, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     interval: Duration,
@@ -67,7 +69,13 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let ended = interrupt::heed()?;
-    let mut watch = Watch::begin(args.name)?;
+    let Some(name) = args.name else {
+        let count = args.once.then_some(1).or(args.count);
+        let as_text = args.batch || args.once;
+        all::show(args.interval, count, as_text, &ended)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut watch = Watch::begin(name)?;
     if nap(FIRST.min(args.interval), &ended) {
         watch.look();
         let count = args.once.then_some(1).or(args.count);

@@ -1,4 +1,4 @@
-//! `tavola touch`: lets keys expire at another time, or never.
+//! `tavola touch`: changes the time to live of keys.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -6,19 +6,18 @@ use std::time::Duration;
 
 use tavola::Expiry;
 
-use crate::args::{Notation, TableArg};
+use crate::args::{Notation, TableArg, parse_ttl};
 use crate::error::CliError;
-use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
   tavola touch sessions alice --ttl 30m
   tavola touch sessions alice bob --never
-  tavola touch sessions alice             as long as keys live in this table by default
+  tavola touch sessions alice             the table's default time to live
 
-Exit code 1 when a key is missing, or has expired. Values and flags stay as they are.";
+Exit code 1 if a key is missing, or has expired. Values and flags stay as they are.";
 
-/// Let keys expire at another time than they would, or never
+/// Change the time to live of keys
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -27,10 +26,10 @@ pub struct Args {
     /// The keys
     #[arg(value_name = "KEY", required = true, allow_negative_numbers = true)]
     keys: Vec<OsString>,
-    /// How long they are there, from now on: 90, 1.5s, 250ms, 2h, 7d [default: the table's]
-    #[arg(long, value_name = "TIME", value_parser = units::parse_time, conflicts_with = "never")]
+    /// Expire them after this time: 90, 1.5s, 250ms, 2h, 7d [default: the table's]
+    #[arg(long, value_name = "TIME", value_parser = parse_ttl, conflicts_with = "never")]
     ttl: Option<Duration>,
-    /// They do not expire
+    /// Do not expire them
     #[arg(long)]
     never: bool,
     #[command(flatten)]
@@ -39,7 +38,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let keys = args.notation.read_all(&args.keys)?;
-    let table = args.table.open_existing()?;
+    let table = args.table.keys_existing()?;
     let expiry = match args.ttl {
         Some(ttl) => Expiry::After(ttl),
         None if args.never => Expiry::Never,

@@ -1,4 +1,4 @@
-//! `tavola ttl`: how long a key is still there.
+//! `tavola ttl`: the time until a key expires.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -15,9 +15,9 @@ Examples:
   tavola ttl sessions alice           seconds, as 1799.25, or 'never'
   tavola ttl sessions alice --json    with its flags
 
-Exit code 1 when the key is missing, or has expired.";
+Exit code 1 if the key is missing, or has expired.";
 
-/// Print how long a key is still there
+/// Print the time until a key expires
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -35,7 +35,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let key = args.notation.read(&args.key)?;
-    let Some(entry) = args.table.open_to_read()?.get_entry(&key)? else {
+    let Some(entry) = args.table.keys_to_read()?.get_entry(&key)? else {
         return Ok(ExitCode::from(crate::MISSING));
     };
     let left = match entry.attributes.expiry {

@@ -22,47 +22,58 @@ impl<W: Write> Writer<W> {
     pub fn new(out: W) -> Writer<W> {
         Writer { out }
     }
+}
 
-    fn field(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => {
-                write!(self.out, "\"{name}\":")?;
-                Ok(serde_json::to_writer(&mut self.out, text)?)
-            }
-            Err(_) => write!(self.out, "\"{name}_base64\":\"{}\"", STANDARD.encode(bytes)),
+fn write_field(out: &mut impl Write, name: &str, bytes: &[u8]) -> io::Result<()> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            write!(out, "\"{name}\":")?;
+            Ok(serde_json::to_writer(out, text)?)
         }
+        Err(_) => write!(out, "\"{name}_base64\":\"{}\"", STANDARD.encode(bytes)),
     }
+}
 
-    fn tags(&mut self, tags: &[Vec<u8>]) -> io::Result<()> {
-        if tags.is_empty() {
-            return Ok(());
-        }
-        let texts: Result<Vec<&str>, _> = tags.iter().map(|tag| str::from_utf8(tag)).collect();
-        let (name, list) = match texts {
-            Ok(texts) => ("tags", serde_json::to_string(&texts)?),
-            Err(_) => {
-                let encoded: Vec<String> = tags.iter().map(|tag| STANDARD.encode(tag)).collect();
-                ("tags_base64", serde_json::to_string(&encoded)?)
-            }
-        };
-        write!(self.out, ",\"{name}\":{list}")
+fn write_tags(out: &mut impl Write, tags: &[Vec<u8>]) -> io::Result<()> {
+    if tags.is_empty() {
+        return Ok(());
     }
+    let texts: Result<Vec<&str>, _> = tags.iter().map(|tag| str::from_utf8(tag)).collect();
+    let (name, list) = match texts {
+        Ok(texts) => ("tags", serde_json::to_string(&texts)?),
+        Err(_) => {
+            let encoded: Vec<String> = tags.iter().map(|tag| STANDARD.encode(tag)).collect();
+            ("tags_base64", serde_json::to_string(&encoded)?)
+        }
+    };
+    write!(out, ",\"{name}\":{list}")
+}
+
+/// Writes one entry as an object, without an end of line.
+pub fn write_object(
+    out: &mut impl Write,
+    key: &[u8],
+    value: &[u8],
+    beside: &Beside,
+) -> io::Result<()> {
+    out.write_all(b"{")?;
+    write_field(out, "key", key)?;
+    out.write_all(b",")?;
+    write_field(out, "value", value)?;
+    if let Some(expires) = beside.expires {
+        write!(out, ",\"expires_unix_ms\":{expires}")?;
+    }
+    if beside.flags != 0 {
+        write!(out, ",\"flags\":{}", beside.flags)?;
+    }
+    write_tags(out, &beside.tags)?;
+    out.write_all(b"}")
 }
 
 impl<W: Write> Sink for Writer<W> {
     fn entry(&mut self, key: &[u8], value: &[u8], beside: &Beside) -> io::Result<()> {
-        self.out.write_all(b"{")?;
-        self.field("key", key)?;
-        self.out.write_all(b",")?;
-        self.field("value", value)?;
-        if let Some(expires) = beside.expires {
-            write!(self.out, ",\"expires_unix_ms\":{expires}")?;
-        }
-        if beside.flags != 0 {
-            write!(self.out, ",\"flags\":{}", beside.flags)?;
-        }
-        self.tags(&beside.tags)?;
-        self.out.write_all(b"}\n")
+        write_object(&mut self.out, key, value, beside)?;
+        self.out.write_all(b"\n")
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -77,9 +88,10 @@ pub struct Reader<R> {
     number: u64,
 }
 
+/// The object of an entry.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+pub struct Entry {
     key: Option<String>,
     key_base64: Option<String>,
     value: Option<String>,
@@ -127,21 +139,28 @@ fn parse(line: &[u8]) -> Result<(Vec<u8>, Vec<u8>, Beside), String> {
     let entry: Entry = serde_json::from_slice(line).map_err(|error| {
         format!("this is not {{\"key\": \"...\", \"value\": \"...\"}} ({error}); see --format")
     })?;
-    let key = bytes("key", entry.key, entry.key_base64)?;
-    let value = bytes("value", entry.value, entry.value_base64)?;
-    let beside = Beside {
-        expires: entry.expires_unix_ms,
-        flags: entry.flags,
-        tags: tags(entry.tags, entry.tags_base64)?,
-    };
-    Ok((key, value, beside))
+    entry.parse()
+}
+
+impl Entry {
+    /// Returns key, value and what is beside them.
+    pub fn parse(self) -> Result<(Vec<u8>, Vec<u8>, Beside), String> {
+        let key = bytes("key", self.key, self.key_base64)?;
+        let value = bytes("value", self.value, self.value_base64)?;
+        let beside = Beside {
+            expires: self.expires_unix_ms,
+            flags: self.flags,
+            tags: tags(self.tags, self.tags_base64)?,
+        };
+        Ok((key, value, beside))
+    }
 }
 
 fn tags(texts: Vec<String>, base64: Vec<String>) -> Result<Vec<Vec<u8>>, String> {
     let decode = |tag: String| {
         STANDARD
             .decode(tag)
-            .map_err(|error| format!("a tag is not base64 ({error}); encode it anew"))
+            .map_err(|error| format!("a tag is not base64 ({error}); encode it again"))
     };
     let texts = texts.into_iter().map(|tag| Ok(tag.into_bytes()));
     texts.chain(base64.into_iter().map(decode)).collect()
@@ -152,7 +171,7 @@ fn bytes(name: &str, text: Option<String>, base64: Option<String>) -> Result<Vec
         (Some(text), None) => Ok(text.into_bytes()),
         (None, Some(base64)) => STANDARD
             .decode(base64)
-            .map_err(|error| format!("{name}_base64 is not base64 ({error}); encode it anew")),
+            .map_err(|error| format!("{name}_base64 is not base64 ({error}); encode it again")),
         (None, None) => Err(format!(
             "there is no {name}; give \"{name}\" or \"{name}_base64\""
         )),

@@ -1,19 +1,25 @@
 //! The formats of `dump` and `load`: entries on their way out of a table and into one.
 //!
-//! All three carry any bytes, so that what was dumped loads to the same table:
+//! All of them carry any bytes:
 //!
 //! - [`jsonl`]: one JSON object a line, for other programs and for eyes;
-//! - [`tsv`]: key and value between tabs, for spreadsheets, `cut`, `awk` and `join`;
+//! - [`json`]: one JSON document, for programs that read no lines;
+//! - [`csv`]: comma-separated values, for spreadsheets and databases;
+//! - [`tsv`]: key and value between tabs, for `cut`, `awk` and `join`;
+//! - [`folder`]: a file a key, in a folder;
 //! - [`binary`]: lengths and bytes with a count and a checksum at the end, for speed and safety.
 
 pub mod binary;
+pub mod csv;
+pub mod folder;
+pub mod json;
 pub mod jsonl;
 pub mod tsv;
 
 pub use tsv::letter_of;
 
 use std::io::{self, BufRead, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tavola::{Attributes, Expiry};
@@ -25,6 +31,10 @@ use crate::error::CliError;
 pub enum Format {
     /// One JSON object a line: {"key": ..., "value": ...}, base64 where it is not UTF-8
     Jsonl,
+    /// One JSON document: a list of such objects; to load, also an object of keys and values
+    Json,
+    /// Comma-separated key and value with a header; no times, flags or tags
+    Csv,
     /// Key, tab, value; tab, newline, return and backslash are written \t \n \r \\; no times,
     /// flags or tags
     Tsv,
@@ -33,10 +43,23 @@ pub enum Format {
 }
 
 impl Format {
+    /// The name of the format, as it is given to `--format`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Jsonl => "jsonl",
+            Format::Json => "json",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Binary => "binary",
+        }
+    }
+
     /// What the name of a file says of its format.
     pub fn of_name(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()? {
-            "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
+            "jsonl" | "ndjson" => Some(Format::Jsonl),
+            "json" => Some(Format::Json),
+            "csv" => Some(Format::Csv),
             "tsv" => Some(Format::Tsv),
             "tavola" => Some(Format::Binary),
             _ => None,
@@ -47,12 +70,14 @@ impl Format {
     pub fn sink<'a>(self, out: impl Write + 'a) -> io::Result<Box<dyn Sink + 'a>> {
         Ok(match self {
             Format::Jsonl => Box::new(jsonl::Writer::new(out)),
+            Format::Json => Box::new(json::Writer::new(out)?),
+            Format::Csv => Box::new(csv::Writer::new(out)?),
             Format::Tsv => Box::new(tsv::Writer::new(out)),
             Format::Binary => Box::new(binary::Writer::new(out)?),
         })
     }
 
-    /// Something that reads this format; `columns` matters to TSV only.
+    /// Something that reads this format; `columns` matters to TSV and CSV.
     pub fn source<'a>(
         self,
         input: impl BufRead + 'a,
@@ -60,6 +85,8 @@ impl Format {
     ) -> Box<dyn Source + 'a> {
         match self {
             Format::Jsonl => Box::new(jsonl::Reader::new(input)),
+            Format::Json => Box::new(json::Reader::new(input)),
+            Format::Csv => Box::new(csv::Reader::new(input, columns)),
             Format::Tsv => Box::new(tsv::Reader::new(input, columns)),
             Format::Binary => Box::new(binary::Reader::new(input)),
         }
@@ -124,8 +151,21 @@ pub trait Source {
 #[derive(Debug)]
 pub enum BadInput {
     Io(io::Error),
-    Line { line: u64, why: String },
-    Stream { why: &'static str },
+    Line {
+        line: u64,
+        why: String,
+    },
+    Stream {
+        why: &'static str,
+    },
+    Document {
+        why: String,
+    },
+    /// A file of a folder.
+    File {
+        path: PathBuf,
+        source: io::Error,
+    },
 }
 
 impl BadInput {
@@ -144,6 +184,12 @@ impl BadInput {
                 line: None,
                 why: why.to_string(),
             },
+            BadInput::Document { why } => CliError::BadDump {
+                path,
+                line: None,
+                why,
+            },
+            BadInput::File { path, source } => CliError::Read { path, source },
         }
     }
 }
@@ -182,6 +228,7 @@ impl Batch {
         self.spans.len() >= Self::ENTRIES || self.bytes.len() >= Self::BYTES
     }
 
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.spans.len()
     }
@@ -223,6 +270,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::ValueEnum;
 
     pub(super) type Entries = Vec<(Vec<u8>, Vec<u8>)>;
     type Read = Vec<(Vec<u8>, Vec<u8>, Attributes, Vec<Vec<u8>>)>;
@@ -260,8 +308,16 @@ mod tests {
     }
 
     pub(super) fn read(format: Format, bytes: &[u8]) -> (Read, Option<BadInput>) {
+        read_with(format, bytes, tsv::Columns::default())
+    }
+
+    pub(super) fn read_with(
+        format: Format,
+        bytes: &[u8],
+        columns: tsv::Columns,
+    ) -> (Read, Option<BadInput>) {
         let mut batch = Batch::default();
-        let mut source = format.source(bytes, tsv::Columns::default());
+        let mut source = format.source(bytes, columns);
         let error = loop {
             match source.next(&mut batch) {
                 Ok(true) => {}
@@ -289,13 +345,13 @@ mod tests {
 
     #[test]
     fn every_format_carries_any_bytes() {
-        for format in [Format::Jsonl, Format::Tsv, Format::Binary] {
+        for format in Format::value_variants().iter().copied() {
             let bytes = written(format, &odd_entries());
             let (entries, error) = read(format, &bytes);
             assert!(error.is_none(), "{format:?}: {error:?}");
             let expected = odd_entries().into_iter().map(|(key, value)| {
                 let beside = match format {
-                    Format::Tsv => Beside::default(),
+                    Format::Tsv | Format::Csv => Beside::default(),
                     _ => beside_of(&key),
                 };
                 (key, value, beside.attributes(), beside.tags)
@@ -318,6 +374,8 @@ mod tests {
         assert_eq!(Format::of_name(Path::new("a/b.tsv")), Some(Format::Tsv));
         assert_eq!(Format::of_name(Path::new("b.jsonl")), Some(Format::Jsonl));
         assert_eq!(Format::of_name(Path::new("b.tavola")), Some(Format::Binary));
+        assert_eq!(Format::of_name(Path::new("b.csv")), Some(Format::Csv));
+        assert_eq!(Format::of_name(Path::new("b.json")), Some(Format::Json));
         assert_eq!(Format::of_name(Path::new("b.txt")), None);
         assert_eq!(Format::of_name(Path::new("-")), None);
     }

@@ -15,7 +15,10 @@ pub struct Columns {
     pub key: usize,
     /// Counted from 1.
     pub value: usize,
-    pub separator: u8,
+    /// `None`: a tab, or in CSV a comma.
+    pub separator: Option<u8>,
+    /// Of CSV: the first line names the columns.
+    pub has_header: bool,
     /// Backslashes mean themselves.
     pub raw: bool,
 }
@@ -25,7 +28,8 @@ impl Default for Columns {
         Columns {
             key: 1,
             value: 2,
-            separator: b'\t',
+            separator: None,
+            has_header: true,
             raw: false,
         }
     }
@@ -131,9 +135,10 @@ impl<R: BufRead> Source for Reader<R> {
 }
 
 fn field(line: &[u8], columns: Columns, number: usize) -> Result<&[u8], String> {
-    let mut fields = line.split(|&byte| byte == columns.separator);
+    let separator = columns.separator.unwrap_or(b'\t');
+    let mut fields = line.split(|&byte| byte == separator);
     fields.nth(number - 1).ok_or_else(|| {
-        let count = line.split(|&byte| byte == columns.separator).count();
+        let count = line.split(|&byte| byte == separator).count();
         format!("there is no column {number}, only {count}; see --key, --value and --separator")
     })
 }
@@ -176,8 +181,9 @@ mod tests {
         let columns = Columns {
             key: 3,
             value: 1,
-            separator: b';',
+            separator: Some(b';'),
             raw: true,
+            ..Columns::default()
         };
         let entry = read_one(b"C:\\new;x;key;y\n", columns).unwrap();
         assert_eq!(entry, (b"key".to_vec(), b"C:\\new".to_vec()));

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::layout::{MAGIC, MAX_SIZE, MIN_SIZE, PAGE};
 use crate::sys::file::{
     FileInfo, Links, OpenDir, create_named_in, create_unnamed, is_trusted, len_and_blocks,
-    publish_named, publish_unnamed, read_at, split,
+    publish_named, publish_unnamed, read_at, rename_named, split,
 };
 use crate::sys::process::{effective_uid, generation};
 use std::ffi::{CStr, CString, OsStr};
@@ -149,20 +149,40 @@ impl Location {
     /// Takes the name away from a table.
     pub(super) fn remove(&self) -> Result<()> {
         let failed = |source| told("removing the table", &self.path, source);
+        self.check_is_table(failed)?;
+        // Of two that remove it at once, one finds the name gone here.
+        self.dir.unlink(&self.name).map_err(failed)
+    }
+
+    /// Gives a table the name of another location, unless something has that name.
+    pub(super) fn rename(&self, to: &Self) -> Result<()> {
+        let failed = |source| told("renaming the table", &self.path, source);
+        self.check_is_table(failed)?;
+        let from = (self.dir.as_fd(), &*self.name);
+        match rename_named(from, (to.dir.as_fd(), &to.name)) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let path = to.path.clone();
+                Err(to.occupant().unwrap_or(Error::AlreadyExists { path }))
+            }
+            renamed => renamed.map_err(failed),
+        }
+    }
+
+    /// Returns an error if the name is not that of a table.
+    fn check_is_table(&self, failed: impl Fn(io::Error) -> Error) -> Result<()> {
         let foreign = |info: &FileInfo| Error::NotATable {
             path: self.path.clone(),
             why: kind_of(info).to_string(),
         };
-        let info = self.dir.info_of(&self.name, true).map_err(failed)?;
+        let info = self.dir.info_of(&self.name, true).map_err(&failed)?;
         if !info.is_regular {
             return Err(foreign(&info));
         }
-        let file = self.open(false).map_err(failed)?;
-        if !has_magic(file.as_fd()) {
-            return Err(foreign(&info));
+        let file = self.open(false).map_err(&failed)?;
+        match has_magic(file.as_fd()) {
+            true => Ok(()),
+            false => Err(foreign(&info)),
         }
-        // Of two that remove it at once, one finds the name gone here.
-        self.dir.unlink(&self.name).map_err(failed)
     }
 }
 

@@ -35,11 +35,11 @@ pub(crate) use cause::{no_room, told};
 pub(crate) use create::{Unmapped, create, open};
 pub(crate) use evicted::{TOLD, Told};
 pub(crate) use location::Location;
-pub(crate) use name::{make_directory, remove_of};
+pub(crate) use name::{make_directory, remove_of, rename_of};
 pub(crate) use pins::{Pin, Pinned};
 pub mod names {
-    //! Where a name lives, which tables there are, and how one is removed.
-    pub use super::name::{directory, list, path_of, remove};
+    //! The file of a name, the list of tables, and how a table is removed or renamed.
+    pub use super::name::{directory, list, path_of, remove, rename};
     pub use super::warning::warning;
 }
 

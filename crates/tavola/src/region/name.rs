@@ -101,6 +101,31 @@ pub(crate) fn remove_of(name: &OsStr, any_owner: bool) -> Result<()> {
     Location::of(name, any_owner)?.remove()
 }
 
+/// Renames a table, in one step: other processes find it under the old name or under the new one.
+/// Processes that have it open go on with it. A symbolic link is renamed, not the table behind it.
+///
+/// # Errors
+/// [`Error::AlreadyExists`] if there is a table of the new name, which stays as it is;
+/// [`Error::NotATable`] if either name is that of something else; [`Error::NotFound`];
+/// [`Error::Io`] if the new name is on another file system (`tavola copy` copies it there);
+/// [`Error::Permission`] as of [`remove`].
+///
+/// # Concurrency
+/// If several processes give tables the same new name at once, one does.
+///
+/// # Crash
+/// The table has one of the names. On a file system without `renameat2` it may have both.
+pub fn rename(from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
+    rename_of(from.as_ref(), to.as_ref(), false)
+}
+
+/// Renames a table as [`rename`] does, whoever owns it if `any_owner` is set.
+pub(crate) fn rename_of(from: &OsStr, to: &OsStr, any_owner: bool) -> Result<()> {
+    let from = Location::of(from, any_owner)?;
+    make_directory(&path_of(to)?)?;
+    from.rename(&Location::of(to, any_owner)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

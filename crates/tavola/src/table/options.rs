@@ -353,6 +353,14 @@ impl Options {
         region::remove_of(name.as_ref(), self.any_owner)
     }
 
+    /// Renames a table, as [`names::rename`] does; whoever owns it, with [`Options::any_owner`].
+    ///
+    /// # Errors
+    /// Those of [`names::rename`].
+    pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
+        region::rename_of(from.as_ref(), to.as_ref(), self.any_owner)
+    }
+
     fn location(&self, name: &OsStr) -> Result<Location> {
         Location::of(name, self.any_owner)
     }

@@ -3,7 +3,7 @@
 use tavola::{Error, Holder, Latencies, LiveKeys, LogStats, Participant, Stats, Table};
 
 use super::openmetrics::{Kind, Page, Samples};
-use crate::beside;
+use crate::beside::{self, Depth};
 
 /// Bytes of a page of a table.
 const PAGE_BYTES: u64 = 16 << 10;
@@ -13,6 +13,7 @@ pub struct Look {
     stats: Stats,
     participants: Vec<Participant>,
     logs: Vec<(String, LogStats)>,
+    depths: Vec<Depth>,
     latencies: Latencies,
     keys: LiveKeys,
     holders: Vec<Holder>,
@@ -32,6 +33,7 @@ impl Look {
             stats: table.stats()?,
             participants,
             logs: beside::logs(table)?,
+            depths: beside::depths(table)?,
             latencies: table.latencies()?,
             keys: table.live_keys()?,
             holders: table.lock_holders()?,
@@ -56,7 +58,7 @@ pub fn page(tables: &[TableLook]) -> String {
     page.family("tavola_unreadable", Kind::Info, "", help, |out| {
         for (name, look) in tables {
             if let Err(error) = look {
-                out.put(&[("table", name), ("reason", reason(error))], 1);
+                out.put(&[("table", name), ("reason", super::reason(error))], 1);
             }
         }
     });
@@ -71,17 +73,6 @@ pub fn page(tables: &[TableLook]) -> String {
         });
     }
     page.finish()
-}
-
-/// Why a table could not be read, in a word that stays the same.
-fn reason(error: &Error) -> &'static str {
-    match error {
-        Error::NotFound { .. } => "gone",
-        Error::Permission { .. } => "permission",
-        Error::Corrupt { .. } | Error::NotATable { .. } => "damaged",
-        Error::Version { .. } | Error::Endianness { .. } => "format",
-        _ => "system",
-    }
 }
 
 /// The samples of one table in one family.
@@ -130,6 +121,22 @@ struct Family(
 
 /// The families of all tables, and those that only caches have.
 const FAMILIES: &[Family] = &[
+    Family(
+        "tavola_queue_elements",
+        Kind::Gauge,
+        "",
+        "Elements in a queue; a pool of queues in a file of its own has no name.",
+        |look, out| {
+            for one in &look.depths {
+                let labels = [
+                    ("table", out.table),
+                    ("pool", &*one.pool),
+                    ("queue", &*one.queue),
+                ];
+                out.out.put(&labels, one.elements);
+            }
+        },
+    ),
     Family(
         "tavola_table",
         Kind::Info,

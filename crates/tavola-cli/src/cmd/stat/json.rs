@@ -8,6 +8,7 @@ use tavola::{
 };
 
 use super::{QUANTILES, hit_ratio};
+use crate::beside::Depth;
 use crate::{beside, output};
 
 /// Everything but latencies and shards.
@@ -103,6 +104,14 @@ fn log_as_json((name, stats): &(String, LogStats)) -> Value {
         "dropped": stats.dropped,
         "has_drain": stats.has_drain,
     })
+}
+
+pub fn queues(depths: &[Depth]) -> Value {
+    let one = |depth: &Depth| {
+        let (pool, name) = (&depth.pool, &depth.queue);
+        json!({ "pool": pool, "name": name, "elements": depth.elements })
+    };
+    depths.iter().map(one).collect()
 }
 
 fn participant_as_json(one: &Participant) -> Value {

@@ -57,6 +57,10 @@ pub fn totals(label: &str, view: &View<'_>, most_logs: usize) -> Section {
         let line = format!("locked  {} by {holder}", holder.lock);
         section.line(Tint::Bad, line);
     }
+    for depth in view.now.depths.iter().take(most_logs) {
+        let elements = counted(depth.elements, "element");
+        section.line(Tint::Plain, format!("{}  {elements}", depth.label()));
+    }
     for (name, stats) in view.now.logs.iter().take(most_logs) {
         let tint = if stats.dropped > 0 {
             Tint::Bad

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use tavola::{Holder, Latencies, LiveKeys, LogStats, Participant, ShardStats, Stats};
 
 use crate::args::options;
-use crate::{beside, output};
+use crate::beside::{self, Depth};
+use crate::output;
 
 /// Values of the chart that are kept: more than a screen is wide.
 const POINTS: usize = 1000;
@@ -26,6 +27,7 @@ pub struct Look {
     pub participants: Vec<Participant>,
     pub shards: Vec<ShardStats>,
     pub logs: Vec<(String, LogStats)>,
+    pub depths: Vec<Depth>,
     pub keys: LiveKeys,
     pub holders: Vec<Holder>,
     latencies: Latencies,
@@ -44,6 +46,7 @@ impl Look {
             participants,
             shards: table.shard_stats()?,
             logs: beside::logs(&table)?,
+            depths: beside::depths(&table)?,
             keys: table.live_keys()?,
             holders: table.lock_holders()?,
             latencies: table.latencies()?,

@@ -49,16 +49,23 @@ pub(crate) fn publish_unnamed(
 
 /// Renames `temporary` to `name`, unless that name is taken (`AlreadyExists`).
 pub(crate) fn publish_named(dir: BorrowedFd<'_>, temporary: &CStr, name: &CStr) -> io::Result<()> {
-    let at = libc::c_long::from(dir.as_raw_fd());
+    rename_named((dir, temporary), (dir, name))
+}
+
+/// Renames a file, to another directory too, unless the new name is taken (`AlreadyExists`).
+pub(crate) fn rename_named(
+    from: (BorrowedFd<'_>, &CStr),
+    to: (BorrowedFd<'_>, &CStr),
+) -> io::Result<()> {
     // SAFETY: both names are C strings that outlive the call. Called by number because not every
     // musl in use has the wrapper.
     let renamed = unsafe {
         libc::syscall(
             libc::SYS_renameat2,
-            at,
-            temporary.as_ptr(),
-            at,
-            name.as_ptr(),
+            libc::c_long::from(from.0.as_raw_fd()),
+            from.1.as_ptr(),
+            libc::c_long::from(to.0.as_raw_fd()),
+            to.1.as_ptr(),
             libc::c_long::from(libc::RENAME_NOREPLACE),
         )
     };
@@ -69,16 +76,16 @@ pub(crate) fn publish_named(dir: BorrowedFd<'_>, temporary: &CStr, name: &CStr) 
     if !matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EINVAL)) {
         return Err(error);
     }
-    link_and_unlink(dir, temporary, name)
+    link_and_unlink(from, to)
 }
 
 /// The same promise as a rename that replaces nothing; a kill in between leaves both names.
-fn link_and_unlink(dir: BorrowedFd<'_>, from: &CStr, to: &CStr) -> io::Result<()> {
-    let dir = dir.as_raw_fd();
+fn link_and_unlink(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr)) -> io::Result<()> {
+    let (from_dir, to_dir) = (from.0.as_raw_fd(), to.0.as_raw_fd());
     // SAFETY: both names are C strings that outlive the call.
-    check(unsafe { libc::linkat(dir, from.as_ptr(), dir, to.as_ptr(), 0) })?;
+    check(unsafe { libc::linkat(from_dir, from.1.as_ptr(), to_dir, to.1.as_ptr(), 0) })?;
     // SAFETY: as above. The file has its name already, so a failure here is not the caller's.
-    unsafe { libc::unlinkat(dir, from.as_ptr(), 0) };
+    unsafe { libc::unlinkat(from_dir, from.1.as_ptr(), 0) };
     Ok(())
 }
 

@@ -8,7 +8,9 @@ mod lock;
 mod open_dir;
 mod space;
 
-pub(crate) use create::{create_named_in, create_unnamed, publish_named, publish_unnamed};
+pub(crate) use create::{
+    create_named_in, create_unnamed, publish_named, publish_unnamed, rename_named,
+};
 pub(crate) use identity::identity;
 pub(crate) use kept::{KeptFile, NameState};
 pub(crate) use kind::{Kind, kind_of};

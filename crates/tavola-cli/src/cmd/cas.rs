@@ -1,0 +1,68 @@
+//! `tavola cas`: stores a value if nobody has changed the key since it was read.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use tavola::{CasOutcome, Table};
+
+use crate::args::{AttributeArgs, Expected, Notation, TableArg, ValueArg};
+use crate::error::CliError;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola cas leaders europe node-8 --if-value node-7
+  token=$(tavola get sessions alice --token)
+  tavola cas sessions alice '{\"cart\":4}' --if-token $token || echo changed meanwhile
+
+A token is a hash of the value: if another process changes the value and changes it back,
+the token is the same. In a table that was made with --versions it is a version, which is
+another one after each change. As after 'tavola set', the key has the time to live and
+flags that are given here, and no tags. Exit code 1, and nothing is stored, if the key has
+another value or is missing.";
+
+/// Store a value only if the key still has a certain value (compare and swap)
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("expected").args(["if_value", "if_token"]).required(true))]
+pub struct Args {
+    #[command(flatten)]
+    table: TableArg,
+    /// The key
+    #[arg(value_name = "KEY", allow_negative_numbers = true)]
+    key: OsString,
+    #[command(flatten)]
+    value: ValueArg,
+    #[command(flatten)]
+    expected: Expected,
+    #[command(flatten)]
+    attributes: AttributeArgs,
+    #[command(flatten)]
+    notation: Notation,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let key = args.notation.read(&args.key)?;
+    let value = args.value.read()?;
+    let attributes = args.attributes.attributes();
+    let table = args.table.keys_existing()?;
+    let outcome = args
+        .expected
+        .attempt(&table, &key, |table: &Table, token| {
+            table.compare_and_swap_with(&key, token, &value, attributes)
+        })?;
+    Ok(report(outcome, "stored"))
+}
+
+/// Returns the exit code, and says on a terminal why nothing was done.
+pub fn report(outcome: CasOutcome, done: &str) -> ExitCode {
+    let why = match outcome {
+        CasOutcome::Swapped => return ExitCode::SUCCESS,
+        CasOutcome::Changed => "the key has another value",
+        CasOutcome::Missing => "the key is missing",
+    };
+    if io::stderr().is_terminal() {
+        eprintln!("tavola: {why}, nothing was {done}");
+    }
+    ExitCode::from(crate::MISSING)
+}

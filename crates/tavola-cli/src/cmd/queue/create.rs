@@ -1,0 +1,51 @@
+//! `tavola queue create`: a new queue.
+
+use std::process::ExitCode;
+
+use tavola::QueueOptions;
+
+use super::jobs::{FREE, JOBS, PREFIX, QueueArg};
+use crate::args::is_any_owner;
+use crate::cmd::create::parse_mode;
+use crate::error::CliError;
+use crate::units;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola queue create jobs
+  tavola queue create jobs --places 100000 --size 4K
+  tavola queue create ./jobs.tavola --mode 660
+
+The memory for all places is taken at once: places times size.";
+
+/// Make a queue
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    queue: QueueArg,
+    /// How many jobs it has room for
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    places: u32,
+    /// The most bytes of a job
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "1K")]
+    size: u64,
+    /// Which users may use it, as for chmod [default: 600]
+    #[arg(long, value_name = "OCTAL", value_parser = parse_mode)]
+    mode: Option<u32>,
+}
+
+pub fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let bytes = u32::try_from(args.size)
+        .ok()
+        .and_then(|bytes| bytes.checked_add(PREFIX))
+        .ok_or_else(|| {
+            CliError::Sentence("a job has less than 4 GiB; give a smaller --size".to_string())
+        })?;
+    let options = QueueOptions::new(args.places, bytes).queues([FREE, JOBS]);
+    let options = options.mode(args.mode.unwrap_or(0o600));
+    options
+        .any_owner(is_any_owner())
+        .create(args.queue.name())?;
+    Ok(ExitCode::SUCCESS)
+}
