@@ -127,8 +127,8 @@ mod tests {
         taken(publish_named(at, c"temporary", c"table"));
         publish_named(at, c"temporary", c"other").unwrap();
         assert!(!path("temporary").exists() && path("other").exists());
-        taken(link_and_unlink(at, c"other", c"table"));
-        link_and_unlink(at, c"other", c"third").unwrap();
+        taken(link_and_unlink((at, c"other"), (at, c"table")));
+        link_and_unlink((at, c"other"), (at, c"third")).unwrap();
         assert!(!path("other").exists() && path("third").exists());
         let missing = publish_unnamed(second.as_fd(), at, c"missing/x").unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
