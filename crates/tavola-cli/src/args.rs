@@ -21,12 +21,12 @@ use crate::{output, units};
 
 static ANY_OWNER: OnceLock<bool> = OnceLock::new();
 
-/// Keeps what `--any-owner` says, for all tables that this process opens.
+/// Sets what `--any-owner` says, for all tables that this process opens.
 pub fn set_any_owner(any: bool) {
     let _ = ANY_OWNER.set(any);
 }
 
-/// Whether tables of other users are taken in directories where everybody may make files.
+/// Returns whether tables of other users are used in directories where everybody may make files.
 pub fn is_any_owner() -> bool {
     ANY_OWNER.get().copied().unwrap_or(false)
 }
@@ -39,16 +39,16 @@ pub fn options() -> Options {
 /// The table a command works on.
 #[derive(clap::Args)]
 pub struct TableArg {
-    /// The table: a name, or a path when it has a / in it
+    /// The table: a name, or a path if it has a / in it
     #[arg(value_name = "TABLE")]
     name: OsString,
-    /// Wait so long at most for a lock that another process holds, and then fail
+    /// Wait at most this long for a lock that another process holds; then fail
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, hide_short_help = true)]
     lock_timeout: Option<Duration>,
 }
 
 impl TableArg {
-    /// For a command where the table is one of several things to name.
+    /// Makes the argument from a name, for a command that takes several.
     pub fn named(name: OsString) -> TableArg {
         TableArg {
             name,
@@ -56,7 +56,7 @@ impl TableArg {
         }
     }
 
-    /// The name as it was given, fit for a message.
+    /// Returns the name as it was given, without control characters.
     pub fn label(&self) -> String {
         output::printable(self.name.as_bytes()).into_owned()
     }
@@ -124,7 +124,7 @@ pub struct TablesArg {
     /// The table: a name, or a path if it has a / in it. Without one: all tables
     #[arg(value_name = "TABLE")]
     name: Option<OsString>,
-    /// Wait so long at most for a lock that another process holds, and then fail
+    /// Wait at most this long for a lock that another process holds; then fail
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, hide_short_help = true)]
     lock_timeout: Option<Duration>,
 }
@@ -216,7 +216,7 @@ impl Notation {
         !self.hex && !self.base64
     }
 
-    /// The bytes of a key that was given as an argument.
+    /// Returns the bytes of a key that was given as an argument.
     pub fn read(&self, text: &OsStr) -> Result<Vec<u8>, CliError> {
         let (notation, bytes) = match (self.hex, self.base64) {
             (true, _) => ("hex", from_hex(text.as_bytes())),
@@ -227,12 +227,12 @@ impl Notation {
         bytes.ok_or(CliError::BadKey { notation, text })
     }
 
-    /// The bytes of all keys that were given.
+    /// Returns the bytes of all keys that were given.
     pub fn read_all(&self, texts: &[OsString]) -> Result<Vec<Vec<u8>>, CliError> {
         texts.iter().map(|text| self.read(text)).collect()
     }
 
-    /// A key in the notation asked for; `None` when it is to be written as it is.
+    /// Returns a key in the notation that was asked for, or `None` if it is written as it is.
     pub fn write(&self, key: &[u8]) -> Option<String> {
         match (self.hex, self.base64) {
             (true, _) => Some(to_hex(key)),
@@ -325,13 +325,13 @@ impl AttributeArgs {
 /// Which tags a key gets.
 #[derive(clap::Args)]
 pub struct TagArgs {
-    /// A tag: 'tavola invalidate' removes all keys that have it. May be given several times
+    /// A tag: 'tavola invalidate' removes all keys that have it. May be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<OsString>,
 }
 
 impl TagArgs {
-    /// The tags as they are now, made where they are missing.
+    /// Returns the tags as they are now. Makes those that are missing.
     pub fn of(&self, table: &Table) -> Result<Tags, CliError> {
         let names: Vec<&[u8]> = self.tags.iter().map(|tag| tag.as_encoded_bytes()).collect();
         Ok(table.tags(&names)?)

@@ -126,3 +126,24 @@ fn notices_go_to_standard_error_and_not_to_what_took_its_place() {
     assert_eq!(said(&[table, own.to_str().unwrap()]), "");
     assert_eq!(std::fs::read_to_string(&own).unwrap(), "");
 }
+
+#[test]
+fn a_table_is_renamed_in_one_step_and_replaces_nothing() {
+    use tavola::names::rename;
+    let dir = Dir::new();
+    let [a, b, c] = ["a", "b", "c"].map(|name| dir.table(name));
+    let table = Table::open(&a).unwrap();
+    drop(Table::open(&b).unwrap());
+    let taken = rename(&a, &b);
+    assert!(matches!(taken, Err(Error::AlreadyExists { path }) if path == b));
+    rename(&a, &c).unwrap();
+    assert!(matches!(rename(&a, &c), Err(Error::NotFound { .. })));
+    // A handle keeps its table.
+    table.set("k", "v").unwrap();
+    let again = Table::options().open_existing(&c).unwrap();
+    assert_eq!(again.get("k").unwrap().as_deref(), Some(&b"v"[..]));
+    std::fs::write(&a, "text").unwrap();
+    assert!(matches!(rename(&a, &c), Err(Error::NotATable { path, .. }) if path == a));
+    assert!(matches!(rename(&c, &a), Err(Error::NotATable { path, .. }) if path == a));
+    assert_eq!(std::fs::read(&a).unwrap(), b"text");
+}

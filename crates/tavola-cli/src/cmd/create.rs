@@ -11,13 +11,13 @@ const EXAMPLES: &str = "\
 Examples:
   tavola create sessions
   tavola create big --max-size 256G
-  tavola create shared --mode 660        others of the group may write, too
+  tavola create shared --mode 660        the group may write, too
   tavola create ./cache.tavola           a path, because it has a / in it
-  tavola create sessions --ttl 30m       keys go half an hour after they were set
-  tavola create pairs --fixed 8,8        keys and values of 8 bytes only: 8 bytes less a key
-  tavola create pages --capacity 1G      a cache: evicts keys where it has no room
+  tavola create sessions --ttl 30m       keys expire 30 minutes after they are set
+  tavola create pairs --fixed 8,8        all keys and values have 8 bytes: 8 bytes less a key
+  tavola create pages --capacity 1G      a cache: evicts keys when it is full
 
-A new table takes next to no memory, whatever its --max-size is: that only
+A new table takes almost no memory, whatever its --max-size is: that only
 reserves addresses. 'tavola set' makes a missing table, too, with these defaults.";
 
 /// Make a table
@@ -26,28 +26,28 @@ reserves addresses. 'tavola set' makes a missing table, too, with these defaults
 pub struct Args {
     #[command(flatten)]
     table: TableArg,
-    /// How large the table may become [default: 64G]
+    /// The most bytes the table may have [default: 64G]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     max_size: Option<u64>,
-    /// Makes it a cache, which takes so much memory and evicts keys where it has no room
+    /// Make it a cache, which takes at most this much memory and evicts keys when it is full
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     capacity: Option<u64>,
-    /// Who may use it, as for chmod [default: 600]
+    /// Which users may use it, as for chmod [default: 600]
     #[arg(long, value_name = "OCTAL", value_parser = parse_mode)]
     mode: Option<u32>,
-    /// Into how many parts with locks of their own it is divided, a power of two
+    /// The number of parts, each with a lock; a power of two
     /// [default: by --max-size or --capacity]
     #[arg(long, value_name = "COUNT")]
     shards: Option<u32>,
-    /// How long keys are there, unless they are given another time: 90, 30m, 7d
-    /// [default: for ever]
+    /// Expire keys after this time, unless they are given another one: 90, 30m, 7d
+    /// [default: never]
     #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
     ttl: Option<Duration>,
-    /// Each key has a version, another one each time that it is set: what servers and
-    /// compare-and-swap go by. 8 bytes a key
+    /// Give each key a version, which changes each time the key is set; servers and
+    /// compare-and-swap use it. 8 bytes a key
     #[arg(long, conflicts_with = "fixed")]
     versions: bool,
-    /// All keys have K bytes and all values V: items have no header then
+    /// All keys have K bytes and all values V; items have no header then
     #[arg(long, value_name = "K,V", value_parser = parse_lengths)]
     fixed: Option<(u32, u32)>,
     /// With --fixed: items have room for a uid

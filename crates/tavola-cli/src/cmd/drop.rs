@@ -14,19 +14,19 @@ use crate::units;
 const EXAMPLES: &str = "\
 Examples:
   tavola drop sessions
-  tavola drop scratch --if-exists     no error when there is none
+  tavola drop scratch --if-exists     no error if it is missing
 
-Processes that use the table keep what they have until they let go of it; whoever
-opens the name afterwards gets a new table.";
+Processes that use the table keep it until they close it; a process that opens the
+name later gets a new table.";
 
 /// Remove tables and all that is in them
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The tables: names, or paths when they have a / in them
+    /// The tables: names, or paths if they have a / in them
     #[arg(value_name = "TABLE", required = true)]
     tables: Vec<OsString>,
-    /// A table that is not there is no error
+    /// Do not fail if a table is missing
     #[arg(long)]
     if_exists: bool,
 }
@@ -41,13 +41,13 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         if users > 0 {
             let name = printable(name.as_bytes());
             let users = units::counted(users, "process");
-            eprintln!("tavola: {name} is dropped, but still in use by {users} until they let go");
+            eprintln!("tavola: {name} is dropped, but still in use by {users} until they close it");
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many other processes are attached; a table that cannot be read can be dropped all the same.
+/// Returns how many other processes are attached. A table that cannot be read can be dropped, too.
 fn other_users(name: &OsString) -> u64 {
     let participants = options()
         .open_read_only(name)
