@@ -6,7 +6,7 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 26] = [
     "get",
     "set",
     "add",
@@ -18,8 +18,10 @@ const COMMANDS: [&str; 24] = [
     "ls",
     "stat",
     "set-capacity",
+    "resize",
     "drop",
     "copy",
+    "migrate",
     "dump",
     "load",
     "check",

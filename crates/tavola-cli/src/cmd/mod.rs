@@ -24,6 +24,8 @@ pub mod log;
 pub mod ls;
 pub mod maintain;
 pub mod man;
+pub mod migrate;
+pub mod resize;
 pub mod serve;
 pub mod set;
 pub mod set_capacity;

@@ -70,8 +70,8 @@ fn table<T: Described>(out: &mut String, name: &str, place: &str) {
     out.push('\n');
 }
 
-fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
-    let Some(g) = Geometry::new(max_size, shards_log2) else {
+fn areas(out: &mut String, name: &str, room: u64, shards_log2: u32) {
+    let Some(g) = Geometry::new(room, shards_log2) else {
         return;
     };
     let _ = writeln!(
@@ -92,16 +92,16 @@ fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
 }
 
 fn all_areas(out: &mut String) {
-    let _ = writeln!(out, "### Areas by `max_size`\n");
+    let _ = writeln!(out, "### Areas by `room`\n");
     let _ = writeln!(
         out,
-        "| `max_size` | shards | shard heads | participants | samples | page table | \
+        "| `room` | shards | shard heads | participants | samples | page table | \
          directories | entries each | uid directories | chunks each | lease records | \
          first page |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|"
     );
-    areas(out, "64 MiB", 64 << 20, 4);
-    areas(out, "64 GiB", 64 << 30, 5);
+    areas(out, "1 GiB", 1 << 30, 4);
+    areas(out, "256 GiB", 256 << 30, 5);
     areas(out, "8 TiB", MAX_SIZE, 8);
 }
 

@@ -68,7 +68,7 @@ pub(crate) use shard::{
 };
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{
-    COPIED_IN_USE, CapacityWord, FORMAT, MAGIC, MOST_MS, PARTICIPANTS, Participant, Pool,
+    COPIED_IN_USE, FORMAT, FORMAT_1, MAGIC, MOST_MS, PARTICIPANTS, PagesWord, Participant, Pool,
     Superblock, fingerprint,
 };
 pub(crate) use timing::{BINS, TIMINGS, Timing, bin_end_ns, count_time};

@@ -22,6 +22,7 @@ mod live;
 mod logs;
 mod maintain;
 mod marks;
+mod migrate;
 #[cfg(test)]
 mod models;
 mod name;
@@ -30,6 +31,7 @@ mod queues;
 mod read;
 mod recent;
 mod relief;
+mod resize;
 mod shards;
 mod stats;
 mod store;
@@ -52,6 +54,7 @@ pub use logs::{
 };
 pub use maintain::Maintained;
 pub use marks::Marks;
+pub use migrate::Migrated;
 pub use options::Options;
 pub use queues::{Queue, QueueOptions, QueuePool, Watch};
 pub use recent::Recent;
