@@ -63,10 +63,10 @@ pub use sync::killpoint;
 pub use sys::notice::on_notice;
 pub use table::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Eviction,
-    Expiry, Iter, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine,
-    LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Marks, Migrated, Options,
-    Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats,
-    Stats, Store, Stored, Table, Updated, View, Watch,
+    Expiry, Iter, KeyWatch, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain,
+    LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Marks, Migrated,
+    Options, Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent, Serving,
+    ShardStats, Stats, Store, Stored, Table, Updated, View, Watch,
 };
 
 // Its examples open tables by name: a test of `tavola-capi` runs them over a directory of its own.

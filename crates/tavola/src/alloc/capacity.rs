@@ -121,8 +121,10 @@ fn overhead(region: &Region) -> u64 {
     });
     let (_, leases) = geometry.leases();
     let leases = if region.has_leases() { leases } else { 0 };
+    let (_, watches) = geometry.watches();
+    let watches = if region.has_watches() { watches } else { 0 };
     let words = words_to.saturating_sub(words_from);
-    geometry.page_table_off + words + leases + directories.sum::<u64>()
+    geometry.page_table_off + words + leases + watches + directories.sum::<u64>()
 }
 
 /// Sums up what is backed beside the pages. Under the pool's lock, or while nobody else knows the

@@ -20,6 +20,7 @@ const TOTAL: usize = count::<Superblock>()
     + count::<LogHead>()
     + count::<SheetHead>()
     + count::<LeaseRecord>()
+    + count::<WatchRecord>()
     + count::<Sample>()
     + count::<Timing>()
     + 2;
@@ -53,6 +54,7 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<LogHead>(all, at);
     let (all, at) = push::<SheetHead>(all, at);
     let (all, at) = push::<LeaseRecord>(all, at);
+    let (all, at) = push::<WatchRecord>(all, at);
     let (all, at) = push::<Sample>(all, at);
     let (mut all, at) = push::<Timing>(all, at);
     all[at] = PAGE;
@@ -76,7 +78,7 @@ fn areas(out: &mut String, name: &str, room: u64, shards_log2: u32) {
     };
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} | {} | {} |",
         g.shards(),
         g.shards_off,
         g.participants_off,
@@ -87,6 +89,7 @@ fn areas(out: &mut String, name: &str, room: u64, shards_log2: u32) {
         g.uids_off,
         g.uid_dir_log2,
         g.leases_off,
+        g.watches_off,
         u64::from(g.first_page) * PAGE,
     );
 }
@@ -97,8 +100,8 @@ fn all_areas(out: &mut String) {
         out,
         "| `room` | shards | shard heads | participants | samples | page table | \
          directories | entries each | uid directories | chunks each | lease records | \
-         first page |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|"
+         watch records | first page |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|"
     );
     areas(out, "1 GiB", 1 << 30, 4);
     areas(out, "256 GiB", 256 << 30, 5);
@@ -169,6 +172,7 @@ pub fn tables() -> String {
         "one a sheet, behind the head of its log",
     );
     table::<LeaseRecord>(&mut out, "Lease record", "16 a shard");
+    table::<WatchRecord>(&mut out, "Watch record", "9 a shard");
     all_areas(&mut out);
     classes(&mut out);
     out

@@ -2,7 +2,7 @@
 
 use super::{
     DIR_INLINE, Fixed, LEASES, LeaseRecord, PAGE, PARTICIPANTS, Participant, SAMPLES, Sample,
-    ShardHead, Superblock, TIMINGS, Timing, UID_ENTRIES,
+    ShardHead, Superblock, TIMINGS, Timing, UID_ENTRIES, WATCHES, WatchRecord,
 };
 
 /// The least `max_size`.
@@ -20,6 +20,9 @@ pub(crate) const WORDS_STEP: u32 = 2048;
 /// Bytes of a shard's lease records.
 const SHARD_LEASES: u64 = LEASES as u64 * size_of::<LeaseRecord>() as u64;
 
+/// Bytes of a shard's watch records, the one for all keys with them.
+const SHARD_WATCHES: u64 = (WATCHES as u64 + 1) * size_of::<WatchRecord>() as u64;
+
 /// Offsets of the areas, the same in every process; part of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
@@ -36,6 +39,7 @@ pub(crate) struct Geometry {
     pub(crate) uid_dir_log2: u32,
     pub(crate) uids_off: u64,
     pub(crate) leases_off: u64,
+    pub(crate) watches_off: u64,
     /// The first page that may be given out.
     pub(crate) first_page: u32,
     /// One past the last page of the room.
@@ -53,6 +57,16 @@ pub(crate) struct Geometry {
 impl Geometry {
     /// `None` when no table can be made so.
     pub(crate) fn new(room: u64, shards_log2: u32) -> Option<Self> {
+        Self::with_watches(room, shards_log2, SHARD_WATCHES)
+    }
+
+    /// As [`Self::new`], or that of a table of format 1, which has no watch records.
+    pub(crate) fn of_format(is_first: bool, room: u64, shards_log2: u32) -> Option<Self> {
+        let shard_watches = if is_first { 0 } else { SHARD_WATCHES };
+        Self::with_watches(room, shards_log2, shard_watches)
+    }
+
+    fn with_watches(room: u64, shards_log2: u32, shard_watches: u64) -> Option<Self> {
         let whole = room.is_multiple_of(PAGE) && (MIN_SIZE..=MAX_SIZE).contains(&room);
         if !whole || shards_log2 > 10 {
             return None;
@@ -77,8 +91,9 @@ impl Geometry {
         let uids_off = dirs_end.next_multiple_of(4096);
         let uids_end = uids_off + ((4u64 << uid_dir_log2) << shards_log2);
         let leases_off = uids_end.next_multiple_of(4096);
-        let leases_end = leases_off + (SHARD_LEASES << shards_log2);
-        let first_page = leases_end.div_ceil(PAGE) as u32;
+        let watches_off = leases_off + (SHARD_LEASES << shards_log2);
+        let watches_end = watches_off + (shard_watches << shards_log2);
+        let first_page = watches_end.div_ceil(PAGE) as u32;
         (first_page < max_pages).then_some(Self {
             room,
             shards_log2,
@@ -92,6 +107,7 @@ impl Geometry {
             uid_dir_log2,
             uids_off,
             leases_off,
+            watches_off,
             first_page,
             max_pages,
             fixed: None,
@@ -141,6 +157,15 @@ impl Geometry {
         (self.leases_off, SHARD_LEASES << self.shards_log2)
     }
 
+    /// Where the watch records of a shard are, and those of all.
+    pub(crate) fn watches_of(&self, shard: u32) -> u64 {
+        self.watches_off + u64::from(shard) * SHARD_WATCHES
+    }
+
+    pub(crate) fn watches(&self) -> (u64, u64) {
+        (self.watches_off, SHARD_WATCHES << self.shards_log2)
+    }
+
     /// Where the page words stand that are backed from the beginning: those of the first pages.
     pub(crate) fn first_words(&self, limit: u32) -> (u64, u64) {
         let from = self.words_from();
@@ -172,7 +197,8 @@ mod tests {
             assert!(g.page_table_off.is_multiple_of(4096));
             assert!(g.page_table_off < g.dirs_off);
             assert!(g.dirs_off < g.uids_off && g.uids_off < g.leases_off);
-            assert!(g.leases_of(g.shards()) <= u64::from(g.first_page) * PAGE);
+            assert_eq!(g.leases_of(g.shards()), g.watches_of(0));
+            assert!(g.watches_of(g.shards()) <= u64::from(g.first_page) * PAGE);
             assert!(g.first_page < g.max_pages);
         }
     }

@@ -79,7 +79,10 @@ pub(crate) struct Superblock {
     pub(crate) leases_unrecorded: W64,
     /// Not 0: a pin may be `Left`, and its chain is to be freed.
     pub(crate) orphans: W64,
-    unused: [W64; 3],
+    /// [`WATCHES_BACKED`](super::WATCHES_BACKED): the watch records are backed by memory.
+    pub(crate) watches: W32,
+    unused_half: W32,
+    unused: [W64; 2],
     /// [`COPIED_IN_USE`]: the file is a copy that was made while a participant was attached.
     pub(crate) copied: W64,
     /// [`SampledWord`](super::SampledWord): the last sample of what was done.
@@ -95,8 +98,8 @@ assert_layout!(Superblock, size 4096, {
     magic: 0, endian: 8, format: 12, fingerprint: 16, room: 24, shards_log2: 32, dir_log2: 36,
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
     ttl_ms: 88, reserved: 96, checksum: 120, clock: 128, leases: 136, last_slot: 140,
-    leases_unrecorded: 144, orphans: 152, unused: 160, copied: 184, sampled: 192,
-    unused_lines: 200, pool: 1024, tail: 1216, extents: 2048,
+    leases_unrecorded: 144, orphans: 152, watches: 160, unused_half: 164, unused: 168,
+    copied: 184, sampled: 192, unused_lines: 200, pool: 1024, tail: 1216, extents: 2048,
 });
 
 /// The page pool: pages no shard owns. All but `frontier` is derived from the page words.
@@ -308,18 +311,17 @@ impl Superblock {
             return Err(foreign("its keys have no room for versions"));
         }
         let (room, shards) = (self.room.load(order), self.shards_log2.load(order));
-        let geometry = Geometry::new(room, shards)
+        let geometry = Geometry::of_format(format == FORMAT_1, room, shards)
             .filter(|g| g.dir_log2 == self.dir_log2.load(order))
             .filter(|_| self.participants.load(order) == PARTICIPANTS)
             .ok_or_else(|| foreign("its geometry is impossible"))?;
-        let geometry = Geometry {
+        Ok(Geometry {
             fixed,
             ttl_ms,
             is_cache: options & CACHE != 0,
             has_versions,
             ..geometry
-        };
-        Ok(geometry)
+        })
     }
 
     /// The least length of the file. If the limit is damaged, it is the file's own length, as long

@@ -30,6 +30,7 @@ mod reach;
 mod samples;
 mod size;
 mod warning;
+mod watches;
 
 pub(crate) use crate::sys::file::sync_directory;
 pub(crate) use block::Block;
