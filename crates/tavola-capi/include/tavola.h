@@ -394,9 +394,9 @@ typedef void (*tavola_each_text)(void *user, const char *text, size_t len);
 typedef struct tavola_options {
   // `sizeof(tavola_options)`.
   size_t size;
-  // The most bytes a new table may grow to, 1 MiB to 8 TiB; 64 GiB when 0, or twice the
-  // `capacity` if that is more. A reservation of addresses, not of memory; a table that is there
-  // keeps its own.
+  // The most bytes a new table may grow to, 1 MiB to 8 TiB. When 0, 64 GiB on tmpfs and 4 GiB on
+  // other file systems, or twice the `capacity` if that is more. It reserves addresses and no
+  // memory. An existing table keeps its own, see `tavola_set_max_size`.
   uint64_t max_size;
   // The mode of a new table's file, whatever the umask; 0600 when 0.
   uint32_t mode;
@@ -1821,6 +1821,15 @@ tavola_status tavola_capacity(const struct tavola_table *table, uint64_t *bytes)
 // `TAVOLA_ERR_BAD_OPTION` when the table is no cache, or cannot have so many;
 // `TAVOLA_ERR_READ_ONLY`.
 tavola_status tavola_set_capacity(const struct tavola_table *table, uint64_t bytes);
+
+// Raises the most bytes that a table may grow to, for all who use it; rounded up to 16 KiB. A
+// table can be raised to sixteen times the `max_size` that it was created with, as far as 256 GiB.
+//
+// # Errors
+// `TAVOLA_ERR_BAD_OPTION` if it is less than now, or more than the table can be raised to;
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` or `TAVOLA_ERR_IO` if the file cannot be made longer.
+// Nothing has changed then.
+tavola_status tavola_set_max_size(const struct tavola_table *table, uint64_t bytes);
 
 // Tells tags of these names as they are at this moment, for `tavola_set_tagged`; one that is not
 // there yet is made. Take them *before* reading what the value is made of: should a tag be

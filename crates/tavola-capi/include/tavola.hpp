@@ -4,7 +4,6 @@
 // Keys and values are any bytes, as `std::string_view` in and `std::string` out. Objects move and
 // do not copy. All else (threads, fork, signals, crash) is as told at the top of tavola.h, and of
 // each function there.
-//
 // Functions that are handed in may throw: the call ends as soon as it can, and what was thrown goes
 // on to its caller.
 //
@@ -417,6 +416,7 @@ class table {
     return bytes == 0 ? std::nullopt : std::make_optional(bytes);
   }
   void set_capacity(std::uint64_t bytes) { detail::check(tavola_set_capacity(get(), bytes)); }
+  void set_max_size(std::uint64_t bytes) { detail::check(tavola_set_max_size(get(), bytes)); }
   std::uint32_t reap() {
     std::uint32_t freed = 0;
     detail::check(tavola_reap(get(), &freed));

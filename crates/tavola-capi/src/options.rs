@@ -12,9 +12,9 @@ use tavola_core::{Options, Table};
 pub struct tavola_options {
     /// `sizeof(tavola_options)`.
     pub size: usize,
-    /// The most bytes a new table may grow to, 1 MiB to 8 TiB; 64 GiB when 0, or twice the
-    /// `capacity` if that is more. A reservation of addresses, not of memory; a table that is there
-    /// keeps its own.
+    /// The most bytes a new table may grow to, 1 MiB to 8 TiB. When 0, 64 GiB on tmpfs and 4 GiB on
+    /// other file systems, or twice the `capacity` if that is more. It reserves addresses and no
+    /// memory. An existing table keeps its own, see `tavola_set_max_size`.
     pub max_size: u64,
     /// The mode of a new table's file, whatever the umask; 0600 when 0.
     pub mode: u32,

@@ -6,7 +6,7 @@ use std::fs;
 
 use shell::Shell;
 
-const COMMANDS: [&str; 41] = [
+const COMMANDS: [&str; 43] = [
     "get",
     "set",
     "add",
@@ -36,8 +36,10 @@ const COMMANDS: [&str; 41] = [
     "ls",
     "stat",
     "set-capacity",
+    "resize",
     "drop",
     "copy",
+    "migrate",
     "dump",
     "load",
     "check",

@@ -1,4 +1,4 @@
-//! Whole tables: ls, stat, check, compact, maintain, drop.
+//! Whole tables: ls, stat, check, compact, maintain, resize, migrate, drop.
 
 mod shell;
 
@@ -437,4 +437,32 @@ fn check_finds_damage_and_repair_keeps_the_rest() {
     assert_eq!(shell.run(["dump", "t"]).text().lines().count(), 50);
     shell.run(["get", "t", "the one to be damaged"]).missing();
     assert_eq!(shell.run(["get", "t", "key 49"]).ok(), b"value");
+}
+
+#[test]
+fn resize_raises_what_a_table_may_grow_to() {
+    let shell = Shell::new();
+    shell.run(["create", "t", "--max-size", "1M"]).ok();
+    let text = shell.run(["resize", "t", "8M"]).text();
+    assert_eq!(text, "t may grow to 8 MiB now; it was 1 MiB\n");
+    assert_eq!(
+        shell.run(["stat", "t", "--json"]).json()["max_size"],
+        8 << 20
+    );
+    let lower = shell.run(["resize", "t", "1M"]).error();
+    assert!(lower.contains("only be raised"), "{lower}");
+    let large = shell.run(["resize", "t", "1G"]).error();
+    assert!(large.contains("tavola dump"), "{large}");
+    assert_eq!(shell.run(["resize", "t", "much"]).code, 2);
+    shell.run(["resize", "missing", "4M"]).error();
+}
+
+#[test]
+fn migrate_leaves_a_table_of_the_present_format_alone() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "key", "value"]).ok();
+    let text = shell.run(["migrate", "t"]).text();
+    assert_eq!(text, "t has format 2 already\n");
+    assert_eq!(shell.run(["get", "t", "key"]).ok(), b"value");
+    shell.run(["migrate", "missing"]).error();
 }

@@ -195,12 +195,7 @@ impl fmt::Display for Error {
                 path,
                 found,
                 expected,
-            } => write!(
-                f,
-                "{} has format version {found}, this library reads version {expected}; \
-                 dump it with the version that wrote it and load it again",
-                Shown(path)
-            ),
+            } => other_version(f, path, *found, *expected),
             Self::Endianness { path } => write!(
                 f,
                 "{} was made on a machine of the other byte order; dump it there and load it here",
@@ -238,6 +233,23 @@ impl fmt::Display for Error {
             }
             other => other.fmt_rest(f),
         }
+    }
+}
+
+fn other_version(
+    f: &mut fmt::Formatter<'_>,
+    path: &Path,
+    found: u32,
+    expected: u32,
+) -> fmt::Result {
+    let path = Shown(path);
+    write!(
+        f,
+        "{path} has format version {found}, this library reads version {expected}; "
+    )?;
+    match found == 1 && expected > 1 {
+        true => write!(f, "to keep its keys run: tavola migrate {path}"),
+        false => f.write_str("dump it with the version that wrote it and load it again"),
     }
 }
 

@@ -64,10 +64,10 @@ pub use sync::killpoint;
 pub use sys::notice::on_notice;
 pub use table::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Expiry, Iter,
-    Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine, LogOptions,
-    LogReader, LogSink, LogStats, LogText, Maintained, NumberOptions, Options, Overload,
-    Participant, Pending, Queue, QueueOptions, QueuePool, Recent, ShardStats, Stats, Store, Stored,
-    Table, Updated, View, Watch,
+    KeyWatch, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine,
+    LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Migrated, NumberOptions,
+    Options, Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent, ShardStats,
+    Stats, Store, Stored, Table, Updated, View, Watch,
 };
 
 #[cfg(feature = "serde")]

@@ -197,8 +197,9 @@ fn no_changed_bit_of_the_identity_is_believed() {
         assert!(fits, "bit {bit}: {error:?}");
         sign(&mut image);
         std::fs::write(&path, &image.bytes).unwrap();
-        // A signed change of seed, uuid or time is a table like any other, without those keys.
-        let harmless = bit >= 44 * 8;
+        // A signed change of seed, uuid or time is a table like any other, without those keys; so
+        // is one of the room, which the file's length does not tell.
+        let harmless = bit >= 44 * 8 || (24 * 8..32 * 8).contains(&bit);
         match Table::open(&path) {
             Ok(table) if harmless => {
                 let _ = table.get(7u32.to_le_bytes());

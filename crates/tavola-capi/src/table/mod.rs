@@ -35,6 +35,8 @@ pub(crate) mod maintain;
 
 mod cache;
 
+mod resize;
+
 pub(crate) mod tags;
 
 #[cfg(test)]

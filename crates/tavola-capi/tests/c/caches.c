@@ -87,13 +87,18 @@ static void refuses(tavola_table *cache) {
   CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_set_capacity(cache, 1000));
   CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_set_capacity(cache, 17 * MIB));
   CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_set_capacity(table, 4 * MIB));
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_set_max_size(cache, MIB));
+  CHECK_IS(TAVOLA_OK, tavola_set_max_size(cache, 32 * MIB));
+  CHECK(stats_of(cache).max_size == 32 * MIB);
   CHECK(capacity_of(cache) == MIB && capacity_of(table) == 0);
   CHECK_IS(TAVOLA_OK, tavola_open_read_only("cache", NULL, &reader));
   CHECK_IS(TAVOLA_ERR_READ_ONLY, tavola_set_capacity(reader, 2 * MIB));
+  CHECK_IS(TAVOLA_ERR_READ_ONLY, tavola_set_max_size(reader, 64 * MIB));
   CHECK(capacity_of(reader) == MIB);
   CHECK_IS(TAVOLA_ERR_NULL, tavola_capacity(NULL, &bytes));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_capacity(cache, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_set_capacity(NULL, MIB));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_set_max_size(NULL, MIB));
   options.max_size = 16 * MIB;
   options.capacity = 1000;
   CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_create("small", &options, &none));

@@ -33,6 +33,7 @@ static void changes(tavola::table& cache) {
   cache.set_lock_timeout({});
   CHECK(cache.capacity() == 4 * mib && grown.resident_bytes > 2 * mib);
   cache.set_capacity(mib);
+  cache.set_max_size(32 * mib);
   cache.maintain(0);
   CHECK(cache.capacity() == mib && cache.stats().keys < grown.keys / 2);
   CHECK(cache.check().is_clean());

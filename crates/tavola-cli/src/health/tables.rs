@@ -108,8 +108,7 @@ fn examine_open(name: &str, table: &Table, limit: Option<u64>) -> Result<Vec<Fin
     if in_use_bytes > stats.max_size / 10 * 9 {
         let (used, most) = (size(in_use_bytes), size(stats.max_size));
         let message = format!("{name}: {used} of at most {most} are in use");
-        let advice = "remove keys, or dump it, drop it, create it with a larger --max-size, \
-            and load it again";
+        let advice = "remove keys, or raise the limit: tavola resize TABLE SIZE";
         findings.push(Finding::attention(TOPIC, message, advice));
     }
     findings.extend(judge_memory(name, stats.capacity, in_use_bytes, limit));

@@ -21,6 +21,7 @@ mod lane;
 mod leases;
 mod left;
 mod op;
+mod raise;
 mod reader;
 mod recovery;
 mod survivor;
@@ -95,6 +96,9 @@ pub(crate) fn run(run: &Run<'_>) -> Prepared<()> {
     let mut has_begun = from.is_none();
     if has_begun && run.wants("create") {
         total.cases.add(create::run(run)?);
+    }
+    if has_begun && run.wants("raise max_size") {
+        total.cases.add(raise::run(run)?);
     }
     for room in cases::ROOMS {
         let mut seen = Seen::new();

@@ -5,7 +5,7 @@
 
 use super::pool::lock;
 use crate::error::{Error, Result};
-use crate::layout::{CapacityWord, DIR_INLINE, PAGE, PageWord};
+use crate::layout::{DIR_INLINE, PAGE, PageWord, PagesWord};
 use crate::lock::is_alive;
 use crate::region::Region;
 use crate::sync::Ordering;
@@ -20,7 +20,7 @@ fn pages(region: &Region) -> Option<u32> {
         return None;
     }
     let pool = region.pool();
-    let pages = CapacityWord::decode(pool.capacity.load(Ordering::Relaxed))?;
+    let pages = PagesWord::decode(pool.capacity.load(Ordering::Relaxed))?;
     let overhead = pool.overhead.load(Ordering::Relaxed).div_ceil(PAGE);
     Some(pages.saturating_sub(u32::try_from(overhead).unwrap_or(u32::MAX)))
 }
@@ -37,7 +37,7 @@ fn backed(region: &Region) -> u32 {
 /// How many more pages may be backed.
 pub(super) fn room(region: &Region) -> u32 {
     let geometry = region.geometry();
-    let most = geometry.max_pages - geometry.first_page;
+    let most = region.limit().saturating_sub(geometry.first_page);
     let left = |pages: u32| pages.min(most).saturating_sub(backed(region));
     pages(region).map_or(u32::MAX, left)
 }
@@ -106,7 +106,7 @@ pub(crate) fn may_hold(region: &Region, wanted: u32) -> bool {
 fn overhead(region: &Region) -> u64 {
     let geometry = region.geometry();
     let words = region.pool().backed_words.load(Ordering::Relaxed);
-    let (words_from, _) = geometry.first_words();
+    let words_from = geometry.words_from();
     let words_to = geometry.page_table_off + u64::from(words.min(geometry.max_pages)) * 8;
     let directories = (0..geometry.shards()).map(|shard| {
         let head = region.shard(shard);
@@ -121,8 +121,10 @@ fn overhead(region: &Region) -> u64 {
     });
     let (_, leases) = geometry.leases();
     let leases = if region.has_leases() { leases } else { 0 };
+    let (_, watches) = geometry.watches();
+    let watches = if region.has_watches() { watches } else { 0 };
     let words = words_to.saturating_sub(words_from);
-    geometry.page_table_off + words + leases + directories.sum::<u64>()
+    geometry.page_table_off + words + leases + watches + directories.sum::<u64>()
 }
 
 /// Sums up what is backed beside the pages. Under the pool's lock, or while nobody else knows the
@@ -146,7 +148,7 @@ pub(crate) fn reckon_anew(region: &Region, me: u32) -> Result<()> {
 /// The capacity in bytes; `None`: it is no cache, or its word was damaged.
 pub(crate) fn capacity(region: &Region) -> Option<u64> {
     let word = region.pool().capacity.load(Ordering::Relaxed);
-    let pages = region.is_cache().then(|| CapacityWord::decode(word))??;
+    let pages = region.is_cache().then(|| PagesWord::decode(word))??;
     Some(u64::from(pages) * PAGE)
 }
 
@@ -166,7 +168,7 @@ pub(super) fn mend(region: &Region) -> u64 {
     reckon(region);
     let overhead = overhead(region).div_ceil(PAGE);
     let pages = backed(region).saturating_add(u32::try_from(overhead).unwrap_or(u32::MAX));
-    let word = CapacityWord::encode(pages);
+    let word = PagesWord::encode(pages);
     region.pool().capacity.store(word, Ordering::Relaxed);
     1
 }
@@ -182,13 +184,13 @@ pub(crate) fn set(region: &Region, bytes: u64) -> Result<()> {
     if !region.is_cache() {
         return bad("the table is no cache: it was made without a capacity".to_string());
     }
-    let (least, most) = (least(region), region.geometry().max_size);
+    let (least, most) = (least(region), region.max_size());
     if !(least..=most).contains(&bytes) {
         return bad(format!(
             "{bytes} is not {least} to {most} bytes, the table's max_size"
         ));
     }
-    let word = CapacityWord::encode((bytes / PAGE) as u32);
+    let word = PagesWord::encode((bytes / PAGE) as u32);
     region.pool().capacity.store(word, Ordering::Relaxed);
     Ok(())
 }

@@ -188,7 +188,7 @@ fn place(lock: &PoolLock<'_>, kind: ExtentKind, name: &[u8], pages: u32) -> Plac
     let mut first = unused_from(region);
     loop {
         let run = Run { first, pages };
-        if run.end() > region.geometry().max_pages {
+        if run.end() > region.limit() {
             return Place::NoRun;
         }
         let backed = region.pool().backed_words.load(Ordering::Relaxed);

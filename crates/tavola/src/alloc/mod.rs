@@ -29,6 +29,8 @@ mod item;
 #[forbid(unsafe_code)]
 mod large;
 #[forbid(unsafe_code)]
+mod max_size;
+#[forbid(unsafe_code)]
 mod orphans;
 #[forbid(unsafe_code)]
 mod pieces;
@@ -53,6 +55,7 @@ pub(crate) use chain::{Chain, settle_pages};
 pub(crate) use decimal::decimal_u64;
 pub(crate) use extent::{Extents, build_extent, extent_names, find_extent};
 pub(crate) use item::Item;
+pub(crate) use max_size::{damaged_max_size, raise_max_size};
 pub(crate) use orphans::{find_orphans, free_orphans, keep_pinned, orphan_pages};
 pub(crate) use pool::{
     GRACE_S, give, give_back, give_up_free, give_up_some, is_worth_giving_back, lock as lock_pool,

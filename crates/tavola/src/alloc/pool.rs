@@ -22,7 +22,7 @@ pub(crate) const GRACE_S: u32 = 1;
 const KEEP_PART: u32 = 8;
 
 pub(super) const FULL_SIZE: &str =
-    "max_size is reached; remove something, or load it into a larger table";
+    "max_size is reached; remove something, or raise max_size (tavola resize)";
 pub(super) const FULL_CAPACITY: &str =
     "the cache's capacity is reached, and nothing can be evicted; raise it, or try again";
 
@@ -263,7 +263,7 @@ fn claim(region: &Region, me: u32, most: u32) -> Result<(u32, u32)> {
             return Ok((hole, 1));
         }
         let first = unused_from(region);
-        let count = most.min(room).min(region.geometry().max_pages - first);
+        let count = most.min(room).min(region.limit().saturating_sub(first));
         if count == 0 {
             return Err(Error::Full { reason: FULL_SIZE });
         }
@@ -314,6 +314,7 @@ pub(crate) fn raise_frontier(region: &Region, me: u32) -> Result<()> {
         )?;
     }
     let lock = lock(region, me)?;
+    let end = end.min(region.limit());
     if region.frontier() < end {
         region.pool().frontier.store(end, Ordering::Release);
     }

@@ -7,9 +7,9 @@
 //! | *no lock:* they are punched | the same | the same |
 //! | pool lock: `Hole` | holes | holes |
 
-use super::capacity;
 use super::extent::{Extents, forget_extents_of, mend};
 use super::pool::{lock, push_free, push_hole, rebuild};
+use super::{capacity, max_size};
 use crate::error::Result;
 use crate::layout::{PAGE, PageWord};
 use crate::lock::is_alive;
@@ -85,6 +85,7 @@ pub(crate) fn adopt_strays(
         other => is_stray(other),
     })?;
     let lock = lock(region, me)?;
+    max_size::mend(region);
     rebuild(&lock);
     Ok(lost + capacity::mend(region))
 }

@@ -96,6 +96,11 @@ impl Hash {
         (self.0 & low_bits(TAG_BITS)) as u32
     }
 
+    /// As a watch record names a key.
+    pub(crate) fn in_watch(self) -> u64 {
+        self.0 & low_bits(32)
+    }
+
     /// The key's second bucket.
     #[inline(always)]
     pub(crate) fn away(self) -> u32 {

@@ -61,6 +61,8 @@ mod tags;
 mod to_slice;
 #[forbid(unsafe_code)]
 mod want;
+#[forbid(unsafe_code)]
+mod watched;
 
 pub(crate) use ahead::{Ahead, Way};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
@@ -78,3 +80,4 @@ pub(crate) use shrink::{Squeezed, empty_slabs, free_root, is_worth_tending, shri
 pub(crate) use tags::{is_over, may_be_over, tag_name};
 pub(crate) use to_slice::{Glanced, ToSlice};
 pub(crate) use want::{Noted, Stamped, Value, Want};
+pub(crate) use watched::{all_changed, changed, is_watched};

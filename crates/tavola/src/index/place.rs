@@ -6,6 +6,7 @@ use super::ghosts::{find_ghost, lay_ghost, oldest_ghost, spread};
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::split::{new_root, split};
+use super::watched::{dropped, is_watched, key_of};
 use crate::alloc::{Step, announce, corrupt, discard, free_uid, is_full, settle_uid};
 use crate::layout::{
     Bucket, FLAG_TAG, Hint, PROTECTED, SLOTS, Segment, slot_ref, slot_tag, slot_word,
@@ -51,12 +52,17 @@ pub(crate) fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
 /// Takes a key out and frees its item.
 #[inline(always)]
 pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
+    let is_watched = is_watched(lock);
+    let key = is_watched.then(|| key_of(lock, found.item_ref));
     if lock.region.is_cache() && found.is_newcomer() {
         lock.head.newcomers.sub_owned(found.payload);
     }
     remove(lock, found)?;
     if found.flags & FLAG_TAG != 0 {
         lock.head.tags.sub_owned(1);
+    }
+    if is_watched || found.flags & FLAG_TAG != 0 {
+        dropped(lock, key.flatten(), found.flags);
     }
     lock.head.items.sub_owned(1);
     lock.head.payload.sub_owned(found.payload);

@@ -20,6 +20,7 @@ const TOTAL: usize = count::<Superblock>()
     + count::<LogHead>()
     + count::<SheetHead>()
     + count::<LeaseRecord>()
+    + count::<WatchRecord>()
     + count::<Sample>()
     + count::<Timing>()
     + 2;
@@ -53,6 +54,7 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<LogHead>(all, at);
     let (all, at) = push::<SheetHead>(all, at);
     let (all, at) = push::<LeaseRecord>(all, at);
+    let (all, at) = push::<WatchRecord>(all, at);
     let (all, at) = push::<Sample>(all, at);
     let (mut all, at) = push::<Timing>(all, at);
     all[at] = PAGE;
@@ -70,13 +72,13 @@ fn table<T: Described>(out: &mut String, name: &str, place: &str) {
     out.push('\n');
 }
 
-fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
-    let Some(g) = Geometry::new(max_size, shards_log2) else {
+fn areas(out: &mut String, name: &str, room: u64, shards_log2: u32) {
+    let Some(g) = Geometry::new(room, shards_log2) else {
         return;
     };
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} | {} | {} |",
         g.shards(),
         g.shards_off,
         g.participants_off,
@@ -87,21 +89,22 @@ fn areas(out: &mut String, name: &str, max_size: u64, shards_log2: u32) {
         g.uids_off,
         g.uid_dir_log2,
         g.leases_off,
+        g.watches_off,
         u64::from(g.first_page) * PAGE,
     );
 }
 
 fn all_areas(out: &mut String) {
-    let _ = writeln!(out, "### Areas by `max_size`\n");
+    let _ = writeln!(out, "### Areas by `room`\n");
     let _ = writeln!(
         out,
-        "| `max_size` | shards | shard heads | participants | samples | page table | \
+        "| `room` | shards | shard heads | participants | samples | page table | \
          directories | entries each | uid directories | chunks each | lease records | \
-         first page |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|"
+         watch records | first page |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|"
     );
-    areas(out, "64 MiB", 64 << 20, 4);
-    areas(out, "64 GiB", 64 << 30, 5);
+    areas(out, "1 GiB", 1 << 30, 4);
+    areas(out, "256 GiB", 256 << 30, 5);
     areas(out, "8 TiB", MAX_SIZE, 8);
 }
 
@@ -169,6 +172,7 @@ pub fn tables() -> String {
         "one a sheet, behind the head of its log",
     );
     table::<LeaseRecord>(&mut out, "Lease record", "16 a shard");
+    table::<WatchRecord>(&mut out, "Watch record", "9 a shard");
     all_areas(&mut out);
     classes(&mut out);
     out

@@ -1,24 +1,33 @@
-//! Where everything stands, computed from the two numbers a table is made with.
+//! Where everything is, computed from the two numbers that a table keeps for good.
 
 use super::{
     DIR_INLINE, Fixed, LEASES, LeaseRecord, PAGE, PARTICIPANTS, Participant, SAMPLES, Sample,
-    ShardHead, Superblock, TIMINGS, Timing, UID_ENTRIES,
+    ShardHead, Superblock, TIMINGS, Timing, UID_ENTRIES, WATCHES, WatchRecord,
 };
 
-/// The least a table may grow to.
+/// The least `max_size`.
 pub(crate) const MIN_SIZE: u64 = 1 << 20;
 /// The most: refs have 40 bits in units of 8 bytes.
 pub(crate) const MAX_SIZE: u64 = 1 << 43;
+/// The room of a new table is this many times its `max_size`, up to [`MOST_ROOM`].
+const ROOM_FACTOR: u64 = 16;
+/// Room beyond `max_size` that a new table gets ends here: what is computed for it costs addresses
+/// in every process.
+const MOST_ROOM: u64 = 256 << 30;
 /// Page words are backed by memory in steps of this many.
 pub(crate) const WORDS_STEP: u32 = 2048;
 
 /// Bytes of a shard's lease records.
 const SHARD_LEASES: u64 = LEASES as u64 * size_of::<LeaseRecord>() as u64;
 
+/// Bytes of a shard's watch records, the one for all keys with them.
+const SHARD_WATCHES: u64 = (WATCHES as u64 + 1) * size_of::<WatchRecord>() as u64;
+
 /// Offsets of the areas, the same in every process; part of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
-    pub(crate) max_size: u64,
+    /// Bytes of every mapping: the most that `max_size` may ever be raised to.
+    pub(crate) room: u64,
     pub(crate) shards_log2: u32,
     pub(crate) dir_log2: u32,
     pub(crate) shards_off: u64,
@@ -30,9 +39,10 @@ pub(crate) struct Geometry {
     pub(crate) uid_dir_log2: u32,
     pub(crate) uids_off: u64,
     pub(crate) leases_off: u64,
+    pub(crate) watches_off: u64,
     /// The first page that may be given out.
     pub(crate) first_page: u32,
-    /// One past the last.
+    /// One past the last page of the room.
     pub(crate) max_pages: u32,
     /// The lengths of keys and values, where all are the same.
     pub(crate) fixed: Option<Fixed>,
@@ -46,12 +56,22 @@ pub(crate) struct Geometry {
 
 impl Geometry {
     /// `None` when no table can be made so.
-    pub(crate) fn new(max_size: u64, shards_log2: u32) -> Option<Self> {
-        let whole = max_size.is_multiple_of(PAGE) && (MIN_SIZE..=MAX_SIZE).contains(&max_size);
+    pub(crate) fn new(room: u64, shards_log2: u32) -> Option<Self> {
+        Self::with_watches(room, shards_log2, SHARD_WATCHES)
+    }
+
+    /// As [`Self::new`], or that of a table of format 1, which has no watch records.
+    pub(crate) fn of_format(is_first: bool, room: u64, shards_log2: u32) -> Option<Self> {
+        let shard_watches = if is_first { 0 } else { SHARD_WATCHES };
+        Self::with_watches(room, shards_log2, shard_watches)
+    }
+
+    fn with_watches(room: u64, shards_log2: u32, shard_watches: u64) -> Option<Self> {
+        let whole = room.is_multiple_of(PAGE) && (MIN_SIZE..=MAX_SIZE).contains(&room);
         if !whole || shards_log2 > 10 {
             return None;
         }
-        let max_pages = (max_size / PAGE) as u32;
+        let max_pages = (room / PAGE) as u32;
         // Four times the segments a shard would have if every page were a segment: hashes spread
         // evenly, so no shard's directory comes near its end before the pages do.
         let per_shard = (max_pages >> shards_log2).max(1);
@@ -71,10 +91,11 @@ impl Geometry {
         let uids_off = dirs_end.next_multiple_of(4096);
         let uids_end = uids_off + ((4u64 << uid_dir_log2) << shards_log2);
         let leases_off = uids_end.next_multiple_of(4096);
-        let leases_end = leases_off + (SHARD_LEASES << shards_log2);
-        let first_page = leases_end.div_ceil(PAGE) as u32;
+        let watches_off = leases_off + (SHARD_LEASES << shards_log2);
+        let watches_end = watches_off + (shard_watches << shards_log2);
+        let first_page = watches_end.div_ceil(PAGE) as u32;
         (first_page < max_pages).then_some(Self {
-            max_size,
+            room,
             shards_log2,
             dir_log2,
             shards_off,
@@ -86,6 +107,7 @@ impl Geometry {
             uid_dir_log2,
             uids_off,
             leases_off,
+            watches_off,
             first_page,
             max_pages,
             fixed: None,
@@ -93,6 +115,26 @@ impl Geometry {
             is_cache: false,
             has_versions: false,
         })
+    }
+
+    /// The geometry of a new file, which has room to raise `max_size`.
+    pub(crate) fn with_room(max_size: u64, shards_log2: u32) -> Option<Self> {
+        let room = max_size.saturating_mul(ROOM_FACTOR).min(MOST_ROOM);
+        Self::new(max_size, shards_log2)?;
+        Self::new(room.max(max_size), shards_log2)
+    }
+
+    /// One past the last page of a table with this `max_size`: as many pages as if there were no
+    /// room beyond it. `None` if it is more than the room, or if no table can be made so.
+    pub(crate) fn limit_of(&self, max_size: u64) -> Option<u32> {
+        let own = Self::new(max_size, self.shards_log2).filter(|own| own.room <= self.room)?;
+        let usable = own.max_pages - own.first_page;
+        Some((self.first_page + usable).min(self.max_pages))
+    }
+
+    /// Whether a table may end with this page.
+    pub(crate) fn is_limit(&self, pages: u32) -> bool {
+        pages > self.first_page && pages <= self.max_pages
     }
 
     /// Whether keys get something beside their value that nobody has asked for.
@@ -115,16 +157,30 @@ impl Geometry {
         (self.leases_off, SHARD_LEASES << self.shards_log2)
     }
 
+    /// Where the watch records of a shard are, and those of all.
+    pub(crate) fn watches_of(&self, shard: u32) -> u64 {
+        self.watches_off + u64::from(shard) * SHARD_WATCHES
+    }
+
+    pub(crate) fn watches(&self) -> (u64, u64) {
+        (self.watches_off, SHARD_WATCHES << self.shards_log2)
+    }
+
     /// Where the page words stand that are backed from the beginning: those of the first pages.
-    pub(crate) fn first_words(&self) -> (u64, u64) {
-        let from = self.page_table_off + u64::from(self.first_page) * 8 / 4096 * 4096;
-        let until = self.page_table_off + u64::from(self.first_backed_words()) * 8;
+    pub(crate) fn first_words(&self, limit: u32) -> (u64, u64) {
+        let from = self.words_from();
+        let until = self.page_table_off + u64::from(self.first_backed_words(limit)) * 8;
         (from, until - from)
     }
 
+    /// Where the first of them are, from the beginning of their 4 KiB.
+    pub(crate) fn words_from(&self) -> u64 {
+        self.page_table_off + u64::from(self.first_page) * 8 / 4096 * 4096
+    }
+
     /// Page words below this one are backed when the table is made: those of the first 128 MiB.
-    pub(crate) fn first_backed_words(&self) -> u32 {
-        (self.first_page + 4 * WORDS_STEP).min(self.max_pages)
+    pub(crate) fn first_backed_words(&self, limit: u32) -> u32 {
+        (self.first_page + 4 * WORDS_STEP).min(limit)
     }
 }
 
@@ -141,9 +197,33 @@ mod tests {
             assert!(g.page_table_off.is_multiple_of(4096));
             assert!(g.page_table_off < g.dirs_off);
             assert!(g.dirs_off < g.uids_off && g.uids_off < g.leases_off);
-            assert!(g.leases_of(g.shards()) <= u64::from(g.first_page) * PAGE);
+            assert_eq!(g.leases_of(g.shards()), g.watches_of(0));
+            assert!(g.watches_of(g.shards()) <= u64::from(g.first_page) * PAGE);
             assert!(g.first_page < g.max_pages);
         }
+    }
+
+    #[test]
+    fn users_have_as_many_pages_as_without_room() {
+        for (size, shards) in [(1 << 20, 0), (64 << 20, 4), (64 << 30, 5), (MAX_SIZE, 10)] {
+            let own = Geometry::new(size, shards).unwrap();
+            let roomy = Geometry::with_room(size, shards).unwrap();
+            let limit = roomy.limit_of(size).unwrap();
+            assert_eq!(limit - roomy.first_page, own.max_pages - own.first_page);
+            assert!(roomy.is_limit(limit));
+            assert_eq!(roomy.limit_of(roomy.room), Some(roomy.max_pages));
+            assert!(
+                roomy
+                    .room
+                    .checked_add(PAGE)
+                    .and_then(|s| roomy.limit_of(s))
+                    .is_none()
+            );
+        }
+        assert_eq!(Geometry::with_room(1 << 20, 0).unwrap().room, 16 << 20);
+        assert_eq!(Geometry::with_room(64 << 30, 5).unwrap().room, 256 << 30);
+        assert_eq!(Geometry::with_room(1 << 40, 5).unwrap().room, 1 << 40);
+        assert!(Geometry::with_room(MIN_SIZE, 10).is_none());
     }
 
     #[test]

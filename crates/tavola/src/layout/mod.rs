@@ -36,6 +36,7 @@ mod slab;
 mod superblock;
 mod timing;
 mod uid;
+mod watch;
 
 pub(crate) use bucket::{
     AGAIN, BUCKETS, Bucket, HINT_MAX, PROTECTED, SLOTS, Segment, VISITED, ghost_age, ghost_word,
@@ -68,12 +69,13 @@ pub(crate) use shard::{
 };
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{
-    COPIED_IN_USE, CapacityWord, FORMAT, MAGIC, MOST_MS, PARTICIPANTS, Participant, Pool,
+    COPIED_IN_USE, FORMAT, FORMAT_1, MAGIC, MOST_MS, PARTICIPANTS, PagesWord, Participant, Pool,
     Superblock, fingerprint,
 };
 pub(crate) use timing::{BINS, TIMINGS, Timing, bin_end_ns, count_time};
 pub use uid::Hint;
 pub(crate) use uid::{UID_ENTRIES, UID_FIRST, UID_HOLE, UidEntry, UidPage, UidPlace};
+pub(crate) use watch::{WATCHES, WATCHES_BACKED, WatchRecord};
 
 /// Bytes of a page: one segment, one slab, or a piece of a large item.
 pub(crate) const PAGE: u64 = 16 * 1024;

@@ -90,7 +90,9 @@ pub(crate) struct ShardHead {
     /// For leases without a record: each rises when what was computed of a key of that part of the
     /// shard would be stale, see [`LEASE_ENDS`].
     pub(crate) lease_ends: [W32; LEASE_ENDS as usize],
-    reserved_tail: W64,
+    /// Not 0: keys of the shard may be watched, see [`WatchRecord`](super::WatchRecord).
+    pub(crate) watched: W32,
+    reserved_tail: W32,
 }
 assert_layout!(ShardHead, size 1536, {
     layout: 0, dir_inline: 8, uid_layout: 520, tag_epoch: 528, reserved_read: 536, lock: 576,
@@ -101,7 +103,7 @@ assert_layout!(ShardHead, size 1536, {
     sweep_moves: 1408, tags: 1412, expired: 1416, newcomers: 1424, new_hand: 1432,
     old_hand: 1440, epoch: 1448, epoch_left: 1452, evicted_new: 1456, evicted_old: 1464,
     ghost_hits: 1472, dir_backed: 1480, shrink_hand: 1484, versions: 1488, lease_ends: 1496,
-    reserved_tail: 1528,
+    watched: 1528, reserved_tail: 1532,
 });
 
 /// The slabs of one class in one shard. Derived: recovery rebuilds it.

@@ -1,7 +1,7 @@
 //! The superblock: identity and geometry, written once; then the heads of the page pool.
 
 use super::extent::{EXTENTS, Extent};
-use super::{Fixed, Geometry, PINS, assert_layout};
+use super::{Fixed, Geometry, PAGE, PINS, assert_layout};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W32, W64};
 use std::path::Path;
@@ -12,6 +12,10 @@ pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"TavolaKV");
 pub(crate) const ENDIAN: u32 = 0x0A0B_0C0D;
 /// The version of the format.
 pub(crate) const FORMAT: u32 = 2;
+/// The version before, and the fingerprint of its structures. Items, buckets and areas are the
+/// same; the room of such a table is its `max_size`, and its file is as long.
+pub(crate) const FORMAT_1: u32 = 1;
+const FINGERPRINT_1: u64 = 0x4EAF_C602_60BE_2E6C;
 /// Participant slots of a table. Slot 0 is never given out: a lock word of 0 means free.
 pub(crate) const PARTICIPANTS: u32 = 1024;
 
@@ -42,8 +46,8 @@ pub(crate) struct Superblock {
     pub(crate) format: W32,
     /// [`fingerprint`] of the structures.
     pub(crate) fingerprint: W64,
-    /// Bytes of the file, and of every mapping.
-    pub(crate) max_size: W64,
+    /// Bytes of every mapping: the most that `max_size` may be raised to.
+    pub(crate) room: W64,
     /// `log2` of the shards.
     pub(crate) shards_log2: W32,
     /// `log2` of the entries a directory may have.
@@ -75,7 +79,10 @@ pub(crate) struct Superblock {
     pub(crate) leases_unrecorded: W64,
     /// Not 0: a pin may be `Left`, and its chain is to be freed.
     pub(crate) orphans: W64,
-    unused: [W64; 3],
+    /// [`WATCHES_BACKED`](super::WATCHES_BACKED): the watch records are backed by memory.
+    pub(crate) watches: W32,
+    unused_half: W32,
+    unused: [W64; 2],
     /// [`COPIED_IN_USE`]: the file is a copy that was made while a participant was attached.
     pub(crate) copied: W64,
     /// [`SampledWord`](super::SampledWord): the last sample of what was done.
@@ -88,11 +95,11 @@ pub(crate) struct Superblock {
     pub(crate) extents: [Extent; EXTENTS],
 }
 assert_layout!(Superblock, size 4096, {
-    magic: 0, endian: 8, format: 12, fingerprint: 16, max_size: 24, shards_log2: 32, dir_log2: 36,
+    magic: 0, endian: 8, format: 12, fingerprint: 16, room: 24, shards_log2: 32, dir_log2: 36,
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
     ttl_ms: 88, reserved: 96, checksum: 120, clock: 128, leases: 136, last_slot: 140,
-    leases_unrecorded: 144, orphans: 152, unused: 160, copied: 184, sampled: 192,
-    unused_lines: 200, pool: 1024, tail: 1216, extents: 2048,
+    leases_unrecorded: 144, orphans: 152, watches: 160, unused_half: 164, unused: 168,
+    copied: 184, sampled: 192, unused_lines: 200, pool: 1024, tail: 1216, extents: 2048,
 });
 
 /// The page pool: pages no shard owns. All but `frontier` is derived from the page words.
@@ -114,7 +121,7 @@ pub(crate) struct Pool {
     pub(crate) old_head: W32,
     /// Pages of extents.
     pub(crate) extent_pages: W32,
-    /// [`CapacityWord`]: what a cache may take.
+    /// [`PagesWord`]: what a cache may take.
     pub(crate) capacity: W64,
     /// Bytes of what is backed beside the pages: heads, page words, directories.
     pub(crate) overhead: W64,
@@ -126,21 +133,25 @@ pub(crate) struct Pool {
     /// Pages from here on were never used. Only rises.
     pub(crate) frontier: W32,
     reserved_word: W32,
-    reserved_line: [W64; 7],
+    /// [`PagesWord`]: one past the last page that may be used, and in the file. Only rises.
+    pub(crate) limit: W64,
+    /// [`PagesWord`]: `max_size`, as users set it. Nothing is bounded by it.
+    pub(crate) max_size: W64,
+    reserved_line: [W64; 5],
 }
 assert_layout!(Pool, size 192, {
     lock: 0, free_head: 4, free_count: 8, hole_head: 12, hole_count: 16, backed_words: 20,
     old_head: 24, extent_pages: 28, capacity: 32, overhead: 40, surplus_head: 48, surplus_count: 52,
     reserved: 56, frontier: 128, reserved_word: 132,
-    reserved_line: 136,
+    limit: 136, max_size: 144, reserved_line: 152,
 });
 
-/// What a cache may take: `pages 32 | the same, each bit the other way 32`.
+/// A number of pages: `pages 32 | the same, each bit the other way 32`.
 ///
-/// A word that is not so was damaged, and says nothing.
-pub(crate) struct CapacityWord;
+/// Any other word is damaged and has no meaning.
+pub(crate) struct PagesWord;
 
-impl CapacityWord {
+impl PagesWord {
     pub(crate) fn encode(pages: u32) -> u64 {
         u64::from(pages) | u64::from(!pages) << 32
     }
@@ -197,13 +208,21 @@ assert_layout!(Participant, size 128, {
 
 impl Superblock {
     /// Writes everything that never changes. The region is still private to its creator.
-    pub(crate) fn init(&self, geometry: &Geometry, seed: u64, uuid: [u64; 2], created: u64) {
+    pub(crate) fn init(
+        &self,
+        geometry: &Geometry,
+        max_size: u64,
+        seed: u64,
+        uuid: [u64; 2],
+        created: u64,
+    ) {
+        let limit = geometry.limit_of(max_size).unwrap_or(geometry.max_pages);
         let order = Ordering::Relaxed;
         self.magic.store(MAGIC, order);
         self.endian.store(ENDIAN, order);
         self.format.store(FORMAT, order);
         self.fingerprint.store(fingerprint(), order);
-        self.max_size.store(geometry.max_size, order);
+        self.room.store(geometry.room, order);
         self.shards_log2.store(geometry.shards_log2, order);
         self.dir_log2.store(geometry.dir_log2, order);
         self.participants.store(PARTICIPANTS, order);
@@ -227,12 +246,16 @@ impl Superblock {
         self.pool.frontier.store(geometry.first_page, order);
         self.pool
             .backed_words
-            .store(geometry.first_backed_words(), order);
+            .store(geometry.first_backed_words(limit), order);
+        self.pool.limit.store(PagesWord::encode(limit), order);
+        let max_pages = PagesWord::encode((max_size / PAGE) as u32);
+        self.pool.max_size.store(max_pages, order);
         self.checksum.store(self.sum(), Ordering::Release);
     }
 
-    /// Holds the words against what this library expects; gives the geometry they tell.
-    pub(crate) fn verify(&self, path: &Path, file_len: u64) -> Result<Geometry> {
+    /// Compares the words with what this library expects of that version; returns the geometry they
+    /// describe.
+    pub(crate) fn verify(&self, path: &Path, expected: u32) -> Result<Geometry> {
         let order = Ordering::Relaxed;
         let foreign = |why: &str| Error::NotATable {
             path: path.to_path_buf(),
@@ -251,7 +274,7 @@ impl Superblock {
             return Err(foreign("its byte order mark is damaged"));
         }
         let format = self.format.load(order);
-        if format != FORMAT {
+        if format != expected {
             return Err(Error::Version {
                 path: path.to_path_buf(),
                 found: format,
@@ -261,7 +284,11 @@ impl Superblock {
         if self.checksum.load(order) != self.sum() {
             return Err(foreign("the checksum of its superblock is wrong"));
         }
-        if self.fingerprint.load(order) != fingerprint() {
+        let fingerprint = match format {
+            FORMAT_1 => FINGERPRINT_1,
+            _ => fingerprint(),
+        };
+        if self.fingerprint.load(order) != fingerprint {
             return Err(foreign(
                 "its structures have another layout than this library's",
             ));
@@ -283,22 +310,29 @@ impl Superblock {
         if has_versions && fixed.is_some() {
             return Err(foreign("its keys have no room for versions"));
         }
-        let (size, shards) = (self.max_size.load(order), self.shards_log2.load(order));
-        let geometry = Geometry::new(size, shards)
+        let (room, shards) = (self.room.load(order), self.shards_log2.load(order));
+        let geometry = Geometry::of_format(format == FORMAT_1, room, shards)
             .filter(|g| g.dir_log2 == self.dir_log2.load(order))
             .filter(|_| self.participants.load(order) == PARTICIPANTS)
             .ok_or_else(|| foreign("its geometry is impossible"))?;
-        let geometry = Geometry {
+        Ok(Geometry {
             fixed,
             ttl_ms,
             is_cache: options & CACHE != 0,
             has_versions,
             ..geometry
-        };
-        if file_len < size {
-            return Err(foreign("the file was cut short"));
+        })
+    }
+
+    /// The least length of the file. If the limit is damaged, it is the file's own length, as long
+    /// as there is one page.
+    pub(crate) fn least_len(&self, geometry: &Geometry) -> u64 {
+        if self.format.load(Ordering::Relaxed) == FORMAT_1 {
+            return geometry.room;
         }
-        Ok(geometry)
+        let limit = PagesWord::decode(self.pool.limit.load(Ordering::Relaxed))
+            .filter(|pages| geometry.is_limit(*pages));
+        u64::from(limit.unwrap_or(geometry.first_page + 1)) * PAGE
     }
 
     /// The lengths of a table of fixed ones.
@@ -318,7 +352,7 @@ impl Superblock {
             u64::from(self.endian.load(order)),
             u64::from(self.format.load(order)),
             self.fingerprint.load(order),
-            self.max_size.load(order),
+            self.room.load(order),
             u64::from(self.shards_log2.load(order)),
             u64::from(self.dir_log2.load(order)),
             u64::from(self.participants.load(order)),

@@ -1,7 +1,9 @@
 //! `check`: reads everything and compares what is derived with what it is derived from.
 
 use super::uids;
-use crate::alloc::{Extents, Item, capacity, home_of, is_used, lock_pool, orphan_pages};
+use crate::alloc::{
+    Extents, Item, capacity, damaged_max_size, home_of, is_used, lock_pool, orphan_pages,
+};
 use crate::error::Result;
 use crate::index::{Hash, entries, lookup, may_be_over, may_expire, other_bucket};
 use crate::layout::{
@@ -110,6 +112,9 @@ pub(crate) fn check_pool(region: &Region, me: Option<u32>, report: &mut CheckRep
     report.expect(!region.is_cache() || capacity(region).is_some(), || {
         "the word of the capacity is damaged; repair makes it what the cache has now".to_string()
     });
+    if let Some(why) = damaged_max_size(region) {
+        report.problem(|| why.to_string());
+    }
     let pages = extents.pages();
     report.expect(extent_pages == pages, || {
         format!("extents have {pages} pages, {extent_pages} are theirs")

@@ -14,7 +14,7 @@ use crate::alloc::{
     settle_pages, unmark_page,
 };
 use crate::error::Result;
-use crate::index::{Hash, entries, lookup, may_be_over, other_bucket, publish_layout};
+use crate::index::{Hash, all_changed, entries, lookup, may_be_over, other_bucket, publish_layout};
 use crate::layout::{
     BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PROTECTED, PageWord, SLOTS, Segment,
     SweepWord, ghost_age, is_key, slot_ref, slot_tag,
@@ -62,6 +62,8 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
     };
     lock.head.sweep.store(sweep.encode(), Ordering::Relaxed);
     lock.head.recoveries.add_owned(1);
+    // The dead one may have changed a key and told nobody.
+    all_changed(lock);
     lost
 }
 

@@ -10,7 +10,7 @@ use super::location::{Location, kind_of};
 use super::reach::cannot_map;
 use super::{NameState, Region};
 use crate::error::{Error, Result};
-use crate::layout::{Geometry, MAGIC, PAGE, Pool, Superblock};
+use crate::layout::{FORMAT, FORMAT_1, Geometry, MAGIC, PAGE, Pool, Superblock};
 use crate::sync::Ordering;
 use crate::sys;
 use crate::sys::file::KeptFile;
@@ -39,7 +39,11 @@ pub(crate) struct Unnamed {
 ///
 /// # Errors
 /// [`Error::AlreadyExists`] if a table has the name, [`Error::NotATable`] if something else has it.
-pub(crate) fn create(at: Location, geometry: Geometry, mode: u32) -> Result<(Region, Unnamed)> {
+pub(crate) fn create(
+    at: Location,
+    (geometry, max_size): (Geometry, u64),
+    mode: u32,
+) -> Result<(Region, Unnamed)> {
     if let Some(error) = at.occupant() {
         return Err(error);
     }
@@ -47,7 +51,7 @@ pub(crate) fn create(at: Location, geometry: Geometry, mode: u32) -> Result<(Reg
     let (fd, temporary) =
         created.map_err(|source| told("creating the table", at.path(), source))?;
     let made = Unnamed { at, temporary };
-    Ok((write_whole(fd, made.at.path(), geometry)?, made))
+    Ok((write_whole(fd, made.at.path(), geometry, max_size)?, made))
 }
 
 impl Unnamed {
@@ -73,10 +77,12 @@ impl Drop for Unnamed {
     }
 }
 
-fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry) -> Result<Region> {
+fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry, max_size: u64) -> Result<Region> {
+    let limit = geometry.limit_of(max_size).unwrap_or(geometry.max_pages);
+    let len = u64::from(limit) * PAGE;
     let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
-    sys::file::set_len(fd.as_fd(), geometry.max_size).map_err(failed("sizing the table"))?;
-    let (words_from, words_len) = geometry.first_words();
+    sys::file::set_len(fd.as_fd(), len).map_err(failed("sizing the table"))?;
+    let (words_from, words_len) = geometry.first_words(limit);
     for (offset, len) in [(0, geometry.page_table_off), (words_from, words_len)] {
         sys::file::allocate(fd.as_fd(), offset, len).map_err(failed("allocating the table"))?;
     }
@@ -90,9 +96,9 @@ fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry) -> Result<Region> {
     let file = KeptFile::new(fd, &info, path, true).map_err(failed("creating the table"))?;
     file.move_up();
     let region = Region::mapped(mapping, Arc::new(file), geometry, word(0), true);
-    region
-        .superblock()
-        .init(&geometry, word(0), [word(1), word(2)], sys::clock::unix_s());
+    let uuid = [word(1), word(2)];
+    let superblock = region.superblock();
+    superblock.init(&geometry, max_size, word(0), uuid, sys::clock::unix_s());
     Ok(region)
 }
 
@@ -168,7 +174,7 @@ fn map(
     writable: bool,
     path: &Path,
 ) -> Result<Mapping> {
-    let most = geometry.max_size;
+    let most = geometry.room;
     let in_use = frontier.clamp(geometry.first_page, geometry.max_pages);
     let least = u64::from(in_use) * PAGE;
     Mapping::shared_if_can(fd, most as usize, least as usize, writable).map_err(|source| {
@@ -181,6 +187,32 @@ fn map(
 
 /// Opens a table, or says what has its name instead.
 pub(crate) fn open(at: &Location, writable: bool) -> Result<Unmapped> {
+    open_version(at, writable, FORMAT)
+}
+
+/// Opens a table of the format before this one for reading, and locks it against others who open
+/// it so. `None` if it has this format.
+///
+/// Nothing that the layers above read through it has another meaning; its word of the limit is 0,
+/// and the length of its file counts.
+pub(crate) fn open_old(at: &Location) -> Result<Option<Unmapped>> {
+    let old = match open_version(at, false, FORMAT_1) {
+        Err(Error::Version { found: FORMAT, .. }) => return Ok(None),
+        outcome => outcome?,
+    };
+    let is_locked = old.file.with(sys::file::try_lock_whole);
+    let failed = |source| Err(told("locking the table", at.path(), source));
+    match is_locked {
+        Ok(true) => Ok(Some(old)),
+        Ok(false) => failed(io::Error::new(
+            ErrorKind::ResourceBusy,
+            "another process is migrating it; wait for that one",
+        )),
+        Err(source) => failed(source),
+    }
+}
+
+fn open_version(at: &Location, writable: bool, version: u32) -> Result<Unmapped> {
     let path = at.path();
     let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
     let foreign = |why: &str| Error::NotATable {
@@ -204,7 +236,16 @@ pub(crate) fn open(at: &Location, writable: bool) -> Result<Unmapped> {
         }));
     }
     let superblock = first.superblock();
-    let geometry = superblock.verify(path, info.len)?;
+    let geometry = superblock.verify(path, version)?;
+    let least_len = superblock.least_len(&geometry);
+    // Again after the limit was read: another process may have raised both a moment ago.
+    let is_cut = || {
+        let again = sys::file::len_and_blocks(fd.as_fd());
+        again.map_or(info.len, |info| info.len) < least_len
+    };
+    if info.len < least_len && is_cut() {
+        return Err(foreign("the file was cut short"));
+    }
     let seed = superblock.hash_seed.load(Ordering::Relaxed);
     let file = KeptFile::new(fd, &info, path, writable).map_err(failed("opening the table"))?;
     Ok(Unmapped {

@@ -21,6 +21,19 @@ impl Region {
         })
     }
 
+    /// Gives this region's file to the owner and group of another's, if they are others.
+    pub(crate) fn take_owner_of(&self, other: &Region) -> io::Result<()> {
+        let (Some(own), Some(other)) = (self.file(), other.file()) else {
+            return Ok(());
+        };
+        let is = own.with(sys::file::len_and_blocks)?;
+        let wanted = other.with(sys::file::len_and_blocks)?;
+        match (is.uid, is.gid) == (wanted.uid, wanted.gid) {
+            true => Ok(()),
+            false => own.with(|fd| sys::file::set_owner(fd, wanted.uid, wanted.gid)),
+        }
+    }
+
     /// Waits until all bytes of the file are on its disk, if it has one.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file()

@@ -12,8 +12,8 @@ use super::name::{directory, is_default_directory, path_of};
 use crate::error::{Error, Result};
 use crate::layout::{MAGIC, MAX_SIZE, MIN_SIZE, PAGE};
 use crate::sys::file::{
-    FileInfo, Links, OpenDir, create_named_in, create_unnamed, is_trusted, len_and_blocks,
-    publish_named, publish_unnamed, read_at, rename_named, split,
+    FileInfo, Links, OpenDir, create_named_in, create_unnamed, is_trusted, len_and_blocks, link,
+    publish_named, publish_unnamed, read_at, rename, rename_named, split,
 };
 use crate::sys::process::{effective_uid, generation};
 use std::ffi::{CStr, CString, OsStr};
@@ -144,6 +144,33 @@ impl Location {
             // Of one that may not be read, no more is known.
             _ => Some(Error::AlreadyExists { path: path() }),
         }
+    }
+
+    /// Refuses to keep this file under a name that another file has.
+    pub(crate) fn check_kept(&self, kept: &Self) -> Result<()> {
+        match kept.dir.info_of(&kept.name, false) {
+            Ok(info) if !self.is_same(&info) => Err(Error::AlreadyExists {
+                path: kept.path.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_same(&self, info: &FileInfo) -> bool {
+        let own = self.dir.info_of(&self.name, false);
+        own.is_ok_and(|own| (own.dev, own.ino) == (info.dev, info.ino))
+    }
+
+    /// Gives this name to the file `new`, which loses its own; the file that had it is `kept`. All
+    /// three are in one directory. A death in between leaves the old file with both names.
+    pub(crate) fn replace_by(&self, new: &Self, kept: &Self) -> Result<()> {
+        self.check_kept(kept)?;
+        let failed = |source| told("replacing the table", &self.path, source);
+        match link(self.dir.as_fd(), &self.name, &kept.name) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+            _ => self.check_kept(kept)?,
+        }
+        rename(self.dir.as_fd(), &new.name, &self.name).map_err(failed)
     }
 
     /// Takes the name away from a table.

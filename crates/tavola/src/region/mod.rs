@@ -5,8 +5,9 @@
 //! which may be written by others at any time; **I2** it lies in the region, aligned; **I3** the
 //! region stays mapped as long as the [`Region`] lives.
 //!
-//! The file is as long as `max_size` from the start, sparse; what is written was allocated first
-//! ([`Region::allocate`]), so a full file system is an error and not a signal.
+//! The file is as long as its limit from the start, sparse, and the mapping as long as the room.
+//! What is written was allocated first ([`Region::allocate`]), so a full file system is an error
+//! and not a signal.
 
 #![allow(unsafe_code)]
 
@@ -27,16 +28,19 @@ mod name;
 mod pins;
 mod reach;
 mod samples;
+mod size;
 mod warning;
+mod watches;
 
 pub(crate) use crate::sys::file::sync_directory;
 pub(crate) use block::Block;
 pub(crate) use cause::{no_room, told};
-pub(crate) use create::{Unmapped, create, open};
+pub(crate) use create::{Unmapped, create, open, open_old};
 pub(crate) use evicted::{TOLD, Told};
 pub(crate) use location::Location;
 pub(crate) use name::{make_directory, remove_of, rename_of};
 pub(crate) use pins::{Pin, Pinned};
+pub(crate) use warning::is_in_memory;
 pub mod names {
     //! The file of a name, the list of tables, and how a table is removed or renamed.
     pub use super::name::{directory, list, path_of, remove, rename};
@@ -58,7 +62,7 @@ use std::sync::Arc;
 /// The bytes of one table.
 pub(crate) struct Region {
     base: NonNull<u8>,
-    /// Bytes that are mapped: `max_size`, unless the process may not map so much.
+    /// Bytes that are mapped: the room, unless the process may not map so much.
     len: W64,
     geometry: Geometry,
     near: Near,
@@ -125,13 +129,13 @@ unsafe impl Sync for Region {}
 impl Region {
     /// A private region of zeroes on the heap, with the same layout as a file's.
     pub(crate) fn heap(geometry: Geometry, seed: u64) -> Self {
-        let layout = std::alloc::Layout::from_size_align(geometry.max_size as usize, 1 << 14)
+        let layout = std::alloc::Layout::from_size_align(geometry.room as usize, 1 << 14)
             .expect("a geometry's size is a valid layout");
         // SAFETY: the layout's size is not zero (Geometry::new).
         let base = unsafe { std::alloc::alloc_zeroed(layout) };
         let region = Self {
             base: NonNull::new(base).expect("memory for a heap region"),
-            len: W64::new(geometry.max_size),
+            len: W64::new(geometry.room),
             geometry,
             near: Near::new(base, &geometry),
             secrets: RapidSecrets::seed(seed),
@@ -143,7 +147,9 @@ impl Region {
             seat: pins::Seat::new(),
             lock_limit: limit::LockLimit::new(),
         };
-        region.superblock().init(&geometry, seed, [0, 0], 0);
+        region
+            .superblock()
+            .init(&geometry, geometry.room, seed, [0, 0], 0);
         region
     }
 
@@ -161,7 +167,7 @@ impl Region {
         );
         Self {
             base: NonNull::new(mapping.base()).expect("a mapping is not at address 0"),
-            len: W64::new((mapping.len() as u64).min(geometry.max_size)),
+            len: W64::new((mapping.len() as u64).min(geometry.room)),
             near: Near::new(mapping.base(), &geometry),
             geometry,
             secrets: RapidSecrets::seed(seed),
@@ -317,7 +323,7 @@ impl Region {
     #[inline(always)]
     pub(crate) fn used_end(&self) -> u32 {
         let frontier = self.pool().frontier.load(Ordering::Relaxed);
-        frontier.min(self.geometry.max_pages)
+        frontier.min(self.limit())
     }
 
     /// Whether a number read from shared memory may be a page's.

@@ -1,8 +1,9 @@
 //! A region of which this process maps only a part, as it may not map all of it.
 //!
-//! The usual mapping is as long as the table may ever grow. Where that fails (`ulimit -v`, a
-//! checker with addresses of its own, thousands of tables), the mapping covers the pages in use and
-//! some more, and is extended in place when the frontier comes near its end. It never moves.
+//! The usual mapping is as long as the room, the most that `max_size` can be raised to. If that
+//! fails (`ulimit -v`, a checker with addresses of its own, thousands of tables), the mapping
+//! covers the pages in use and some more, and is extended in place when the frontier comes near its
+//! end. It never moves.
 //!
 //! Pages below the frontier that are not mapped must not be taken for damage. So a process that
 //! cannot map all pages below the frontier gets no lock: what the holder follows lies below the
@@ -28,7 +29,7 @@ impl Region {
     /// Whether all pages below the frontier are mapped, which is tried to bring about.
     #[inline(always)]
     pub(crate) fn reaches_frontier(&self) -> bool {
-        self.len.load(Ordering::Relaxed) == self.geometry.max_size || self.extend_to_frontier()
+        self.len.load(Ordering::Relaxed) == self.geometry.room || self.extend_to_frontier()
     }
 
     #[cold]
@@ -49,7 +50,7 @@ impl Region {
         };
         let wanted = u64::from(pages) * PAGE;
         let is_long = file.with(|fd| Ok(mapping.extend(fd, wanted as usize)));
-        let len = (mapping.len() as u64).min(self.geometry.max_size);
+        let len = (mapping.len() as u64).min(self.geometry.room);
         // Never lower: somebody may hold a lock because all was in reach.
         let mut seen = self.len.load(Ordering::Relaxed);
         while seen < len {
@@ -67,7 +68,7 @@ impl Region {
         let path = self
             .file()
             .map_or(Path::new("a private table"), |file| file.path());
-        cannot_map(path, self.geometry.max_size, libc::ENOMEM)
+        cannot_map(path, self.geometry.room, libc::ENOMEM)
     }
 
     /// The error of a reader who found something that makes no sense.
@@ -89,7 +90,7 @@ impl Region {
 }
 
 /// Why a table cannot be mapped by this process, and what helps.
-pub(super) fn cannot_map(path: &Path, max_size: u64, errno: i32) -> Error {
+pub(super) fn cannot_map(path: &Path, room: u64, errno: i32) -> Error {
     let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
     let cause = match (sys::process::address_limit(), errno) {
         (_, libc::EAGAIN) => {
@@ -101,7 +102,7 @@ pub(super) fn cannot_map(path: &Path, max_size: u64, errno: i32) -> Error {
     let advice = format!(
         "the table may grow to {}, and this process cannot map what is in use of it: {cause}; \
          raise the limit, open fewer tables, or create the table with a smaller --max-size",
-        gib(max_size)
+        gib(room)
     );
     Error::Io {
         op: "mapping the table",

@@ -2,8 +2,10 @@
 
 use super::name::path_of;
 use crate::error::Result;
-use crate::sys::file::{Kind, kind_of};
+use crate::sys::file::{Kind, is_memory, kind_of};
 use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
 
 /// Says why processes may not see each other's writes to this table, because of the file system
 /// that it is on or will be on; `None` if they do. The sentence says what to do after a semicolon.
@@ -23,13 +25,7 @@ use std::ffi::OsStr;
 /// opening the table says what is wrong there.
 pub fn warning(name: impl AsRef<OsStr>) -> Result<Option<String>> {
     let path = path_of(name)?;
-    // The nearest that is there: the table, or the directory it will be in.
-    let kind = path
-        .ancestors()
-        .find_map(|place| match place.as_os_str().is_empty() {
-            true => kind_of(".".as_ref()).ok(),
-            false => kind_of(place).ok(),
-        });
+    let kind = nearest(&path, kind_of);
     let shown = path.display();
     Ok(match kind {
         None | Some(Kind::Shared) => None,
@@ -46,6 +42,20 @@ pub fn warning(name: impl AsRef<OsStr>) -> Result<Option<String>> {
              processes; {ADVICE}"
         )),
     })
+}
+
+/// Whether a table at this path is, or will be, on a file system that is memory. Unknown: yes.
+pub(crate) fn is_in_memory(path: &Path) -> bool {
+    nearest(path, is_memory).unwrap_or(true)
+}
+
+/// Asks about the nearest that exists: the table, or the directory that it will be in.
+fn nearest<T>(path: &Path, ask: impl Fn(&Path) -> io::Result<T>) -> Option<T> {
+    path.ancestors()
+        .find_map(|place| match place.as_os_str().is_empty() {
+            true => ask(".".as_ref()).ok(),
+            false => ask(place).ok(),
+        })
 }
 
 const ADVICE: &str = "keep tables on tmpfs or a local volume (TAVOLA_DIR)";

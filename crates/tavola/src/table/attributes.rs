@@ -16,7 +16,7 @@ use super::entry::{Details, Entry};
 use super::how::{Beside, NEXT, Stamping, When};
 use crate::alloc::{Shown, Stamp, Tags, copy_with_field, discard_block, expect_expiry};
 use crate::error::{Error, Result};
-use crate::index::{Hash, Spot, find, read, replace};
+use crate::index::{Hash, Spot, changed, find, read, replace};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
 use crate::sync::{Ordering, SHORT};
 use std::time::{Duration, SystemTime};
@@ -227,6 +227,7 @@ impl Core {
             }
             found.visit(lock);
             lock.head.changes.add_owned(1);
+            changed(lock, hash);
             Ok(Some(had))
         })
     }

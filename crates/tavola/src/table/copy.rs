@@ -8,7 +8,7 @@ use super::core::Core;
 use super::how::{Beside, Naming, Stamping, When};
 use super::iter::WholeEntry;
 use super::{Options, Table};
-use crate::alloc::{Stamp, capacity, extent_names};
+use crate::alloc::{Stamp, extent_names};
 use crate::error::{Error, Result};
 use crate::index::Hash;
 use crate::layout::{COPIED_IN_USE, ExtentKind};
@@ -19,16 +19,16 @@ use std::ffi::OsStr;
 
 impl Core {
     /// The options with which an empty table like this one is made.
-    fn options_of_copy(&self) -> Result<Options> {
+    pub(super) fn options_of_copy(&self) -> Result<Options> {
         let region = self.region();
         let mode = region
             .mode()
             .map_err(|source| told("reading the table", self.path(), source))?;
-        Ok(Options::like(region.geometry(), capacity(region), mode))
+        Ok(Options::like(region, mode))
     }
 
     /// Refuses a file that has no keys by its nature: its copy would be empty.
-    fn check_has_keys(&self) -> Result<()> {
+    pub(super) fn check_has_keys(&self) -> Result<()> {
         let kinds = [
             (ExtentKind::QueuePool, "a queue pool"),
             (ExtentKind::Log, "a log"),
@@ -91,7 +91,7 @@ impl Core {
         }
     }
 
-    fn fill_from(&self, from: &Table) -> Result<()> {
+    pub(super) fn fill_from(&self, from: &Table) -> Result<()> {
         let me = self.writer()?;
         let mut entries = from.iter();
         while let Some(entry) = entries.next_whole()? {

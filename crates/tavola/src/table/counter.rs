@@ -12,7 +12,7 @@ use super::leases::end_of_changed;
 use super::write::{New, lengths, publish, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
-use crate::index::{Hash, Spot, find};
+use crate::index::{Hash, Spot, changed, find};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, SHORT};
 
@@ -73,6 +73,7 @@ impl Core {
                 }
                 end_of_changed(lock, key, item.expiry_ms());
                 word.store(number, Ordering::Release);
+                changed(lock, hash);
                 lock.head.changes.add_owned(1);
                 found.visit(lock);
                 return Ok(Counted::Now(number));

@@ -6,15 +6,18 @@ use super::background::Background;
 use super::core::Core;
 use super::how::Naming;
 use super::lazy::Lazy;
+use crate::alloc::capacity;
 use crate::error::{Error, Result};
 use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_MS, MOST_SMALL, PAGE};
-use crate::region::{self, Location, names};
+use crate::region::{self, Location, Region, is_in_memory, names};
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 const DEFAULT_SIZE: u64 = 64 << 30;
+/// On a disk less: programs that make backups read as much as the file is long, holes included.
+const DEFAULT_SIZE_ON_DISK: u64 = 4 << 30;
 /// Races between opening and dropping that are sat out before giving up.
 const TRIES: u32 = 100;
 
@@ -26,12 +29,12 @@ pub struct Options {
     mode: u32,
     shards: Option<u32>,
     background: bool,
-    naming: Naming,
+    pub(super) naming: Naming,
     lengths: Option<(u32, u32)>,
     ttl: Option<Duration>,
     versions: bool,
     core_dumps: bool,
-    any_owner: bool,
+    pub(super) any_owner: bool,
 }
 
 impl Options {
@@ -51,14 +54,16 @@ impl Options {
         }
     }
 
-    /// Those of a table with this geometry.
-    pub(super) fn like(geometry: &Geometry, capacity: Option<u64>, mode: u32) -> Self {
+    /// The options of a table like this one.
+    pub(super) fn like(region: &Region, mode: u32) -> Self {
+        let geometry = region.geometry();
+        let is_cache = geometry.is_cache;
         let fixed = geometry.fixed;
         let has_uids = fixed.is_some_and(|fixed| fixed.uids);
         Self {
-            max_size: Some(geometry.max_size),
+            max_size: Some(region.max_size()),
             // A cache whose word of the capacity is damaged may take all of the file.
-            capacity: capacity.or(geometry.is_cache.then_some(geometry.max_size)),
+            capacity: capacity(region).or(is_cache.then(|| region.max_size())),
             mode,
             shards: Some(geometry.shards()),
             naming: if has_uids { Naming::Give } else { Naming::Keep },
@@ -69,8 +74,10 @@ impl Options {
         }
     }
 
-    /// The most bytes a new table may grow to, 1 MiB to 8 TiB, rounded up to 16 KiB; 64 GiB when
-    /// not set. A reservation of addresses, not of memory; an existing table keeps its own.
+    /// The most bytes a new table may grow to, 1 MiB to 8 TiB, rounded up to 16 KiB. When it is not
+    /// set, 64 GiB on tmpfs and 4 GiB on other file systems, because backup programs read a file
+    /// to its end, which is here. It reserves addresses and no memory. An existing table keeps its
+    /// own, which [`Table::set_max_size`] can raise up to sixteen times, as far as 256 GiB.
     pub fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = Some(bytes);
         self
@@ -80,7 +87,7 @@ impl Options {
     /// Where it has no room for a key, it evicts others, best such as were not read. An existing
     /// table stays what it is, and keeps its own capacity, see
     /// [`Table::set_capacity`](super::Table::set_capacity). If `max_size` is not set, it is twice
-    /// the capacity, 64 GiB at least.
+    /// the capacity, and at least its default.
     ///
     /// # Examples
     /// ```
@@ -177,9 +184,11 @@ impl Options {
         self
     }
 
-    fn geometry(&self) -> Result<Geometry> {
+    /// The geometry and `max_size` of a new table: at that path, or without it on the heap, where
+    /// there is no room to raise it.
+    fn geometry(&self, path: Option<&Path>) -> Result<(Geometry, u64)> {
         let bad = |option, why: String| Err(Error::BadOption { option, why });
-        let wanted = self.max_size.unwrap_or_else(|| self.default_size());
+        let wanted = self.max_size.unwrap_or_else(|| self.default_size(path));
         if !(MIN_SIZE..=MAX_SIZE).contains(&wanted) {
             return bad("max_size", format!("{wanted} is not 1 MiB to 8 TiB"));
         }
@@ -207,18 +216,25 @@ impl Options {
                 fixed => fixed,
             },
         };
-        match Geometry::new(max_size, shards.ilog2()) {
+        let make = match path {
+            Some(_) => Geometry::with_room,
+            None => Geometry::new,
+        };
+        match make(max_size, shards.ilog2()) {
             Some(_) if self.versions && fixed.is_some() => bad(
                 "versions",
                 "items of a table of fixed lengths have no room for them".to_string(),
             ),
-            Some(geometry) => Ok(Geometry {
-                fixed,
-                ttl_ms: self.ttl_ms(fixed)?,
-                is_cache: self.capacity.is_some(),
-                has_versions: self.versions,
-                ..geometry
-            }),
+            Some(geometry) => {
+                let geometry = Geometry {
+                    fixed,
+                    ttl_ms: self.ttl_ms(fixed)?,
+                    is_cache: self.capacity.is_some(),
+                    has_versions: self.versions,
+                    ..geometry
+                };
+                Ok((geometry, max_size))
+            }
             None => bad(
                 "shards",
                 format!("{max_size} bytes have no room for {shards} shards"),
@@ -226,9 +242,13 @@ impl Options {
         }
     }
 
-    fn default_size(&self) -> u64 {
+    fn default_size(&self, path: Option<&Path>) -> u64 {
         let for_cache = self.capacity.unwrap_or(0).saturating_mul(2);
-        DEFAULT_SIZE.max(for_cache.min(MAX_SIZE))
+        let default = match path.is_none_or(is_in_memory) {
+            true => DEFAULT_SIZE,
+            false => DEFAULT_SIZE_ON_DISK,
+        };
+        default.max(for_cache.min(MAX_SIZE))
     }
 
     fn ttl_ms(&self, fixed: Option<Fixed>) -> Result<u64> {
@@ -288,10 +308,10 @@ impl Options {
         fill: impl FnOnce(&Core) -> Result<()>,
     ) -> Result<Table> {
         let path = names::path_of(&name)?;
-        let geometry = self.geometry()?;
+        let sized = self.geometry(Some(&path))?;
         region::make_directory(&path)?;
         let at = self.location(name.as_ref()).map_err(no_directory)?;
-        let (region, unnamed) = region::create(at, geometry, self.mode).map_err(no_directory)?;
+        let (region, unnamed) = region::create(at, sized, self.mode).map_err(no_directory)?;
         if self.core_dumps {
             let _ = region.set_in_core_dumps(true);
         }
@@ -336,7 +356,8 @@ impl Options {
     /// # Errors
     /// [`Error::BadOption`].
     pub fn private(&self) -> Result<Table> {
-        let region = region::Region::heap(self.geometry()?, 0x7A70_1A00);
+        let (geometry, _) = self.geometry(None)?;
+        let region = Region::heap(geometry, 0x7A70_1A00);
         let path = PathBuf::from("private table");
         let core = Core::new(region, path.clone(), self.naming);
         if let Some(bytes) = self.capacity {
@@ -365,7 +386,7 @@ impl Options {
         Location::of(name, self.any_owner)
     }
 
-    fn table(&self, lazy: Lazy) -> Result<Table> {
+    pub(super) fn table(&self, lazy: Lazy) -> Result<Table> {
         let background = match self.background && lazy.is_writable() {
             true => Some(Background::start(Arc::clone(lazy.get()?))?),
             false => None,
@@ -432,7 +453,10 @@ mod tests {
             Options::new().shards(2048),
             Options::new().max_size(MIN_SIZE).shards(1024),
         ] {
-            assert!(matches!(options.geometry(), Err(Error::BadOption { .. })));
+            assert!(matches!(
+                options.geometry(None),
+                Err(Error::BadOption { .. })
+            ));
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct Stats {
     pub payload_bytes: u64,
     /// What the system has allocated for the file, the index and all slack included.
     pub resident_bytes: u64,
-    /// The most the table may grow to.
+    /// The most the table may grow to now; [`Table::set_max_size`] raises it.
     pub max_size: u64,
     /// The length of all keys and of all values, in a table of fixed lengths.
     pub fixed: Option<(u32, u32)>,
@@ -210,7 +210,7 @@ impl Core {
             ttl_ms: region.geometry().ttl_ms,
             has_versions: region.geometry().has_versions,
             payload_bytes: self.sum(|head| head.payload.load(Ordering::Relaxed)),
-            max_size: region.geometry().max_size,
+            max_size: region.max_size(),
             shards: region.geometry().shards(),
             segments: self.sum(|head| u64::from(head.segments.load(Ordering::Relaxed))),
             participants: members(region).count() as u32,

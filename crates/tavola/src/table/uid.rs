@@ -8,7 +8,7 @@ use super::write::change_in_place;
 use crate::alloc::{copy_with_field, discard_block, free_uid, take_uid};
 use crate::error::{Error, Result};
 use crate::index::{Hash, HintOf, KeyOf, Spot, ToSlice};
-use crate::index::{find, read, read_by_uid, read_by_uid_seated, replace, word_by_uid};
+use crate::index::{find, is_watched, read, read_by_uid, read_by_uid_seated, replace, word_by_uid};
 use crate::layout::{FLAG_UID, Hint, UidPlace};
 
 /// How often a key may lose its uid to another between reading and locking, before that is held to
@@ -67,9 +67,12 @@ impl Core {
         {
             let shard = UidPlace::of(hint.uid(), self.region().geometry().shards_log2).shard;
             let changed = self.locked(shard, me, |lock| {
-                let place = word_by_uid(lock, hint);
+                // Of a key that may be watched it is to be known which one it is.
+                let place = (!is_watched(lock))
+                    .then(|| word_by_uid(lock, hint))
+                    .flatten();
                 if let Some(place) = place {
-                    change_in_place(lock, place, u64::from_ne_bytes(word));
+                    change_in_place(lock, Hash::NONE, place, u64::from_ne_bytes(word));
                 }
                 Ok(place.is_some())
             })?;

@@ -18,7 +18,7 @@ use crate::alloc::{
     Chain, Stamp, Step, corrupt, discard, free_uid, take_uid, write_large, write_small,
 };
 use crate::error::{Error, Result};
-use crate::index::{Found, Hash, Spot, Way, drop_key, find, find_along, insert, replace};
+use crate::index::{Found, Hash, Spot, Way, changed, drop_key, find, find_along, insert, replace};
 use crate::layout::{Fixed, Hint, PROTECTED};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
@@ -135,7 +135,7 @@ impl Core {
                 && how.1.is_plain()
                 && let Some(place) = found.word(&lock, key)
             {
-                change_in_place(&lock, place, word);
+                change_in_place(&lock, hash, place, word);
                 found.visit(&lock);
                 drop(lock);
                 self.after_step(me);
@@ -285,7 +285,7 @@ fn store_at(
         && let Some(place) = found.word(lock, key)
         && let Some(hint) = naming.kept(lock, found)?
     {
-        change_in_place(lock, place, u64::from_ne_bytes(word));
+        change_in_place(lock, hash, place, u64::from_ne_bytes(word));
         found.visit(lock);
         return Ok(Some(hint));
     }
@@ -367,11 +367,12 @@ pub(super) struct New {
 /// One store for the value, and one that tells who reads by other means than loads (`index::peek`).
 /// Both release: who sees the word sees all that came before, the bumps among it.
 #[inline(always)]
-pub(super) fn change_in_place(lock: &ShardLock<'_>, place: &W64, word: u64) {
+pub(super) fn change_in_place(lock: &ShardLock<'_>, hash: Hash, place: &W64, word: u64) {
     place.store(word, Ordering::Release);
     let counted = &lock.head.in_place;
     let count = counted.load(Ordering::Relaxed).wrapping_add(1);
     counted.store(count, Ordering::Release);
+    changed(lock, hash);
 }
 
 /// Lets the key lead to a written item, frees the one it led to, and counts the change.
@@ -401,6 +402,7 @@ pub(super) fn link(
             let sum = counted.load(Ordering::Relaxed);
             let sum = sum.wrapping_add(new.payload as u64).wrapping_sub(old);
             counted.store(sum, Ordering::Relaxed);
+            changed(lock, hash);
             Ok(Some(found.item_ref))
         }
         Spot::Free(segment) => {
@@ -418,6 +420,7 @@ pub(super) fn link(
             }
             lock.head.items.add_owned(1);
             counted.add_owned(new.payload as u64);
+            changed(lock, hash);
             Ok(None)
         }
     }

@@ -69,6 +69,8 @@ pub const UID_FIRST: u64 = 2;
 
 /// Bytes of a shard's lease records.
 pub const LEASE_RECORDS: u64 = 16 * 128;
+/// And of its watch records.
+const WATCH_RECORDS: u64 = 9 * 64;
 
 /// What a page word says, in its low four bits.
 pub const FREE: u64 = 2;
@@ -193,8 +195,12 @@ impl Image {
         (self.uid_directories() + entries * 4).next_multiple_of(4096)
     }
 
+    pub fn watches_end(&self) -> u64 {
+        self.leases() + (LEASE_RECORDS + WATCH_RECORDS) * self.shards()
+    }
+
     pub fn first_page(&self) -> u64 {
-        (self.leases() + LEASE_RECORDS * self.shards()).div_ceil(PAGE)
+        self.watches_end().div_ceil(PAGE)
     }
 
     pub fn frontier(&self) -> u64 {

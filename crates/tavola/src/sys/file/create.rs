@@ -79,6 +79,20 @@ pub(crate) fn rename_named(
     link_and_unlink(from, to)
 }
 
+/// Gives a file a second name; `AlreadyExists` if something has that name.
+pub(crate) fn link(dir: BorrowedFd<'_>, from: &CStr, to: &CStr) -> io::Result<()> {
+    let dir = dir.as_raw_fd();
+    // SAFETY: both names are C strings that outlive the call.
+    check(unsafe { libc::linkat(dir, from.as_ptr(), dir, to.as_ptr(), 0) }).map(drop)
+}
+
+/// Renames `from` to `to`, in the place of what has that name.
+pub(crate) fn rename(dir: BorrowedFd<'_>, from: &CStr, to: &CStr) -> io::Result<()> {
+    let dir = dir.as_raw_fd();
+    // SAFETY: both names are C strings that outlive the call.
+    check(unsafe { libc::renameat(dir, from.as_ptr(), dir, to.as_ptr()) }).map(drop)
+}
+
 /// The same promise as a rename that replaces nothing; a kill in between leaves both names.
 fn link_and_unlink(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr)) -> io::Result<()> {
     let (from_dir, to_dir) = (from.0.as_raw_fd(), to.0.as_raw_fd());

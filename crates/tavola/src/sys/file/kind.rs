@@ -39,14 +39,26 @@ const KINDS: [(u32, Kind); 16] = [
     (0x786F_4256, Kind::Network("a shared folder of VirtualBox")),
 ];
 
+/// tmpfs, ramfs, hugetlbfs.
+const IN_MEMORY: [u32; 3] = [0x0102_1994, 0x8584_58F6, 0x9584_58F6];
+
 /// The kind of the file system that `path` is on.
 pub(crate) fn kind_of(path: &Path) -> io::Result<Kind> {
+    Ok(by_number(number_of(path)?))
+}
+
+/// Whether the file system that `path` is on keeps its files in memory: tmpfs, ramfs, hugetlbfs.
+pub(crate) fn is_memory(path: &Path) -> io::Result<bool> {
+    Ok(IN_MEMORY.contains(&number_of(path)?))
+}
+
+fn number_of(path: &Path) -> io::Result<u32> {
     let path = c_path(path)?;
     // SAFETY: all zeros is a valid `statfs`, a struct of integers.
     let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: `path` is a C string and `stat` a valid place for the answer.
     check(unsafe { libc::statfs(path.as_ptr(), &raw mut stat) })?;
-    Ok(by_number(stat.f_type as u32))
+    Ok(stat.f_type as u32)
 }
 
 fn by_number(number: u32) -> Kind {
@@ -61,6 +73,8 @@ mod tests {
     #[test]
     fn memory_is_shared_and_networks_are_known() {
         assert_eq!(kind_of(Path::new("/dev/shm")).unwrap(), Kind::Shared);
+        assert!(is_memory(Path::new("/dev/shm")).unwrap());
+        assert!(!is_memory(Path::new("/proc")).unwrap());
         assert_eq!(by_number(libc::OVERLAYFS_SUPER_MAGIC as u32), Kind::Overlay);
         assert_eq!(
             by_number(libc::NFS_SUPER_MAGIC as u32),

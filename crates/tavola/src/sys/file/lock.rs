@@ -36,6 +36,17 @@ pub(crate) fn unlock_byte(fd: BorrowedFd<'_>, at: u64) -> io::Result<()> {
     record_lock(fd, libc::F_OFD_SETLK, libc::F_UNLCK, at).map(drop)
 }
 
+/// Locks the file as a whole (`flock`), without waiting; `false` if it is locked already. Record
+/// locks on its bytes have nothing to do with it. It ends with the open file description.
+pub(crate) fn try_lock_whole(fd: BorrowedFd<'_>) -> io::Result<bool> {
+    // SAFETY: passes no memory.
+    match check(unsafe { libc::flock(fd.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Keeps an open file description, and with it the record locks taken through it, for as long as
 /// this process has its memory: until exit, exec, a kill, or the release.
 ///

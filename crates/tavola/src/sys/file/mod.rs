@@ -9,12 +9,12 @@ mod open_dir;
 mod space;
 
 pub(crate) use create::{
-    create_named_in, create_unnamed, publish_named, publish_unnamed, rename_named,
+    create_named_in, create_unnamed, link, publish_named, publish_unnamed, rename, rename_named,
 };
 pub(crate) use identity::identity;
 pub(crate) use kept::{KeptFile, NameState};
-pub(crate) use kind::{Kind, kind_of};
-pub(crate) use lock::{LockHolder, byte_is_locked, try_lock_byte, unlock_byte};
+pub(crate) use kind::{Kind, is_memory, kind_of};
+pub(crate) use lock::{LockHolder, byte_is_locked, try_lock_byte, try_lock_whole, unlock_byte};
 pub(crate) use open_dir::{Links, OpenDir, is_trusted, split};
 pub(crate) use space::{allocate, punch_hole, set_len};
 
@@ -33,6 +33,7 @@ pub(crate) struct FileInfo {
     /// Permission bits only.
     pub(crate) mode: u32,
     pub(crate) uid: u32,
+    pub(crate) gid: u32,
     pub(crate) is_regular: bool,
     /// What it is: `S_IFREG`, `S_IFDIR`, ...
     pub(crate) kind: u32,
@@ -94,11 +95,18 @@ fn info_from(stat: &libc::stat) -> FileInfo {
         allocated_bytes: stat.st_blocks as u64 * 512,
         mode: stat.st_mode & 0o7777,
         uid: stat.st_uid,
+        gid: stat.st_gid,
         is_regular: stat.st_mode & libc::S_IFMT == libc::S_IFREG,
         kind: stat.st_mode & libc::S_IFMT,
         dev: stat.st_dev as u64,
         ino: stat.st_ino as u64,
     }
+}
+
+/// Gives the file to a user and a group.
+pub(crate) fn set_owner(fd: BorrowedFd<'_>, uid: u32, gid: u32) -> io::Result<()> {
+    // SAFETY: passes no memory.
+    retry(|| unsafe { libc::fchown(fd.as_raw_fd(), uid, gid) }).map(drop)
 }
 
 /// Waits until the bytes of a file are on its disk; the pages of its mappings count.

@@ -12,6 +12,9 @@ mod changes;
 mod deaths;
 mod expiry;
 mod growth;
+mod key_watch;
+#[cfg(feature = "shuttle")]
+mod key_watch_deaths;
 #[cfg(feature = "shuttle")]
 mod lease_deaths;
 mod leases;

@@ -104,7 +104,7 @@ pub(super) fn open_up(region: &Region) {
     let first = u64::from(region.geometry().first_page) * PAGE;
     let pages = match GRAIN.get() {
         Grain::Fine => 0,
-        Grain::Coarse => region.geometry().max_size - first,
+        Grain::Coarse => region.geometry().room - first,
     };
     ignore(region.bytes(first, pages), pages as usize);
 }

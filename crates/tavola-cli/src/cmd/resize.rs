@@ -1,0 +1,47 @@
+//! `tavola resize`: raises the most that a table may grow to, while it is in use.
+
+use std::process::ExitCode;
+
+use crate::args::TableArg;
+use crate::error::CliError;
+use crate::output::Output;
+use crate::units;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola resize sessions 128G
+  tavola resize ./sessions.table 8G
+
+Processes that have the table open see the new size at once. A table can be raised to 16
+times the --max-size that it was created with, as far as 256 GiB, and not be made smaller.
+The capacity of a cache stays as it is; 'tavola set-capacity' changes it.
+For more room than that, create a larger table and copy the keys:
+  tavola create large --max-size 1T
+  tavola dump sessions | tavola load large";
+
+/// Raise the most that a table may grow to
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    table: TableArg,
+    /// The new --max-size: 8G, 128G, rounded up to 16 KiB
+    #[arg(value_name = "SIZE", value_parser = units::parse_size)]
+    size: u64,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let table = args.table.open_existing()?;
+    let before = table.stats()?.max_size;
+    table.set_max_size(args.size)?;
+    let now = table.stats()?.max_size;
+    let mut out = Output::new();
+    out.line(format!(
+        "{} may grow to {} now; it was {}",
+        args.table.label(),
+        units::size(now),
+        units::size(before)
+    ))?;
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,183 @@
+//! Tables of an older format become tables of this format.
+//!
+//! Format 1 has the same items, buckets and areas, so its keys are read by the code that reads
+//! tables of this format, and copied into a new file. Nothing is written into the old file.
+
+use super::core::Core;
+use super::lazy::Lazy;
+use super::{Options, Table};
+use crate::error::{Error, Result};
+use crate::layout::FORMAT;
+use crate::region::{self, Location, sync_directory, told};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// What the old file is called afterwards, and the new one while it is not complete.
+const KEPT: &str = ".old";
+const UNFINISHED: &str = ".migrating";
+
+/// What a migration did; from [`Options::migrate`].
+#[non_exhaustive]
+#[derive(Clone, Debug, Default)]
+pub struct Migrated {
+    /// The format version that the table had. If it is the present one, nothing was done.
+    pub found: u32,
+    /// The format version that it has now.
+    pub now: u32,
+    /// Keys of the new table.
+    pub keys: u64,
+    /// The old file.
+    pub old: PathBuf,
+    /// Queue pools and logs beside the old table, which were not copied.
+    pub left_out: Vec<String>,
+}
+
+impl Options {
+    /// Replaces a table of an older format with one of this format that has the same keys. The
+    /// old file stays beside it as `NAME.old`. A table that has this format already is left alone.
+    ///
+    /// A key keeps its value, expiry, flags, tags, marks and version; a key that has a uid gets
+    /// a new one. The table keeps its limits, options, mode and owner. Queue pools and logs beside
+    /// it are not copied. Of these options only [`Options::any_owner`] counts.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a process has the table open for writing, or another one migrates it;
+    /// [`Error::AlreadyExists`] if `NAME.old` is another file. [`Error::Version`] if the format is
+    /// one that this library cannot read. Otherwise as [`Table::copy_to`].
+    ///
+    /// # Concurrency
+    /// Processes that have the table open for reading go on with the old file.
+    ///
+    /// # Crash
+    /// The name belongs to the old table or to the complete new one. The next migration goes on.
+    pub fn migrate(&self, name: impl AsRef<OsStr>) -> Result<Migrated> {
+        let path = resolved(&region::names::path_of(name)?)?;
+        let at = Location::of(path.as_os_str(), self.any_owner)?;
+        let Some(old) = self.open_old(&at)? else {
+            return Ok(unchanged(path));
+        };
+        let (kept, unfinished) = (with_suffix(&path, KEPT), with_suffix(&path, UNFINISHED));
+        let kept_at = Location::of(kept.as_os_str(), self.any_owner)?;
+        at.check_kept(&kept_at)?;
+        let new_at = Location::of(unfinished.as_os_str(), self.any_owner)?;
+        // A migration that was killed left it. No other one is at work, as the old file is locked.
+        match region::remove_of(unfinished.as_os_str(), self.any_owner) {
+            Ok(()) | Err(Error::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let mut migrated = self.migrate_keys(&old, unfinished.as_os_str())?;
+        // A process may have opened the old file for writing meanwhile.
+        if let Err(error) = refuse_attached(&old) {
+            let _ = region::remove_of(unfinished.as_os_str(), self.any_owner);
+            return Err(error);
+        }
+        at.replace_by(&new_at, &kept_at)?;
+        sync_directory(&path);
+        migrated.old = kept;
+        Ok(migrated)
+    }
+
+    /// As [`Options::migrate`], but the new table gets a name of its own, which must be free, and
+    /// the old file keeps its name.
+    ///
+    /// # Errors
+    /// Those of [`Options::migrate`]; [`Error::AlreadyExists`] if the new name is taken.
+    ///
+    /// # Crash
+    /// The new table appears whole or not at all.
+    pub fn migrate_to(&self, name: impl AsRef<OsStr>, new: impl AsRef<OsStr>) -> Result<Migrated> {
+        let at = Location::of(name.as_ref(), self.any_owner)?;
+        match self.open_old(&at)? {
+            None => Ok(unchanged(at.path().to_path_buf())),
+            Some(old) => {
+                let migrated = self.migrate_keys(&old, new.as_ref())?;
+                sync_directory(&region::names::path_of(new)?);
+                Ok(migrated)
+            }
+        }
+    }
+
+    /// A table of an older format, opened for reading and locked against other migrations. `None`
+    /// if it has this format.
+    fn open_old(&self, at: &Location) -> Result<Option<Table>> {
+        let Some(file) = region::open_old(at)? else {
+            return Ok(None);
+        };
+        let lazy = Lazy::unmapped(file, at.path().into(), self.naming);
+        self.table(lazy).map(Some)
+    }
+
+    fn migrate_keys(&self, old: &Table, new: &OsStr) -> Result<Migrated> {
+        let core = old.core()?;
+        core.check_has_keys()?;
+        refuse_attached(old)?;
+        let options = core.options_of_copy()?.any_owner(self.any_owner);
+        let table = options.create_with(new, |made| {
+            made.fill_from(old)?;
+            made.take_owner_of(core)
+        })?;
+        let mut left_out = old.queue_pools()?;
+        left_out.extend(old.logs()?);
+        Ok(Migrated {
+            found: old.stats()?.format_version,
+            now: FORMAT,
+            keys: table.len()?,
+            old: old.path().to_path_buf(),
+            left_out,
+        })
+    }
+}
+
+impl Core {
+    /// Gives the new file to the user and group of the old one, if they are others.
+    fn take_owner_of(&self, old: &Core) -> Result<()> {
+        let given = self.region().take_owner_of(old.region());
+        given.map_err(|source| {
+            told(
+                "giving the new table to the owner of the old",
+                self.path(),
+                source,
+            )
+        })
+    }
+}
+
+fn unchanged(path: PathBuf) -> Migrated {
+    Migrated {
+        found: FORMAT,
+        now: FORMAT,
+        old: path,
+        ..Migrated::default()
+    }
+}
+
+/// A process that writes into the old file would write what nobody reads any more.
+fn refuse_attached(old: &Table) -> Result<()> {
+    let attached = old.participants()?.into_iter().find(|one| one.alive);
+    let Some(one) = attached else {
+        return Ok(());
+    };
+    let command = one.command.map(|command| format!(" ({command})"));
+    let why = format!(
+        "process {}{} has it open for writing; end that process and try again",
+        one.pid,
+        command.unwrap_or_default()
+    );
+    Err(Error::Io {
+        op: "migrating the table",
+        path: old.path().to_path_buf(),
+        source: io::Error::new(ErrorKind::ResourceBusy, why),
+    })
+}
+
+/// The file itself, if the name is a symbolic link: the link stays.
+fn resolved(path: &Path) -> Result<PathBuf> {
+    std::fs::canonicalize(path).map_err(|source| told("opening the table", path, source))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
