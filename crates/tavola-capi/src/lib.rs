@@ -3,12 +3,12 @@
 //!
 //! # Errors
 //! A function that can fail returns a `tavola_status`. `TAVOLA_OK` is 0: done. Above 0 are the
-//! other answers (`TAVOLA_MISSING`: there is no such key), below 0 the errors; their numbers never
-//! change their meaning. After an error, `tavola_last_error` has a sentence that says what to do.
-//! What a function writes through its pointers, it writes only when it returns `TAVOLA_OK`, unless
-//! it says otherwise. A NULL where there must be none is `TAVOLA_ERR_NULL`, no crash. A bug of the
-//! library itself is `TAVOLA_ERR_PANIC`; nothing unwinds into the caller. Where the system refuses
-//! memory to the process, it is ended (`abort`), as by any library in Rust.
+//! other answers (`TAVOLA_NOT_FOUND`: there is no such key), below 0 the errors; their numbers
+//! never change their meaning. After an error, `tavola_last_error` has a sentence that says what to
+//! do. What a function writes through its pointers, it writes only when it returns `TAVOLA_OK`,
+//! unless it says otherwise. A NULL where there must be none is `TAVOLA_ERR_NULL`, no crash. A bug
+//! of the library itself is `TAVOLA_ERR_PANIC`; nothing unwinds into the caller. Where the system
+//! refuses memory to the process, it is ended (`abort`), as by any library in Rust.
 //!
 //! # Ownership
 //! Bytes that are handed in are copied before the call returns. Bytes that are lent say until when.
@@ -26,9 +26,9 @@
 //! where a result is longer than those before. Where `alloc` gives NULL (for an empty result it
 //! may), or `store` refuses, the call ends with `TAVOLA_ERR_STOPPED`. It has done then what it was
 //! to do, and nothing is lost: what was read is still there, and what `tavola_take` and
-//! `tavola_swap` took away, `tavola_untaken` gives again. Memory of the caller's that is too small,
-//! `TAVOLA_ERR_TOO_SMALL`, is found before anything is done, but by `tavola_get_and_touch` and
-//! `tavola_get_or_compute`.
+//! `tavola_swap` took away, `tavola_last_taken` gives again. Memory of the caller's that is too
+//! small, `TAVOLA_ERR_TOO_SMALL`, is found before anything is done, but by `tavola_get_and_touch`
+//! and `tavola_get_or_compute`.
 //!
 //! # Bytes and text
 //! Keys and values are any bytes, with their length; a pointer may be NULL where the length is 0.
@@ -49,8 +49,8 @@
 //! No function may be called from a signal handler, as they allocate memory, but one:
 //! `tavola_log_line`, if its thread has written a line to that log before, and none to four others
 //! since. It allocates only where it fails; so the log has room for a piece more than there are
-//! threads that write. Where it is `TAVOLA_BLOCK`, the handler waits for the drain, and must not
-//! have interrupted it. A write to a table that interrupts a write of its own thread is
+//! threads that write. Where it is `TAVOLA_OVERLOAD_BLOCK`, the handler waits for the drain, and
+//! must not have interrupted it. A write to a table that interrupts a write of its own thread is
 //! refused with `TAVOLA_ERR_REENTRANT` and does no harm. The library installs no handlers.
 //!
 //! # Callbacks
@@ -95,7 +95,7 @@ mod queues;
 
 mod logs;
 
-mod race;
+mod barrier;
 
 #[cfg(test)]
 mod c_layout;

@@ -14,9 +14,9 @@ pub enum tavola_status {
     /// Done.
     TAVOLA_OK = 0,
     /// The key, or the uid, is not there.
-    TAVOLA_MISSING = 1,
+    TAVOLA_NOT_FOUND = 1,
     /// The key is there already, and stays as it is.
-    TAVOLA_PRESENT = 2,
+    TAVOLA_EXISTS = 2,
     /// The key has another value than the one that was expected.
     TAVOLA_CHANGED = 3,
     /// The walk is over.
@@ -26,7 +26,7 @@ pub enum tavola_status {
     /// The time is up.
     TAVOLA_TIMEOUT = 6,
     /// The lease is another's by now, or its key was set or removed; nothing was stored.
-    TAVOLA_PASSED_ON = 7,
+    TAVOLA_LEASE_LOST = 7,
 
     /// A pointer is NULL that must not be.
     TAVOLA_ERR_NULL = -1,
@@ -42,9 +42,9 @@ pub enum tavola_status {
     TAVOLA_ERR_OTHER = -6,
 
     /// No table of that name.
-    TAVOLA_ERR_NOT_FOUND = -10,
+    TAVOLA_ERR_NO_TABLE = -10,
     /// A table of that name is there already.
-    TAVOLA_ERR_ALREADY_EXISTS = -11,
+    TAVOLA_ERR_TABLE_EXISTS = -11,
     /// No room: `max_size` is reached, or the file system is full. The table is intact.
     TAVOLA_ERR_FULL = -12,
     /// Bytes of the table contradict each other; nothing was changed.
@@ -72,9 +72,9 @@ pub enum tavola_status {
     /// A table of fixed lengths that was made without uids.
     TAVOLA_ERR_NO_UIDS = -24,
     /// Nothing of that name stands beside the table.
-    TAVOLA_ERR_NOT_THERE = -25,
+    TAVOLA_ERR_NO_OBJECT = -25,
     /// Something of that name stands beside the table already.
-    TAVOLA_ERR_ALREADY_THERE = -26,
+    TAVOLA_ERR_OBJECT_EXISTS = -26,
     /// An element was pushed by who does not hold it.
     TAVOLA_ERR_NOT_HELD = -27,
     /// The value is no decimal number below 2^64.
@@ -155,8 +155,8 @@ impl Failure {
             Cause::NotComputed(_) => TAVOLA_ERR_COMPUTE,
             Cause::Argument(_) => TAVOLA_ERR_ARGUMENT,
             Cause::Core(error) => match error {
-                Error::NotFound { .. } => TAVOLA_ERR_NOT_FOUND,
-                Error::AlreadyExists { .. } => TAVOLA_ERR_ALREADY_EXISTS,
+                Error::NotFound { .. } => TAVOLA_ERR_NO_TABLE,
+                Error::AlreadyExists { .. } => TAVOLA_ERR_TABLE_EXISTS,
                 Error::Full { .. } => TAVOLA_ERR_FULL,
                 Error::Corrupt { .. } => TAVOLA_ERR_CORRUPT,
                 Error::NotATable { .. } => TAVOLA_ERR_NOT_A_TABLE,
@@ -170,8 +170,8 @@ impl Failure {
                 Error::TooLarge { .. } => TAVOLA_ERR_TOO_LARGE,
                 Error::Lengths { .. } => TAVOLA_ERR_LENGTHS,
                 Error::NoUids => TAVOLA_ERR_NO_UIDS,
-                Error::NotThere { .. } => TAVOLA_ERR_NOT_THERE,
-                Error::AlreadyThere { .. } => TAVOLA_ERR_ALREADY_THERE,
+                Error::NotThere { .. } => TAVOLA_ERR_NO_OBJECT,
+                Error::AlreadyThere { .. } => TAVOLA_ERR_OBJECT_EXISTS,
                 Error::NotHeld { .. } => TAVOLA_ERR_NOT_HELD,
                 Error::NotACounter => TAVOLA_ERR_NOT_A_COUNTER,
                 Error::Reentrant => TAVOLA_ERR_REENTRANT,
@@ -283,13 +283,13 @@ macro_rules! names {
 }
 
 names! {
-    TAVOLA_OK TAVOLA_MISSING TAVOLA_PRESENT TAVOLA_CHANGED TAVOLA_END TAVOLA_EMPTY TAVOLA_TIMEOUT
-    TAVOLA_PASSED_ON TAVOLA_ERR_NULL TAVOLA_ERR_PANIC TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED
-    TAVOLA_ERR_ARGUMENT TAVOLA_ERR_OTHER TAVOLA_ERR_NOT_FOUND TAVOLA_ERR_ALREADY_EXISTS
+    TAVOLA_OK TAVOLA_NOT_FOUND TAVOLA_EXISTS TAVOLA_CHANGED TAVOLA_END TAVOLA_EMPTY TAVOLA_TIMEOUT
+    TAVOLA_LEASE_LOST TAVOLA_ERR_NULL TAVOLA_ERR_PANIC TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED
+    TAVOLA_ERR_ARGUMENT TAVOLA_ERR_OTHER TAVOLA_ERR_NO_TABLE TAVOLA_ERR_TABLE_EXISTS
     TAVOLA_ERR_FULL TAVOLA_ERR_CORRUPT TAVOLA_ERR_NOT_A_TABLE TAVOLA_ERR_VERSION
     TAVOLA_ERR_ENDIANNESS TAVOLA_ERR_PERMISSION TAVOLA_ERR_READ_ONLY TAVOLA_ERR_BAD_NAME
     TAVOLA_ERR_BAD_OPTION TAVOLA_ERR_TOO_MANY_PARTICIPANTS TAVOLA_ERR_TOO_LARGE TAVOLA_ERR_LENGTHS
-    TAVOLA_ERR_NO_UIDS TAVOLA_ERR_NOT_THERE TAVOLA_ERR_ALREADY_THERE TAVOLA_ERR_NOT_HELD
+    TAVOLA_ERR_NO_UIDS TAVOLA_ERR_NO_OBJECT TAVOLA_ERR_OBJECT_EXISTS TAVOLA_ERR_NOT_HELD
     TAVOLA_ERR_NOT_A_COUNTER TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED
     TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE TAVOLA_ERR_BUSY
 }
@@ -322,7 +322,7 @@ mod tests {
 
     /// The lines of the header's list of statuses.
     fn told() -> impl Iterator<Item = &'static str> {
-        let header = include_str!("../include/tavola.h");
+        let header = include_str!("../include/tavola_table.h");
         let (_, list) = header.split_once("enum tavola_status\n").unwrap();
         let (list, _) = list.split_once("};").unwrap();
         list.lines().map(str::trim)

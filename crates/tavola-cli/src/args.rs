@@ -185,7 +185,7 @@ impl TagArgs {
     /// The tags as they are now, made where they are missing.
     pub fn of(&self, table: &Table) -> Result<Tags, CliError> {
         let names: Vec<&[u8]> = self.tags.iter().map(|tag| tag.as_encoded_bytes()).collect();
-        Ok(table.tags(&names)?)
+        Ok(table.fetch_tags(&names)?)
     }
 }
 

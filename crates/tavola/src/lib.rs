@@ -66,7 +66,7 @@ pub use table::{
     Expiry, Iter, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine,
     LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Marks, NumberOptions, Options,
     Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent, Serving, ShardStats,
-    Stats, Store, Stored, Table, Updated, View, Watch,
+    Stats, StoreOptions, Stored, Table, Updated, View, Watch,
 };
 
 // Its examples open tables by name: a test of `tavola-capi` runs them over a directory of its own.

@@ -72,7 +72,7 @@ fn queues_of(table: &Table) -> [Queue; 4] {
         let options = QueueOptions::new(pool.elements, pool.bytes);
         let options = options.queues(pool.queues.iter().copied());
         options
-            .create_beside(table, pool.name)
+            .create_in(table, pool.name)
             .expect("there is room")
     });
     let queue = |name| large.queue(name).expect("it is there");

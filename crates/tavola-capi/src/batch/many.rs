@@ -11,7 +11,7 @@ use std::ptr;
 use tavola_core::Attributes;
 
 /// Is told what the key at this position has, lent until it returns; NULL: the key is missing.
-pub type tavola_found = Option<
+pub type tavola_each_value = Option<
     unsafe extern "C" fn(user: *mut c_void, index: usize, value: *const c_void, value_len: usize),
 >;
 
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn tavola_get_many(
     table: *const tavola_table,
     keys: *const tavola_bytes,
     count: usize,
-    each: tavola_found,
+    each: tavola_each_value,
     user: *mut c_void,
 ) -> tavola_status {
     entry(|| {
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn tavola_get_many(
 }
 
 /// Is told what the key at this position has, all lent until it returns; NULL: the key is missing.
-pub type tavola_found_entry = Option<
+pub type tavola_each_entry = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
         index: usize,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn tavola_get_many_entries(
     table: *const tavola_table,
     keys: *const tavola_bytes,
     count: usize,
-    each: tavola_found_entry,
+    each: tavola_each_entry,
     user: *mut c_void,
 ) -> tavola_status {
     entry(|| {

@@ -273,7 +273,7 @@ pub unsafe extern "C" fn tavola_batch_execute(
 /// read, lent until the batch is executed, changed or closed; of a write: nothing.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is no such key. `TAVOLA_PRESENT`: it was to be added, and was there.
+/// `TAVOLA_NOT_FOUND`: there is no such key. `TAVOLA_EXISTS`: it was to be added, and was there.
 /// `TAVOLA_ERR_ARGUMENT`: there is no such number, or it was not executed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_result(

@@ -99,7 +99,7 @@ pub unsafe extern "C" fn tavola_get_or_compute(
 /// but missing for who asks next. A value that is there already keeps the tags it has.
 ///
 /// # Errors
-/// As `tavola_get_or_compute`; where the value is to be computed, as `tavola_tags_of`, too.
+/// As `tavola_get_or_compute`; where the value is to be computed, as `tavola_fetch_tags`, too.
 ///
 /// # Concurrency
 /// As `tavola_get_or_compute`.

@@ -85,7 +85,7 @@ fn level_of(number: i32) -> Result<Level, Failure> {
 /// Writes a line: any bytes, without a line's end. Beyond 16,360 they are cut, and the line says
 /// so. `level` is one of `tavola_level`, whatever `tavola_log_set_level` says.
 ///
-/// With `TAVOLA_BLOCK` it waits for the drain if it has to.
+/// With `TAVOLA_OVERLOAD_BLOCK` it waits for the drain if it has to.
 ///
 /// # Errors
 /// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_ARGUMENT`: no such level; `TAVOLA_ERR_FULL` when living

@@ -19,7 +19,7 @@ pub unsafe extern "C" fn tavola_pool_element(
     entry_or(ptr::null_mut(), || {
         let pool = given!(handle pool);
         in_bounds(pool, element, 0, 0)?;
-        Ok(pool.inner.as_ptr(element).cast())
+        Ok(pool.inner.element_ptr(element).cast())
     })
 }
 
@@ -43,7 +43,7 @@ fn in_bounds(
 ///
 /// # Errors
 /// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_ARGUMENT` when there are no such bytes; else as
-/// `tavola_push`.
+/// `tavola_queue_push`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_read(
     pool: *const tavola_pool,

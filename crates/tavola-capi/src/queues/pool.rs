@@ -107,7 +107,7 @@ unsafe fn open(
 ///
 /// # Safety
 /// I1 of `given.rs`.
-unsafe fn open_beside(
+unsafe fn open_in(
     table: *const tavola_table,
     name: *const c_char,
     options: *const tavola_pool_options,
@@ -128,7 +128,7 @@ unsafe fn open_beside(
 /// elements and queues.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_THERE` when there is a table of that name which is no pool's; else as
+/// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no pool's; else as
 /// `tavola_open` and `tavola_pool_create`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_open(
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn tavola_pool_open(
 /// Makes a pool in a file of its own, which is a table as well, without room for keys.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
+/// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
 /// no room for all elements; else as `tavola_create`.
 ///
 /// # Crash
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn tavola_pool_create(
 /// Opens a pool that is there, in a file of its own.
 ///
 /// # Errors
-/// As `tavola_open_existing`; `TAVOLA_ERR_NOT_THERE` when that file has none.
+/// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` when that file has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_open_existing(
     name: *const c_char,
@@ -178,44 +178,44 @@ pub unsafe extern "C" fn tavola_pool_open_existing(
 /// there. There can be 16, and each stays as long as the table.
 ///
 /// # Errors
-/// As `tavola_pool_create_beside`.
+/// As `tavola_pool_create_in`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pool_open_beside(
+pub unsafe extern "C" fn tavola_pool_open_in(
     table: *const tavola_table,
     name: *const c_char,
     options: *const tavola_pool_options,
     pool: *mut *mut tavola_pool,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    unsafe { open_beside(table, name, options, pool, QueueOptions::open_beside) }
+    unsafe { open_in(table, name, options, pool, QueueOptions::open_in) }
 }
 
 /// Makes a pool beside a table.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_THERE`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
+/// `TAVOLA_ERR_OBJECT_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
 /// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
 /// never used, or the file system no room.
 ///
 /// # Crash
 /// The pool appears whole or not at all.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pool_create_beside(
+pub unsafe extern "C" fn tavola_pool_create_in(
     table: *const tavola_table,
     name: *const c_char,
     options: *const tavola_pool_options,
     pool: *mut *mut tavola_pool,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    unsafe { open_beside(table, name, options, pool, QueueOptions::create_beside) }
+    unsafe { open_in(table, name, options, pool, QueueOptions::create_in) }
 }
 
 /// Opens a pool that is there, beside a table.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_THERE`; `TAVOLA_ERR_CORRUPT`.
+/// `TAVOLA_ERR_NO_OBJECT`; `TAVOLA_ERR_CORRUPT`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pool_open_existing_beside(
+pub unsafe extern "C" fn tavola_pool_open_existing_in(
     table: *const tavola_table,
     name: *const c_char,
     pool: *mut *mut tavola_pool,
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn tavola_pool_open_existing_beside(
     entry(|| {
         let (table, name) = (given!(handle table), given!(text name));
         let pool = given!(out pool);
-        pool.put(opened(table.inner.queue_pool(name)?));
+        pool.put(opened(table.inner.pool(name)?));
         OK
     })
 }
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn tavola_pools(
 ) -> tavola_status {
     entry(|| {
         let table = given!(handle table);
-        tell_all(each, user, || Ok(table.inner.queue_pools()?))
+        tell_all(each, user, || Ok(table.inner.pools()?))
     })
 }
 

@@ -96,7 +96,7 @@ pub unsafe extern "C" fn tavola_decr(
 /// As `tavola_incr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it was not there, and `initial` is NULL. Else as `tavola_incr`.
+/// `TAVOLA_NOT_FOUND`: it was not there, and `initial` is NULL. Else as `tavola_incr`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_incr_from(
     table: *const tavola_table,

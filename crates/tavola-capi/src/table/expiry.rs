@@ -67,7 +67,7 @@ pub unsafe extern "C" fn tavola_ttl(
 /// as long after now as the table was made to let it live. Its value and its flags stay.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_ARGUMENT`: there are flags; else as
+/// `TAVOLA_NOT_FOUND`: it is not there. `TAVOLA_ERR_ARGUMENT`: there are flags; else as
 /// `tavola_set_with`. A table of fixed lengths refuses this with `TAVOLA_ERR_BAD_OPTION`, whatever
 /// the time.
 ///

@@ -142,7 +142,7 @@ pub unsafe extern "C" fn tavola_repair(
 /// gets its name.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_EXISTS`: the name is taken, and that file is unchanged.
+/// `TAVOLA_ERR_TABLE_EXISTS`: the name is taken, and that file is unchanged.
 /// `TAVOLA_ERR_NOT_A_TABLE`: this file is a queue pool or a log. Otherwise as `tavola_create`,
 /// `tavola_set` and `tavola_iter_next`.
 ///

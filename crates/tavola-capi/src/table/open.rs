@@ -54,7 +54,7 @@ pub unsafe extern "C" fn tavola_open(
 /// Makes a table.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_EXISTS`; else as `tavola_open`.
+/// `TAVOLA_ERR_TABLE_EXISTS`; else as `tavola_open`.
 ///
 /// # Crash
 /// The table appears whole or not at all.
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn tavola_create(
 /// Opens a table that is there.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_FOUND`; else as `tavola_open`.
+/// `TAVOLA_ERR_NO_TABLE`; else as `tavola_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_open_existing(
     name: *const c_char,
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn tavola_open_existing(
 /// Opens a table for reading only, through a mapping that cannot be written to.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_FOUND`; else as `tavola_open`.
+/// `TAVOLA_ERR_NO_TABLE`; else as `tavola_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_open_read_only(
     name: *const c_char,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn tavola_close(table: *mut tavola_table) {
 /// (`tavola_on_notice`); it does not move over by itself.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_FOUND` when there is no table of that name any more; else as
+/// `TAVOLA_ERR_NO_TABLE` when there is no table of that name any more; else as
 /// `tavola_open_existing`. The handle stays as it is then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_refresh(

@@ -12,7 +12,7 @@ use tavola_core::Table;
 /// stays, but for bytes that are 0 because another value stood there meanwhile.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
+/// `TAVOLA_NOT_FOUND`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
 /// needs. `TAVOLA_ERR_CORRUPT`: the bytes on the way to it contradict each other.
 ///
 /// # Concurrency
@@ -51,7 +51,7 @@ fn get_apart(table: &Table, key: &[u8], value: &mut tavola_buffer) -> Answer {
     })
 }
 
-/// Whether the key is there: `TAVOLA_OK` or `TAVOLA_MISSING`.
+/// Whether the key is there: `TAVOLA_OK` or `TAVOLA_NOT_FOUND`.
 ///
 /// # Errors
 /// As `tavola_get`.

@@ -13,7 +13,7 @@ use tavola_core::{Hint, Tags};
 /// The most tags of a key.
 pub const TAVOLA_MOST_TAGS: usize = 16;
 
-/// Tags as they were at one moment; from `tavola_tags_of`. Begin with
+/// Tags as they were at one moment; from `tavola_fetch_tags`. Begin with
 /// `tavola_tags tags = TAVOLA_INIT(tavola_tags);`, which is no tags.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -40,7 +40,7 @@ pub(crate) unsafe fn tags_of(tags: *const tavola_tags) -> Result<Tags, Failure> 
     let given = given!(sized tags);
     let count = usize::try_from(given.count).unwrap_or(usize::MAX);
     let hints = given.hints.get(..count).ok_or_else(|| {
-        Failure::argument("`count` of tags is more than there may be; take tavola_tags_of's")
+        Failure::argument("`count` of tags is more than there may be; take tavola_fetch_tags's")
     })?;
     let mut tags = Tags::NONE;
     for hint in hints {
@@ -75,7 +75,7 @@ pub(crate) unsafe fn names_of<'a>(names: &[tavola_bytes]) -> Result<Vec<&'a [u8]
 /// # Crash
 /// Killed before it returned: some of the tags may have been made.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_tags_of(
+pub unsafe extern "C" fn tavola_fetch_tags(
     table: *const tavola_table,
     names: *const tavola_bytes,
     count: usize,
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn tavola_tags_of(
         let out = given!(sized_out tags);
         let mut told = tavola_tags::new();
         // SAFETY: the caller's promise.
-        let tags = table.inner.tags(&unsafe { names_of(names)? })?;
+        let tags = table.inner.fetch_tags(&unsafe { names_of(names)? })?;
         told.count = tags.len() as u64;
         for (place, hint) in told.hints.iter_mut().zip(tags.hints()) {
             *place = hint.to_bits();
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn tavola_set_tagged(
 
 /// Invalidates a tag: all keys that have it are missing from this moment on, for all processes, and
 /// in the same time however many they are. Their memory comes back as that of keys that have
-/// expired. `TAVOLA_MISSING`: there was no such tag, and so no such key.
+/// expired. `TAVOLA_NOT_FOUND`: there was no such tag, and so no such key.
 ///
 /// # Errors
 /// As `tavola_remove`.
@@ -150,13 +150,13 @@ pub unsafe extern "C" fn tavola_invalidate_tag(
 pub type tavola_each_tag =
     Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_void, name_len: usize)>;
 
-/// Tells the names of the tags that a key has, as it was at one moment. `TAVOLA_MISSING`: there is
-/// no such key.
+/// Tells the names of the tags that a key has, as it was at one moment. `TAVOLA_NOT_FOUND`: there
+/// is no such key.
 ///
 /// # Errors
 /// As `tavola_get`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_key_tags(
+pub unsafe extern "C" fn tavola_tags_of(
     table: *const tavola_table,
     key: *const c_void,
     key_len: usize,

@@ -18,7 +18,7 @@ pub type tavola_hint = u64;
 /// Tells the uid of a key, which gets one if it has none.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
+/// `TAVOLA_NOT_FOUND`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
 /// as `tavola_set_uid`.
 ///
 /// # Crash
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn tavola_set_uid(
 /// Reads the value of the key with this uid, as `tavola_get` does that of a key.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none, or it is another key than the one that was meant. Else as
+/// `TAVOLA_NOT_FOUND`: there is none, or it is another key than the one that was meant. Else as
 /// `tavola_get`.
 ///
 /// # Concurrency
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn tavola_get_entry_by_uid(
 /// the table was made to let it, and its flags are 0, whatever it had. Its uid stays.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none. Else as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_set`.
 ///
 /// # Crash
 /// As `tavola_set`.
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn tavola_set_by_uid(
 /// Removes the key with this uid.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none. Else as `tavola_remove`.
+/// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_remove`.
 ///
 /// # Crash
 /// As `tavola_remove`.
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn tavola_remove_by_uid(
 /// Tells the key with this uid.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none. Else as `tavola_get`.
+/// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_get`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_key_of_uid(
     table: *const tavola_table,

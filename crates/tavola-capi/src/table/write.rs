@@ -58,7 +58,7 @@ fn if_there(
 fn added(is_new: bool) -> Answer {
     Ok(match is_new {
         true => tavola_status::TAVOLA_OK,
-        false => tavola_status::TAVOLA_PRESENT,
+        false => tavola_status::TAVOLA_EXISTS,
     })
 }
 
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn tavola_set(
 /// Sets a key only if it is missing.
 ///
 /// # Errors
-/// `TAVOLA_PRESENT`: it is there and stays as it is. Else as `tavola_set`.
+/// `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_add(
     table: *const tavola_table,
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn tavola_add(
 /// Sets a key only if it is there.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it is not there and stays so. Else as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: it is not there and stays so. Else as `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_replace(
     table: *const tavola_table,
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn tavola_set_with(
 /// As `tavola_add`, with attributes; NULL: those of `tavola_set`.
 ///
 /// # Errors
-/// `TAVOLA_PRESENT`: it is there and stays as it is. Else as `tavola_set_with`.
+/// `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set_with`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_add_with(
     table: *const tavola_table,
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn tavola_add_with(
 /// As `tavola_replace`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it is not there and stays so. Else as `tavola_set_with`.
+/// `TAVOLA_NOT_FOUND`: it is not there and stays so. Else as `tavola_set_with`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_replace_with(
     table: *const tavola_table,
@@ -219,6 +219,31 @@ pub unsafe extern "C" fn tavola_append(
     unsafe { write(table, (key, key_len), (more, more_len), append) }
 }
 
+/// Adds bytes after the value, and writes the new length to `now_len`, which may be NULL. A key
+/// that does not exist is created with these attributes (NULL: those of `tavola_set`); a key that
+/// exists keeps its own.
+///
+/// # Errors
+/// As `tavola_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_append_with(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    more: *const c_void,
+    more_len: usize,
+    attributes: *const tavola_attributes,
+    now_len: *mut usize,
+) -> tavola_status {
+    let append = |table: &Table, key: &[u8], more: &[u8], attributes| {
+        let now_len = given!(maybe now_len);
+        now_len.put(table.append_with(key, more, attributes)?);
+        OK
+    };
+    // SAFETY: the caller's promise.
+    unsafe { write_with(table, (key, key_len), (more, more_len), attributes, append) }
+}
+
 /// Adds bytes before the value. The key keeps its attributes.
 ///
 /// # Errors
@@ -239,7 +264,7 @@ pub unsafe extern "C" fn tavola_prepend(
 /// Removes a key.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.
+/// `TAVOLA_NOT_FOUND`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.
 ///
 /// # Crash
 /// Killed before it returned: the key is there, whole, or it is not.
@@ -255,5 +280,34 @@ pub unsafe extern "C" fn tavola_remove(
                 .inner
                 .remove(given!(bytes key, key_len))?,
         )
+    })
+}
+
+/// Removes the keys that begin with these bytes, and writes how many it removed to `removed`, which
+/// may be NULL. It looks at every key of the table. If you remove the same group of keys often,
+/// give the keys a tag and call `tavola_invalidate_tag`, which takes the same time for any number
+/// of keys.
+///
+/// # Errors
+/// As `tavola_iter_next` and `tavola_remove`; keys that were removed before the error stay removed.
+///
+/// # Concurrency
+/// Each key is removed on its own. A key that another process sets meanwhile may stay.
+///
+/// # Crash
+/// If the process is killed before the call returned, some of the keys are removed, each as a
+/// whole.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_remove_prefix(
+    table: *const tavola_table,
+    prefix: *const c_void,
+    prefix_len: usize,
+    removed: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, prefix) = (given!(handle table), given!(bytes prefix, prefix_len));
+        let removed = given!(maybe removed);
+        removed.put(table.inner.remove_prefix(prefix)?);
+        OK
     })
 }

@@ -174,7 +174,7 @@ fn pour(
                     table.set_many_with(&pairs, attributes)?;
                     continue;
                 }
-                let tags = table.tags(tags)?;
+                let tags = table.fetch_tags(tags)?;
                 for (key, value) in pairs {
                     table.set_tagged(key, value, attributes, &tags)?;
                 }

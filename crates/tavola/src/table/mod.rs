@@ -60,7 +60,7 @@ pub use queues::{Queue, QueueOptions, QueuePool, Watch};
 pub use recent::Recent;
 pub use shards::ShardStats;
 pub use stats::{ClassStats, Participant, Serving, Stats};
-pub use store::{Condition, Store, Stored};
+pub use store::{Condition, StoreOptions, Stored};
 pub use update::{CasOutcome, CasToken, Updated};
 pub use view::View;
 

@@ -45,12 +45,12 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
         WhenFull::DropNewest => Overload::DropNewest,
         WhenFull::Block => Overload::Block,
     };
-    let options = LogOptions::new().bytes(args.size).when_full(overload);
+    let options = LogOptions::new().bytes(args.size).overload(overload);
     let (options, log) = (options.any_owner(args::is_any_owner()), &args.log);
     args::warn_of(&log.name);
     match log.log.as_str() {
         "" => options.create(&log.name)?,
-        beside => options.create_beside(&args::options().open(&log.name)?, beside)?,
+        beside => options.create_in(&args::options().open(&log.name)?, beside)?,
     };
     Ok(ExitCode::SUCCESS)
 }

@@ -38,7 +38,7 @@ const DIGITS: usize = 20;
 /// # Crash
 /// Who is killed while it waits stays counted; remove the key before the next race.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_race_start(
+pub unsafe extern "C" fn tavola_barrier_wait(
     table: *const tavola_table,
     key: *const c_void,
     key_len: usize,
