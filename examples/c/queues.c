@@ -34,7 +34,7 @@ static void worker(tavola_pool *pool) {
   for (bool goes_on = true; goes_on;) {
     uint32_t element = 0;
     must(tavola_queue_pop_wait(todo, UINT64_MAX, &element), "todo");
-    struct job *job = tavola_pool_element(pool, element);
+    struct job *job = tavola_pool_element_ptr(pool, element);
     job->answer = job->number * job->number;
     goes_on = job->number >= 0;
     must(tavola_queue_push(done, element), "done");
@@ -50,7 +50,7 @@ static long collect(tavola_pool *pool, tavola_queue *done, tavola_queue *free_on
   long sum = 0;
   must(tavola_queue_pop_many_wait(done, elements, PLACES, UINT64_MAX, &count), "done");
   for (size_t i = 0; i < count; i++) {
-    const struct job *job = tavola_pool_element(pool, elements[i]);
+    const struct job *job = tavola_pool_element_ptr(pool, elements[i]);
     sum += job->answer;
   }
   must(tavola_queue_push_many(free_ones, elements, count), "free");
@@ -69,7 +69,7 @@ static long hand_out(tavola_pool *pool) {
       sum += collect(pool, done, free_ones);
     }
     must(status, "free");
-    struct job *job = tavola_pool_element(pool, element);
+    struct job *job = tavola_pool_element_ptr(pool, element);
     job->number = number < JOBS ? number : -1;
     must(tavola_queue_push(todo, element), "todo");
   }

@@ -163,6 +163,25 @@ typedef void (*tavola_each_line)(void *user, const struct tavola_line *line);
 // Opens a log in a file of its own, making it when it is not there. An existing one keeps its own
 // size, and what it does when it is full. `options` may be NULL.
 //
+// # Examples
+// ```c
+// tavola_log *log = NULL, *same = NULL, *reader = NULL;
+// tavola_log_options options = TAVOLA_INIT(tavola_log_options);
+// options.bytes = 1 << 20;
+// options.overload = TAVOLA_OVERLOAD_DROP_NEWEST;
+// if (tavola_log_create("events", &options, &log) == TAVOLA_ERR_TABLE_EXISTS) {
+//   tavola_log_open("events", &options, &log);
+// }
+// tavola_log_open_existing("events", &same);
+// tavola_log_open_read_only("events", &reader);
+// printf("%s has room for %llu bytes\n", tavola_log_path(log),
+//        (unsigned long long)tavola_log_bytes(log));
+// tavola_log_close(reader);
+// tavola_log_close(same);
+// tavola_log_close(log);
+// tavola_names_remove("events");
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no log's; else as
 // `tavola_open` and `tavola_log_create`.
@@ -198,6 +217,23 @@ tavola_status tavola_log_open_read_only(const char *name, struct tavola_log **lo
 // Opens a log beside a table, in its file and within its `max_size`, making it when it is not
 // there. There can be 16 logs and pools, and each stays as long as the table. `options` may be
 // NULL.
+//
+// # Examples
+// ```c
+// static void print(void *user, const char *name, size_t len) {
+//   (void)user;
+//   printf("%.*s\n", (int)len, name);
+// }
+//
+// tavola_log *log = NULL, *same = NULL, *made = NULL;
+// tavola_log_open_in(table, "events", NULL, &log);
+// if (tavola_log_create_in(table, "events", NULL, &made) == TAVOLA_ERR_OBJECT_EXISTS) {
+//   tavola_log_open_existing_in(table, "events", &same);
+// }
+// tavola_logs(table, print, NULL);
+// tavola_log_close(same);
+// tavola_log_close(log);
+// ```
 //
 // # Errors
 // As `tavola_log_create_in`.
@@ -267,6 +303,24 @@ tavola_status tavola_log_get_stats(const struct tavola_log *log, struct tavola_l
 //
 // With `TAVOLA_OVERLOAD_BLOCK` it waits for the drain if it has to.
 //
+// # Examples
+// ```c
+// tavola_log *log = NULL;
+// tavola_log_stats stats = TAVOLA_INIT(tavola_log_stats);
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_show_on_stderr(log, false);
+// tavola_log_set_level(log, TAVOLA_LEVEL_INFO);
+// if (tavola_log_is_on(log, TAVOLA_LEVEL_INFO)) {
+//   tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+// }
+// tavola_log_get_stats(log, &stats);
+// if (tavola_log_dropped(log) != 0 && !tavola_log_has_drain(log) &&
+//     tavola_log_overload(log) == TAVOLA_OVERLOAD_DROP_OLDEST) {
+//   puts("lines were overwritten");
+// }
+// tavola_log_close(log);
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_ARGUMENT`: no such level; `TAVOLA_ERR_FULL` when living
 // threads have every piece of the log in hand, and the line is shown nowhere; at a process's first
@@ -306,6 +360,23 @@ tavola_status tavola_line_print(const struct tavola_line *line, struct tavola_bu
 
 // Becomes the log's drain.
 //
+// # Examples
+// ```c
+// tavola_log *log = NULL;
+// tavola_log_drain *drain = NULL;
+// size_t lines = 0;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_drain_open(log, &drain);
+// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+// for (int i = 0; i < 10; i++) {
+//   tavola_log_drain_pass_fd(drain, 1, &lines);
+//   tavola_log_drain_wait(drain, 10);
+// }
+// tavola_log_drain_finish_fd(drain, 1, &lines);
+// tavola_log_drain_close(drain);
+// tavola_log_close(log);
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_READ_ONLY`; at a process's first write as
 // `tavola_set`.
@@ -322,6 +393,27 @@ tavola_status tavola_log_drain_open(const struct tavola_log *log, struct tavola_
 
 // Writes out the lines that are due: those of the last millisecond may not be. `lines`, unless it
 // is NULL, gets how many. The functions of the sink may write to the log.
+//
+// # Examples
+// ```c
+// static int take(void *user, const tavola_line *line) {
+//   fprintf((FILE *)user, "%.*s\n", (int)line->len, line->text);
+//   return 0;
+// }
+//
+// tavola_log *log = NULL;
+// tavola_log_drain *drain = NULL;
+// tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);
+// sink.user = stdout;
+// sink.line = take;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_drain_open(log, &drain);
+// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+// tavola_log_drain_pass(drain, &sink, NULL);
+// tavola_log_drain_finish(drain, &sink, NULL);
+// tavola_log_drain_close(drain);
+// tavola_log_close(log);
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_SINK`: a function of the sink failed, and the lines come again;
@@ -362,6 +454,31 @@ void tavola_log_drain_close(struct tavola_log_drain *drain);
 
 // Opens a reader, which begins with the oldest line that is there; a log that is open read-only
 // will do.
+//
+// # Examples
+// ```c
+// static void show(void *user, const tavola_line *line) {
+//   char bytes[512];
+//   tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
+//   (void)user;
+//   if (tavola_line_print(line, &text) == TAVOLA_OK) {
+//     printf("%.*s\n", (int)text.len, bytes);
+//   }
+// }
+//
+// tavola_log *log = NULL;
+// tavola_log_reader *reader = NULL;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_show_on_stderr(log, false);
+// tavola_log_reader_open(log, &reader);
+// tavola_log_reader_skip(reader);
+// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+// tavola_log_reader_lines(reader, show, NULL);
+// tavola_log_reader_follow(reader, show, NULL);
+// printf("%llu pieces missed\n", (unsigned long long)tavola_log_reader_missed(reader));
+// tavola_log_reader_close(reader);
+// tavola_log_close(log);
+// ```
 tavola_status tavola_log_reader_open(const struct tavola_log *log,
                                      struct tavola_log_reader **reader);
 

@@ -13,25 +13,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Lets the compiler look at a format and its arguments.
+// Lets the compiler check the arguments of a function against its format.
 #if defined(__GNUC__)
 #define TAVOLA_PRINTF(format, first) __attribute__((__format__(__printf__, format, first)))
 #else
 #define TAVOLA_PRINTF(format, first)
 #endif
 
-// Formats a line as `printf`, and writes it as `tavola_log_line`, whatever `tavola_log_set_level`
-// says. It allocates memory for lines of 1 KiB and more only, and without memory for such a line it
-// writes what fits. What cannot be formatted is written as its bare format. The macros
-// `TAVOLA_LOG_ERROR(log, ...)`, `WARN`, `INFO`, `DEBUG` and `TRACE` call it where
-// `tavola_log_is_on`.
+// Formats a line as `printf` does, and writes it as `tavola_log_line` does, whatever level
+// `tavola_log_set_level` has set. It allocates memory only for lines of 1 KiB or more; if there is
+// no memory for such a line, it writes the part that fits. A line that cannot be formatted is
+// written as its bare format.
+//
+// # Examples
+// ```c
+// tavola_log *log = NULL;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_show_on_stderr(log, false);
+// tavola_log_printf(log, TAVOLA_LEVEL_INFO, "%d carts", 3);
+// TAVOLA_LOG(log, TAVOLA_LEVEL_INFO, "%d carts", 3);
+// TAVOLA_LOG_ERROR(log, "cart %d is lost", 3);
+// TAVOLA_LOG_WARN(log, "cart %d is late", 3);
+// TAVOLA_LOG_INFO(log, "cart %d is ready", 3);
+// TAVOLA_LOG_DEBUG(log, "cart %d has %d items", 3, 7);
+// TAVOLA_LOG_TRACE(log, "cart %d", 3);
+// tavola_log_close(log);
+// ```
 //
 // # Errors
 // As `tavola_log_line`.
 static inline tavola_status tavola_log_printf(const tavola_log *log, int32_t level,
                                               const char *format, ...) TAVOLA_PRINTF(3, 4);
 
-// As `tavola_log_printf`, with a list of arguments.
+// Does the same as `tavola_log_printf`, with a list of arguments.
+//
+// # Examples
+// ```c
+// static void say(tavola_log *log, const char *format, ...) TAVOLA_PRINTF(2, 3);
+//
+// static void say(tavola_log *log, const char *format, ...) {
+//   va_list args;
+//   va_start(args, format);
+//   tavola_log_vprintf(log, TAVOLA_LEVEL_INFO, format, args);
+//   va_end(args);
+// }
+//
+// tavola_log *log = NULL;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_show_on_stderr(log, false);
+// say(log, "cart %d is ready", 3);
+// tavola_log_close(log);
+// ```
 //
 // # Errors
 // As `tavola_log_line`.
@@ -39,9 +71,9 @@ static inline tavola_status tavola_log_vprintf(const tavola_log *log, int32_t le
                                                const char *format, va_list args)
     TAVOLA_PRINTF(3, 0);
 
-// Formats a line and writes it, unless `tavola_log_set_level` has set a lower level, or `log` is
-// NULL: then the arguments are not even looked at. A line that cannot be written is lost; where
-// that matters, `tavola_log_printf` says so.
+// Formats and writes a line, unless `tavola_log_set_level` has set a lower level or `log` is NULL;
+// then it does not evaluate the arguments. A line that cannot be written is lost; call
+// `tavola_log_printf` if you need the error.
 #define TAVOLA_LOG(log, level, ...)                                   \
   do {                                                                \
     const tavola_log *tavola_log_at_ = (log);                         \
@@ -50,7 +82,8 @@ static inline tavola_status tavola_log_vprintf(const tavola_log *log, int32_t le
     }                                                                 \
   } while (0)
 
-// As `TAVOLA_LOG`, with the level in the name: `TAVOLA_LOG_INFO(log, "cart %d is ready", 3);`
+// Does the same as `TAVOLA_LOG`, with the level in the name:
+// `TAVOLA_LOG_INFO(log, "cart %d is ready", 3);`
 #define TAVOLA_LOG_ERROR(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_ERROR, __VA_ARGS__)
 #define TAVOLA_LOG_WARN(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_WARN, __VA_ARGS__)
 #define TAVOLA_LOG_INFO(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_INFO, __VA_ARGS__)

@@ -25,7 +25,7 @@ typedef struct tavola_pool tavola_pool;
 typedef struct tavola_queue tavola_queue;
 
 // A descriptor that is readable while a queue holds something.
-typedef struct tavola_watch tavola_watch;
+typedef struct tavola_queue_watch tavola_queue_watch;
 
 // What a pool of queues is made with. Begin with
 // `tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);`.
@@ -57,6 +57,26 @@ typedef void (*tavola_each_element)(void *user, uint32_t element);
 // Opens a pool in a file of its own, making it when it is not there. An existing one keeps its own
 // elements and queues.
 //
+// # Examples
+// ```c
+// tavola_pool *pool = NULL, *same = NULL;
+// const char *names[] = {"free", "jobs"};
+// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+// options.elements = 64;
+// options.element_bytes = 256;
+// options.queues = names;
+// options.queue_count = 2;
+// if (tavola_pool_create("work", &options, &pool) == TAVOLA_ERR_TABLE_EXISTS) {
+//   tavola_pool_open("work", &options, &pool);
+// }
+// tavola_pool_open_existing("work", &same);
+// printf("%s: %u elements of %u bytes\n", tavola_pool_path(pool), tavola_pool_elements(pool),
+//        tavola_pool_element_bytes(pool));
+// tavola_pool_close(same);
+// tavola_pool_close(pool);
+// tavola_names_remove("work");
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no pool's; else as
 // `tavola_open` and `tavola_pool_create`.
@@ -84,6 +104,33 @@ tavola_status tavola_pool_open_existing(const char *name, struct tavola_pool **p
 
 // Opens a pool beside a table, in its file and within its `max_size`, making it when it is not
 // there. There can be 16, and each stays as long as the table.
+//
+// # Examples
+// ```c
+// static void print(void *user, const char *name, size_t len) {
+//   (void)user;
+//   printf("%.*s\n", (int)len, name);
+// }
+//
+// tavola_pool *pool = NULL, *same = NULL, *made = NULL;
+// tavola_queue *added = NULL;
+// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+// options.elements = 64;
+// options.element_bytes = 256;
+// options.queue_room = 4;
+// tavola_pool_open_in(table, "work", &options, &pool);
+// if (tavola_pool_create_in(table, "work", &options, &made) == TAVOLA_ERR_OBJECT_EXISTS) {
+//   tavola_pool_open_existing_in(table, "work", &same);
+// }
+// tavola_pools(table, print, NULL);
+//
+// tavola_pool_add_queue(pool, "urgent", &added);
+// tavola_pool_queues(pool, print, NULL);
+// printf("room for %u queues\n", tavola_pool_queue_room(pool));
+// tavola_queue_close(added);
+// tavola_pool_close(same);
+// tavola_pool_close(pool);
+// ```
 //
 // # Errors
 // As `tavola_pool_create_in`.
@@ -157,9 +204,32 @@ void tavola_pool_close(struct tavola_pool *pool);
 // The bytes of an element, aligned to 8, at the same place as long as the pool or one of its
 // queues is open; NULL when the pool has no such element. Only who holds the element may read or
 // write them, and of its threads one at a time. Pushing and popping hand on what was written.
-void *tavola_pool_element(const struct tavola_pool *pool, uint32_t element);
+void *tavola_pool_element_ptr(const struct tavola_pool *pool, uint32_t element);
 
 // Copies `len` bytes of an element that this handle holds, from `at` on.
+//
+// # Examples
+// ```c
+// char bytes[6] = "";
+// uint32_t element = 0;
+// tavola_pool *pool = NULL;
+// tavola_queue *empty = NULL;
+// tavola_check_report report = TAVOLA_INIT(tavola_check_report);
+// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+// options.elements = 64;
+// options.element_bytes = 256;
+// tavola_pool_open_in(table, "work", &options, &pool);
+// tavola_pool_set_lock_timeout(pool, 1000);
+// tavola_queue_open(pool, "free", &empty);
+// if (tavola_queue_pop(empty, &element) == TAVOLA_OK) {
+//   tavola_pool_write(pool, element, 0, TAVOLA_STR("hello"));
+//   tavola_pool_read(pool, element, 0, bytes, 5);
+//   tavola_queue_push(empty, element);
+// }
+// tavola_pool_check(pool, &report, NULL, NULL);
+// tavola_queue_close(empty);
+// tavola_pool_close(pool);
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_ARGUMENT` when there are no such bytes; else as
@@ -194,6 +264,30 @@ tavola_status tavola_pool_lost(const struct tavola_pool *pool,
 // Takes those elements: this handle holds them now, and each is told to the callback, which may
 // look at it and push it. Each goes to one, however many reclaim at once. Work that grows with the
 // number of elements.
+//
+// # Examples
+// ```c
+// static void lost(void *user, uint32_t element) {
+//   (void)user;
+//   printf("a process died with element %u\n", element);
+// }
+//
+// static void reclaimed(void *user, uint32_t element) {
+//   tavola_queue_push((tavola_queue *)user, element);
+// }
+//
+// tavola_pool *pool = NULL;
+// tavola_queue *empty = NULL;
+// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+// options.elements = 64;
+// options.element_bytes = 256;
+// tavola_pool_open_in(table, "work", &options, &pool);
+// tavola_queue_open(pool, "free", &empty);
+// tavola_pool_lost(pool, lost, NULL);
+// tavola_pool_reclaim(pool, reclaimed, empty);
+// tavola_queue_close(empty);
+// tavola_pool_close(pool);
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first write as `tavola_set`.
@@ -234,6 +328,34 @@ tavola_status tavola_pool_add_queue(const struct tavola_pool *pool,
                                     struct tavola_queue **queue);
 
 // Adds an element that this process holds, and holds no more then.
+//
+// # Examples
+// ```c
+// uint32_t element = 0;
+// tavola_pool *pool = NULL;
+// tavola_queue *empty = NULL, *jobs = NULL;
+// const char *names[] = {"free", "jobs"};
+// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+// options.elements = 64;
+// options.element_bytes = 256;
+// options.queues = names;
+// options.queue_count = 2;
+// tavola_pool_open_in(table, "work", &options, &pool);
+// tavola_queue_open(pool, "free", &empty);
+// tavola_queue_open(pool, "jobs", &jobs);
+//
+// if (tavola_queue_pop(empty, &element) == TAVOLA_OK) {
+//   strcpy((char *)tavola_pool_element_ptr(pool, element), "resize image 7");
+//   tavola_queue_push(jobs, element);
+// }
+// if (tavola_queue_pop_wait(jobs, 1000, &element) == TAVOLA_OK) {
+//   puts((const char *)tavola_pool_element_ptr(pool, element));
+//   tavola_queue_push(empty, element);
+// }
+// tavola_queue_close(jobs);
+// tavola_queue_close(empty);
+// tavola_pool_close(pool);
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first
@@ -279,6 +401,34 @@ tavola_status tavola_queue_pop_wait(const struct tavola_queue *queue,
 
 // Takes as many elements as there are and `elements` has room for, at most 1024; `count` gets how
 // many.
+//
+// # Examples
+// ```c
+// uint32_t some[16];
+// size_t count = 0;
+// tavola_pool *pool = NULL;
+// tavola_queue *empty = NULL, *jobs = NULL;
+// const char *names[] = {"free", "jobs"};
+// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+// options.elements = 64;
+// options.element_bytes = 256;
+// options.queues = names;
+// options.queue_count = 2;
+// tavola_pool_open_in(table, "work", &options, &pool);
+// tavola_queue_open(pool, "free", &empty);
+// tavola_queue_open(pool, "jobs", &jobs);
+//
+// tavola_queue_pop_many(empty, some, 16, &count);
+// tavola_queue_push_many(jobs, some, count);
+// tavola_queue_pop_many_wait(jobs, some, 16, 1000, &count);
+// tavola_queue_push_many(jobs, some, count);
+// tavola_queue_pass(jobs, empty, 8, &count);
+// tavola_queue_pass_wait(jobs, empty, 8, 1000, &count);
+// printf("%zu elements are free\n", tavola_queue_len(empty));
+// tavola_queue_close(jobs);
+// tavola_queue_close(empty);
+// tavola_pool_close(pool);
+// ```
 //
 // # Errors
 // As `tavola_queue_pop`.
@@ -331,19 +481,38 @@ void tavola_queue_close(struct tavola_queue *queue);
 // Watches a queue; starts a thread. When the descriptor is readable, clear it first, then pop
 // until the queue is empty, and poll again.
 //
+// # Examples
+// ```c
+// tavola_pool *pool = NULL;
+// tavola_queue *jobs = NULL;
+// tavola_queue_watch *watch = NULL;
+// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+// options.elements = 64;
+// options.element_bytes = 256;
+// tavola_pool_open_in(table, "work", &options, &pool);
+// tavola_queue_open(pool, "free", &jobs);
+// tavola_queue_watch_open(jobs, &watch);
+// printf("poll descriptor %d\n", tavola_queue_watch_fd(watch));
+// tavola_queue_watch_clear(watch);
+// tavola_queue_watch_close(watch);
+// tavola_queue_close(jobs);
+// tavola_pool_close(pool);
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_IO` when there is no descriptor or no thread to be had; `TAVOLA_ERR_READ_ONLY`.
-tavola_status tavola_watch_open(const struct tavola_queue *queue, struct tavola_watch **watch);
+tavola_status tavola_queue_watch_open(const struct tavola_queue *queue,
+                                      struct tavola_queue_watch **watch);
 
 // The descriptor, for `poll` and `epoll`; it stays the watch's. -1 for NULL.
-int tavola_watch_fd(const struct tavola_watch *watch);
+int tavola_queue_watch_fd(const struct tavola_queue_watch *watch);
 
 // Makes it unreadable until the queue is looked at again, which is at once if it still holds
 // something.
-tavola_status tavola_watch_clear(const struct tavola_watch *watch);
+tavola_status tavola_queue_watch_clear(const struct tavola_queue_watch *watch);
 
 // Ends a watch, and its thread. NULL is none.
-void tavola_watch_close(struct tavola_watch *watch);
+void tavola_queue_watch_close(struct tavola_queue_watch *watch);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -91,15 +91,15 @@ class queue {
 class watch {
  public:
   explicit watch(const queue& of) {
-    tavola_watch* made = nullptr;
-    detail::check(tavola_watch_open(of.get(), &made));
+    tavola_queue_watch* made = nullptr;
+    detail::check(tavola_queue_watch_open(of.get(), &made));
     handle_.reset(made);
   }
-  int fd() const noexcept { return tavola_watch_fd(handle_.get()); }
-  void clear() { detail::check(tavola_watch_clear(handle_.get())); }
+  int fd() const noexcept { return tavola_queue_watch_fd(handle_.get()); }
+  void clear() { detail::check(tavola_queue_watch_clear(handle_.get())); }
 
  private:
-  detail::handle<tavola_watch, tavola_watch_close> handle_;
+  detail::handle<tavola_queue_watch, tavola_queue_watch_close> handle_;
 };
 
 // Elements in shared memory, and queues of them.
@@ -157,7 +157,7 @@ class pool {
   }
 
   // The bytes of an element; nullptr when there is no such.
-  void* element(std::uint32_t number) const noexcept { return tavola_pool_element(get(), number); }
+  void* element(std::uint32_t number) const noexcept { return tavola_pool_element_ptr(get(), number); }
 #ifdef __cpp_lib_span
   std::span<std::byte> element_span(std::uint32_t number) const {
     void* first = element(number);

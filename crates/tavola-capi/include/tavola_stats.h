@@ -276,11 +276,39 @@ typedef struct tavola_maintained {
 
 // Tells what the table holds. Reads a word a page: about 1 ms for 64 GiB.
 //
+// # Examples
+// ```c
+// uint64_t keys = 0;
+// tavola_stats stats = TAVOLA_INIT(tavola_stats);
+// tavola_live_keys live = TAVOLA_INIT(tavola_live_keys);
+// tavola_len(table, &keys);
+// tavola_get_stats(table, &stats);
+// tavola_get_live_keys(table, &live);
+// printf("%llu keys in %llu bytes\n", (unsigned long long)live.live,
+//        (unsigned long long)stats.resident_bytes);
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_IO` when the file's size cannot be read.
 tavola_status tavola_get_stats(const struct tavola_table *table, struct tavola_stats *stats);
 
 // Tells the size classes of blocks that are in use, one by one.
+//
+// # Examples
+// ```c
+// static void size_class(void *user, const tavola_class *one) {
+//   (void)user;
+//   printf("blocks of %llu bytes\n", (unsigned long long)one->block_bytes);
+// }
+//
+// static void shard(void *user, const tavola_shard *one) {
+//   (void)user;
+//   printf("%llu writes\n", (unsigned long long)one->writes);
+// }
+//
+// tavola_classes(table, size_class, NULL);
+// tavola_shard_stats(table, shard, NULL);
+// ```
 //
 // # Errors
 // As `tavola_get_stats`.
@@ -288,6 +316,24 @@ tavola_status tavola_classes(const struct tavola_table *table, tavola_each_class
 
 // Tells the processes attached for writing, one by one. Those that only read are not known to the
 // table.
+//
+// # Examples
+// ```c
+// static void process(void *user, const tavola_participant *participant) {
+//   (void)user;
+//   printf("%u %s\n", participant->pid, participant->command ? participant->command : "?");
+// }
+//
+// static void holder(void *user, const tavola_holder *holder) {
+//   (void)user;
+//   printf("process %u holds the lock of shard %lld\n", holder->pid, (long long)holder->shard);
+// }
+//
+// uint32_t freed = 0;
+// tavola_participants(table, process, NULL);
+// tavola_lock_holders(table, holder, NULL);
+// tavola_reap(table, &freed);
+// ```
 //
 // # Errors
 // Those of mapping the table, where this is its first use.
@@ -308,6 +354,26 @@ tavola_status tavola_get_live_keys(const struct tavola_table *table, struct tavo
 
 // Tells what was done with a cache in the last second, the last ten and the last sixty, in this
 // order. Of other tables nothing is known.
+//
+// # Examples
+// ```c
+// static void rates(void *user, const tavola_recent *recent) {
+//   (void)user;
+//   printf("%llu hits in %llu ms\n", (unsigned long long)recent->hits,
+//          (unsigned long long)recent->spanned_ms);
+// }
+//
+// static void bucket(void *user, const tavola_latency *latency) {
+//   (void)user;
+//   printf("%llu reads of %llu ns or more\n", (unsigned long long)latency->reads,
+//          (unsigned long long)latency->from_ns);
+// }
+//
+// uint64_t median_ns = 0;
+// tavola_get_recent(table, rates, NULL);
+// tavola_latencies(table, bucket, NULL);
+// tavola_latency_quantile(table, 0.5, &median_ns, NULL);
+// ```
 //
 // # Errors
 // As `tavola_get_stats`.
@@ -353,6 +419,14 @@ tavola_status tavola_shard_stats(const struct tavola_table *table,
 // A call may wait for several locks, one after the other. The lock of the page pool is waited for
 // without a limit.
 //
+// # Examples
+// ```c
+// tavola_set_lock_timeout(table, 100);
+// if (tavola_set(table, TAVOLA_STR("key"), TAVOLA_STR("value")) == TAVOLA_ERR_BUSY) {
+//   fputs(tavola_last_error(), stderr);
+// }
+// ```
+//
 // # Errors
 // Those of mapping the table, where this is its first use.
 tavola_status tavola_set_lock_timeout(const struct tavola_table *table, uint64_t limit_ms);
@@ -369,6 +443,20 @@ tavola_status tavola_lock_holders(const struct tavola_table *table,
 // Reads everything and compares what is derived with what it is derived from. `each` is told what
 // is wrong, in plain sentences, at most 100 of them; it may be NULL. `TAVOLA_OK` says that it was
 // checked: nothing is wrong when `report->problems` is 0.
+//
+// # Examples
+// ```c
+// static void problem(void *user, const char *text, size_t len) {
+//   (void)user;
+//   printf("%.*s\n", (int)len, text);
+// }
+//
+// tavola_check_report report = TAVOLA_INIT(tavola_check_report);
+// tavola_check(table, &report, problem, NULL);
+// if (report.problems != 0) {
+//   tavola_repair(table, &report, problem, NULL);
+// }
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_IO` when this process cannot attach.
@@ -403,6 +491,14 @@ tavola_status tavola_repair(const struct tavola_table *table,
 // beside the table are not copied. The new file is complete and synchronised to its disk before it
 // gets its name.
 //
+// # Examples
+// ```c
+// uint64_t keys = 0;
+// if (tavola_copy_to(table, "./backup.tavola", &keys) == TAVOLA_OK) {
+//   printf("copied %llu keys\n", (unsigned long long)keys);
+// }
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_TABLE_EXISTS`: the name is taken, and that file is unchanged.
 // `TAVOLA_ERR_NOT_A_TABLE`: this file is a queue pool or a log. Otherwise as `tavola_create`,
@@ -431,6 +527,16 @@ tavola_status tavola_compact(const struct tavola_table *table, uint64_t *given_b
 // second a GiB), searches up to 256 buckets of each shard for keys that have expired, evicts keys
 // of a cache that has more than its capacity until it fits, and gives back some memory nobody
 // needs. Goes on where the last call of this process ended.
+//
+// # Examples
+// ```c
+// uint64_t given_back = 0;
+// tavola_maintained did = TAVOLA_INIT(tavola_maintained);
+// tavola_maintain(table, 64 << 20, &did);
+// tavola_remove_expired(table);
+// tavola_compact(table, &given_back);
+// tavola_clear(table);
+// ```
 //
 // # Errors
 // As `tavola_remove`.

@@ -36,6 +36,17 @@ template <typename T> T tavola_init() {
 
 // Initializes a tavola_buffer: with memory of the caller, or with a callback that returns memory
 // for the result, or with one that takes the result.
+//
+// # Examples
+// ```c
+// static int32_t print(void *user, const void *data, size_t len) {
+//   return fwrite(data, 1, len, (FILE *)user) == len ? 0 : -1;
+// }
+//
+// tavola_buffer value = TAVOLA_BUFFER_WRITE(print, stdout);
+// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+// tavola_get(table, TAVOLA_STR("user"), &value);
+// ```
 #define TAVOLA_BUFFER(data, capacity) {(data), (capacity), 0, NULL, NULL, NULL}
 #define TAVOLA_BUFFER_ALLOC(alloc, user) {NULL, 0, 0, (alloc), NULL, (user)}
 #define TAVOLA_BUFFER_WRITE(write, user) {NULL, 0, 0, NULL, (write), (user)}
@@ -60,90 +71,90 @@ extern "C" {
 // For `back_off_ms`: who asks after an error tries again at once.
 #define TAVOLA_NO_BACK_OFF -1
 
-// What became of a call: 0, done; above 0, another answer; below 0, an error. Numbers are never
-// used again for something else.
+// The outcome of a call. 0 is success, a number above 0 is another answer, a number below 0 is an
+// error. A number is never used again for something else.
 enum tavola_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Done.
+  // The call did what it should.
   TAVOLA_OK = 0,
-  // The key, or the uid, is not there.
+  // There is no such key, uid or tag.
   TAVOLA_NOT_FOUND = 1,
-  // The key is there already, and stays as it is.
+  // The key exists already, and stays as it is.
   TAVOLA_EXISTS = 2,
-  // The key has another value than the one that was expected.
+  // The key has another value or token than the expected one, and stays as it is.
   TAVOLA_CHANGED = 3,
-  // The walk is over.
+  // The iteration has ended.
   TAVOLA_END = 4,
   // The queue is empty.
   TAVOLA_EMPTY = 5,
-  // The time is up.
+  // The time limit of the call has passed.
   TAVOLA_TIMEOUT = 6,
-  // The lease is another's by now, or its key was set or removed; nothing was stored.
+  // Nothing was stored: another process has the lease now, or the key was set or removed.
   TAVOLA_LEASE_LOST = 7,
-  // A pointer is NULL that must not be.
+  // A pointer is NULL and must not be.
   TAVOLA_ERR_NULL = -1,
-  // A bug of the library; please report it.
+  // This is a bug of the library; please report it.
   TAVOLA_ERR_PANIC = -2,
-  // The result does not fit in the buffer, whose `len` says how long it is.
+  // The result does not fit in the buffer, whose `len` says how long the result is.
   TAVOLA_ERR_TOO_SMALL = -3,
-  // A callback gave no place for the result, or did not take it.
+  // A callback gave no memory for the result, or refused it.
   TAVOLA_ERR_STOPPED = -4,
-  // An argument is out of its bounds.
+  // An argument is invalid.
   TAVOLA_ERR_ARGUMENT = -5,
   // An error that this library has no number for.
   TAVOLA_ERR_OTHER = -6,
-  // No table of that name.
+  // There is no file of that name: no table, pool or log.
   TAVOLA_ERR_NO_TABLE = -10,
-  // A table of that name is there already.
+  // A file of that name exists already: a table, pool or log.
   TAVOLA_ERR_TABLE_EXISTS = -11,
-  // No room: `max_size` is reached, or the file system is full. The table is intact.
+  // There is no room: `max_size` is reached, or the file system is full. The table is intact.
   TAVOLA_ERR_FULL = -12,
-  // Bytes of the table contradict each other; nothing was changed.
+  // Bytes of the table contradict each other. Nothing was changed.
   TAVOLA_ERR_CORRUPT = -13,
-  // The file is no table.
+  // The file is not a table.
   TAVOLA_ERR_NOT_A_TABLE = -14,
-  // The table was made by another version of the format.
+  // The table has another version of the format.
   TAVOLA_ERR_VERSION = -15,
-  // The table was made on a machine of the other byte order.
+  // The table was created on a machine with the other byte order.
   TAVOLA_ERR_ENDIANNESS = -16,
   // The system refused access.
   TAVOLA_ERR_PERMISSION = -17,
-  // The table is open read-only, or lies on a read-only file system.
+  // The table is open for reading only, or is on a read-only file system.
   TAVOLA_ERR_READ_ONLY = -18,
-  // A name that cannot stand for a table.
+  // The name is invalid.
   TAVOLA_ERR_BAD_NAME = -19,
-  // An option outside its bounds.
+  // An option is invalid.
   TAVOLA_ERR_BAD_OPTION = -20,
-  // Every participant slot is taken by a living process.
+  // Living processes use all participant slots of the table.
   TAVOLA_ERR_TOO_MANY_PARTICIPANTS = -21,
-  // Key and value together exceed 2^32 - 1 bytes.
+  // Key and value together have more than 2^32 - 1 bytes.
   TAVOLA_ERR_TOO_LARGE = -22,
-  // The table has keys and values of other lengths only.
+  // The table has a fixed length for keys and for values, and this one differs.
   TAVOLA_ERR_LENGTHS = -23,
-  // A table of fixed lengths that was made without uids.
+  // The table has fixed lengths and was created without uids.
   TAVOLA_ERR_NO_UIDS = -24,
-  // Nothing of that name stands beside the table.
+  // There is no pool, queue or log of that name in the file.
   TAVOLA_ERR_NO_OBJECT = -25,
-  // Something of that name stands beside the table already.
+  // A pool, queue or log of that name exists in the file already.
   TAVOLA_ERR_OBJECT_EXISTS = -26,
-  // An element was pushed by who does not hold it.
+  // The caller does not hold the element.
   TAVOLA_ERR_NOT_HELD = -27,
-  // The value is no decimal number below 2^64.
+  // The value is not a decimal number of the expected range.
   TAVOLA_ERR_NOT_A_COUNTER = -28,
-  // A write in a signal handler that had interrupted a write of the same thread.
+  // A signal handler tried to write, and had interrupted a write of the same thread.
   TAVOLA_ERR_REENTRANT = -29,
-  // Any other failure of the system; see `tavola_last_os_error`.
+  // The system reported another error; see `tavola_last_os_error`.
   TAVOLA_ERR_IO = -30,
   // The log has a drain already.
   TAVOLA_ERR_ALREADY_DRAINED = -31,
-  // Lines of a log could not be written out; they are still the log's.
+  // Lines of a log could not be written out; they stay in the log.
   TAVOLA_ERR_SINK = -32,
   // The value of a key could not be computed, now or a moment ago.
   TAVOLA_ERR_COMPUTE = -33,
-  // A lock was not to be had within the time of `tavola_set_lock_timeout`; nothing was done.
+  // A lock was not free within the time of `tavola_set_lock_timeout`. Nothing was done.
   TAVOLA_ERR_BUSY = -34,
 };
 #ifndef __cplusplus
@@ -430,10 +441,24 @@ typedef struct tavola_lease_options {
 // as they are until the end of `tavola_get_or_compute`.
 typedef int32_t (*tavola_compute_fn)(void *user, struct tavola_bytes *value);
 
-
 // Opens a table, making it when it is not there. A name stands for a file in the directory of
 // tables (see `tavola_names_directory`), anything with a `/` in it is a path. `options` may be
 // NULL.
+//
+// # Examples
+// ```c
+// tavola_table *sessions = NULL;
+// tavola_options options = TAVOLA_INIT(tavola_options);
+// options.max_size = 64 << 20;
+// if (tavola_open("sessions", &options, &sessions) != TAVOLA_OK) {
+//   fprintf(stderr, "%s (errno %d)\n", tavola_last_error(), tavola_last_os_error());
+//   return;
+// }
+// printf("%s, library %s\n", tavola_path(sessions), tavola_version());
+// tavola_set(sessions, TAVOLA_STR("token"), TAVOLA_STR("17"));
+// tavola_close(sessions);
+// tavola_names_remove("sessions");
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_NOT_A_TABLE`, `TAVOLA_ERR_VERSION`, `TAVOLA_ERR_ENDIANNESS` when the file is not
@@ -468,6 +493,27 @@ void tavola_close(struct tavola_table *table);
 // Reads the value of a key. What a caller's buffer held behind the value, or where there is none,
 // stays, but for bytes that are 0 because another value stood there meanwhile.
 //
+// # Examples
+// ```c
+// char bytes[64];
+// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+//
+// switch (tavola_get(table, TAVOLA_STR("user"), &value)) {
+//   case TAVOLA_OK:
+//     printf("%.*s\n", (int)value.len, bytes);
+//     break;
+//   case TAVOLA_NOT_FOUND:
+//     puts("there is no such key");
+//     break;
+//   case TAVOLA_ERR_TOO_SMALL:
+//     printf("the value has %zu bytes\n", value.len);
+//     break;
+//   default:
+//     fputs(tavola_last_error(), stderr);
+// }
+// ```
+//
 // # Errors
 // `TAVOLA_NOT_FOUND`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
 // needs. `TAVOLA_ERR_CORRUPT`: the bytes on the way to it contradict each other.
@@ -485,6 +531,14 @@ tavola_status tavola_get(const struct tavola_table *table,
                          struct tavola_buffer *value);
 
 // Whether the key is there: `TAVOLA_OK` or `TAVOLA_NOT_FOUND`.
+//
+// # Examples
+// ```c
+// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+// if (tavola_contains(table, TAVOLA_STR("user")) == TAVOLA_OK) {
+//   puts("here");
+// }
+// ```
 //
 // # Errors
 // As `tavola_get`.
@@ -528,6 +582,22 @@ tavola_status tavola_get_range(const struct tavola_table *table,
 
 // Reads many keys: calls `each` once for each, in order.
 //
+// # Examples
+// ```c
+// static void found(void *user, size_t index, const void *value, size_t len) {
+//   (void)user;
+//   if (value != NULL) {
+//     printf("key %zu: %.*s\n", index, (int)len, (const char *)value);
+//   }
+// }
+//
+// const tavola_pair pairs[] = {{{"a", 1}, {"one", 3}}, {{"b", 1}, {"two", 3}}};
+// const tavola_bytes keys[] = {{"a", 1}, {"b", 1}, {"c", 1}};
+// tavola_set_many(table, pairs, 2);
+// tavola_prefetch(table, keys, 3);
+// tavola_get_many(table, keys, 3, found, NULL);
+// ```
+//
 // # Errors
 // As `tavola_get`; the keys before the one that failed were told. A key that is NULL and has a
 // length: none was.
@@ -542,6 +612,13 @@ tavola_status tavola_get_many(const struct tavola_table *table,
 
 // Sets a key, whether or not it is there. It lives as long as the table was made to let it, and
 // its flags are 0, whatever it had.
+//
+// # Examples
+// ```c
+// const double price = 9.5;
+// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+// tavola_set(table, TAVOLA_STR("price"), &price, sizeof price);
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_FULL`, `TAVOLA_ERR_TOO_LARGE`, `TAVOLA_ERR_LENGTHS`, `TAVOLA_ERR_READ_ONLY`,
@@ -561,6 +638,16 @@ tavola_status tavola_set(const struct tavola_table *table,
 
 // As `tavola_set`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
 //
+// # Examples
+// ```c
+// tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+// attributes.ttl_ms = 30 * 60 * 1000;
+// attributes.flags = 7;
+// tavola_set_with(table, TAVOLA_STR("session"), TAVOLA_STR("alice"), &attributes);
+// tavola_add_with(table, TAVOLA_STR("lock"), TAVOLA_STR("me"), &attributes);
+// tavola_replace_with(table, TAVOLA_STR("session"), TAVOLA_STR("bob"), &attributes);
+// ```
+//
 // # Errors
 // As `tavola_set`. `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
 // `TAVOLA_ERR_BAD_OPTION`: a time or flags in a table of fixed lengths, whose items have no room
@@ -579,6 +666,16 @@ tavola_status tavola_set_with(const struct tavola_table *table,
                               const struct tavola_attributes *attributes);
 
 // Sets a key only if it is missing.
+//
+// # Examples
+// ```c
+// if (tavola_add(table, TAVOLA_STR("leader"), TAVOLA_STR("me")) == TAVOLA_EXISTS) {
+//   puts("another process was faster");
+// }
+// if (tavola_replace(table, TAVOLA_STR("state"), TAVOLA_STR("done")) == TAVOLA_NOT_FOUND) {
+//   puts("there is no such key");
+// }
+// ```
 //
 // # Errors
 // `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set`.
@@ -614,6 +711,13 @@ tavola_status tavola_append_with(const struct tavola_table *table,
 
 // Removes a key.
 //
+// # Examples
+// ```c
+// if (tavola_remove(table, TAVOLA_STR("user")) == TAVOLA_NOT_FOUND) {
+//   puts("there was no such key");
+// }
+// ```
+//
 // # Errors
 // `TAVOLA_NOT_FOUND`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.
 //
@@ -634,6 +738,19 @@ tavola_status tavola_set_many(const struct tavola_table *table,
                               size_t count);
 
 // Removes a key and gives the value it had.
+//
+// # Examples
+// ```c
+// char bytes[64];
+// tavola_buffer old = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_set(table, TAVOLA_STR("job"), TAVOLA_STR("first"));
+// if (tavola_swap(table, TAVOLA_STR("job"), TAVOLA_STR("second"), &old) == TAVOLA_OK) {
+//   printf("it was %.*s\n", (int)old.len, bytes);
+// }
+// if (tavola_take(table, TAVOLA_STR("job"), &old) == TAVOLA_OK) {
+//   printf("this process removed %.*s\n", (int)old.len, bytes);
+// }
+// ```
 //
 // # Errors
 // `TAVOLA_NOT_FOUND`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
@@ -663,6 +780,22 @@ tavola_status tavola_swap(const struct tavola_table *table,
 
 // Changes a value atomically: `change` gets the old value and gives the new one. The key keeps its
 // attributes.
+//
+// # Examples
+// ```c
+// static int32_t grow(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+//   static const char first[] = "x";
+//   (void)user;
+//   if (old != NULL && old_len >= 3) {
+//     return TAVOLA_CHANGE_REMOVE;
+//   }
+//   now->data = first;
+//   now->len = 1;
+//   return TAVOLA_CHANGE_SET;
+// }
+//
+// tavola_update(table, TAVOLA_STR("key"), grow, NULL);
+// ```
 //
 // # Errors
 // `TAVOLA_NOT_FOUND`: the key is not there now. Else as `tavola_set`.
@@ -758,6 +891,22 @@ tavola_status tavola_store(const struct tavola_table *table,
 // NULL. Past 2^64 - 1 it begins at 0 again. A counter reads as decimal text, and decimal text can
 // be counted on.
 //
+// # Examples
+// ```c
+// const uint64_t hundred = 100;
+// uint64_t now = 0;
+// tavola_attributes minute = TAVOLA_INIT(tavola_attributes);
+// minute.ttl_ms = 60 * 1000;
+//
+// tavola_incr(table, TAVOLA_STR("hits"), 1, &now);
+// tavola_decr(table, TAVOLA_STR("hits"), 1, &now);
+// tavola_incr_from(table, TAVOLA_STR("tickets"), 1, &hundred, &now);
+// tavola_decr_from(table, TAVOLA_STR("tickets"), 1, NULL, &now);
+// tavola_incr_with(table, TAVOLA_STR("requests"), 1, &hundred, &minute, &now);
+// tavola_decr_with(table, TAVOLA_STR("requests"), 1, NULL, &minute, &now);
+// printf("%llu requests\n", (unsigned long long)now);
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_NOT_A_COUNTER`; else as `tavola_set`.
 //
@@ -808,6 +957,21 @@ tavola_status tavola_add_number(const struct tavola_table *table,
 
 // Tells how many milliseconds a key will still live, at least 1, or `TAVOLA_TTL_NEVER`.
 //
+// # Examples
+// ```c
+// char bytes[64];
+// int64_t left_ms = 0;
+// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_attributes hour = TAVOLA_INIT(tavola_attributes);
+// hour.ttl_ms = 60 * 60 * 1000;
+//
+// tavola_set(table, TAVOLA_STR("session"), TAVOLA_STR("alice"));
+// tavola_touch(table, TAVOLA_STR("session"), &hour);
+// tavola_ttl(table, TAVOLA_STR("session"), &left_ms);
+// tavola_get_and_touch(table, TAVOLA_STR("session"), &hour, &value, NULL, NULL);
+// tavola_persist(table, TAVOLA_STR("session"));
+// ```
+//
 // # Errors
 // As `tavola_contains`.
 //
@@ -847,6 +1011,26 @@ tavola_status tavola_persist(const struct tavola_table *table, const void *key, 
 // invalidated while the value is made, the key is missing from the beginning. So it is if a cache
 // evicted the tag meanwhile, which it does when no key was set or read with it for a while: do not
 // keep them for long.
+//
+// # Examples
+// ```c
+// static void print(void *user, const void *name, size_t len) {
+//   (void)user;
+//   printf("%.*s\n", (int)len, (const char *)name);
+// }
+//
+// const tavola_bytes names[] = {{"home", 4}, {"user:7", 6}};
+// tavola_tags tags = TAVOLA_INIT(tavola_tags);
+// tavola_fetch_tags(table, names, 2, &tags);
+// /* Now load the source data, and compute the value. */
+// tavola_set_tagged(table, TAVOLA_STR("page"), TAVOLA_STR("<p>hello</p>"), NULL, &tags);
+// tavola_tags_of(table, TAVOLA_STR("page"), print, NULL);
+// tavola_invalidate_tag(table, TAVOLA_STR("user:7"));
+// if (tavola_add_tagged(table, TAVOLA_STR("page"), TAVOLA_STR("<p>old</p>"), NULL, &tags) ==
+//     TAVOLA_OK) {
+//   puts("stored, but missing at once: one of its tags was invalidated");
+// }
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS`, a name of more than 4096 bytes, a table
@@ -897,6 +1081,25 @@ tavola_status tavola_invalidate_tag(const struct tavola_table *table,
 //
 // A value that cannot be stored, as the table is full, or that is not stored, as it took longer
 // than the lease, is returned all the same.
+//
+// # Examples
+// ```c
+// static int32_t render(void *user, tavola_bytes *value) {
+//   (void)user;
+//   value->data = "<p>hello</p>";
+//   value->len = 12;
+//   return 0;
+// }
+//
+// char bytes[256];
+// const tavola_bytes names[] = {{"home", 4}};
+// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+// options.fresh_ms = 60 * 1000;
+// options.stale_ms = 10 * 60 * 1000;
+// tavola_get_or_compute(table, TAVOLA_STR("page"), &options, render, NULL, &value);
+// tavola_get_or_compute_tagged(table, TAVOLA_STR("home"), &options, names, 1, render, NULL, &value);
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_COMPUTE`: it could not be computed, by the caller just now or by another a moment
@@ -1022,20 +1225,19 @@ tavola_status tavola_clear(const struct tavola_table *table);
 // make files.
 tavola_status tavola_names_remove(const char *name);
 
-// What the last error of this thread was: a sentence that says what to do, or "" when there was
-// none. An answer above 0 is no error and leaves it. Stays until the next error of this thread, or
-// its end.
+// Returns the message of the last error of this thread, a sentence that says what to do, or "" if
+// there was no error. Statuses above 0 are not errors and do not change it. The text stays valid
+// until the next error of this thread or until the thread ends.
 const char *tavola_last_error(void);
 
-// The `errno` of the system that led to the last error of this thread; 0 when there was none.
+// Returns the `errno` that caused the last error of this thread, or 0 if there was none.
 int tavola_last_os_error(void);
 
-// The name of a status, as "TAVOLA_ERR_FULL"; "?" for a number that is none.
+// Returns the name of a status, such as "TAVOLA_ERR_FULL", or "?" for an unknown number.
 const char *tavola_status_name(int32_t status);
 
-// The version of the library, as "0.1.0"; that of the header is `TAVOLA_VERSION`.
+// Returns the version of the library, such as "0.1.0". `TAVOLA_VERSION` is that of the header.
 const char *tavola_version(void);
-
 
 // ----------------------------------------------------------------------------------------------
 // The rest, for when you need more.
@@ -1118,6 +1320,28 @@ typedef struct tavola_leased {
 } tavola_leased;
 
 // Tells the directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
+//
+// # Examples
+// ```c
+// static void print(void *user, const char *path, size_t len) {
+//   (void)user;
+//   printf("%.*s\n", (int)len, path);
+// }
+//
+// char bytes[4096];
+// tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_names_directory(&text);
+// printf("tables are in %.*s\n", (int)text.len, bytes);
+// tavola_names_list(print, NULL);
+// tavola_names_path_of("sessions", &text);
+// if (tavola_names_warning("sessions", &text) == TAVOLA_OK) {
+//   printf("warning: %.*s\n", (int)text.len, bytes);
+// }
+// if (tavola_names_remove("sessions") == TAVOLA_ERR_NO_TABLE) {
+//   puts("there is no such table");
+// }
+// tavola_names_remove_any_owner("sessions");
+// ```
 tavola_status tavola_names_directory(struct tavola_buffer *path);
 
 // Tells the file that a name stands for. A name with a `/` in it is a path already.
@@ -1151,6 +1375,26 @@ tavola_status tavola_names_remove_any_owner(const char *name);
 
 // Makes a table.
 //
+// # Examples
+// ```c
+// tavola_table *made = NULL, *opened = NULL, *reader = NULL;
+// tavola_status status = tavola_create("prices", NULL, &made);
+// if (status == TAVOLA_ERR_TABLE_EXISTS) {
+//   puts("another process has created it");
+// } else if (status != TAVOLA_OK) {
+//   fprintf(stderr, "%s: %s\n", tavola_status_name(status), tavola_last_error());
+// }
+// tavola_open_existing("prices", NULL, &opened);
+// tavola_open_read_only("prices", NULL, &reader);
+// if (tavola_is_read_only(reader)) {
+//   puts("this handle cannot write");
+// }
+// tavola_close(reader);
+// tavola_close(opened);
+// tavola_close(made);
+// tavola_names_remove("prices");
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_TABLE_EXISTS`; else as `tavola_open`.
 //
@@ -1162,6 +1406,16 @@ tavola_status tavola_create(const char *name,
 
 // Makes a table in this process's own memory: no file, no other process, gone when closed. For
 // tests; all of `max_size` is taken at once.
+//
+// # Examples
+// ```c
+// tavola_table *mine = NULL;
+// tavola_options options = TAVOLA_INIT(tavola_options);
+// options.max_size = 1 << 20;
+// tavola_open_private(&options, &mine);
+// tavola_set(mine, TAVOLA_STR("key"), TAVOLA_STR("value"));
+// tavola_close(mine);
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_BAD_OPTION`.
@@ -1176,6 +1430,18 @@ tavola_status tavola_open_private(const struct tavola_options *options,
 // A handle that writes looks for itself, once a second at most, and gives a notice
 // (`tavola_on_notice`); it does not move over by itself.
 //
+// # Examples
+// ```c
+// tavola_table *live = NULL;
+// int moved = 0;
+// tavola_open("live", NULL, &live);
+// if (tavola_refresh(&live, &moved) == TAVOLA_OK && moved) {
+//   puts("the file was replaced, and the handle leads to the new one");
+// }
+// tavola_close(live);
+// tavola_names_remove("live");
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_NO_TABLE` when there is no table of that name any more; else as
 // `tavola_open_existing`. The handle stays as it is then.
@@ -1185,6 +1451,15 @@ tavola_status tavola_refresh(struct tavola_table **table, int *moved);
 // which is open has lost its name, for example. A notice is one sentence or two, without an end of
 // line. `each` is called by the thread that found it out, in the middle of a call, but while no
 // lock is held. NULL: notices go nowhere. `user` is handed to `each` as it is, by any thread.
+//
+// # Examples
+// ```c
+// static void notice(void *user, const char *text, size_t len) {
+//   fprintf((FILE *)user, "tavola: %.*s\n", (int)len, text);
+// }
+//
+// tavola_on_notice(notice, stderr);
+// ```
 void tavola_on_notice(tavola_each_text each, void *user);
 
 // The path of the table's file, lent until the table is closed.
@@ -1200,6 +1475,20 @@ bool tavola_is_read_only(const struct tavola_table *table);
 // shorter one is copied. So is any value of a table that is open for reading only, of a process
 // that cannot become a participant, and where six views and reads of large values are under way
 // through this handle.
+//
+// # Examples
+// ```c
+// tavola_view *view = NULL;
+// tavola_bytes piece;
+// tavola_set(table, TAVOLA_STR("page"), TAVOLA_STR("<p>hello</p>"));
+// if (tavola_get_view(table, TAVOLA_STR("page"), &view) == TAVOLA_OK) {
+//   printf("%zu bytes\n", tavola_view_len(view));
+//   for (size_t i = 0; tavola_view_piece(view, i, &piece) == TAVOLA_OK; i++) {
+//     fwrite(piece.data, 1, piece.len, stdout);
+//   }
+//   tavola_view_close(view);
+// }
+// ```
 //
 // # Errors
 // As `tavola_get`, but for `TAVOLA_ERR_TOO_SMALL`.
@@ -1254,6 +1543,14 @@ tavola_status tavola_replace_with(const struct tavola_table *table,
 
 // Adds bytes after the value. The key keeps its attributes.
 //
+// # Examples
+// ```c
+// size_t len = 0;
+// tavola_append_with(table, TAVOLA_STR("list"), TAVOLA_STR("b,"), NULL, &len);
+// tavola_append(table, TAVOLA_STR("list"), TAVOLA_STR("c,"));
+// tavola_prepend(table, TAVOLA_STR("list"), TAVOLA_STR("a,"));
+// ```
+//
 // # Errors
 // As `tavola_replace`.
 tavola_status tavola_append(const struct tavola_table *table,
@@ -1274,6 +1571,20 @@ tavola_status tavola_prepend(const struct tavola_table *table,
 
 // Returns the token of every key that has this value, for a value that was not read by
 // `tavola_get_with_token`.
+//
+// # Examples
+// ```c
+// uint64_t token = 0;
+// tavola_set(table, TAVOLA_STR("state"), TAVOLA_STR("idle"));
+// tavola_token_of(table, TAVOLA_STR("idle"), &token);
+//
+// tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+// attributes.ttl_ms = 1000;
+// tavola_compare_and_swap_with(table, TAVOLA_STR("state"), token, TAVOLA_STR("busy"), &attributes);
+// if (tavola_compare_and_remove(table, TAVOLA_STR("state"), token) == TAVOLA_CHANGED) {
+//   puts("it is busy now");
+// }
+// ```
 //
 // # Errors
 // `TAVOLA_ERR_BAD_OPTION`: the table was made with `versions`, so the token does not follow from
@@ -1312,6 +1623,22 @@ tavola_status tavola_compare_and_remove(const struct tavola_table *table,
 
 // As `tavola_update`, of the key with this uid: `old` is never NULL. Its uid stays.
 //
+// # Examples
+// ```c
+// static int32_t reset(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+//   (void)user;
+//   (void)old;
+//   (void)old_len;
+//   now->data = "0";
+//   now->len = 1;
+//   return TAVOLA_CHANGE_SET;
+// }
+//
+// tavola_hint hint = 0;
+// tavola_set_uid(table, TAVOLA_STR("counter"), TAVOLA_STR("5"), &hint);
+// tavola_update_by_uid(table, hint, reset, NULL);
+// ```
+//
 // # Errors
 // `TAVOLA_NOT_FOUND`: there is none now, as there was none, and `change` was not called, or as
 // `change` removed it. Else as `tavola_set`.
@@ -1327,6 +1654,22 @@ tavola_status tavola_update_by_uid(const struct tavola_table *table,
 // Gives again what the last `tavola_take` or `tavola_swap` of this thread that came to
 // `TAVOLA_ERR_STOPPED` took from the table, and its callback did not take. It is kept until it is
 // given, or the next is refused, or the thread ends.
+//
+// # Examples
+// ```c
+// static void *room(void *user, size_t len) {
+//   return *(void **)user = malloc(len);
+// }
+//
+// void *bytes = NULL;
+// tavola_buffer value = TAVOLA_BUFFER_ALLOC(room, &bytes);
+// tavola_set(table, TAVOLA_STR("job"), TAVOLA_STR("first"));
+// if (tavola_take(table, TAVOLA_STR("job"), &value) == TAVOLA_ERR_STOPPED) {
+//   puts("no memory for the value; try once more");
+//   tavola_last_taken(&value);
+// }
+// free(bytes);
+// ```
 //
 // # Errors
 // `TAVOLA_NOT_FOUND`: there is none, or it was given. `TAVOLA_ERR_TOO_SMALL`,
@@ -1399,6 +1742,18 @@ tavola_status tavola_add_number_with(const struct tavola_table *table,
 // Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`; each may
 // be NULL, and what is NULL costs nothing: without value and token, no value is copied.
 //
+// # Examples
+// ```c
+// char bytes[64];
+// uint64_t token = 0;
+// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+// if (tavola_get_entry(table, TAVOLA_STR("user"), &value, &has, &token) == TAVOLA_OK) {
+//   printf("%.*s, flags %u\n", (int)value.len, bytes, has.flags);
+// }
+// ```
+//
 // # Errors
 // As `tavola_get`.
 //
@@ -1432,6 +1787,22 @@ tavola_status tavola_get_and_touch(const struct tavola_table *table,
                                    uint64_t *token);
 
 // Tells the uid of a key, which gets one if it has none.
+//
+// # Examples
+// ```c
+// char bytes[64];
+// tavola_hint hint = 0;
+// tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+// tavola_set_uid(table, TAVOLA_STR("user:alice"), TAVOLA_STR("1"), &hint);
+// tavola_uid_of(table, TAVOLA_STR("user:alice"), &hint);
+//
+// tavola_get_by_uid(table, hint, &text);
+// tavola_get_entry_by_uid(table, hint, &text, &has, NULL);
+// tavola_set_by_uid(table, hint, TAVOLA_STR("2"));
+// tavola_key_of_uid(table, hint, &text);
+// tavola_remove_by_uid(table, hint);
+// ```
 //
 // # Errors
 // `TAVOLA_NOT_FOUND`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
@@ -1518,6 +1889,18 @@ tavola_status tavola_key_of_uid(const struct tavola_table *table,
 // Does the same as `tavola_iter_next`, and returns the attributes of the key. `value` and
 // `attributes` may be NULL.
 //
+// # Examples
+// ```c
+// tavola_iter *iter = NULL;
+// tavola_bytes key, value;
+// tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+// tavola_iter_open(table, &iter);
+// while (tavola_iter_next_with_attributes(iter, &key, &value, &has) == TAVOLA_OK) {
+//   printf("%.*s has flags %u\n", (int)key.len, (const char *)key.data, has.flags);
+// }
+// tavola_iter_close(iter);
+// ```
+//
 // # Errors
 // As `tavola_iter_next`.
 tavola_status tavola_iter_next_with_attributes(struct tavola_iter *iter,
@@ -1535,10 +1918,38 @@ tavola_status tavola_capacity(const struct tavola_table *table, uint64_t *bytes)
 // capacity is applied step by step, by the writes that follow, and by `tavola_maintain`, which
 // does all that is left.
 //
+// # Examples
+// ```c
+// tavola_table *cache = NULL;
+// uint64_t bytes = 0;
+// tavola_options options = TAVOLA_INIT(tavola_options);
+// options.max_size = 16 << 20;
+// options.capacity = 8 << 20;
+// tavola_open_private(&options, &cache);
+// tavola_set_capacity(cache, 4 << 20);
+// tavola_capacity(cache, &bytes);
+// tavola_close(cache);
+// ```
+//
 // # Errors
 // `TAVOLA_ERR_BAD_OPTION` when the table is no cache, or cannot have so many;
 // `TAVOLA_ERR_READ_ONLY`.
 tavola_status tavola_set_capacity(const struct tavola_table *table, uint64_t bytes);
+
+// Sets a key with attributes and tags if it does not exist; see `tavola_set_tagged`.
+//
+// # Errors
+// `TAVOLA_EXISTS`: the key exists, and stays as it is. Otherwise as `tavola_set_tagged`.
+//
+// # Crash
+// As `tavola_set`.
+tavola_status tavola_add_tagged(const struct tavola_table *table,
+                                const void *key,
+                                size_t key_len,
+                                const void *value,
+                                size_t value_len,
+                                const struct tavola_attributes *attributes,
+                                const struct tavola_tags *tags);
 
 // Tells the names of the tags that a key has, as it was at one moment. `TAVOLA_NOT_FOUND`: there
 // is no such key.
@@ -1552,6 +1963,27 @@ tavola_status tavola_tags_of(const struct tavola_table *table,
                              void *user);
 
 // As `tavola_get_many`, with what each key has beside its value.
+//
+// # Examples
+// ```c
+// static void found(void *user, size_t index, const void *value, size_t len,
+//                   const tavola_attributes *has) {
+//   (void)user;
+//   (void)len;
+//   if (value != NULL) {
+//     printf("key %zu has flags %u\n", index, has->flags);
+//   }
+// }
+//
+// tavola_attributes minute = TAVOLA_INIT(tavola_attributes);
+// minute.ttl_ms = 60 * 1000;
+// const tavola_pair pairs[] = {{{"a", 1}, {"one", 3}}, {{"b", 1}, {"two", 3}}};
+// const tavola_entry entries[] = {{{"c", 1}, {"three", 5}, &minute}, {{"d", 1}, {"four", 4}, NULL}};
+// const tavola_bytes keys[] = {{"a", 1}, {"b", 1}, {"c", 1}};
+// tavola_set_many_with(table, pairs, 2, &minute);
+// tavola_set_many_entries(table, entries, 2);
+// tavola_get_many_entries(table, keys, 3, found, NULL);
+// ```
 //
 // # Errors
 // As `tavola_get_many`.
@@ -1599,6 +2031,36 @@ tavola_status tavola_prefetch(const struct tavola_table *table,
                               size_t count);
 
 // Makes an empty batch. It belongs to no table, and can be executed and cleared again and again.
+//
+// # Examples
+// ```c
+// const uint64_t first = 1;
+// size_t at = 0;
+// uint64_t number = 0;
+// tavola_bytes value;
+// tavola_batch *batch = NULL;
+// tavola_attributes minute = TAVOLA_INIT(tavola_attributes);
+// minute.ttl_ms = 60 * 1000;
+//
+// tavola_batch_open(&batch);
+// tavola_batch_set(batch, TAVOLA_STR("a"), TAVOLA_STR("one"), NULL);
+// tavola_batch_set_with(batch, TAVOLA_STR("b"), TAVOLA_STR("two"), &minute, NULL);
+// tavola_batch_add_with(batch, TAVOLA_STR("c"), TAVOLA_STR("three"), &minute, NULL);
+// tavola_batch_replace_with(batch, TAVOLA_STR("c"), TAVOLA_STR("four"), NULL, NULL);
+// tavola_batch_touch(batch, TAVOLA_STR("a"), &minute, NULL);
+// tavola_batch_remove(batch, TAVOLA_STR("b"), NULL);
+// tavola_batch_incr_with(batch, TAVOLA_STR("hits"), 1, &first, NULL, NULL);
+// tavola_batch_decr_with(batch, TAVOLA_STR("hits"), 1, &first, NULL, NULL);
+// tavola_batch_get(batch, TAVOLA_STR("a"), &at);
+// tavola_batch_execute(batch, table);
+// if (tavola_batch_result(batch, at, &value) == TAVOLA_OK) {
+//   printf("%.*s\n", (int)value.len, (const char *)value.data);
+// }
+// tavola_batch_attributes(batch, at, &minute);
+// tavola_batch_number(batch, 6, &number);
+// tavola_batch_clear(batch);
+// tavola_batch_close(batch);
+// ```
 tavola_status tavola_batch_open(struct tavola_batch **batch);
 
 // Prepares a read; `index`, unless it is NULL, gets its number for `tavola_batch_result` and
@@ -1747,6 +2209,28 @@ void tavola_batch_close(struct tavola_batch *batch);
 // long as it does not expire. `tavola_remove` ends the lease of a key, too: what is computed from
 // what was before is not stored.
 //
+// # Examples
+// ```c
+// char bytes[256];
+// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_leased leased = TAVOLA_INIT(tavola_leased);
+// tavola_lease *lease = NULL;
+// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+// options.fresh_ms = 60 * 1000;
+// tavola_get_or_lease(table, TAVOLA_STR("page"), &options, &value, &leased, &lease);
+// if (leased.outcome == TAVOLA_LEASE_WON || leased.outcome == TAVOLA_LEASE_STALE_WON) {
+//   if (!tavola_lease_is_recorded(lease)) {
+//     puts("other processes may compute the value, too");
+//   }
+//   if (tavola_lease_fill(lease, TAVOLA_STR("<p>hello</p>")) == TAVOLA_LEASE_LOST) {
+//     puts("not stored: it took too long, or the key was changed");
+//   }
+// } else if (leased.outcome == TAVOLA_LEASE_WAIT) {
+//   tavola_lease_wait(lease, 1000);
+// }
+// tavola_lease_close(lease);
+// ```
+//
 // # Errors
 // As `tavola_get`; where what was to go to `value` has no room, the lease is given up.
 // `TAVOLA_ERR_ARGUMENT`: `options` do not say how long a value is fresh. `TAVOLA_ERR_BAD_OPTION`:
@@ -1780,6 +2264,31 @@ tavola_status tavola_lease_fill(struct tavola_lease *lease, const void *value, s
 
 // As `tavola_lease_fill`, with tags, which are to be taken before the value is computed: see
 // `tavola_fetch_tags`. NULL: none.
+//
+// # Examples
+// ```c
+// char bytes[256];
+// const tavola_bytes names[] = {{"home", 4}};
+// tavola_tags tags = TAVOLA_INIT(tavola_tags);
+// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_leased leased = TAVOLA_INIT(tavola_leased);
+// tavola_lease *lease = NULL;
+// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+// options.fresh_ms = 60 * 1000;
+// tavola_fetch_tags(table, names, 1, &tags);
+// tavola_get_or_lease(table, TAVOLA_STR("page"), &options, &value, &leased, &lease);
+// if (leased.outcome == TAVOLA_LEASE_WON) {
+//   tavola_lease_fill_tagged(lease, TAVOLA_STR("<p>hello</p>"), &tags);
+// }
+// tavola_lease_close(lease);
+//
+// lease = NULL;
+// tavola_get_or_lease(table, TAVOLA_STR("other"), &options, &value, &leased, &lease);
+// if (leased.outcome == TAVOLA_LEASE_WON) {
+//   tavola_lease_fail(lease, 1000, TAVOLA_STR("the database does not answer"));
+// }
+// tavola_lease_close(lease);
+// ```
 //
 // # Errors
 // As `tavola_lease_fill`.
@@ -1853,6 +2362,13 @@ tavola_status tavola_get_or_compute_tagged(const struct tavola_table *table,
 // Waits until `count` processes, or threads, have called this with the same table and key; then
 // all return. The key is a counter of those that have come: it may be used again by as many. It
 // lives for ever, whatever the table's `ttl_ms`.
+//
+// # Examples
+// ```c
+// if (tavola_barrier_wait(table, TAVOLA_STR("start"), 1, 5000) == TAVOLA_TIMEOUT) {
+//   puts("the other processes did not come within 5 seconds");
+// }
+// ```
 //
 // # Errors
 // `TAVOLA_TIMEOUT`: they have not come within `timeout_ms`; the caller is not counted any more.

@@ -11,6 +11,28 @@ use std::path::PathBuf;
 use tavola_core::{Table, names};
 
 /// Tells the directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
+///
+/// # Examples
+/// ```c
+/// static void print(void *user, const char *path, size_t len) {
+///   (void)user;
+///   printf("%.*s\n", (int)len, path);
+/// }
+///
+/// char bytes[4096];
+/// tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_names_directory(&text);
+/// printf("tables are in %.*s\n", (int)text.len, bytes);
+/// tavola_names_list(print, NULL);
+/// tavola_names_path_of("sessions", &text);
+/// if (tavola_names_warning("sessions", &text) == TAVOLA_OK) {
+///   printf("warning: %.*s\n", (int)text.len, bytes);
+/// }
+/// if (tavola_names_remove("sessions") == TAVOLA_ERR_NO_TABLE) {
+///   puts("there is no such table");
+/// }
+/// tavola_names_remove_any_owner("sessions");
+/// ```
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_names_directory(path: *mut tavola_buffer) -> tavola_status {
     entry(|| given!(buffer path).put(names::directory().as_os_str().as_bytes()))

@@ -253,7 +253,7 @@ fn table_text(blocks: &[Block<'_>]) -> Result<String, Failure> {
     let is_later =
         |block: &&Block<'_>| !BEGIN.contains(&block.name) && !needed.contains(&block.name);
     Ok(format!(
-        "{BEGIN_HERE}\n\n{}\n{}\n{THE_REST}\n\n{}",
+        "{BEGIN_HERE}\n\n{}{}{THE_REST}\n\n{}",
         joined(blocks.iter().filter(is_needed)),
         joined(begin.into_iter()),
         joined(blocks.iter().filter(is_later)),

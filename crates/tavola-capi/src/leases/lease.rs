@@ -132,6 +132,28 @@ impl From<Leased> for Told {
 /// long as it does not expire. `tavola_remove` ends the lease of a key, too: what is computed from
 /// what was before is not stored.
 ///
+/// # Examples
+/// ```c
+/// char bytes[256];
+/// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_leased leased = TAVOLA_INIT(tavola_leased);
+/// tavola_lease *lease = NULL;
+/// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+/// options.fresh_ms = 60 * 1000;
+/// tavola_get_or_lease(table, TAVOLA_STR("page"), &options, &value, &leased, &lease);
+/// if (leased.outcome == TAVOLA_LEASE_WON || leased.outcome == TAVOLA_LEASE_STALE_WON) {
+///   if (!tavola_lease_is_recorded(lease)) {
+///     puts("other processes may compute the value, too");
+///   }
+///   if (tavola_lease_fill(lease, TAVOLA_STR("<p>hello</p>")) == TAVOLA_LEASE_LOST) {
+///     puts("not stored: it took too long, or the key was changed");
+///   }
+/// } else if (leased.outcome == TAVOLA_LEASE_WAIT) {
+///   tavola_lease_wait(lease, 1000);
+/// }
+/// tavola_lease_close(lease);
+/// ```
+///
 /// # Errors
 /// As `tavola_get`; where what was to go to `value` has no room, the lease is given up.
 /// `TAVOLA_ERR_ARGUMENT`: `options` do not say how long a value is fresh. `TAVOLA_ERR_BAD_OPTION`:
@@ -199,6 +221,31 @@ pub unsafe extern "C" fn tavola_lease_fill(
 
 /// As `tavola_lease_fill`, with tags, which are to be taken before the value is computed: see
 /// `tavola_fetch_tags`. NULL: none.
+///
+/// # Examples
+/// ```c
+/// char bytes[256];
+/// const tavola_bytes names[] = {{"home", 4}};
+/// tavola_tags tags = TAVOLA_INIT(tavola_tags);
+/// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_leased leased = TAVOLA_INIT(tavola_leased);
+/// tavola_lease *lease = NULL;
+/// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+/// options.fresh_ms = 60 * 1000;
+/// tavola_fetch_tags(table, names, 1, &tags);
+/// tavola_get_or_lease(table, TAVOLA_STR("page"), &options, &value, &leased, &lease);
+/// if (leased.outcome == TAVOLA_LEASE_WON) {
+///   tavola_lease_fill_tagged(lease, TAVOLA_STR("<p>hello</p>"), &tags);
+/// }
+/// tavola_lease_close(lease);
+///
+/// lease = NULL;
+/// tavola_get_or_lease(table, TAVOLA_STR("other"), &options, &value, &leased, &lease);
+/// if (leased.outcome == TAVOLA_LEASE_WON) {
+///   tavola_lease_fail(lease, 1000, TAVOLA_STR("the database does not answer"));
+/// }
+/// tavola_lease_close(lease);
+/// ```
 ///
 /// # Errors
 /// As `tavola_lease_fill`.

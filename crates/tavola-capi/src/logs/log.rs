@@ -149,6 +149,25 @@ unsafe fn open_in(
 /// Opens a log in a file of its own, making it when it is not there. An existing one keeps its own
 /// size, and what it does when it is full. `options` may be NULL.
 ///
+/// # Examples
+/// ```c
+/// tavola_log *log = NULL, *same = NULL, *reader = NULL;
+/// tavola_log_options options = TAVOLA_INIT(tavola_log_options);
+/// options.bytes = 1 << 20;
+/// options.overload = TAVOLA_OVERLOAD_DROP_NEWEST;
+/// if (tavola_log_create("events", &options, &log) == TAVOLA_ERR_TABLE_EXISTS) {
+///   tavola_log_open("events", &options, &log);
+/// }
+/// tavola_log_open_existing("events", &same);
+/// tavola_log_open_read_only("events", &reader);
+/// printf("%s has room for %llu bytes\n", tavola_log_path(log),
+///        (unsigned long long)tavola_log_bytes(log));
+/// tavola_log_close(reader);
+/// tavola_log_close(same);
+/// tavola_log_close(log);
+/// tavola_names_remove("events");
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no log's; else as
 /// `tavola_open` and `tavola_log_create`.
@@ -216,6 +235,23 @@ pub unsafe extern "C" fn tavola_log_open_read_only(
 /// Opens a log beside a table, in its file and within its `max_size`, making it when it is not
 /// there. There can be 16 logs and pools, and each stays as long as the table. `options` may be
 /// NULL.
+///
+/// # Examples
+/// ```c
+/// static void print(void *user, const char *name, size_t len) {
+///   (void)user;
+///   printf("%.*s\n", (int)len, name);
+/// }
+///
+/// tavola_log *log = NULL, *same = NULL, *made = NULL;
+/// tavola_log_open_in(table, "events", NULL, &log);
+/// if (tavola_log_create_in(table, "events", NULL, &made) == TAVOLA_ERR_OBJECT_EXISTS) {
+///   tavola_log_open_existing_in(table, "events", &same);
+/// }
+/// tavola_logs(table, print, NULL);
+/// tavola_log_close(same);
+/// tavola_log_close(log);
+/// ```
 ///
 /// # Errors
 /// As `tavola_log_create_in`.

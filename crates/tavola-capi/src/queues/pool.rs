@@ -127,6 +127,26 @@ unsafe fn open_in(
 /// Opens a pool in a file of its own, making it when it is not there. An existing one keeps its own
 /// elements and queues.
 ///
+/// # Examples
+/// ```c
+/// tavola_pool *pool = NULL, *same = NULL;
+/// const char *names[] = {"free", "jobs"};
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// options.queues = names;
+/// options.queue_count = 2;
+/// if (tavola_pool_create("work", &options, &pool) == TAVOLA_ERR_TABLE_EXISTS) {
+///   tavola_pool_open("work", &options, &pool);
+/// }
+/// tavola_pool_open_existing("work", &same);
+/// printf("%s: %u elements of %u bytes\n", tavola_pool_path(pool), tavola_pool_elements(pool),
+///        tavola_pool_element_bytes(pool));
+/// tavola_pool_close(same);
+/// tavola_pool_close(pool);
+/// tavola_names_remove("work");
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no pool's; else as
 /// `tavola_open` and `tavola_pool_create`.
@@ -176,6 +196,33 @@ pub unsafe extern "C" fn tavola_pool_open_existing(
 
 /// Opens a pool beside a table, in its file and within its `max_size`, making it when it is not
 /// there. There can be 16, and each stays as long as the table.
+///
+/// # Examples
+/// ```c
+/// static void print(void *user, const char *name, size_t len) {
+///   (void)user;
+///   printf("%.*s\n", (int)len, name);
+/// }
+///
+/// tavola_pool *pool = NULL, *same = NULL, *made = NULL;
+/// tavola_queue *added = NULL;
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// options.queue_room = 4;
+/// tavola_pool_open_in(table, "work", &options, &pool);
+/// if (tavola_pool_create_in(table, "work", &options, &made) == TAVOLA_ERR_OBJECT_EXISTS) {
+///   tavola_pool_open_existing_in(table, "work", &same);
+/// }
+/// tavola_pools(table, print, NULL);
+///
+/// tavola_pool_add_queue(pool, "urgent", &added);
+/// tavola_pool_queues(pool, print, NULL);
+/// printf("room for %u queues\n", tavola_pool_queue_room(pool));
+/// tavola_queue_close(added);
+/// tavola_pool_close(same);
+/// tavola_pool_close(pool);
+/// ```
 ///
 /// # Errors
 /// As `tavola_pool_create_in`.

@@ -82,6 +82,34 @@ pub unsafe extern "C" fn tavola_pool_add_queue(
 
 /// Adds an element that this process holds, and holds no more then.
 ///
+/// # Examples
+/// ```c
+/// uint32_t element = 0;
+/// tavola_pool *pool = NULL;
+/// tavola_queue *empty = NULL, *jobs = NULL;
+/// const char *names[] = {"free", "jobs"};
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// options.queues = names;
+/// options.queue_count = 2;
+/// tavola_pool_open_in(table, "work", &options, &pool);
+/// tavola_queue_open(pool, "free", &empty);
+/// tavola_queue_open(pool, "jobs", &jobs);
+///
+/// if (tavola_queue_pop(empty, &element) == TAVOLA_OK) {
+///   strcpy((char *)tavola_pool_element_ptr(pool, element), "resize image 7");
+///   tavola_queue_push(jobs, element);
+/// }
+/// if (tavola_queue_pop_wait(jobs, 1000, &element) == TAVOLA_OK) {
+///   puts((const char *)tavola_pool_element_ptr(pool, element));
+///   tavola_queue_push(empty, element);
+/// }
+/// tavola_queue_close(jobs);
+/// tavola_queue_close(empty);
+/// tavola_pool_close(pool);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first
 /// write as `tavola_set`.
@@ -201,6 +229,34 @@ unsafe fn pop_some(
 
 /// Takes as many elements as there are and `elements` has room for, at most 1024; `count` gets how
 /// many.
+///
+/// # Examples
+/// ```c
+/// uint32_t some[16];
+/// size_t count = 0;
+/// tavola_pool *pool = NULL;
+/// tavola_queue *empty = NULL, *jobs = NULL;
+/// const char *names[] = {"free", "jobs"};
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// options.queues = names;
+/// options.queue_count = 2;
+/// tavola_pool_open_in(table, "work", &options, &pool);
+/// tavola_queue_open(pool, "free", &empty);
+/// tavola_queue_open(pool, "jobs", &jobs);
+///
+/// tavola_queue_pop_many(empty, some, 16, &count);
+/// tavola_queue_push_many(jobs, some, count);
+/// tavola_queue_pop_many_wait(jobs, some, 16, 1000, &count);
+/// tavola_queue_push_many(jobs, some, count);
+/// tavola_queue_pass(jobs, empty, 8, &count);
+/// tavola_queue_pass_wait(jobs, empty, 8, 1000, &count);
+/// printf("%zu elements are free\n", tavola_queue_len(empty));
+/// tavola_queue_close(jobs);
+/// tavola_queue_close(empty);
+/// tavola_pool_close(pool);
+/// ```
 ///
 /// # Errors
 /// As `tavola_queue_pop`.

@@ -125,6 +125,18 @@ pub unsafe extern "C" fn tavola_iter_next(
 /// Does the same as `tavola_iter_next`, and returns the attributes of the key. `value` and
 /// `attributes` may be NULL.
 ///
+/// # Examples
+/// ```c
+/// tavola_iter *iter = NULL;
+/// tavola_bytes key, value;
+/// tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+/// tavola_iter_open(table, &iter);
+/// while (tavola_iter_next_with_attributes(iter, &key, &value, &has) == TAVOLA_OK) {
+///   printf("%.*s has flags %u\n", (int)key.len, (const char *)key.data, has.flags);
+/// }
+/// tavola_iter_close(iter);
+/// ```
+///
 /// # Errors
 /// As `tavola_iter_next`.
 #[unsafe(no_mangle)]

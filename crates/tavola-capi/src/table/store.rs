@@ -182,6 +182,20 @@ fn compared(outcome: CasOutcome) -> tavola_status {
 /// Returns the token of every key that has this value, for a value that was not read by
 /// `tavola_get_with_token`.
 ///
+/// # Examples
+/// ```c
+/// uint64_t token = 0;
+/// tavola_set(table, TAVOLA_STR("state"), TAVOLA_STR("idle"));
+/// tavola_token_of(table, TAVOLA_STR("idle"), &token);
+///
+/// tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+/// attributes.ttl_ms = 1000;
+/// tavola_compare_and_swap_with(table, TAVOLA_STR("state"), token, TAVOLA_STR("busy"), &attributes);
+/// if (tavola_compare_and_remove(table, TAVOLA_STR("state"), token) == TAVOLA_CHANGED) {
+///   puts("it is busy now");
+/// }
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_BAD_OPTION`: the table was made with `versions`, so the token does not follow from
 /// the value. At the first use of a table also the errors of mapping it.

@@ -2,6 +2,7 @@
 
 use super::tavola_table;
 use super::uid::tavola_hint;
+use super::write::added;
 use crate::attributes::{attributes_of, tavola_attributes};
 use crate::batch::tavola_bytes;
 use crate::entry::{OK, entry, found};
@@ -65,6 +66,26 @@ pub(crate) unsafe fn names_of<'a>(names: &[tavola_bytes]) -> Result<Vec<&'a [u8]
 /// evicted the tag meanwhile, which it does when no key was set or read with it for a while: do not
 /// keep them for long.
 ///
+/// # Examples
+/// ```c
+/// static void print(void *user, const void *name, size_t len) {
+///   (void)user;
+///   printf("%.*s\n", (int)len, (const char *)name);
+/// }
+///
+/// const tavola_bytes names[] = {{"home", 4}, {"user:7", 6}};
+/// tavola_tags tags = TAVOLA_INIT(tavola_tags);
+/// tavola_fetch_tags(table, names, 2, &tags);
+/// /* Now load the source data, and compute the value. */
+/// tavola_set_tagged(table, TAVOLA_STR("page"), TAVOLA_STR("<p>hello</p>"), NULL, &tags);
+/// tavola_tags_of(table, TAVOLA_STR("page"), print, NULL);
+/// tavola_invalidate_tag(table, TAVOLA_STR("user:7"));
+/// if (tavola_add_tagged(table, TAVOLA_STR("page"), TAVOLA_STR("<p>old</p>"), NULL, &tags) ==
+///     TAVOLA_OK) {
+///   puts("stored, but missing at once: one of its tags was invalidated");
+/// }
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS`, a name of more than 4096 bytes, a table
 /// of fixed lengths. Where a tag is made: as `tavola_set`.
@@ -122,6 +143,33 @@ pub unsafe extern "C" fn tavola_set_tagged(
         let (attributes, tags) = unsafe { (attributes_of(attributes)?, tags_of(tags)?) };
         table.inner.set_tagged(key, value, attributes, &tags)?;
         OK
+    })
+}
+
+/// Sets a key with attributes and tags if it does not exist; see `tavola_set_tagged`.
+///
+/// # Errors
+/// `TAVOLA_EXISTS`: the key exists, and stays as it is. Otherwise as `tavola_set_tagged`.
+///
+/// # Crash
+/// As `tavola_set`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_add_tagged(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+    tags: *const tavola_tags,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let value = given!(bytes value, value_len);
+        // SAFETY: the caller's promise.
+        let (attributes, tags) = unsafe { (attributes_of(attributes)?, tags_of(tags)?) };
+        let is_new = table.inner.add_tagged(key, value, attributes, &tags)?;
+        added(is_new)
     })
 }
 

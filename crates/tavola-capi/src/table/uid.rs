@@ -17,6 +17,22 @@ pub type tavola_hint = u64;
 
 /// Tells the uid of a key, which gets one if it has none.
 ///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// tavola_hint hint = 0;
+/// tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+/// tavola_set_uid(table, TAVOLA_STR("user:alice"), TAVOLA_STR("1"), &hint);
+/// tavola_uid_of(table, TAVOLA_STR("user:alice"), &hint);
+///
+/// tavola_get_by_uid(table, hint, &text);
+/// tavola_get_entry_by_uid(table, hint, &text, &has, NULL);
+/// tavola_set_by_uid(table, hint, TAVOLA_STR("2"));
+/// tavola_key_of_uid(table, hint, &text);
+/// tavola_remove_by_uid(table, hint);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_NOT_FOUND`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
 /// as `tavola_set_uid`.

@@ -92,6 +92,22 @@ unsafe fn ask(
 /// Changes a value atomically: `change` gets the old value and gives the new one. The key keeps its
 /// attributes.
 ///
+/// # Examples
+/// ```c
+/// static int32_t grow(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+///   static const char first[] = "x";
+///   (void)user;
+///   if (old != NULL && old_len >= 3) {
+///     return TAVOLA_CHANGE_REMOVE;
+///   }
+///   now->data = first;
+///   now->len = 1;
+///   return TAVOLA_CHANGE_SET;
+/// }
+///
+/// tavola_update(table, TAVOLA_STR("key"), grow, NULL);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_NOT_FOUND`: the key is not there now. Else as `tavola_set`.
 ///
@@ -119,6 +135,22 @@ pub unsafe extern "C" fn tavola_update(
 }
 
 /// As `tavola_update`, of the key with this uid: `old` is never NULL. Its uid stays.
+///
+/// # Examples
+/// ```c
+/// static int32_t reset(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+///   (void)user;
+///   (void)old;
+///   (void)old_len;
+///   now->data = "0";
+///   now->len = 1;
+///   return TAVOLA_CHANGE_SET;
+/// }
+///
+/// tavola_hint hint = 0;
+/// tavola_set_uid(table, TAVOLA_STR("counter"), TAVOLA_STR("5"), &hint);
+/// tavola_update_by_uid(table, hint, reset, NULL);
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_NOT_FOUND`: there is none now, as there was none, and `change` was not called, or as
@@ -148,6 +180,19 @@ pub unsafe extern "C" fn tavola_update_by_uid(
 }
 
 /// Removes a key and gives the value it had.
+///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// tavola_buffer old = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_set(table, TAVOLA_STR("job"), TAVOLA_STR("first"));
+/// if (tavola_swap(table, TAVOLA_STR("job"), TAVOLA_STR("second"), &old) == TAVOLA_OK) {
+///   printf("it was %.*s\n", (int)old.len, bytes);
+/// }
+/// if (tavola_take(table, TAVOLA_STR("job"), &old) == TAVOLA_OK) {
+///   printf("this process removed %.*s\n", (int)old.len, bytes);
+/// }
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_NOT_FOUND`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
@@ -221,6 +266,22 @@ fn keep(value: Vec<u8>) {
 /// Gives again what the last `tavola_take` or `tavola_swap` of this thread that came to
 /// `TAVOLA_ERR_STOPPED` took from the table, and its callback did not take. It is kept until it is
 /// given, or the next is refused, or the thread ends.
+///
+/// # Examples
+/// ```c
+/// static void *room(void *user, size_t len) {
+///   return *(void **)user = malloc(len);
+/// }
+///
+/// void *bytes = NULL;
+/// tavola_buffer value = TAVOLA_BUFFER_ALLOC(room, &bytes);
+/// tavola_set(table, TAVOLA_STR("job"), TAVOLA_STR("first"));
+/// if (tavola_take(table, TAVOLA_STR("job"), &value) == TAVOLA_ERR_STOPPED) {
+///   puts("no memory for the value; try once more");
+///   tavola_last_taken(&value);
+/// }
+/// free(bytes);
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_NOT_FOUND`: there is none, or it was given. `TAVOLA_ERR_TOO_SMALL`,

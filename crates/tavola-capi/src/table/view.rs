@@ -24,6 +24,20 @@ pub struct tavola_view {
 /// that cannot become a participant, and where six views and reads of large values are under way
 /// through this handle.
 ///
+/// # Examples
+/// ```c
+/// tavola_view *view = NULL;
+/// tavola_bytes piece;
+/// tavola_set(table, TAVOLA_STR("page"), TAVOLA_STR("<p>hello</p>"));
+/// if (tavola_get_view(table, TAVOLA_STR("page"), &view) == TAVOLA_OK) {
+///   printf("%zu bytes\n", tavola_view_len(view));
+///   for (size_t i = 0; tavola_view_piece(view, i, &piece) == TAVOLA_OK; i++) {
+///     fwrite(piece.data, 1, piece.len, stdout);
+///   }
+///   tavola_view_close(view);
+/// }
+/// ```
+///
 /// # Errors
 /// As `tavola_get`, but for `TAVOLA_ERR_TOO_SMALL`.
 ///

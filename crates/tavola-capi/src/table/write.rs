@@ -55,7 +55,7 @@ fn if_there(
 }
 
 /// The answer to whether a key was added.
-fn added(is_new: bool) -> Answer {
+pub(super) fn added(is_new: bool) -> Answer {
     Ok(match is_new {
         true => tavola_status::TAVOLA_OK,
         false => tavola_status::TAVOLA_EXISTS,
@@ -64,6 +64,13 @@ fn added(is_new: bool) -> Answer {
 
 /// Sets a key, whether or not it is there. It lives as long as the table was made to let it, and
 /// its flags are 0, whatever it had.
+///
+/// # Examples
+/// ```c
+/// const double price = 9.5;
+/// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+/// tavola_set(table, TAVOLA_STR("price"), &price, sizeof price);
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_TOO_LARGE`, `TAVOLA_ERR_LENGTHS`, `TAVOLA_ERR_READ_ONLY`,
@@ -92,6 +99,16 @@ pub unsafe extern "C" fn tavola_set(
 }
 
 /// Sets a key only if it is missing.
+///
+/// # Examples
+/// ```c
+/// if (tavola_add(table, TAVOLA_STR("leader"), TAVOLA_STR("me")) == TAVOLA_EXISTS) {
+///   puts("another process was faster");
+/// }
+/// if (tavola_replace(table, TAVOLA_STR("state"), TAVOLA_STR("done")) == TAVOLA_NOT_FOUND) {
+///   puts("there is no such key");
+/// }
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set`.
@@ -126,6 +143,16 @@ pub unsafe extern "C" fn tavola_replace(
 }
 
 /// As `tavola_set`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+///
+/// # Examples
+/// ```c
+/// tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+/// attributes.ttl_ms = 30 * 60 * 1000;
+/// attributes.flags = 7;
+/// tavola_set_with(table, TAVOLA_STR("session"), TAVOLA_STR("alice"), &attributes);
+/// tavola_add_with(table, TAVOLA_STR("lock"), TAVOLA_STR("me"), &attributes);
+/// tavola_replace_with(table, TAVOLA_STR("session"), TAVOLA_STR("bob"), &attributes);
+/// ```
 ///
 /// # Errors
 /// As `tavola_set`. `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
@@ -204,6 +231,14 @@ pub unsafe extern "C" fn tavola_replace_with(
 
 /// Adds bytes after the value. The key keeps its attributes.
 ///
+/// # Examples
+/// ```c
+/// size_t len = 0;
+/// tavola_append_with(table, TAVOLA_STR("list"), TAVOLA_STR("b,"), NULL, &len);
+/// tavola_append(table, TAVOLA_STR("list"), TAVOLA_STR("c,"));
+/// tavola_prepend(table, TAVOLA_STR("list"), TAVOLA_STR("a,"));
+/// ```
+///
 /// # Errors
 /// As `tavola_replace`.
 #[unsafe(no_mangle)]
@@ -262,6 +297,13 @@ pub unsafe extern "C" fn tavola_prepend(
 }
 
 /// Removes a key.
+///
+/// # Examples
+/// ```c
+/// if (tavola_remove(table, TAVOLA_STR("user")) == TAVOLA_NOT_FOUND) {
+///   puts("there was no such key");
+/// }
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_NOT_FOUND`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.

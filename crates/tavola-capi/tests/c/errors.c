@@ -70,7 +70,7 @@ static void nulls(tavola_table *table) {
   CHECK_IS(TAVOLA_ERR_NULL, tavola_batch_open(NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_pool_open("x", NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_queue_push(NULL, 1));
-  CHECK_IS(TAVOLA_ERR_NULL, tavola_watch_clear(NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_queue_watch_clear(NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_names_remove(NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_names_list(NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_classes(table, NULL, NULL));
@@ -81,8 +81,8 @@ static void nulls(tavola_table *table) {
   CHECK_IS(TAVOLA_ERR_NULL, tavola_pools(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_pool_open("x", &pool_options, &pool));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_set(table, "k", SIZE_MAX, "v", 1));
-  CHECK(tavola_path(NULL) == NULL && tavola_watch_fd(NULL) == -1);
-  CHECK(tavola_queue_len(NULL) == 0 && tavola_pool_element(NULL, 0) == NULL);
+  CHECK(tavola_path(NULL) == NULL && tavola_queue_watch_fd(NULL) == -1);
+  CHECK(tavola_queue_len(NULL) == 0 && tavola_pool_element_ptr(NULL, 0) == NULL);
   CHECK_IS(TAVOLA_NOT_FOUND, tavola_incr_from(table, "k", 1, 1, NULL, &number));
   CHECK(number == 7 && out == NULL);
   tavola_close(NULL);
@@ -90,7 +90,7 @@ static void nulls(tavola_table *table) {
   tavola_batch_close(NULL);
   tavola_pool_close(NULL);
   tavola_queue_close(NULL);
-  tavola_watch_close(NULL);
+  tavola_queue_watch_close(NULL);
 }
 
 static void *no_room(void *user, size_t len) {

@@ -27,7 +27,7 @@ static void child(tavola_table *table, tavola_pool *pool, int number) {
     CHECK_IS(TAVOLA_OK, tavola_set(table, key, sizeof key, &i, sizeof i));
     CHECK_IS(TAVOLA_OK, tavola_incr(table, number == 0 ? "victim" : "all", number == 0 ? 6 : 3, 1, NULL));
     CHECK_IS(TAVOLA_OK, tavola_queue_pop_wait(free_ones, 60000, &element));
-    *(uint64_t *)tavola_pool_element(pool, element) += 1;
+    *(uint64_t *)tavola_pool_element_ptr(pool, element) += 1;
     CHECK_IS(TAVOLA_OK, tavola_queue_push(free_ones, element));
   }
   CHECK_IS(TAVOLA_OK, tavola_queue_push(free_ones, held));

@@ -31,11 +31,11 @@ static void one_by_one(tavola_pool *pool, tavola_queue *free_ones, tavola_queue 
   CHECK(popped == 7);
   CHECK_IS(TAVOLA_OK, tavola_queue_pop(free_ones, &element));
   CHECK_IS(TAVOLA_OK, tavola_pool_write(pool, element, 2, "resize 17.jpg", 13));
-  CHECK(memcmp((char *)tavola_pool_element(pool, element) + 2, "resize", 6) == 0);
+  CHECK(memcmp((char *)tavola_pool_element_ptr(pool, element) + 2, "resize", 6) == 0);
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_pool_write(pool, element, 8, bytes, 13));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_pool_read(pool, element, UINT32_MAX, bytes, 1));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_pool_read(pool, 100, 0, bytes, 1));
-  CHECK(tavola_pool_element(pool, 100) == NULL);
+  CHECK(tavola_pool_element_ptr(pool, 100) == NULL);
   CHECK_IS(TAVOLA_OK, tavola_queue_push(todo, element));
   CHECK_IS(TAVOLA_ERR_NOT_HELD, tavola_queue_push(todo, element));
   CHECK_IS(TAVOLA_ERR_NOT_HELD, tavola_pool_read(pool, element, 0, bytes, 1));
@@ -63,18 +63,18 @@ static void many(tavola_queue *free_ones, tavola_queue *todo) {
 }
 
 static void watched(tavola_queue *free_ones, tavola_queue *todo) {
-  tavola_watch *watch = NULL;
+  tavola_queue_watch *watch = NULL;
   struct pollfd polled = {0, POLLIN, 0};
   uint32_t element = 0;
-  CHECK_IS(TAVOLA_OK, tavola_watch_open(todo, &watch));
-  polled.fd = tavola_watch_fd(watch);
+  CHECK_IS(TAVOLA_OK, tavola_queue_watch_open(todo, &watch));
+  polled.fd = tavola_queue_watch_fd(watch);
   CHECK(poll(&polled, 1, 1) == 0);
   CHECK_IS(TAVOLA_OK, tavola_queue_pass(free_ones, todo, 1, NULL));
   CHECK(poll(&polled, 1, 30000) == 1);
-  CHECK_IS(TAVOLA_OK, tavola_watch_clear(watch));
+  CHECK_IS(TAVOLA_OK, tavola_queue_watch_clear(watch));
   CHECK_IS(TAVOLA_OK, tavola_queue_pop(todo, &element));
   CHECK_IS(TAVOLA_OK, tavola_queue_push(free_ones, element));
-  tavola_watch_close(watch);
+  tavola_queue_watch_close(watch);
 }
 
 static void count_element(void *user, uint32_t element) {
