@@ -33,11 +33,11 @@ static void worker(tavola_pool *pool) {
   tavola_queue *todo = queue(pool, "todo"), *done = queue(pool, "done");
   for (bool goes_on = true; goes_on;) {
     uint32_t element = 0;
-    must(tavola_pop_wait(todo, UINT64_MAX, &element), "todo");
-    struct job *job = tavola_pool_element(pool, element);
+    must(tavola_queue_pop_wait(todo, UINT64_MAX, &element), "todo");
+    struct job *job = tavola_pool_element_ptr(pool, element);
     job->answer = job->number * job->number;
     goes_on = job->number >= 0;
-    must(tavola_push(done, element), "done");
+    must(tavola_queue_push(done, element), "done");
   }
   tavola_queue_close(todo);
   tavola_queue_close(done);
@@ -48,12 +48,12 @@ static long collect(tavola_pool *pool, tavola_queue *done, tavola_queue *free_on
   uint32_t elements[PLACES];
   size_t count = 0;
   long sum = 0;
-  must(tavola_pop_many_wait(done, elements, PLACES, UINT64_MAX, &count), "done");
+  must(tavola_queue_pop_many_wait(done, elements, PLACES, UINT64_MAX, &count), "done");
   for (size_t i = 0; i < count; i++) {
-    const struct job *job = tavola_pool_element(pool, elements[i]);
+    const struct job *job = tavola_pool_element_ptr(pool, elements[i]);
     sum += job->answer;
   }
-  must(tavola_push_many(free_ones, elements, count), "free");
+  must(tavola_queue_push_many(free_ones, elements, count), "free");
   return sum;
 }
 
@@ -65,13 +65,13 @@ static long hand_out(tavola_pool *pool) {
   for (int number = 0; number <= JOBS; number++) {
     uint32_t element = 0;
     tavola_status status;
-    while ((status = tavola_pop(free_ones, &element)) == TAVOLA_EMPTY) {
+    while ((status = tavola_queue_pop(free_ones, &element)) == TAVOLA_EMPTY) {
       sum += collect(pool, done, free_ones);
     }
     must(status, "free");
-    struct job *job = tavola_pool_element(pool, element);
+    struct job *job = tavola_pool_element_ptr(pool, element);
     job->number = number < JOBS ? number : -1;
-    must(tavola_push(todo, element), "todo");
+    must(tavola_queue_push(todo, element), "todo");
   }
   while (tavola_queue_len(free_ones) < PLACES) {
     sum += collect(pool, done, free_ones);

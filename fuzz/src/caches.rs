@@ -174,7 +174,7 @@ impl Player<'_> {
                 // It would wait for ourselves.
                 self.kept.clear();
                 let options = LeaseOptions::new(HOUR).lease(Duration::from_millis(5));
-                let compute = || Ok::<_, Error>(value.clone());
+                let compute = || Ok(value.clone());
                 let computed = self.table.get_or_compute(&bytes(key), options, compute);
                 tolerate_leases(computed.map(drop), self.lengths);
             }

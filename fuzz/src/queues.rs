@@ -73,7 +73,7 @@ fn damaged(source: &mut Unstructured) -> Image {
 fn repair(table: &Table, player: &Player) {
     let open = || {
         let names = template().pools.map(|pool| pool.name);
-        names.map(|name| tolerate(table.queue_pool(name)))
+        names.map(|name| tolerate(table.pool(name)))
     };
     let before = open();
     table.repair().expect("a repair");

@@ -27,7 +27,7 @@ pub(crate) enum Failure {
     /// What cbindgen said.
     Header(String),
     StaleHeader {
-        path: &'static str,
+        path: String,
         line: usize,
     },
 }

@@ -1,5 +1,8 @@
-//! Man pages of the C interface, section 3: one a function, and one a macro that has arguments,
-//! made from its comment in the headers, and one for what stands at the header's top.
+//! Man pages of the C interface, section 3: one page for each function and for each macro with
+//! arguments, made from its comment in the headers, and one for the comment at the top of
+//! `tavola.h`.
+//!
+//! Each page has an example: its own, or the first one in the headers that calls the function.
 
 use crate::failure::Failure;
 use crate::header;
@@ -7,19 +10,26 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// The part of the header that is not made from the crate.
-const FORMATTED: &str = "crates/tavola-capi/include/tavola_log.h";
+/// The header that is not made from the crate.
+const FORMATTED: &str = "crates/tavola-capi/include/tavola_log_printf.h";
+
+/// The title of the section of a comment that has an example.
+const SECTION: &str = "# Examples";
 
 /// Writes the pages into a directory, which is made when it is not there.
 pub(crate) fn write(root: &Path, directory: &Path) -> Result<String, Failure> {
-    let (_, header) = header::read(root)?;
+    let headers = header::read(root)?;
     let formatted = root.join(FORMATTED);
     let more = std::fs::read_to_string(&formatted).map_err(|source| Failure::File {
         path: formatted,
         source,
     })?;
-    let mut pages = pages(&header);
-    pages.extend(more.split("\n\n").flat_map(described));
+    let texts = headers.iter().map(|header| header.text.as_str());
+    let pages = pages(texts.chain([more.as_str()]));
+    if let Some(page) = pages.iter().find(|page| page.example.is_none()) {
+        let why = format!("no example calls {}", page.name);
+        return Err(Failure::Header(why));
+    }
     let failed = |source| Failure::File {
         path: directory.to_path_buf(),
         source,
@@ -68,23 +78,47 @@ struct Page {
     name: String,
     synopsis: String,
     text: String,
+    /// Code of C.
+    example: Option<String>,
 }
 
-fn pages(header: &str) -> Vec<Page> {
-    let (top, rest) = header.split_once("*/").unwrap_or(("", header));
+/// The pages of headers, the first of which begins with what holds for all functions.
+fn pages<'a>(mut headers: impl Iterator<Item = &'a str>) -> Vec<Page> {
+    let (top, rest) = headers
+        .next()
+        .and_then(|header| header.split_once("*/"))
+        .unwrap_or_default();
     let plain = |line: &str| {
         let line = line.trim_start_matches("/*");
-        line.strip_prefix(" *").unwrap_or(line).trim().to_owned()
+        let line = line.strip_prefix(" *").unwrap_or(line);
+        line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()
     };
     let text: Vec<String> = top.lines().map(plain).collect();
-    let first = Page {
-        name: "tavola".to_owned(),
-        synopsis: "#include <tavola.h>\n\ncc $(pkg-config --cflags --libs tavola)".to_owned(),
-        text: text.join("\n").trim().to_owned(),
-    };
-    std::iter::once(first)
-        .chain(rest.split("\n\n").flat_map(described))
-        .collect()
+    let synopsis = "#include <tavola.h>\n\ncc $(pkg-config --cflags --libs tavola)";
+    let first = Page::new("tavola", synopsis, text.join("\n").trim());
+    let blocks = std::iter::once(rest).chain(headers);
+    let mut pages: Vec<Page> = std::iter::once(first)
+        .chain(blocks.flat_map(|header| header.split("\n\n").flat_map(described)))
+        .collect();
+    lend_examples(&mut pages);
+    pages
+}
+
+/// Gives each page without an example the first one that calls its function.
+fn lend_examples(pages: &mut [Page]) {
+    let own: Vec<String> = pages
+        .iter()
+        .filter_map(|page| page.example.clone())
+        .collect();
+    for page in pages.iter_mut().filter(|page| page.example.is_none()) {
+        let call = format!("{}(", page.name);
+        let calls = |example: &&String| {
+            let mut places = example.match_indices(&call);
+            places
+                .any(|(at, _)| !example[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+        };
+        page.example = own.iter().find(calls).cloned();
+    }
 }
 
 /// The macros or the function that a comment describes; none for other parts of the header.
@@ -95,18 +129,20 @@ fn described(block: &str) -> Vec<Page> {
     if comment.is_empty() {
         return Vec::new();
     }
-    let text = comment.iter().map(|line| line.trim_start_matches("//"));
-    let text: Vec<&str> = text.map(str::trim).collect();
+    let plain = |line: &&'_ str| -> String {
+        let line = line.trim_start_matches("//");
+        line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()
+    };
+    let text: Vec<String> = comment.iter().map(plain).collect();
     let mut calls: Vec<(&str, &str)> = declared.iter().filter_map(|line| macro_of(line)).collect();
     calls.dedup();
     let declared = declared.join("\n");
     if calls.is_empty() {
         calls.extend(function(&declared));
     }
-    let page = |(name, call): (&str, &str)| Page {
-        name: name.to_owned(),
-        synopsis: format!("#include <tavola.h>\n\n{call}"),
-        text: text.join("\n"),
+    let page = |(name, call): (&str, &str)| {
+        let synopsis = format!("#include <tavola.h>\n\n{call}");
+        Page::new(name, &synopsis, &text.join("\n"))
     };
     calls.into_iter().map(page).collect()
 }
@@ -129,6 +165,30 @@ fn macro_of(line: &str) -> Option<(&str, &str)> {
 }
 
 impl Page {
+    /// A page whose text may have a section with an example.
+    fn new(name: &str, synopsis: &str, text: &str) -> Self {
+        let (text, example) = match text.split_once(SECTION) {
+            None => (text.to_owned(), None),
+            Some((before, section)) => {
+                let (section, after) = match section.split_once("\n# ") {
+                    Some((section, after)) => (section, format!("# {after}")),
+                    None => (section, String::new()),
+                };
+                let code = section.split("```c\n").nth(1);
+                let code = code.and_then(|code| code.split("\n```").next());
+                let before = before.trim_end();
+                let text = format!("{before}\n\n{after}").trim().to_owned();
+                (text, code.map(str::to_owned))
+            }
+        };
+        Self {
+            name: name.to_owned(),
+            synopsis: synopsis.to_owned(),
+            text,
+            example,
+        }
+    }
+
     fn roff(&self) -> String {
         let first = sentence(&self.text);
         let mut out = format!(
@@ -158,6 +218,9 @@ impl Page {
                 let _ = writeln!(out, "{begin}{}", escaped(line));
             }
         }
+        if let Some(example) = &self.example {
+            let _ = writeln!(out, ".SH EXAMPLES\n.nf\n{}\n.fi", code(example));
+        }
         if self.name != "tavola" {
             out.push_str(".SH SEE ALSO\n.BR tavola (3)\n");
         }
@@ -174,6 +237,18 @@ fn sentence(text: &str) -> String {
         .min()
         .unwrap_or(paragraph.len());
     paragraph[..end].trim_end_matches('.').replace('\n', " ")
+}
+
+/// Code for roff.
+fn code(text: &str) -> String {
+    let line = |line: &str| {
+        let line = line.replace('\\', "\\e").replace('-', "\\-");
+        match line.starts_with(['.', '\'']) {
+            true => format!("\\&{line}"),
+            false => line,
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Text for roff: no line begins with a control character, words in backticks are bold.
@@ -204,13 +279,18 @@ mod tests {
 
     const HEADER: &str = "/*\n * Tavola for C: tables.\n *\n * # Errors\n * Numbers.\n */\n\n\
         #include <stddef.h>\n\n// A table.\ntypedef struct tavola_table tavola_table;\n\n\
-        // Reads `key`. It may be missing.\n//\n// # Errors\n// None.\n\
+        // Reads `key`. It may be missing.\n//\n// # Examples\n// ```c\n// if (ready)\n\
+        //   tavola_get(table, -1);\n// ```\n//\n// # Errors\n// None.\n\
         tavola_status tavola_get(const tavola_table *table,\n                         int key);\n\n\
         // A name.\nconst char *tavola_name(void);\n";
 
+    fn all() -> Vec<Page> {
+        pages([HEADER].into_iter())
+    }
+
     #[test]
     fn functions_have_pages_and_types_have_none() {
-        let names: Vec<String> = pages(HEADER).into_iter().map(|page| page.name).collect();
+        let names: Vec<String> = all().into_iter().map(|page| page.name).collect();
         assert_eq!(names, ["tavola", "tavola_get", "tavola_name"]);
     }
 
@@ -232,12 +312,8 @@ mod tests {
     fn a_page_without_a_function_goes_and_what_is_no_page_stays() {
         let directory = std::env::temp_dir().join(format!("tavola-man-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
-        let pages = pages(HEADER);
-        let gone = Page {
-            name: "tavola_gone".to_owned(),
-            synopsis: String::new(),
-            text: "Is no more.".to_owned(),
-        };
+        let pages = all();
+        let gone = Page::new("tavola_gone", "", "Is no more.");
         let put = |name: &str, text: &str| std::fs::write(directory.join(name), text).unwrap();
         put("tavola_gone.3", &gone.roff());
         put("tavola_get.3", &pages[1].roff());
@@ -255,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_page_has_its_sections() {
-        let page = pages(HEADER)[1].roff();
+        let page = all()[1].roff();
         assert!(
             page.contains(".SH NAME\ntavola_get \\- Reads \\fBkey\\fR\n"),
             "{page}"
@@ -263,6 +339,23 @@ mod tests {
         assert!(page.contains("*table,\n"), "{page}");
         let described = ".SH DESCRIPTION\nReads \\fBkey\\fR. It may be missing.\n.SH ERRORS\n";
         assert!(page.contains(described), "{page}");
-        assert!(pages(HEADER)[0].roff().contains("\\- Tavola for C\n"));
+        let example = ".SH EXAMPLES\n.nf\nif (ready)\n  tavola_get(table, \\-1);\n.fi\n.SH SEE";
+        assert!(page.contains(example), "{page}");
+        assert!(all()[0].roff().contains("\\- Tavola for C\n"));
+    }
+
+    #[test]
+    fn a_page_without_an_example_has_the_first_that_calls_its_function() {
+        let more = "// Puts.\nvoid tavola_put(void);\n\n// Gets it.\nvoid tavola_ge(void);\n\n\
+            // Both.\n//\n// # Examples\n// ```c\n// tavola_put();\n// ```\n\
+            void tavola_both(void);";
+        let pages = pages([HEADER, more].into_iter());
+        let has = |name: &str| {
+            let page = pages.iter().find(|page| page.name == name).unwrap();
+            page.example.as_deref()
+        };
+        assert_eq!(has("tavola_put"), Some("tavola_put();"));
+        assert_eq!(has("tavola_both"), Some("tavola_put();"));
+        assert_eq!(has("tavola_ge"), None);
     }
 }

@@ -130,7 +130,7 @@ fn tags_of(table: &Table, index: u64, count: usize) -> Result<Tags> {
             of_group(n)
         }
     });
-    Ok(table.tags(&names.collect::<Vec<_>>())?)
+    Ok(table.fetch_tags(&names.collect::<Vec<_>>())?)
 }
 
 fn right(is_right: bool, what: &str) -> Result<()> {

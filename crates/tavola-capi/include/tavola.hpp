@@ -69,10 +69,10 @@ class table {
     return get_to(key, out.data(), out.size());
   }
 #endif
-  // Lent where it stands; see tavola_view_begin.
+  // Lent where it stands; see tavola_get_view.
   std::optional<value_view> get_view(view key) const {
     tavola_view* lent = nullptr;
-    if (!detail::done(tavola_view_begin(get(), key.data(), key.size(), &lent))) return std::nullopt;
+    if (!detail::done(tavola_get_view(get(), key.data(), key.size(), &lent))) return std::nullopt;
     return value_view(lent);
   }
   bool contains(view key) const {
@@ -121,7 +121,7 @@ class table {
     detail::check(tavola_token_of(get(), value.data(), value.size(), &token));
     return token;
   }
-  // TAVOLA_OK, TAVOLA_CHANGED or TAVOLA_MISSING.
+  // TAVOLA_OK, TAVOLA_CHANGED or TAVOLA_NOT_FOUND.
   tavola_status compare_and_swap(view key, std::uint64_t token, view value) {
     return detail::check(tavola_compare_and_swap(get(), key.data(), key.size(), token,
                                                  value.data(), value.size()));
@@ -287,14 +287,14 @@ class table {
 
   // Tags of these names as they are now, made where they are not there yet: to be taken before what a
   // value is made of is read.
-  tags tags_of(const std::vector<view>& names) {
+  tags fetch_tags(const std::vector<view>& names) {
     const auto given = detail::all_bytes(names);
     tags found = TAVOLA_INIT(tavola_tags);
-    detail::check(tavola_tags_of(get(), given.data(), given.size(), &found));
+    detail::check(tavola_fetch_tags(get(), given.data(), given.size(), &found));
     return found;
   }
   // The key is missing as soon as one of its tags is invalidated.
-  void set_tagged(view key, view value, const tags& has, const attributes& with = {}) {
+  void set_tagged(view key, view value, const attributes& with, const tags& has) {
     const auto given = detail::to(with);
     detail::check(tavola_set_tagged(get(), key.data(), key.size(), value.data(), value.size(), &given,
                                     &has));
@@ -304,8 +304,8 @@ class table {
     return detail::done(tavola_invalidate_tag(get(), name.data(), name.size()));
   }
   // The names of the tags that a key has; none: it is missing.
-  std::optional<std::vector<std::string>> key_tags(view key) const {
-    return detail::names(tavola_key_tags, get(), key.data(), key.size());
+  std::optional<std::vector<std::string>> tags_of(view key) const {
+    return detail::names(tavola_tags_of, get(), key.data(), key.size());
   }
 
   std::optional<hint> uid_of(view key) {
@@ -352,9 +352,9 @@ class table {
     return key.take_if_done(tavola_key_of_uid(get(), uid, key.buffer()));
   }
 
-  tavola::walk walk() const { return tavola::walk(get()); }
-  tavola::walk_with_attributes walk_with_attributes() const {
-    return tavola::walk_with_attributes(get());
+  tavola::iter iter() const { return tavola::iter(get()); }
+  tavola::iter_with_attributes iter_with_attributes() const {
+    return tavola::iter_with_attributes(get());
   }
   std::uint64_t len() const {
     std::uint64_t keys = 0;
@@ -383,7 +383,7 @@ class table {
   latency_quantiles latency_quantile(double part) const {
     return detail::quantiles(get(), part);
   }
-  std::vector<shard> shards() const { return detail::list<shard>(tavola_shards, get()); }
+  std::vector<shard> shard_stats() const { return detail::list<shard>(tavola_shard_stats, get()); }
   std::vector<holder> lock_holders() const { return detail::list<holder>(tavola_lock_holders, get()); }
   // How long each lock is waited for while its holder lives; without a value as long as it takes.
   void set_lock_timeout(std::optional<std::chrono::milliseconds> limit) {
@@ -425,8 +425,8 @@ class table {
   std::vector<std::string> pools() const { return detail::texts(tavola_pools, get()); }
   std::vector<std::string> logs() const { return detail::texts(tavola_logs, get()); }
   // Whether all came in time.
-  bool race_start(view key, std::uint32_t count, std::chrono::milliseconds timeout = for_ever) {
-    return detail::done(tavola_race_start(get(), key.data(), key.size(), count,
+  bool barrier_wait(view key, std::uint32_t count, std::chrono::milliseconds timeout = for_ever) {
+    return detail::done(tavola_barrier_wait(get(), key.data(), key.size(), count,
                                           detail::milliseconds(timeout)));
   }
 
@@ -486,9 +486,9 @@ class table {
 
 // What the last `take` or `swap` of this thread removed that could not be handed over, as there was
 // no memory: once.
-inline std::optional<std::string> untaken() {
+inline std::optional<std::string> last_taken() {
   detail::text value;
-  return value.take_if_done(tavola_untaken(value.buffer()));
+  return value.take_if_done(tavola_last_taken(value.buffer()));
 }
 
 }  // namespace tavola

@@ -101,7 +101,7 @@ class text {
   }
   std::string bytes_;
   bool failed_ = false;
-  tavola_buffer buffer_ = TAVOLA_ALLOC(room, this);
+  tavola_buffer buffer_ = TAVOLA_BUFFER_ALLOC(room, this);
 };
 
 // A function that is called by the library: what it throws waits until the call is over.
@@ -160,12 +160,12 @@ struct changing {
   explicit changing(function& change) : guard(change) {}
   static std::int32_t ask(void* user, const void* old, std::size_t len, tavola_bytes* now) {
     auto& self = *static_cast<changing*>(user);
-    std::int32_t becomes = TAVOLA_KEEP;
+    std::int32_t becomes = TAVOLA_CHANGE_KEEP;
     self.guard.run([&](function& change) {
       std::optional<std::string_view> had;
       if (old != nullptr) had.emplace(static_cast<const char*>(old), len);
       self.given = change(had);
-      becomes = self.given ? TAVOLA_STORE : TAVOLA_REMOVE;
+      becomes = self.given ? TAVOLA_CHANGE_SET : TAVOLA_CHANGE_REMOVE;
       if (self.given) *now = bytes(*self.given);
     });
     return becomes;

@@ -51,7 +51,7 @@ class value_view {
   }
 
  private:
-  detail::handle<tavola_view, tavola_view_end> handle_;
+  detail::handle<tavola_view, tavola_view_close> handle_;
 };
 
 namespace detail {
@@ -100,12 +100,12 @@ struct full_entry {
   tavola::attributes attributes;
 };
 
-// A walk: `for (auto [key, value] : table.walk())`, or with attributes
-// `for (auto [key, value, attributes] : table.walk_with_attributes())`. It keeps its table open.
+// A walk: `for (auto [key, value] : table.iter())`, or with attributes
+// `for (auto [key, value, attributes] : table.iter_with_attributes())`. It keeps its table open.
 template <typename Entry>
-class walk_of {
+class iter_of {
  public:
-  explicit walk_of(const tavola_table* table) {
+  explicit iter_of(const tavola_table* table) {
     tavola_iter* iter = nullptr;
     detail::check(tavola_iter_open(table, &iter));
     iter_.reset(iter);
@@ -131,11 +131,11 @@ class walk_of {
     using pointer = const Entry*;
     using reference = const Entry&;
     iterator() = default;
-    explicit iterator(walk_of* from) : walk_(from), at_(from->next()) {}
+    explicit iterator(iter_of* from) : from_(from), at_(from->next()) {}
     reference operator*() const { return *at_; }
     pointer operator->() const { return &*at_; }
     iterator& operator++() {
-      at_ = walk_->next();
+      at_ = from_->next();
       return *this;
     }
     void operator++(int) { ++*this; }
@@ -145,7 +145,7 @@ class walk_of {
     friend bool operator!=(const iterator& a, const iterator& b) noexcept { return !(a == b); }
 
    private:
-    walk_of* walk_ = nullptr;
+    iter_of* from_ = nullptr;
     std::optional<Entry> at_;
   };
   iterator begin() { return iterator(this); }
@@ -155,8 +155,8 @@ class walk_of {
   detail::handle<tavola_iter, tavola_iter_close> iter_;
 };
 
-using walk = walk_of<entry>;
-using walk_with_attributes = walk_of<full_entry>;
+using iter = iter_of<entry>;
+using iter_with_attributes = iter_of<full_entry>;
 
 // A process that is attached for writing.
 struct participant {

@@ -128,8 +128,8 @@ class pending {
 
 // What there is of a key, and who is to compute it.
 struct leased {
-  // TAVOLA_HIT, TAVOLA_STALE, TAVOLA_STALE_WON, TAVOLA_WON, TAVOLA_WAIT or TAVOLA_FAILED.
-  tavola_outcome outcome;
+  // TAVOLA_LEASE_HIT, TAVOLA_LEASE_STALE, TAVOLA_LEASE_STALE_WON, TAVOLA_LEASE_WON, TAVOLA_LEASE_WAIT or TAVOLA_LEASE_FAILED.
+  tavola_lease_outcome outcome;
   // The value, or what was told of a failure.
   std::string value;
   // For who is to compute it.
@@ -151,7 +151,7 @@ leased ask_for_lease(Get call) {
   auto bytes = value.take(call(value.buffer(), &told, &handle));
   leased found{told.outcome, std::move(bytes), std::nullopt, std::nullopt,
                std::chrono::milliseconds(told.left_ms)};
-  if (told.outcome == TAVOLA_WAIT) {
+  if (told.outcome == TAVOLA_LEASE_WAIT) {
     found.pending.emplace(handle);
   } else if (handle != nullptr) {
     found.lease.emplace(handle);

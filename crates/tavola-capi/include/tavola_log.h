@@ -1,96 +1,516 @@
-// Lines of a log that are formatted as by printf; a part of tavola.h, which includes it. C11 and
-// C++17.
+// Logs in shared memory.
+// A part of tavola.h, which says what holds for all functions.
 //
 // MIT OR Apache-2.0, at your choice.
+//
+// Made by `cargo xtask header` from crates/tavola-capi; change it there.
 
 #ifndef TAVOLA_LOG_H
 #define TAVOLA_LOG_H
 
-#include <tavola.h>
+#include <tavola_table.h>
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-// Lets the compiler look at a format and its arguments.
-#if defined(__GNUC__)
-#define TAVOLA_PRINTF(format, first) __attribute__((__format__(__printf__, format, first)))
+// How much a line matters.
+enum tavola_level
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Something failed.
+  TAVOLA_LEVEL_ERROR = 1,
+  // Something may fail.
+  TAVOLA_LEVEL_WARN = 2,
+  // What a user wants to know.
+  TAVOLA_LEVEL_INFO = 3,
+  // What who looks for a fault wants to know.
+  TAVOLA_LEVEL_DEBUG = 4,
+  // Everything.
+  TAVOLA_LEVEL_TRACE = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_level tavola_level;
 #else
-#define TAVOLA_PRINTF(format, first)
-#endif
+typedef int32_t tavola_level;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
-// Formats a line as `printf`, and writes it as `tavola_log_line`, whatever `tavola_log_set_level`
-// says. It allocates memory for lines of 1 KiB and more only, and without memory for such a line it
-// writes what fits. What cannot be formatted is written as its bare format. The macros
-// `TAVOLA_LOG_ERROR(log, ...)`, `WARN`, `INFO`, `DEBUG` and `TRACE` call it where
-// `tavola_log_is_on`.
+// What happens when a line finds no room: every piece of the log that is in no living thread's
+// hand is full of lines that no drain has written out, be it that the drain is too slow or that
+// there is none.
+enum tavola_overload
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The oldest lines are overwritten, a piece at a time, and counted.
+  TAVOLA_OVERLOAD_DROP_OLDEST = 0,
+  // The new line is not written, but counted: the log keeps the oldest.
+  TAVOLA_OVERLOAD_DROP_NEWEST = 1,
+  // The writer waits for the drain, as long as it lives. Without one it is as with
+  // `TAVOLA_OVERLOAD_DROP_NEWEST`.
+  TAVOLA_OVERLOAD_BLOCK = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_overload tavola_overload;
+#else
+typedef int32_t tavola_overload;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Lines that all processes write, in shared memory. One drain writes them out in the order of
+// their times; as long as there is none, each is also shown on the standard error of its writer,
+// and stays for the next drain as long as there is room. Whatever became of their writers, lines
+// can be read until they are overwritten.
+typedef struct tavola_log tavola_log;
+
+// The one who writes a log's lines out; for one thread at a time. It keeps the log open.
+typedef struct tavola_log_drain tavola_log_drain;
+
+// Reads a log's lines without taking them from anybody, those that were drained, too; for one
+// thread at a time. It keeps the log open.
+typedef struct tavola_log_reader tavola_log_reader;
+
+// What a log is made with; what is 0 has a default. Begin with
+// `tavola_log_options options = TAVOLA_INIT(tavola_log_options);`.
+typedef struct tavola_log_options {
+  // `sizeof(tavola_log_options)`.
+  size_t size;
+  // Room for lines, 64 KiB to 16 GiB, in whole pieces of 16 KiB; 4 MiB when 0. A line takes 24
+  // bytes and its text, in whole words of 8 bytes. Each thread that writes has one piece in
+  // hand, which no other thread writes on, so there should be several times as many of them as
+  // threads. At the end of a full piece up to 1 KiB may stay empty.
+  uint64_t bytes;
+  // One of `tavola_overload`.
+  int32_t overload;
+  // The mode of the file of a log that has one of its own; 0600 when 0.
+  uint32_t mode;
+  // 1: opens a file of any owner, see `tavola_options`.
+  uint32_t any_owner;
+  // 0.
+  uint32_t reserved;
+} tavola_log_options;
+
+// The state of a log. Sizes are bytes. Every line that was ever written to the log was written out
+// by a drain, or is one of the `awaiting` lines, or is counted in `dropped`.
+typedef struct tavola_log_stats {
+  // `sizeof(tavola_log_stats)`.
+  size_t size;
+  // Room for lines: all pieces together.
+  uint64_t bytes;
+  // Bytes that lines take.
+  uint64_t used_bytes;
+  // Pieces of 16 KiB.
+  uint32_t pieces;
+  // Pieces that a thread writes on, or that a dead one has left.
+  uint32_t pieces_in_hand;
+  // Lines that can be read.
+  uint64_t lines;
+  // Of these, lines that no drain has written out.
+  uint64_t awaiting;
+  // Lines that were lost since the log was made; as `tavola_log_dropped`.
+  uint64_t dropped;
+  // Whether a drain is at work, or was when it was last looked for.
+  uint32_t has_drain;
+  // What happens when the log is full: one of `tavola_overload`.
+  int32_t overload;
+} tavola_log_stats;
+
+// A line of a log, lent to a callback until it returns.
+typedef struct tavola_line {
+  // Nanoseconds since 1970-01-01 UTC, by the clock of the machine.
+  uint64_t unix_ns;
+  // The process that wrote it, by its own number.
+  uint32_t pid;
+  // The thread, by its own number.
+  uint32_t tid;
+  // One of `tavola_level`.
+  int32_t level;
+  // Bytes at the end of the text that had no room.
+  uint32_t cut;
+  // What was written: any bytes, without a NUL at the end.
+  const char *text;
+  // How many.
+  size_t len;
+  // Whether it was shown on its writer's standard error, as there was no drain.
+  bool is_shown;
+} tavola_line;
+
+// Where a drain writes lines. Begin with
+// `tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);`. Each function returns 0, or what went
+// wrong, an `errno` as a rule: then the lines come again, with the next pass.
+typedef struct tavola_log_sink {
+  // `sizeof(tavola_log_sink)`.
+  size_t size;
+  // Handed to the functions.
+  void *user;
+  // Takes a line, lent until it returns.
+  int (*line)(void *user, const struct tavola_line *line);
+  // Is told that so many lines were dropped since it was told last. May be NULL.
+  int (*dropped)(void *user, uint64_t lines);
+  // Writes out what was taken: when this returns 0, the lines are the sink's. May be NULL.
+  int (*flush)(void *user);
+} tavola_log_sink;
+
+// Is told a line.
+typedef void (*tavola_each_line)(void *user, const struct tavola_line *line);
+
+// Opens a log in a file of its own, making it when it is not there. An existing one keeps its own
+// size, and what it does when it is full. `options` may be NULL.
+//
+// # Examples
+// ```c
+// tavola_log *log = NULL, *same = NULL, *reader = NULL;
+// tavola_log_options options = TAVOLA_INIT(tavola_log_options);
+// options.bytes = 1 << 20;
+// options.overload = TAVOLA_OVERLOAD_DROP_NEWEST;
+// if (tavola_log_create("events", &options, &log) == TAVOLA_ERR_TABLE_EXISTS) {
+//   tavola_log_open("events", &options, &log);
+// }
+// tavola_log_open_existing("events", &same);
+// tavola_log_open_read_only("events", &reader);
+// printf("%s has room for %llu bytes\n", tavola_log_path(log),
+//        (unsigned long long)tavola_log_bytes(log));
+// tavola_log_close(reader);
+// tavola_log_close(same);
+// tavola_log_close(log);
+// tavola_names_remove("events");
+// ```
 //
 // # Errors
-// As `tavola_log_line`.
-static inline tavola_status tavola_log_printf(const tavola_log *log, int32_t level,
-                                              const char *format, ...) TAVOLA_PRINTF(3, 4);
+// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no log's; else as
+// `tavola_open` and `tavola_log_create`.
+tavola_status tavola_log_open(const char *name,
+                              const struct tavola_log_options *options,
+                              struct tavola_log **log);
 
-// As `tavola_log_printf`, with a list of arguments.
+// Makes a log in a file of its own, which is a table as well, without room for keys. `options` may
+// be NULL.
 //
 // # Errors
-// As `tavola_log_line`.
-static inline tavola_status tavola_log_vprintf(const tavola_log *log, int32_t level,
-                                               const char *format, va_list args)
-    TAVOLA_PRINTF(3, 0);
+// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
+// no room for it; else as `tavola_create`.
+//
+// # Crash
+// The log appears whole or not at all.
+tavola_status tavola_log_create(const char *name,
+                                const struct tavola_log_options *options,
+                                struct tavola_log **log);
 
-// Formats a line and writes it, unless `tavola_log_set_level` has set a lower level, or `log` is
-// NULL: then the arguments are not even looked at. A line that cannot be written is lost; where
-// that matters, `tavola_log_printf` says so.
-#define TAVOLA_LOG(log, level, ...)                                   \
-  do {                                                                \
-    const tavola_log *tavola_log_at_ = (log);                         \
-    if (tavola_log_is_on(tavola_log_at_, (level))) {                  \
-      (void)tavola_log_printf(tavola_log_at_, (level), __VA_ARGS__);  \
-    }                                                                 \
-  } while (0)
+// Opens a log that is there, in a file of its own.
+//
+// # Errors
+// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` when that file has none.
+tavola_status tavola_log_open_existing(const char *name, struct tavola_log **log);
 
-// As `TAVOLA_LOG`, with the level in the name: `TAVOLA_LOG_INFO(log, "cart %d is ready", 3);`
-#define TAVOLA_LOG_ERROR(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_ERROR, __VA_ARGS__)
-#define TAVOLA_LOG_WARN(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_WARN, __VA_ARGS__)
-#define TAVOLA_LOG_INFO(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_INFO, __VA_ARGS__)
-#define TAVOLA_LOG_DEBUG(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_DEBUG, __VA_ARGS__)
-#define TAVOLA_LOG_TRACE(log, ...) TAVOLA_LOG(log, TAVOLA_LEVEL_TRACE, __VA_ARGS__)
+// Opens a log that is there, in a file of its own, only to read it (`tavola_log_reader_open`).
+//
+// # Errors
+// As `tavola_log_open_existing`.
+tavola_status tavola_log_open_read_only(const char *name, struct tavola_log **log);
 
-static inline tavola_status tavola_log_vprintf(const tavola_log *log, int32_t level,
-                                               const char *format, va_list args) {
-  char text[1024];
-  char *longer = NULL;
-  va_list again;
-  va_copy(again, args);
-  const int needed = vsnprintf(text, sizeof text, format, args);
-  size_t len = needed < 0 ? 0 : (size_t)needed;
-  if (len >= sizeof text) {
-    longer = (char *)malloc(len + 1);
-    if (longer == NULL || vsnprintf(longer, len + 1, format, again) < 0) {
-      len = sizeof text - 1;
-      free(longer);
-      longer = NULL;
-    }
-  }
-  va_end(again);
-  const char *whole = longer != NULL ? longer : text;
-  if (needed < 0) {
-    whole = format;
-    len = strlen(format);
-  }
-  const tavola_status status = tavola_log_line(log, level, whole, len);
-  free(longer);
-  return status;
-}
+// Opens a log beside a table, in its file and within its `max_size`, making it when it is not
+// there. There can be 16 logs and pools, and each stays as long as the table. `options` may be
+// NULL.
+//
+// # Examples
+// ```c
+// static void print(void *user, const char *name, size_t len) {
+//   (void)user;
+//   printf("%.*s\n", (int)len, name);
+// }
+//
+// tavola_log *log = NULL, *same = NULL, *made = NULL;
+// tavola_log_open_in(table, "events", NULL, &log);
+// if (tavola_log_create_in(table, "events", NULL, &made) == TAVOLA_ERR_OBJECT_EXISTS) {
+//   tavola_log_open_existing_in(table, "events", &same);
+// }
+// tavola_logs(table, print, NULL);
+// tavola_log_close(same);
+// tavola_log_close(log);
+// ```
+//
+// # Errors
+// As `tavola_log_create_in`.
+tavola_status tavola_log_open_in(const struct tavola_table *table,
+                                 const char *name,
+                                 const struct tavola_log_options *options,
+                                 struct tavola_log **log);
 
-static inline tavola_status tavola_log_printf(const tavola_log *log, int32_t level,
-                                              const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  const tavola_status status = tavola_log_vprintf(log, level, format, args);
-  va_end(args);
-  return status;
-}
+// Makes a log beside a table. `options` may be NULL.
+//
+// # Errors
+// `TAVOLA_ERR_OBJECT_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
+// never used, or the file system no room.
+//
+// # Crash
+// The log appears whole or not at all.
+tavola_status tavola_log_create_in(const struct tavola_table *table,
+                                   const char *name,
+                                   const struct tavola_log_options *options,
+                                   struct tavola_log **log);
 
+// Opens a log that is there, beside a table; to read it, a table that is open read-only will do.
+//
+// # Errors
+// `TAVOLA_ERR_NO_OBJECT`; `TAVOLA_ERR_CORRUPT`.
+tavola_status tavola_log_open_existing_in(const struct tavola_table *table,
+                                          const char *name,
+                                          struct tavola_log **log);
+
+// Tells the names of the logs beside a table.
+//
+// # Errors
+// Those of mapping the table, where this is its first use.
+tavola_status tavola_logs(const struct tavola_table *table, tavola_each_text each, void *user);
+
+// The path of the file that the log is in, lent until the log is closed.
+const char *tavola_log_path(const struct tavola_log *log);
+
+// Bytes of all its lines together, at most.
+uint64_t tavola_log_bytes(const struct tavola_log *log);
+
+// What happens when a line finds no room: one of `tavola_overload`.
+int32_t tavola_log_overload(const struct tavola_log *log);
+
+// Lines that were lost since the log was made: overwritten before a drain wrote them out, or not
+// written for want of room, whether or not they were shown on standard error.
+uint64_t tavola_log_dropped(const struct tavola_log *log);
+
+// Whether a drain is at work, or was when it was last looked for.
+bool tavola_log_has_drain(const struct tavola_log *log);
+
+// Whether lines are shown on standard error while there is no drain, as they are when this is not
+// called. For this handle.
+//
+// A line that finds no room is shown, too; it counts as dropped all the same.
+tavola_status tavola_log_show_on_stderr(const struct tavola_log *log, bool shown);
+
+// Closes a log. NULL is none.
+void tavola_log_close(struct tavola_log *log);
+
+// Reports what the log holds, at no one moment while others write. Looks at each piece.
+tavola_status tavola_log_get_stats(const struct tavola_log *log, struct tavola_log_stats *stats);
+
+// Writes a line: any bytes, without a line's end. Beyond 16,360 they are cut, and the line says
+// so. `level` is one of `tavola_level`, whatever `tavola_log_set_level` says.
+//
+// With `TAVOLA_OVERLOAD_BLOCK` it waits for the drain if it has to.
+//
+// # Examples
+// ```c
+// tavola_log *log = NULL;
+// tavola_log_stats stats = TAVOLA_INIT(tavola_log_stats);
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_show_on_stderr(log, false);
+// tavola_log_set_level(log, TAVOLA_LEVEL_INFO);
+// if (tavola_log_is_on(log, TAVOLA_LEVEL_INFO)) {
+//   tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+// }
+// tavola_log_get_stats(log, &stats);
+// if (tavola_log_dropped(log) != 0 && !tavola_log_has_drain(log) &&
+//     tavola_log_overload(log) == TAVOLA_OVERLOAD_DROP_OLDEST) {
+//   puts("lines were overwritten");
+// }
+// tavola_log_close(log);
+// ```
+//
+// # Errors
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_ARGUMENT`: no such level; `TAVOLA_ERR_FULL` when living
+// threads have every piece of the log in hand, and the line is shown nowhere; at a process's first
+// write as `tavola_set`.
+//
+// # Concurrency
+// All processes and threads write at once, without a lock and without a system call. But as long
+// as there is no drain, a line is also shown on standard error, by one `write` (a very long one by
+// several), unless `tavola_log_show_on_stderr` says not to.
+//
+// # Crash
+// The line is there when this returns, whatever becomes of its writer then; of a line under way
+// there is nothing.
+tavola_status tavola_log_line(const struct tavola_log *log,
+                              int32_t level,
+                              const char *text,
+                              size_t len);
+
+// Lets the macros `TAVOLA_LOG_ERROR` to `TAVOLA_LOG_TRACE` skip lines above this level; 0: skip
+// all. When this is not called, they skip none. For this handle, in this process.
+//
+// # Errors
+// `TAVOLA_ERR_ARGUMENT`: no such level.
+tavola_status tavola_log_set_level(const struct tavola_log *log, int32_t level);
+
+// Whether the macros write lines of this level. False for NULL: a program whose log could not be
+// opened may go on without.
+bool tavola_log_is_on(const struct tavola_log *log, int32_t level);
+
+// Tells a line as `tavola log show` prints it, in UTC, without a line's end. Control characters
+// are escaped, and what is not UTF-8 is replaced:
+// `2026-11-22T10:31:05.123456Z  INFO 4711/4712 text`.
+//
+// # Errors
+// `TAVOLA_ERR_ARGUMENT`: no such level; those of the buffer.
+tavola_status tavola_line_print(const struct tavola_line *line, struct tavola_buffer *printed);
+
+// Becomes the log's drain.
+//
+// # Examples
+// ```c
+// tavola_log *log = NULL;
+// tavola_log_drain *drain = NULL;
+// size_t lines = 0;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_drain_open(log, &drain);
+// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+// for (int i = 0; i < 10; i++) {
+//   tavola_log_drain_pass_fd(drain, 1, &lines);
+//   tavola_log_drain_wait(drain, 10);
+// }
+// tavola_log_drain_finish_fd(drain, 1, &lines);
+// tavola_log_drain_close(drain);
+// tavola_log_close(log);
+// ```
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_READ_ONLY`; at a process's first write as
+// `tavola_set`.
+//
+// # Concurrency
+// Lines come in the order of their times. One that its writer, held up between reading the clock
+// and the end of the line, finishes a tenth of a second later may come after later ones, and so
+// may lines around the moment at which the clock of the machine is set back.
+//
+// # Crash
+// A drain begins with the lines that none before it has written out, also those of a time without
+// a drain. If a drain dies in the middle of a pass, the next writes the lines of that pass again.
+tavola_status tavola_log_drain_open(const struct tavola_log *log, struct tavola_log_drain **drain);
+
+// Writes out the lines that are due: those of the last millisecond may not be. `lines`, unless it
+// is NULL, gets how many. The functions of the sink may write to the log.
+//
+// # Examples
+// ```c
+// static int take(void *user, const tavola_line *line) {
+//   fprintf((FILE *)user, "%.*s\n", (int)line->len, line->text);
+//   return 0;
+// }
+//
+// tavola_log *log = NULL;
+// tavola_log_drain *drain = NULL;
+// tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);
+// sink.user = stdout;
+// sink.line = take;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_drain_open(log, &drain);
+// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+// tavola_log_drain_pass(drain, &sink, NULL);
+// tavola_log_drain_finish(drain, &sink, NULL);
+// tavola_log_drain_close(drain);
+// tavola_log_close(log);
+// ```
+//
+// # Errors
+// `TAVOLA_ERR_SINK`: a function of the sink failed, and the lines come again;
+// `tavola_last_os_error` has what it returned. `TAVOLA_ERR_ALREADY_DRAINED` in a forked child.
+tavola_status tavola_log_drain_pass(struct tavola_log_drain *drain,
+                                    const struct tavola_log_sink *sink,
+                                    size_t *lines);
+
+// Writes out all lines that are there; for the end, when the writers have ended.
+//
+// # Errors
+// As `tavola_log_drain_pass`.
+tavola_status tavola_log_drain_finish(struct tavola_log_drain *drain,
+                                      const struct tavola_log_sink *sink,
+                                      size_t *lines);
+
+// As `tavola_log_drain_pass`, to a file, a pipe or a terminal, as text: see `tavola_line_print`. A
+// descriptor that does not block will not do. Another one may be given with each pass, as a file
+// that has become large is rotated; `tavola log drain --file PATH --rotate SIZE` in the shell does
+// so by itself.
+//
+// # Errors
+// `TAVOLA_ERR_SINK`: the lines come again, and a part of them may have been written. Else as
+// `tavola_log_drain_pass`.
+tavola_status tavola_log_drain_pass_fd(struct tavola_log_drain *drain, int fd, size_t *lines);
+
+// As `tavola_log_drain_finish`, to a descriptor.
+//
+// # Errors
+// As `tavola_log_drain_pass_fd`.
+tavola_status tavola_log_drain_finish_fd(struct tavola_log_drain *drain, int fd, size_t *lines);
+
+// Sleeps for a while, 10 ms and `timeout_ms` at most, less if much is written.
+tavola_status tavola_log_drain_wait(struct tavola_log_drain *drain, uint64_t timeout_ms);
+
+// Ends a drain. NULL is none.
+void tavola_log_drain_close(struct tavola_log_drain *drain);
+
+// Opens a reader, which begins with the oldest line that is there; a log that is open read-only
+// will do.
+//
+// # Examples
+// ```c
+// static void show(void *user, const tavola_line *line) {
+//   char bytes[512];
+//   tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
+//   (void)user;
+//   if (tavola_line_print(line, &text) == TAVOLA_OK) {
+//     printf("%.*s\n", (int)text.len, bytes);
+//   }
+// }
+//
+// tavola_log *log = NULL;
+// tavola_log_reader *reader = NULL;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_show_on_stderr(log, false);
+// tavola_log_reader_open(log, &reader);
+// tavola_log_reader_skip(reader);
+// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+// tavola_log_reader_lines(reader, show, NULL);
+// tavola_log_reader_follow(reader, show, NULL);
+// printf("%llu pieces missed\n", (unsigned long long)tavola_log_reader_missed(reader));
+// tavola_log_reader_close(reader);
+// tavola_log_close(log);
+// ```
+tavola_status tavola_log_reader_open(const struct tavola_log *log,
+                                     struct tavola_log_reader **reader);
+
+// Tells the lines that are there and were not told before, in the order of their times.
+//
+// # Concurrency
+// Lines that are just being written may be missing here and come the next time, after later ones;
+// `tavola_log_reader_follow` waits for them.
+tavola_status tavola_log_reader_lines(struct tavola_log_reader *reader,
+                                      tavola_each_line each,
+                                      void *user);
+
+// As `tavola_log_reader_lines`, without the lines of the last millisecond, or as long as a writer
+// is held up in the middle of a line: so the order holds from call to call, as of a drain.
+tavola_status tavola_log_reader_follow(struct tavola_log_reader *reader,
+                                       tavola_each_line each,
+                                       void *user);
+
+// Passes over all lines that are there.
+tavola_status tavola_log_reader_skip(struct tavola_log_reader *reader);
+
+// Pieces of the log, 16 KiB each, that were overwritten before all of them was read; at least, as
+// what was written to a piece after it was looked at is not known.
+uint64_t tavola_log_reader_missed(struct tavola_log_reader *reader);
+
+// Closes a reader. NULL is none.
+void tavola_log_reader_close(struct tavola_log_reader *reader);
+
+#ifdef __cplusplus
+}  // extern "C"
 #endif
+
+#include <tavola_log_printf.h>
+
+#endif  // TAVOLA_LOG_H

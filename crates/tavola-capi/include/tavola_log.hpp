@@ -23,9 +23,9 @@ enum class level : std::int32_t {
 
 // What becomes of lines that are written faster than they are written out.
 enum class overload : std::int32_t {
-  drop_oldest = TAVOLA_DROP_OLDEST,
-  drop_newest = TAVOLA_DROP_NEWEST,
-  block = TAVOLA_BLOCK,
+  drop_oldest = TAVOLA_OVERLOAD_DROP_OLDEST,
+  drop_newest = TAVOLA_OVERLOAD_DROP_NEWEST,
+  block = TAVOLA_OVERLOAD_BLOCK,
 };
 
 // What a log is made with; what is 0 has a default.
@@ -83,18 +83,18 @@ class log {
   static log open_beside(const table& beside, const std::string& name,
                          const log_options& with = {}) {
     return make(with, [&](auto... rest) {
-      return tavola_log_open_beside(beside.get(), name.c_str(), rest...);
+      return tavola_log_open_in(beside.get(), name.c_str(), rest...);
     });
   }
   static log create_beside(const table& beside, const std::string& name,
                            const log_options& with = {}) {
     return make(with, [&](auto... rest) {
-      return tavola_log_create_beside(beside.get(), name.c_str(), rest...);
+      return tavola_log_create_in(beside.get(), name.c_str(), rest...);
     });
   }
   static log open_existing_beside(const table& beside, const std::string& name) {
     tavola_log* made = nullptr;
-    detail::check(tavola_log_open_existing_beside(beside.get(), name.c_str(), &made));
+    detail::check(tavola_log_open_existing_in(beside.get(), name.c_str(), &made));
     return log(made);
   }
   // Takes over a handle of C.

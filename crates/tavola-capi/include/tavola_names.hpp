@@ -25,7 +25,7 @@ using size_class = tavola_class;
 // The version of the library; that of the header is TAVOLA_VERSION.
 inline std::string_view version() noexcept { return tavola_version(); }
 
-// The name of a status, as "TAVOLA_MISSING".
+// The name of a status, as "TAVOLA_NOT_FOUND".
 inline std::string_view name_of(tavola_status status) noexcept {
   return tavola_status_name(status);
 }

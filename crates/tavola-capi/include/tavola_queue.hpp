@@ -27,12 +27,12 @@ class queue {
   explicit queue(tavola_queue* handle) noexcept : handle_(handle) {}
   tavola_queue* get() const noexcept { return handle_.get(); }
 
-  void push(std::uint32_t element) { detail::check(tavola_push(get(), element)); }
+  void push(std::uint32_t element) { detail::check(tavola_queue_push(get(), element)); }
   void push(const std::vector<std::uint32_t>& elements) {
     push(elements.data(), elements.size());
   }
   void push(const std::uint32_t* elements, std::size_t count) {
-    detail::check(tavola_push_many(get(), elements, count));
+    detail::check(tavola_queue_push_many(get(), elements, count));
   }
 #ifdef __cpp_lib_span
   void push(std::span<const std::uint32_t> elements) { push(elements.data(), elements.size()); }
@@ -40,36 +40,36 @@ class queue {
 
   std::optional<std::uint32_t> pop() {
     std::uint32_t element = 0;
-    if (!detail::done(tavola_pop(get(), &element))) return std::nullopt;
+    if (!detail::done(tavola_queue_pop(get(), &element))) return std::nullopt;
     return element;
   }
   // Waits for an element; empty when the time is up.
   std::optional<std::uint32_t> pop(std::chrono::milliseconds timeout) {
     std::uint32_t element = 0;
-    const auto status = tavola_pop_wait(get(), detail::milliseconds(timeout), &element);
+    const auto status = tavola_queue_pop_wait(get(), detail::milliseconds(timeout), &element);
     if (!detail::done(status)) return std::nullopt;
     return element;
   }
   // At most `most` elements, and 1024; empty when there are none.
   std::vector<std::uint32_t> pop_many(std::size_t most) {
-    return some(most, [&](auto... out) { return tavola_pop_many(get(), out...); });
+    return some(most, [&](auto... out) { return tavola_queue_pop_many(get(), out...); });
   }
   std::vector<std::uint32_t> pop_many(std::size_t most, std::chrono::milliseconds timeout) {
     return some(most, [&](std::uint32_t* elements, std::size_t room, std::size_t* count) {
-      return tavola_pop_many_wait(get(), elements, room, detail::milliseconds(timeout), count);
+      return tavola_queue_pop_many_wait(get(), elements, room, detail::milliseconds(timeout), count);
     });
   }
 
   // Pops, and pushes to another queue of the pool; says how many.
   std::size_t pass(queue& to, std::size_t most) {
     std::size_t count = 0;
-    detail::check(tavola_pass(get(), to.get(), most, &count));
+    detail::check(tavola_queue_pass(get(), to.get(), most, &count));
     return count;
   }
   std::size_t pass(queue& to, std::size_t most, std::chrono::milliseconds timeout) {
     std::size_t count = 0;
     detail::check(
-        tavola_pass_wait(get(), to.get(), most, detail::milliseconds(timeout), &count));
+        tavola_queue_pass_wait(get(), to.get(), most, detail::milliseconds(timeout), &count));
     return count;
   }
   std::size_t len() const { return tavola_queue_len(get()); }
@@ -91,15 +91,15 @@ class queue {
 class watch {
  public:
   explicit watch(const queue& of) {
-    tavola_watch* made = nullptr;
-    detail::check(tavola_watch_open(of.get(), &made));
+    tavola_queue_watch* made = nullptr;
+    detail::check(tavola_queue_watch_open(of.get(), &made));
     handle_.reset(made);
   }
-  int fd() const noexcept { return tavola_watch_fd(handle_.get()); }
-  void clear() { detail::check(tavola_watch_clear(handle_.get())); }
+  int fd() const noexcept { return tavola_queue_watch_fd(handle_.get()); }
+  void clear() { detail::check(tavola_queue_watch_clear(handle_.get())); }
 
  private:
-  detail::handle<tavola_watch, tavola_watch_close> handle_;
+  detail::handle<tavola_queue_watch, tavola_queue_watch_close> handle_;
 };
 
 // Elements in shared memory, and queues of them.
@@ -119,18 +119,18 @@ class pool {
   static pool open_beside(const table& beside, const std::string& name,
                           const pool_options& with) {
     return make(with, [&](auto... rest) {
-      return tavola_pool_open_beside(beside.get(), name.c_str(), rest...);
+      return tavola_pool_open_in(beside.get(), name.c_str(), rest...);
     });
   }
   static pool create_beside(const table& beside, const std::string& name,
                             const pool_options& with) {
     return make(with, [&](auto... rest) {
-      return tavola_pool_create_beside(beside.get(), name.c_str(), rest...);
+      return tavola_pool_create_in(beside.get(), name.c_str(), rest...);
     });
   }
   static pool open_existing_beside(const table& beside, const std::string& name) {
     tavola_pool* made = nullptr;
-    detail::check(tavola_pool_open_existing_beside(beside.get(), name.c_str(), &made));
+    detail::check(tavola_pool_open_existing_in(beside.get(), name.c_str(), &made));
     return pool(made);
   }
   // Takes over a handle of C.
@@ -157,7 +157,7 @@ class pool {
   }
 
   // The bytes of an element; nullptr when there is no such.
-  void* element(std::uint32_t number) const noexcept { return tavola_pool_element(get(), number); }
+  void* element(std::uint32_t number) const noexcept { return tavola_pool_element_ptr(get(), number); }
 #ifdef __cpp_lib_span
   std::span<std::byte> element_span(std::uint32_t number) const {
     void* first = element(number);

@@ -10,11 +10,12 @@ use std::ptr;
 /// room, and the call ends with `TAVOLA_ERR_STOPPED` (but where `len` is 0). Called once, with the
 /// exact length, after all else that may fail, and not at all when there is no result. It leaves
 /// the `tavola_buffer` of the call alone.
-pub type tavola_alloc = Option<unsafe extern "C" fn(user: *mut c_void, len: usize) -> *mut c_void>;
+pub type tavola_alloc_fn =
+    Option<unsafe extern "C" fn(user: *mut c_void, len: usize) -> *mut c_void>;
 
 /// Takes a result: `len` bytes, lent until it returns. 0: taken; else the call ends with
-/// `TAVOLA_ERR_STOPPED`. Called as `tavola_alloc` is.
-pub type tavola_store =
+/// `TAVOLA_ERR_STOPPED`. Called as `tavola_alloc_fn` is.
+pub type tavola_write_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, data: *const c_void, len: usize) -> i32>;
 
 /// Where a result goes: into a buffer,
@@ -24,12 +25,12 @@ pub type tavola_store =
 /// or where `alloc` says, for runtimes whose strings are made at their length and then written,
 ///
 /// `static void *begin(void *user, size_t len) { return bytes_of(*(string **)user = make(len)); }`
-/// `tavola_buffer value = TAVOLA_ALLOC(begin, &string);`
+/// `tavola_buffer value = TAVOLA_BUFFER_ALLOC(begin, &string);`
 ///
-/// or to `store`, for runtimes that make strings of bytes:
+/// or to `write`, for runtimes that make strings of bytes:
 ///
 /// `static int32_t push(void *L, const void *b, size_t n) { lua_pushlstring(L, b, n); return 0; }`
-/// `tavola_buffer value = TAVOLA_STORE(push, L);`
+/// `tavola_buffer value = TAVOLA_BUFFER_WRITE(push, L);`
 /// `tavola_status status = tavola_get(table, key, key_len, &value);`
 #[repr(C)]
 pub struct tavola_buffer {
@@ -41,9 +42,9 @@ pub struct tavola_buffer {
     /// (`TAVOLA_ERR_TOO_SMALL`): then nothing is copied, and this says what is needed.
     pub len: usize,
     /// If not NULL, it is called and the buffer is not used.
-    pub alloc: tavola_alloc,
+    pub alloc: tavola_alloc_fn,
     /// If not NULL, it is called, and neither `alloc` nor the buffer is used.
-    pub store: tavola_store,
+    pub write: tavola_write_fn,
     /// Handed to the callbacks.
     pub user: *mut c_void,
 }
@@ -52,7 +53,7 @@ impl tavola_buffer {
     /// Whether it is a callback that says where the result goes.
     #[inline(always)]
     fn asks(&self) -> bool {
-        self.alloc.is_some() || self.store.is_some()
+        self.alloc.is_some() || self.write.is_some()
     }
 
     /// Whether a result of so many bytes has room, as far as that can be told beforehand; notes
@@ -104,10 +105,10 @@ impl tavola_buffer {
     #[inline(always)]
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Answer {
         let len = bytes.len();
-        match (self.store, self.alloc) {
-            (Some(store), _) => {
+        match (self.write, self.alloc) {
+            (Some(write), _) => {
                 // SAFETY: the caller's function, called as its type says.
-                if unsafe { store(self.user, bytes.as_ptr().cast(), len) } != 0 {
+                if unsafe { write(self.user, bytes.as_ptr().cast(), len) } != 0 {
                     return Err(Failure::stopped());
                 }
             }

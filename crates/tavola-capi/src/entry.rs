@@ -36,7 +36,7 @@ pub(crate) fn entry_or<T>(otherwise: T, inside: impl FnOnce() -> Result<T, Failu
 pub(crate) fn found(is_there: bool) -> Answer {
     Ok(match is_there {
         true => tavola_status::TAVOLA_OK,
-        false => tavola_status::TAVOLA_MISSING,
+        false => tavola_status::TAVOLA_NOT_FOUND,
     })
 }
 
@@ -84,7 +84,7 @@ mod tests {
         let status = entry(|| Err(Failure::null("key")));
         assert_eq!(status, tavola_status::TAVOLA_ERR_NULL);
         assert!(last_error().contains("key"));
-        assert_eq!(entry(|| found(false)), tavola_status::TAVOLA_MISSING);
+        assert_eq!(entry(|| found(false)), tavola_status::TAVOLA_NOT_FOUND);
         assert!(last_error().contains("key"));
         assert_eq!(entry_or(7, || Err(Failure::stopped())), 7);
     }

@@ -11,6 +11,28 @@ use std::path::PathBuf;
 use tavola_core::{Table, names};
 
 /// Tells the directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
+///
+/// # Examples
+/// ```c
+/// static void print(void *user, const char *path, size_t len) {
+///   (void)user;
+///   printf("%.*s\n", (int)len, path);
+/// }
+///
+/// char bytes[4096];
+/// tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_names_directory(&text);
+/// printf("tables are in %.*s\n", (int)text.len, bytes);
+/// tavola_names_list(print, NULL);
+/// tavola_names_path_of("sessions", &text);
+/// if (tavola_names_warning("sessions", &text) == TAVOLA_OK) {
+///   printf("warning: %.*s\n", (int)text.len, bytes);
+/// }
+/// if (tavola_names_remove("sessions") == TAVOLA_ERR_NO_TABLE) {
+///   puts("there is no such table");
+/// }
+/// tavola_names_remove_any_owner("sessions");
+/// ```
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_names_directory(path: *mut tavola_buffer) -> tavola_status {
     entry(|| given!(buffer path).put(names::directory().as_os_str().as_bytes()))
@@ -46,7 +68,7 @@ pub unsafe extern "C" fn tavola_names_list(
 
 /// Says why processes may not see each other's writes to this table, because of the file system
 /// that it is on or will be on: overlayfs, a network file system, FUSE. The sentence says what to
-/// do. `TAVOLA_MISSING`: they do see them, and nothing is written.
+/// do. `TAVOLA_NOT_FOUND`: they do see them, and nothing is written.
 ///
 /// # Errors
 /// `TAVOLA_ERR_BAD_NAME`.
@@ -59,7 +81,7 @@ pub unsafe extern "C" fn tavola_names_warning(
         let (name, warning) = (given!(name name), given!(buffer warning));
         match names::warning(name)? {
             Some(text) => warning.put(text.as_bytes()),
-            None => Ok(tavola_status::TAVOLA_MISSING),
+            None => Ok(tavola_status::TAVOLA_NOT_FOUND),
         }
     })
 }
@@ -80,7 +102,7 @@ pub unsafe extern "C" fn tavola_names_remove_any_owner(name: *const c_char) -> t
 /// Unlinks a table. Processes that have it open keep it until they close it.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_FOUND`; `TAVOLA_ERR_NOT_A_TABLE` if the file is something else, which is left
+/// `TAVOLA_ERR_NO_TABLE`; `TAVOLA_ERR_NOT_A_TABLE` if the file is something else, which is left
 /// alone; `TAVOLA_ERR_PERMISSION`, also for another user's table in a directory where everybody may
 /// make files.
 #[unsafe(no_mangle)]

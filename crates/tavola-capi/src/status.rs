@@ -6,90 +6,90 @@ use std::fmt;
 use std::io::ErrorKind;
 use tavola_core::Error;
 
-/// What became of a call: 0, done; above 0, another answer; below 0, an error. Numbers are never
-/// used again for something else.
+/// The outcome of a call. 0 is success, a number above 0 is another answer, a number below 0 is an
+/// error. A number is never used again for something else.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum tavola_status {
-    /// Done.
+    /// The call did what it should.
     TAVOLA_OK = 0,
-    /// The key, or the uid, is not there.
-    TAVOLA_MISSING = 1,
-    /// The key is there already, and stays as it is.
-    TAVOLA_PRESENT = 2,
-    /// The key has another value than the one that was expected.
+    /// There is no such key, uid or tag.
+    TAVOLA_NOT_FOUND = 1,
+    /// The key exists already, and stays as it is.
+    TAVOLA_EXISTS = 2,
+    /// The key has another value or token than the expected one, and stays as it is.
     TAVOLA_CHANGED = 3,
-    /// The walk is over.
+    /// The iteration has ended.
     TAVOLA_END = 4,
     /// The queue is empty.
     TAVOLA_EMPTY = 5,
-    /// The time is up.
+    /// The time limit of the call has passed.
     TAVOLA_TIMEOUT = 6,
-    /// The lease is another's by now, or its key was set or removed; nothing was stored.
-    TAVOLA_PASSED_ON = 7,
+    /// Nothing was stored: another process has the lease now, or the key was set or removed.
+    TAVOLA_LEASE_LOST = 7,
 
-    /// A pointer is NULL that must not be.
+    /// A pointer is NULL and must not be.
     TAVOLA_ERR_NULL = -1,
-    /// A bug of the library; please report it.
+    /// This is a bug of the library; please report it.
     TAVOLA_ERR_PANIC = -2,
-    /// The result does not fit in the buffer, whose `len` says how long it is.
+    /// The result does not fit in the buffer, whose `len` says how long the result is.
     TAVOLA_ERR_TOO_SMALL = -3,
-    /// A callback gave no place for the result, or did not take it.
+    /// A callback gave no memory for the result, or refused it.
     TAVOLA_ERR_STOPPED = -4,
-    /// An argument is out of its bounds.
+    /// An argument is invalid.
     TAVOLA_ERR_ARGUMENT = -5,
     /// An error that this library has no number for.
     TAVOLA_ERR_OTHER = -6,
 
-    /// No table of that name.
-    TAVOLA_ERR_NOT_FOUND = -10,
-    /// A table of that name is there already.
-    TAVOLA_ERR_ALREADY_EXISTS = -11,
-    /// No room: `max_size` is reached, or the file system is full. The table is intact.
+    /// There is no file of that name: no table, pool or log.
+    TAVOLA_ERR_NO_TABLE = -10,
+    /// A file of that name exists already: a table, pool or log.
+    TAVOLA_ERR_TABLE_EXISTS = -11,
+    /// There is no room: `max_size` is reached, or the file system is full. The table is intact.
     TAVOLA_ERR_FULL = -12,
-    /// Bytes of the table contradict each other; nothing was changed.
+    /// Bytes of the table contradict each other. Nothing was changed.
     TAVOLA_ERR_CORRUPT = -13,
-    /// The file is no table.
+    /// The file is not a table.
     TAVOLA_ERR_NOT_A_TABLE = -14,
-    /// The table was made by another version of the format.
+    /// The table has another version of the format.
     TAVOLA_ERR_VERSION = -15,
-    /// The table was made on a machine of the other byte order.
+    /// The table was created on a machine with the other byte order.
     TAVOLA_ERR_ENDIANNESS = -16,
     /// The system refused access.
     TAVOLA_ERR_PERMISSION = -17,
-    /// The table is open read-only, or lies on a read-only file system.
+    /// The table is open for reading only, or is on a read-only file system.
     TAVOLA_ERR_READ_ONLY = -18,
-    /// A name that cannot stand for a table.
+    /// The name is invalid.
     TAVOLA_ERR_BAD_NAME = -19,
-    /// An option outside its bounds.
+    /// An option is invalid.
     TAVOLA_ERR_BAD_OPTION = -20,
-    /// Every participant slot is taken by a living process.
+    /// Living processes use all participant slots of the table.
     TAVOLA_ERR_TOO_MANY_PARTICIPANTS = -21,
-    /// Key and value together exceed 2^32 - 1 bytes.
+    /// Key and value together have more than 2^32 - 1 bytes.
     TAVOLA_ERR_TOO_LARGE = -22,
-    /// The table has keys and values of other lengths only.
+    /// The table has a fixed length for keys and for values, and this one differs.
     TAVOLA_ERR_LENGTHS = -23,
-    /// A table of fixed lengths that was made without uids.
+    /// The table has fixed lengths and was created without uids.
     TAVOLA_ERR_NO_UIDS = -24,
-    /// Nothing of that name stands beside the table.
-    TAVOLA_ERR_NOT_THERE = -25,
-    /// Something of that name stands beside the table already.
-    TAVOLA_ERR_ALREADY_THERE = -26,
-    /// An element was pushed by who does not hold it.
+    /// There is no pool, queue or log of that name in the file.
+    TAVOLA_ERR_NO_OBJECT = -25,
+    /// A pool, queue or log of that name exists in the file already.
+    TAVOLA_ERR_OBJECT_EXISTS = -26,
+    /// The caller does not hold the element.
     TAVOLA_ERR_NOT_HELD = -27,
-    /// The value is no decimal number below 2^64.
+    /// The value is not a decimal number of the expected range.
     TAVOLA_ERR_NOT_A_COUNTER = -28,
-    /// A write in a signal handler that had interrupted a write of the same thread.
+    /// A signal handler tried to write, and had interrupted a write of the same thread.
     TAVOLA_ERR_REENTRANT = -29,
-    /// Any other failure of the system; see `tavola_last_os_error`.
+    /// The system reported another error; see `tavola_last_os_error`.
     TAVOLA_ERR_IO = -30,
     /// The log has a drain already.
     TAVOLA_ERR_ALREADY_DRAINED = -31,
-    /// Lines of a log could not be written out; they are still the log's.
+    /// Lines of a log could not be written out; they stay in the log.
     TAVOLA_ERR_SINK = -32,
     /// The value of a key could not be computed, now or a moment ago.
     TAVOLA_ERR_COMPUTE = -33,
-    /// A lock was not to be had within the time of `tavola_set_lock_timeout`; nothing was done.
+    /// A lock was not free within the time of `tavola_set_lock_timeout`. Nothing was done.
     TAVOLA_ERR_BUSY = -34,
 }
 
@@ -155,8 +155,8 @@ impl Failure {
             Cause::NotComputed(_) => TAVOLA_ERR_COMPUTE,
             Cause::Argument(_) => TAVOLA_ERR_ARGUMENT,
             Cause::Core(error) => match error {
-                Error::NotFound { .. } => TAVOLA_ERR_NOT_FOUND,
-                Error::AlreadyExists { .. } => TAVOLA_ERR_ALREADY_EXISTS,
+                Error::NotFound { .. } => TAVOLA_ERR_NO_TABLE,
+                Error::AlreadyExists { .. } => TAVOLA_ERR_TABLE_EXISTS,
                 Error::Full { .. } => TAVOLA_ERR_FULL,
                 Error::Corrupt { .. } => TAVOLA_ERR_CORRUPT,
                 Error::NotATable { .. } => TAVOLA_ERR_NOT_A_TABLE,
@@ -170,8 +170,8 @@ impl Failure {
                 Error::TooLarge { .. } => TAVOLA_ERR_TOO_LARGE,
                 Error::Lengths { .. } => TAVOLA_ERR_LENGTHS,
                 Error::NoUids => TAVOLA_ERR_NO_UIDS,
-                Error::NotThere { .. } => TAVOLA_ERR_NOT_THERE,
-                Error::AlreadyThere { .. } => TAVOLA_ERR_ALREADY_THERE,
+                Error::NotThere { .. } => TAVOLA_ERR_NO_OBJECT,
+                Error::AlreadyThere { .. } => TAVOLA_ERR_OBJECT_EXISTS,
                 Error::NotHeld { .. } => TAVOLA_ERR_NOT_HELD,
                 Error::NotACounter => TAVOLA_ERR_NOT_A_COUNTER,
                 Error::Reentrant => TAVOLA_ERR_REENTRANT,
@@ -249,9 +249,9 @@ pub(crate) fn set_last_error(message: String, os_error: Option<i32>) {
     let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| *last = Some(told)));
 }
 
-/// What the last error of this thread was: a sentence that says what to do, or "" when there was
-/// none. An answer above 0 is no error and leaves it. Stays until the next error of this thread, or
-/// its end.
+/// Returns the message of the last error of this thread, a sentence that says what to do, or "" if
+/// there was no error. Statuses above 0 are not errors and do not change it. The text stays valid
+/// until the next error of this thread or until the thread ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn tavola_last_error() -> *const c_char {
     let message = |told: &Told| told.message.as_ptr();
@@ -259,7 +259,7 @@ pub extern "C" fn tavola_last_error() -> *const c_char {
         .unwrap_or(c"".as_ptr())
 }
 
-/// The `errno` of the system that led to the last error of this thread; 0 when there was none.
+/// Returns the `errno` that caused the last error of this thread, or 0 if there was none.
 #[unsafe(no_mangle)]
 pub extern "C" fn tavola_last_os_error() -> c_int {
     LAST.try_with(|last| last.borrow().as_ref().map_or(0, |told| told.os_error))
@@ -283,25 +283,25 @@ macro_rules! names {
 }
 
 names! {
-    TAVOLA_OK TAVOLA_MISSING TAVOLA_PRESENT TAVOLA_CHANGED TAVOLA_END TAVOLA_EMPTY TAVOLA_TIMEOUT
-    TAVOLA_PASSED_ON TAVOLA_ERR_NULL TAVOLA_ERR_PANIC TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED
-    TAVOLA_ERR_ARGUMENT TAVOLA_ERR_OTHER TAVOLA_ERR_NOT_FOUND TAVOLA_ERR_ALREADY_EXISTS
+    TAVOLA_OK TAVOLA_NOT_FOUND TAVOLA_EXISTS TAVOLA_CHANGED TAVOLA_END TAVOLA_EMPTY TAVOLA_TIMEOUT
+    TAVOLA_LEASE_LOST TAVOLA_ERR_NULL TAVOLA_ERR_PANIC TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED
+    TAVOLA_ERR_ARGUMENT TAVOLA_ERR_OTHER TAVOLA_ERR_NO_TABLE TAVOLA_ERR_TABLE_EXISTS
     TAVOLA_ERR_FULL TAVOLA_ERR_CORRUPT TAVOLA_ERR_NOT_A_TABLE TAVOLA_ERR_VERSION
     TAVOLA_ERR_ENDIANNESS TAVOLA_ERR_PERMISSION TAVOLA_ERR_READ_ONLY TAVOLA_ERR_BAD_NAME
     TAVOLA_ERR_BAD_OPTION TAVOLA_ERR_TOO_MANY_PARTICIPANTS TAVOLA_ERR_TOO_LARGE TAVOLA_ERR_LENGTHS
-    TAVOLA_ERR_NO_UIDS TAVOLA_ERR_NOT_THERE TAVOLA_ERR_ALREADY_THERE TAVOLA_ERR_NOT_HELD
+    TAVOLA_ERR_NO_UIDS TAVOLA_ERR_NO_OBJECT TAVOLA_ERR_OBJECT_EXISTS TAVOLA_ERR_NOT_HELD
     TAVOLA_ERR_NOT_A_COUNTER TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED
     TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE TAVOLA_ERR_BUSY
 }
 
-/// The name of a status, as "TAVOLA_ERR_FULL"; "?" for a number that is none.
+/// Returns the name of a status, such as "TAVOLA_ERR_FULL", or "?" for an unknown number.
 #[unsafe(no_mangle)]
 pub extern "C" fn tavola_status_name(status: i32) -> *const c_char {
     let known = NAMES.iter().find(|(number, _)| *number == status);
     known.map_or(c"?".as_ptr(), |(_, name)| name.as_ptr())
 }
 
-/// The version of the library, as "0.1.0"; that of the header is `TAVOLA_VERSION`.
+/// Returns the version of the library, such as "0.1.0". `TAVOLA_VERSION` is that of the header.
 #[unsafe(no_mangle)]
 pub extern "C" fn tavola_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
@@ -322,7 +322,7 @@ mod tests {
 
     /// The lines of the header's list of statuses.
     fn told() -> impl Iterator<Item = &'static str> {
-        let header = include_str!("../include/tavola.h");
+        let header = include_str!("../include/tavola_table.h");
         let (_, list) = header.split_once("enum tavola_status\n").unwrap();
         let (list, _) = list.split_once("};").unwrap();
         list.lines().map(str::trim)

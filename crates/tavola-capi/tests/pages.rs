@@ -125,6 +125,83 @@ fn programs_in_rust_run() {
     assert!(out.contains(&all_passed), "{all_passed}: {out}");
 }
 
+/// A program that runs an example of a header on a table of its own. What stands before the last
+/// function that begins a line with `static` is outside of `main`.
+fn program_of_example(code: &str) -> String {
+    let (mut outside, mut inside, mut is_outside) = (String::new(), String::new(), false);
+    for line in code.lines() {
+        is_outside |= line.starts_with("static ");
+        let to = if is_outside {
+            &mut outside
+        } else {
+            &mut inside
+        };
+        to.push_str(line);
+        to.push('\n');
+        let is_declared = line.starts_with("static ") && line.ends_with(';');
+        is_outside &= line != "}" && !is_declared;
+    }
+    let heads = ["stdio.h", "stdlib.h", "string.h", "tavola.h"];
+    let heads = heads.map(|head| format!("#include <{head}>\n")).concat();
+    format!(
+        "{heads}\n{outside}\nstatic void example(tavola_table *table) {{\n(void)table;\n{{\n\
+         {inside}}}\n}}\n\nint main(void) {{\ntavola_table *table = NULL;\n\
+         tavola_options options = TAVOLA_INIT(tavola_options);\noptions.max_size = 16 << 20;\n\
+         if (tavola_open_private(&options, &table) != TAVOLA_OK) return 1;\nexample(table);\n\
+         const char *error = tavola_last_error();\ntavola_close(table);\n\
+         if (*error != 0) fputs(error, stderr);\nreturn 0;\n}}\n"
+    )
+}
+
+/// Errors that examples show on purpose.
+fn is_meant(error: &str) -> bool {
+    ["no table", "already"]
+        .iter()
+        .any(|part| error.contains(part))
+}
+
+#[test]
+fn examples_of_the_headers_run() {
+    let installed = Installed::get();
+    let mut count = 0;
+    for entry in std::fs::read_dir(here("include")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "h") {
+            continue;
+        }
+        let plain = |line: &str| -> String {
+            let line = line.trim_start_matches([' ', '*']).trim_start_matches("//");
+            line.strip_prefix(' ').unwrap_or(line).to_owned()
+        };
+        let is_top = path.ends_with("tavola.h");
+        let plain_top = |line: &str| line.strip_prefix(" * ").unwrap_or("").to_owned();
+        let text = read(&path);
+        let lines = text.lines().map(|line| match is_top {
+            true => plain_top(line),
+            false => plain(line),
+        });
+        let text = lines.collect::<Vec<_>>().join("\n");
+        for (number, code) in blocks(&text, "c").into_iter().enumerate() {
+            count += 1;
+            let directory = directory();
+            std::fs::write(directory.path().join("a.c"), program_of_example(code)).unwrap();
+            for compiler in COMPILERS {
+                let command = "cc a.c -std=c11 $(pkg-config --cflags --libs tavola)\n./a.out";
+                let in_c = (Language::C, compiler);
+                let ran = installed.run_command(in_c, directory.path(), command);
+                let error = String::from_utf8_lossy(&ran.stderr);
+                assert!(
+                    error.is_empty() || is_meant(&error),
+                    "{path:?} {number}: {error}"
+                );
+                let left = std::fs::read_dir(tables_in(directory.path())).unwrap();
+                assert_eq!(left.count(), 0, "{path:?} {number} left tables behind");
+            }
+        }
+    }
+    assert!(count > 50, "{count} examples");
+}
+
 #[test]
 fn examples_are_made_and_run_as_their_pages_say() {
     let (folder, installed) = (here("../../examples/c"), Installed::get());

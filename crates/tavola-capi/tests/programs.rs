@@ -140,10 +140,20 @@ fn the_library_has_the_name_of_its_abi() {
     assert!(found.symlink_metadata().unwrap().is_file());
 }
 
+/// The headers for C, one after the other.
+fn headers() -> String {
+    let names = ["table", "stats", "queue", "log", "log_printf"];
+    let text = names.map(|name| {
+        let path = here(&format!("include/tavola_{name}.h"));
+        std::fs::read_to_string(path).unwrap()
+    });
+    text.concat()
+}
+
 /// What a program can call is what the header says, and nothing else.
 #[test]
 fn the_library_shows_what_the_header_says() {
-    let header = std::fs::read_to_string(here("include/tavola.h")).unwrap();
+    let header = headers();
     let shown = Installed::get().shown_names();
     assert!(shown.len() > 90, "{shown:?}");
     for name in shown {
@@ -156,10 +166,7 @@ fn the_library_shows_what_the_header_says() {
 fn every_function_has_a_page() {
     let installed = Installed::get();
     let mut names = installed.shown_names();
-    for header in ["include/tavola.h", "include/tavola_log.h"] {
-        let text = std::fs::read_to_string(here(header)).unwrap();
-        names.extend(text.lines().filter_map(defined).map(str::to_owned));
-    }
+    names.extend(headers().lines().filter_map(defined).map(str::to_owned));
     for name in [
         "tavola_log_printf",
         "TAVOLA_LOG",
@@ -173,7 +180,9 @@ fn every_function_has_a_page() {
     }
     for name in names {
         let page = installed.path().join(format!("share/man/man3/{name}.3"));
-        assert!(page.is_file(), "{}", page.display());
+        let text = std::fs::read_to_string(&page);
+        let text = text.unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        assert!(text.contains("\n.SH EXAMPLES\n"), "{name} has no example");
     }
 }
 

@@ -334,7 +334,7 @@ impl TagArgs {
     /// Returns the tags as they are now. Makes those that are missing.
     pub fn of(&self, table: &Table) -> Result<Tags, CliError> {
         let names: Vec<&[u8]> = self.tags.iter().map(|tag| tag.as_encoded_bytes()).collect();
-        Ok(table.tags(&names)?)
+        Ok(table.fetch_tags(&names)?)
     }
 }
 
@@ -373,7 +373,7 @@ impl Expected {
         let expected = self.if_value.as_deref().unwrap_or_default().as_bytes();
         loop {
             let Some((value, token)) = table.get_with_token(key)? else {
-                return Ok(CasOutcome::Missing);
+                return Ok(CasOutcome::NotFound);
             };
             if value != expected {
                 return Ok(CasOutcome::Changed);

@@ -31,8 +31,8 @@ const MOST_QUEUES: usize = 100;
 /// elements at the beginning, is left out if there are others.
 pub fn depths(table: &Table) -> Result<Vec<Depth>, Error> {
     let mut depths = Vec::new();
-    for name in table.queue_pools()? {
-        let pool = table.queue_pool(&name)?;
+    for name in table.pools()? {
+        let pool = table.pool(&name)?;
         let queues = pool.queues();
         let first = usize::from(queues.len() > 1);
         for queue in queues.into_iter().skip(first).take(MOST_QUEUES) {

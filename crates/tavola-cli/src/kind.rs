@@ -19,7 +19,7 @@ impl Kind {
         let has_own = |names: Vec<String>| names.iter().any(String::is_empty);
         Ok(match () {
             () if has_own(table.logs()?) => Kind::Log,
-            () if has_own(table.queue_pools()?) => Kind::Queue,
+            () if has_own(table.pools()?) => Kind::Queue,
             () if table.capacity()?.is_some() => Kind::Cache,
             () => Kind::Table,
         })

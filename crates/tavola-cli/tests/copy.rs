@@ -30,7 +30,7 @@ fn what_is_beside_the_keys_is_named_as_left_out() {
     let shell = Shell::new();
     shell.run(["set", "t", "k", "v"]).ok();
     tavola::LogOptions::new()
-        .create_beside(
+        .create_in(
             &tavola::Table::open(shell.path().join("t")).unwrap(),
             "audit",
         )

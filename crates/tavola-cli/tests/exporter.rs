@@ -124,7 +124,7 @@ fn used_cache(shell: &Shell) -> Table {
         assert!(!table.remove(key.as_bytes()).unwrap());
     }
     table.take(7_999_u32.to_le_bytes()).unwrap();
-    table.tags(&["x", "y"]).unwrap();
+    table.fetch_tags(&["x", "y"]).unwrap();
     table
 }
 

@@ -148,7 +148,7 @@ fn dropped_lines_are_counted_and_shown() {
         "{log}"
     );
     assert_eq!(
-        (&log["when_full"], &log["has_drain"]),
+        (&log["overload"], &log["has_drain"]),
         (&"drop-newest".into(), &false.into())
     );
     let dropped = format!(" {} dropped; ", units(number("dropped")));

@@ -365,7 +365,7 @@ impl Worker {
 
     fn set_tagged(&mut self, table: &Table, key: &[u8], value: &[u8]) -> tavola::Result<()> {
         let tag = self.numbers.below(TAGS.len() as u64) as u32;
-        let tags = table.tags(&[TAGS[tag as usize]])?;
+        let tags = table.fetch_tags(&[TAGS[tag as usize]])?;
         // Loaded behind it: what begins after this ends the tag that was taken.
         let begun = self.books.begun_tags[tag as usize].load(Acquire);
         let attributes = Attributes {

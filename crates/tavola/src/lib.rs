@@ -67,7 +67,7 @@ pub use table::{
     KeyWatch, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine,
     LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Migrated, NumberOptions,
     Options, Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent, ShardStats,
-    Stats, Store, Stored, Table, Updated, View, Watch,
+    Stats, StoreOptions, Stored, Table, Updated, View, Watch,
 };
 
 #[cfg(feature = "serde")]

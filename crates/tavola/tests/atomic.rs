@@ -213,7 +213,7 @@ fn one_compare_and_swap_wins_each_round() {
                                 wins[round as usize].fetch_add(1, Ordering::Relaxed);
                             }
                             CasOutcome::Changed => {}
-                            CasOutcome::Missing => panic!("the key is gone"),
+                            CasOutcome::NotFound => panic!("the key is gone"),
                         }
                         barrier.wait();
                     }
@@ -226,6 +226,6 @@ fn one_compare_and_swap_wins_each_round() {
         let gone = table.get_with_token(b"key").unwrap().unwrap().1;
         assert!(table.remove(b"key").unwrap());
         let outcome = table.compare_and_swap(b"key", gone, b"x").unwrap();
-        assert_eq!(outcome, CasOutcome::Missing);
+        assert_eq!(outcome, CasOutcome::NotFound);
     });
 }

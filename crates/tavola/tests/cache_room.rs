@@ -166,8 +166,8 @@ fn queues_and_logs_have_their_share() {
     let options = Table::options().capacity(8 * MIB).max_size(32 * MIB);
     let table = options.create(dir.table("cache")).unwrap();
     let pool = QueueOptions::new(10_000, 64).queues(["free", "todo"]);
-    let pool = pool.create_beside(&table, "pool").unwrap();
-    let log = small(Overload::DropOldest).create_beside(&table, "log");
+    let pool = pool.create_in(&table, "pool").unwrap();
+    let log = small(Overload::DropOldest).create_in(&table, "log");
     let log = quiet(log.unwrap());
     let beside = table.stats().unwrap().beside_bytes;
     assert!(beside > 500_000);
@@ -190,7 +190,7 @@ fn queues_and_logs_have_their_share() {
         Err(Error::Full { .. })
     ));
     let refused = QueueOptions::new(10_000, 64).queues(["free"]);
-    let refused = refused.create_beside(&table, "another").err();
+    let refused = refused.create_in(&table, "another").err();
     assert!(matches!(refused, Some(Error::Full { .. })), "{refused:?}");
     assert_eq!(
         table.len().unwrap(),
@@ -203,7 +203,7 @@ fn queues_and_logs_have_their_share() {
     // A larger cache has room for it.
     table.set_capacity(16 * MIB).unwrap();
     let more = QueueOptions::new(10_000, 64).queues(["free"]);
-    more.create_beside(&table, "another").unwrap();
+    more.create_in(&table, "another").unwrap();
     for round in 0..60_000 {
         set(&table, round, any_len(&mut random, round)).unwrap();
     }

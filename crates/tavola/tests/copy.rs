@@ -9,7 +9,8 @@ use std::time::Duration;
 use support::{Dir, assert_clean};
 use tavola::serving::Marks;
 use tavola::{
-    Attributes, CheckReport, Error, Expiry, LogOptions, Options, QueueOptions, Store, Stored, Table,
+    Attributes, CheckReport, Error, Expiry, LogOptions, Options, QueueOptions, StoreOptions,
+    Stored, Table,
 };
 
 fn options() -> Options {
@@ -42,18 +43,18 @@ fn a_key_keeps_all_that_it_has() {
         .unwrap();
     table.set(b"large", vec![9; 3 << 20]).unwrap();
     table.incr(b"counter", 41).unwrap();
-    let tags = table.tags(&["news", "user:7"]).unwrap();
+    let tags = table.fetch_tags(&["news", "user:7"]).unwrap();
     table
         .set_tagged(b"tagged", b"x", Attributes::default(), &tags)
         .unwrap();
-    let gone = table.tags(&["gone"]).unwrap();
+    let gone = table.fetch_tags(&["gone"]).unwrap();
     table
         .set_tagged(b"invalidated", b"x", Attributes::default(), &gone)
         .unwrap();
     table.invalidate_tag(b"gone").unwrap();
-    let marked = Store {
+    let marked = StoreOptions {
         marks: Some(Marks::only(5)),
-        ..Store::default()
+        ..StoreOptions::default()
     };
     table.store(b"marked", b"x", &marked).unwrap();
     table.set_uid(b"uid", b"x").unwrap();
@@ -86,7 +87,7 @@ fn a_key_keeps_all_that_it_has() {
 
     // A version that the table gave out names no other value of the copy.
     let given = table.get_entry(b"plain").unwrap().unwrap().token;
-    let Stored::Done(next) = copy.store(b"new", b"x", &Store::default()).unwrap() else {
+    let Stored::Done(next) = copy.store(b"new", b"x", &StoreOptions::default()).unwrap() else {
         panic!("not stored");
     };
     assert_ne!(next, given);

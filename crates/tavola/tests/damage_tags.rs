@@ -18,7 +18,7 @@ const KEYS: [(&[u8], &[&str]); 4] = [
 
 fn build(table: &Table) {
     for (key, names) in KEYS {
-        let tags = table.tags(names).unwrap();
+        let tags = table.fetch_tags(names).unwrap();
         let none = Attributes::default();
         table.set_tagged(key, VALUE, none, &tags).unwrap();
     }
@@ -77,7 +77,7 @@ fn flip_all(dir: &Dir, image: &Image, range: std::ops::Range<usize>, concerned: 
         // All of it works: with the old tags, and with new ones of the same names.
         for _ in 0..2 {
             for (key, names) in KEYS {
-                let tags = table.tags(names).unwrap();
+                let tags = table.fetch_tags(names).unwrap();
                 let none = Attributes::default();
                 table.set_tagged(key, VALUE, none, &tags).unwrap();
                 assert_eq!(table.get(key).unwrap().as_deref(), Some(VALUE));

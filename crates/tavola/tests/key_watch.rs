@@ -60,7 +60,7 @@ fn every_way_a_key_changes_is_reported_once() {
     });
     once("cleared", &|| table.clear().unwrap());
     once("tagged", &|| {
-        let tags = table.tags(&["tag"]).unwrap();
+        let tags = table.fetch_tags(&["tag"]).unwrap();
         table
             .set_tagged(key, b"x", Attributes::default(), &tags)
             .unwrap();

@@ -95,7 +95,7 @@ fn what_was_set_to_the_same_time_meanwhile_is_not_overwritten() {
             assert_eq!(table.get(KEY).unwrap().unwrap(), newer);
             // A tag makes no difference.
             let lease = stale(table, KEY).1.unwrap();
-            let tags = table.tags(&["tag"]).unwrap();
+            let tags = table.fetch_tags(&["tag"]).unwrap();
             table.set_tagged(KEY, newer, midnight, &tags).unwrap();
             assert!(!lease.fill(b"of before").unwrap());
             // What its owner stores is stored, whatever time it has.

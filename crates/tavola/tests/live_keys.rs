@@ -11,7 +11,7 @@ fn what_a_read_finds_is_live() {
     let keys = if cfg!(miri) { 100 } else { 20_000 };
     over_every_table(Table::options().max_size(64 << 20), |table| {
         assert_eq!(table.live_keys().unwrap(), tavola::LiveKeys::default());
-        let tags = table.tags(&["group"]).unwrap();
+        let tags = table.fetch_tags(&["group"]).unwrap();
         table.set(b"stays", b"value").unwrap();
         for number in 0..keys {
             let key = format!("key {number}");
@@ -55,7 +55,7 @@ fn what_has_expired_is_not_live() {
 #[cfg_attr(miri, ignore = "many keys")]
 fn of_many_keys_it_is_an_estimate() {
     let table = Table::options().max_size(256 << 20).private().unwrap();
-    let tags = table.tags(&["group"]).unwrap();
+    let tags = table.fetch_tags(&["group"]).unwrap();
     let each = 300_000u32;
     for number in 0..each {
         let key = number.to_le_bytes();

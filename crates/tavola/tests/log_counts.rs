@@ -19,7 +19,7 @@ const LINES_OF_A_PIECE: u64 = 682;
 fn private(sheets: usize, overload: Overload) -> Log {
     let table = Table::options().max_size(16 << 20).private().unwrap();
     let options = LogOptions::new().bytes((sheets * SHEET) as u64);
-    let log = options.when_full(overload).create_beside(&table, "log");
+    let log = options.overload(overload).create_in(&table, "log");
     quiet(log.unwrap())
 }
 
@@ -201,7 +201,7 @@ fn lines_of_killed_processes_are_there_or_counted() {
         let path = dir.table("t");
         let table = Table::options().max_size(16 << 20).create(&path).unwrap();
         let options = LogOptions::new().bytes(8 * SHEET as u64);
-        let log = options.when_full(overload).create_beside(&table, "log");
+        let log = options.overload(overload).create_in(&table, "log");
         let log = quiet(log.unwrap());
         let mut drain = is_drained.then(|| log.drain().unwrap());
         let (mut kept, kills) = (Kept::default(), 6);

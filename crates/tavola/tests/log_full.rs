@@ -153,7 +153,7 @@ fn sheets_that_are_given_up_are_seen_by_who_found_none() {
 #[test]
 fn handles_come_and_go_and_leave_no_sheet_in_hand() {
     let table = Table::options().max_size(16 << 20).private().unwrap();
-    let log = quiet(small(Overload::Block).create_beside(&table, "log").unwrap());
+    let log = quiet(small(Overload::Block).create_in(&table, "log").unwrap());
     let mut drain = log.drain().unwrap();
     for number in 0..5 * SHEETS {
         let again = table.log("log").unwrap();
@@ -217,7 +217,7 @@ fn first_lines_do_not_go_over_the_newest() {
     for sheets in 4..9 {
         let table = Table::options().max_size(16 << 20).private().unwrap();
         let options = LogOptions::new().bytes(sheets * SHEET as u64);
-        let log = quiet(options.create_beside(&table, "log").unwrap());
+        let log = quiet(options.create_in(&table, "log").unwrap());
         let mut drain = log.drain().unwrap();
         for number in 0..3 {
             let log = log.clone();
@@ -265,7 +265,7 @@ fn the_last_lines_stay() {
     let sheets = 32;
     let table = Table::options().max_size(16 << 20).private().unwrap();
     let options = LogOptions::new().bytes(sheets * SHEET as u64);
-    let log = quiet(options.create_beside(&table, "log").unwrap());
+    let log = quiet(options.create_in(&table, "log").unwrap());
     let all = 10 * sheets as usize;
     for number in 0..all {
         log.line(Level::Info, text(number, SHEET)).unwrap();

@@ -186,7 +186,7 @@ fn a_thread_writes_to_many_logs_at_once() {
         .map(|n| {
             quiet(
                 small(Overload::Block)
-                    .create_beside(&table, &n.to_string())
+                    .create_in(&table, &n.to_string())
                     .unwrap(),
             )
         })
@@ -216,21 +216,21 @@ fn logs_and_pools_are_told_apart_and_options_are_checked() {
     let not_there = |outcome: Result<Log, Error>| matches!(outcome, Err(Error::NotThere { .. }));
     assert!(not_there(table.log("x")));
     tavola::QueueOptions::new(10, 8)
-        .create_beside(&table, "x")
+        .create_in(&table, "x")
         .unwrap();
     assert!(not_there(table.log("x")));
-    let log = small(Overload::Block).create_beside(&table, "x").unwrap();
-    let again = small(Overload::Block).create_beside(&table, "x");
+    let log = small(Overload::Block).create_in(&table, "x").unwrap();
+    let again = small(Overload::Block).create_in(&table, "x");
     assert!(matches!(
         again,
         Err(Error::AlreadyThere { what: "log", .. })
     ));
     quiet(log).line(Level::Info, "first").unwrap();
-    let same = LogOptions::new().open_beside(&table, "x").unwrap();
+    let same = LogOptions::new().open_in(&table, "x").unwrap();
     assert_eq!(texts(&mut same.reader()), ["first"]);
     assert!(table.stats().unwrap().beside_bytes >= (SHEETS * SHEET) as u64);
     for bytes in [0, (64 << 10) - (16 << 10), u64::MAX] {
-        let bad = LogOptions::new().bytes(bytes).create_beside(&table, "y");
+        let bad = LogOptions::new().bytes(bytes).create_in(&table, "y");
         assert!(matches!(
             bad,
             Err(Error::BadOption {
@@ -239,7 +239,7 @@ fn logs_and_pools_are_told_apart_and_options_are_checked() {
             })
         ));
     }
-    let bad = small(Overload::Block).create_beside(&table, "");
+    let bad = small(Overload::Block).create_in(&table, "");
     assert!(matches!(bad, Err(Error::BadName { .. })));
     assert_eq!("warn".parse(), Ok(Level::Warn));
     assert!("loud".parse::<Level>().is_err());

@@ -224,7 +224,7 @@ fn set_tagged(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8
         .map(|n| TAGS[n])
         .collect();
     let value = [format!("tags {mask:02x}").into_bytes(), value(random)].concat();
-    let tags = table.tags(&names).unwrap();
+    let tags = table.fetch_tags(&names).unwrap();
     let late = random.below(50 * TAGS.len() as u64) as usize;
     if late < TAGS.len() {
         invalidate(table, model, late);

@@ -82,14 +82,14 @@ fn bytes_of_elements_stay_where_they_are() {
         let (a, b) = (free.pop().unwrap().unwrap(), free.pop().unwrap().unwrap());
         pool.write(a, 0, &[1; 24]).unwrap();
         pool.write(b, 4, b"hello").unwrap();
-        assert_eq!(pool.as_ptr(b).addr() - pool.as_ptr(a).addr(), 24);
+        assert_eq!(pool.element_ptr(b).addr() - pool.element_ptr(a).addr(), 24);
         let mut bytes = [9; 5];
         pool.read(b, 4, &mut bytes).unwrap();
         assert_eq!(&bytes, b"hello");
         pool.read(a, 19, &mut bytes).unwrap();
         assert_eq!(bytes, [1; 5]);
         assert!(std::panic::catch_unwind(|| pool.write(a, 20, b"hello")).is_err());
-        assert!(std::panic::catch_unwind(|| pool.as_ptr(ELEMENTS)).is_err());
+        assert!(std::panic::catch_unwind(|| pool.element_ptr(ELEMENTS)).is_err());
         free.push_many(&[a, b]).unwrap();
         for refused in [pool.read(a, 0, &mut bytes), pool.write(b, 0, &bytes)] {
             assert!(matches!(refused, Err(Error::NotHeld { .. })));
@@ -104,7 +104,7 @@ fn names_and_numbers_out_of_bounds_are_refused() {
         .max_size(4 << 20)
         .create(dir.table("t"))
         .unwrap();
-    let bad = |options: QueueOptions| match options.create_beside(&table, "p") {
+    let bad = |options: QueueOptions| match options.create_in(&table, "p") {
         Err(Error::BadOption { option, .. }) => option,
         other => panic!("{other:?}"),
     };
@@ -117,19 +117,19 @@ fn names_and_numbers_out_of_bounds_are_refused() {
     assert_eq!(bad(options().queue_room(2)), "queue_room");
     assert_eq!(bad(options().queue_room(65_537)), "queue_room");
     for name in [String::new(), "n".repeat(97)] {
-        let refused = options().create_beside(&table, &name);
+        let refused = options().create_in(&table, &name);
         assert!(matches!(refused, Err(Error::BadName { .. })));
     }
-    let too_much = QueueOptions::new(1 << 20, 64).create_beside(&table, "p");
+    let too_much = QueueOptions::new(1 << 20, 64).create_in(&table, "p");
     assert!(matches!(too_much, Err(Error::Full { .. })), "{too_much:?}");
-    assert!(matches!(table.queue_pool("p"), Err(Error::NotThere { .. })));
-    let pool = options().create_beside(&table, &"n".repeat(96)).unwrap();
+    assert!(matches!(table.pool("p"), Err(Error::NotThere { .. })));
+    let pool = options().create_in(&table, &"n".repeat(96)).unwrap();
     assert!(matches!(pool.queue("gone"), Err(Error::NotThere { .. })));
-    let again = options().create_beside(&table, &"n".repeat(96));
+    let again = options().create_in(&table, &"n".repeat(96));
     assert!(matches!(again, Err(Error::AlreadyThere { .. })));
     assert_eq!(
         options()
-            .open_beside(&table, &"n".repeat(96))
+            .open_in(&table, &"n".repeat(96))
             .unwrap()
             .elements(),
         ELEMENTS
@@ -159,8 +159,8 @@ fn queues_are_added_as_far_as_there_is_room() {
         .private()
         .unwrap();
     let pool = options().queue_room(5);
-    let pool = pool.create_beside(&table, "pool").unwrap();
-    let other = table.queue_pool("pool").unwrap();
+    let pool = pool.create_in(&table, "pool").unwrap();
+    let other = table.pool("pool").unwrap();
     assert_eq!((pool.queues().len(), pool.queue_room()), (3, 5));
     assert!(matches!(other.queue("urgent"), Err(Error::NotThere { .. })));
     let urgent = pool.add_queue("urgent").unwrap();
@@ -213,18 +213,18 @@ fn a_table_has_room_for_sixteen_pools_and_keeps_them() {
     {
         let table = Table::options().max_size(8 << 20).create(&path).unwrap();
         for name in &names {
-            options().create_beside(&table, name).unwrap();
+            options().create_in(&table, name).unwrap();
         }
-        let full = options().create_beside(&table, "one more");
+        let full = options().create_in(&table, "one more");
         assert!(matches!(full, Err(Error::Full { .. })), "{full:?}");
     }
     let table = Table::open(&path).unwrap();
-    assert_eq!(table.queue_pools().unwrap(), names);
+    assert_eq!(table.pools().unwrap(), names);
     assert!(table.stats().unwrap().beside_bytes >= 16 * 1000 * 24);
     table.clear().unwrap();
     table.compact().unwrap();
     for name in &names {
-        assert_whole(&table.queue_pool(name).unwrap(), &[]);
+        assert_whole(&table.pool(name).unwrap(), &[]);
     }
     assert_clean(&table);
 }
@@ -238,7 +238,7 @@ fn a_pool_that_finds_no_room_leaves_nothing() {
         .unwrap();
     table.set(b"k", b"v").unwrap();
     let before = table.stats().unwrap();
-    let full = QueueOptions::new(100_000, 100).create_beside(&table, "p");
+    let full = QueueOptions::new(100_000, 100).create_in(&table, "p");
     assert!(matches!(full, Err(Error::Full { .. })));
     let after = table.stats().unwrap();
     assert_eq!(before.beside_bytes, after.beside_bytes);
@@ -255,7 +255,7 @@ fn who_reads_only_looks_and_touches_nothing() {
     let path = dir.table("own");
     let writes = options().queue_room(4).create(&path).unwrap();
     let table = Table::open_read_only(&path).unwrap();
-    let pool = table.queue_pool("").unwrap();
+    let pool = table.pool("").unwrap();
     let [free, todo, _] = three(&pool);
     let refused = pool.add_queue("urgent");
     assert!(matches!(refused, Err(Error::ReadOnly)));

@@ -40,7 +40,7 @@ fn cache(path: &Path) -> Table {
     table.set(large, [1; 40_000]).unwrap();
     let hour = Attributes::ttl(Duration::from_secs(3600));
     table.set_with(timed, b"value", hour).unwrap();
-    let tags = table.tags(&["tag"]).unwrap();
+    let tags = table.fetch_tags(&["tag"]).unwrap();
     table.set_tagged(tagged, b"value", hour, &tags).unwrap();
     table.set_uid(named, b"value").unwrap();
     table

@@ -18,7 +18,7 @@ fn everything(options: &Options, dir: &Dir, name: &str) {
     assert_eq!(table.get(b"large").unwrap().unwrap().len(), 1 << 20);
     table.incr(b"count", 1).unwrap();
     table.set_uid(b"uid", b"x").unwrap();
-    let tags = table.tags(&["a", "b"]).unwrap();
+    let tags = table.fetch_tags(&["a", "b"]).unwrap();
     table
         .set_tagged(b"tagged", b"x", tavola::Attributes::default(), &tags)
         .unwrap();

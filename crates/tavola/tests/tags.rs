@@ -23,7 +23,7 @@ fn plain() -> Attributes {
 
 /// Sets a key with these tags as they are now.
 fn set(table: &Table, key: &[u8], value: &[u8], names: &[&str]) {
-    let tags = table.tags(names).unwrap();
+    let tags = table.fetch_tags(names).unwrap();
     table.set_tagged(key, value, plain(), &tags).unwrap();
 }
 
@@ -83,12 +83,12 @@ fn keys_are_gone_as_soon_as_one_of_their_tags_is_invalidated() {
 #[test]
 fn what_is_made_of_what_was_before_is_missing_from_the_beginning() {
     over_every_table(options(), |table| {
-        let before = table.tags(&["x"]).unwrap();
-        assert_eq!(before, table.tags(&["x", "x"]).unwrap());
+        let before = table.fetch_tags(&["x"]).unwrap();
+        assert_eq!(before, table.fetch_tags(&["x", "x"]).unwrap());
         assert!(invalidate(table, "x"));
         table.set_tagged(b"a", b"old", plain(), &before).unwrap();
         assert!(!is_there(table, b"a"));
-        let after = table.tags(&["x"]).unwrap();
+        let after = table.fetch_tags(&["x"]).unwrap();
         assert_ne!(before, after);
         table.set_tagged(b"a", b"old", plain(), &before).unwrap();
         assert!(!is_there(table, b"a"));
@@ -169,7 +169,7 @@ fn a_value_that_changes_keeps_its_tags() {
                 (plain(), false),
                 (Attributes::ttl(HOUR).with_flags(7), true),
             ] {
-                let tags = table.tags(&["one", "two", what]).unwrap();
+                let tags = table.fetch_tags(&["one", "two", what]).unwrap();
                 table.set_tagged(b"key", b"5", attributes, &tags).unwrap();
                 if uid {
                     table.uid_of(b"key").unwrap().unwrap();
@@ -248,7 +248,7 @@ fn what_is_missing_for_a_tag_is_missing_for_those_who_write() {
 fn there_are_limits() {
     over_every_table(options(), |table| {
         let names: Vec<String> = (0..17).map(|i| i.to_string()).collect();
-        let tags = table.tags(&names[..16]).unwrap();
+        let tags = table.fetch_tags(&names[..16]).unwrap();
         assert_eq!(tags.len(), 16);
         // With all fields, of the greatest lengths that stand in a block, and beyond.
         for len in (16_100..16_360).chain([70_000]) {
@@ -261,18 +261,24 @@ fn there_are_limits() {
         }
         assert_clean(table);
         assert!(invalidate(table, "15") && !is_there(table, b"key"));
-        assert!(matches!(table.tags(&names), Err(Error::BadOption { .. })));
-        let long = [vec![b'x'; 4096], vec![b'x'; 4097]];
         assert!(matches!(
-            table.tags(&long[1..]),
+            table.fetch_tags(&names),
             Err(Error::BadOption { .. })
         ));
-        assert_eq!(table.tags(&long[..1]).unwrap().len(), 1);
-        assert_eq!(table.tags(&[""]).unwrap().len(), 1);
+        let long = [vec![b'x'; 4096], vec![b'x'; 4097]];
+        assert!(matches!(
+            table.fetch_tags(&long[1..]),
+            Err(Error::BadOption { .. })
+        ));
+        assert_eq!(table.fetch_tags(&long[..1]).unwrap().len(), 1);
+        assert_eq!(table.fetch_tags(&[""]).unwrap().len(), 1);
     });
     let fixed = options().fixed(3, 1).private().unwrap();
-    assert!(matches!(fixed.tags(&["x"]), Err(Error::BadOption { .. })));
-    let tags = options().private().unwrap().tags(&["x"]).unwrap();
+    assert!(matches!(
+        fixed.fetch_tags(&["x"]),
+        Err(Error::BadOption { .. })
+    ));
+    let tags = options().private().unwrap().fetch_tags(&["x"]).unwrap();
     let refused = fixed.set_tagged(b"key", b"1", plain(), &tags);
     assert!(matches!(refused, Err(Error::BadOption { .. })));
     fixed
@@ -288,8 +294,11 @@ fn other_handles_know_at_once_those_for_reading_only_too() {
     let reader = Table::open_read_only(dir.table("t")).unwrap();
     set(&table, b"a", b"1", &["x"]);
     assert!(is_there(&other, b"a") && is_there(&reader, b"a"));
-    assert_eq!(reader.tags(&["x"]).unwrap(), table.tags(&["x"]).unwrap());
-    assert!(matches!(reader.tags(&["y"]), Err(Error::ReadOnly)));
+    assert_eq!(
+        reader.fetch_tags(&["x"]).unwrap(),
+        table.fetch_tags(&["x"]).unwrap()
+    );
+    assert!(matches!(reader.fetch_tags(&["y"]), Err(Error::ReadOnly)));
     assert!(matches!(reader.invalidate_tag(b"x"), Err(Error::ReadOnly)));
     assert!(invalidate(&other, "x"));
     assert!(!is_there(&table, b"a") && !is_there(&reader, b"a"));
@@ -360,7 +369,7 @@ fn a_value_that_was_computed_of_what_was_before_is_computed_again() {
     let Leased::Won(lease) = table.get_or_lease(b"key", options).unwrap() else {
         panic!("nobody has it");
     };
-    let tags = table.tags(&["y"]).unwrap();
+    let tags = table.fetch_tags(&["y"]).unwrap();
     assert!(lease.fill_tagged(b"5", &tags).unwrap());
     assert!(is_there(&table, b"key") && invalidate(&table, "y") && !is_there(&table, b"key"));
     let too_many: Vec<String> = (0..17).map(|i| i.to_string()).collect();
@@ -387,7 +396,7 @@ fn random_changes_fit_a_model() {
                 let names: Vec<String> = tags.iter().map(|tag| name(*tag)).collect();
                 let len = [20, 300, 5000][random.below(3) as usize];
                 let value = value_of(&bytes, round, len);
-                let now = table.tags(&names).unwrap();
+                let now = table.fetch_tags(&names).unwrap();
                 table.set_tagged(bytes, &value, plain(), &now).unwrap();
                 let as_now = |tag: &u64| (*tag, generations.get(tag).copied().unwrap_or(0));
                 model.insert(key, (value, tags.iter().map(as_now).collect()));
@@ -435,8 +444,8 @@ fn random_changes_fit_a_model() {
 #[test]
 fn a_key_is_added_with_tags_where_it_is_missing() {
     over_every_table(options(), |table| {
-        let one = table.tags(&["one"]).unwrap();
-        let two = table.tags(&["two"]).unwrap();
+        let one = table.fetch_tags(&["one"]).unwrap();
+        let two = table.fetch_tags(&["two"]).unwrap();
         assert!(table.add_tagged(b"a", b"1", plain(), &one).unwrap());
         assert!(!table.add_tagged(b"a", b"2", plain(), &two).unwrap());
         table.invalidate_tag(b"two").unwrap();

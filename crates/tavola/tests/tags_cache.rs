@@ -7,7 +7,7 @@ use tavola::{Attributes, Table};
 
 /// Sets a key with these tags as they are now.
 fn set(table: &Table, key: &[u8], value: &[u8], names: &[&str]) {
-    let tags = table.tags(names).unwrap();
+    let tags = table.fetch_tags(names).unwrap();
     let none = Attributes::default();
     table.set_tagged(key, value, none, &tags).unwrap();
 }
@@ -84,7 +84,7 @@ fn a_tag_stays_in_a_cache_as_long_as_keys_are_set_with_it() {
         .capacity(2 << 20)
         .private()
         .unwrap();
-    let tags = table.tags(&["site", "news"]).unwrap();
+    let tags = table.fetch_tags(&["site", "news"]).unwrap();
     let key = |i: u64| i.to_le_bytes();
     for i in 0..100_000 {
         let none = Attributes::default();

@@ -282,7 +282,7 @@ fn an_update_by_uid_changes_removes_or_leaves_what_is_meant() {
         for gone in [hint, count, Hint::from_bits(0)] {
             assert_eq!(
                 table.update_by_uid(gone, unasked).unwrap(),
-                Updated::Missing
+                Updated::NotFound
             );
         }
         assert!(table.is_empty().unwrap());
@@ -313,7 +313,7 @@ fn an_update_begins_again_where_its_uid_went_to_another_key() {
             Some(b"new".to_vec())
         });
         let expected = match with_generation {
-            true => (Updated::Missing, 1, &b"same"[..]),
+            true => (Updated::NotFound, 1, &b"same"[..]),
             false => (Updated::Stored(b"new".to_vec()), 2, &b"new"[..]),
         };
         let second = table.get(b"second").unwrap().unwrap();

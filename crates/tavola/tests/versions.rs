@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use support::{Dir, Random, assert_clean, over_every_table};
 use tavola::serving::{Marks, ServeTable};
 use tavola::{
-    Attributes, CasOutcome, CasToken, Condition, Error, Expiry, Options, Store, Stored, Table,
+    Attributes, CasOutcome, CasToken, Condition, Error, Expiry, Options, StoreOptions, Stored,
+    Table,
 };
 
 fn options() -> Options {
@@ -49,7 +50,7 @@ fn each_change_of_a_value_gives_another_version_and_nothing_else_does() {
             )));
             assert!(renewed(&|| _ = table.set_uid(key, &value).unwrap()));
             assert!(renewed(&|| {
-                let tags = table.tags(&["tag"]).unwrap();
+                let tags = table.fetch_tags(&["tag"]).unwrap();
                 let plain = Attributes::default();
                 table.set_tagged(key, &value, plain, &tags).unwrap();
             }));
@@ -83,14 +84,14 @@ fn each_change_of_a_value_gives_another_version_and_nothing_else_does() {
 fn what_is_stored_by_conditions_is_told_with_its_token() {
     for versions in [true, false] {
         over_every_table(options().versions(versions), |table| {
-            let how = |condition| Store {
+            let how = |condition| StoreOptions {
                 condition,
-                ..Store::default()
+                ..StoreOptions::default()
             };
             let store = |value: &[u8], condition| table.store(b"k", value, &how(condition));
             let never = Condition::Is(CasToken(1 << 40));
-            assert_eq!(store(b"a", Condition::Present).unwrap(), Stored::Missing);
-            assert_eq!(store(b"a", never).unwrap(), Stored::Missing);
+            assert_eq!(store(b"a", Condition::Present).unwrap(), Stored::NotFound);
+            assert_eq!(store(b"a", never).unwrap(), Stored::NotFound);
             let Stored::Done(first) = store(b"a", Condition::Absent).unwrap() else {
                 panic!("it is missing");
             };
@@ -108,7 +109,7 @@ fn what_is_stored_by_conditions_is_told_with_its_token() {
             let remove = |token| table.compare_and_remove(b"k", token).unwrap();
             assert_eq!(remove(CasToken(last.0 ^ 1 << 40)), CasOutcome::Changed);
             assert_eq!(remove(last), CasOutcome::Swapped);
-            assert_eq!(remove(last), CasOutcome::Missing);
+            assert_eq!(remove(last), CasOutcome::NotFound);
             assert_clean(table);
         });
     }
@@ -117,9 +118,9 @@ fn what_is_stored_by_conditions_is_told_with_its_token() {
 #[test]
 fn a_version_can_be_asked_for() {
     over_every_table(options(), |table| {
-        let at = |version| Store {
+        let at = |version| StoreOptions {
             version: Some(version),
-            ..Store::default()
+            ..StoreOptions::default()
         };
         let done = table.store(b"k", b"v", &at(1 << 60)).unwrap();
         assert_eq!(done, Stored::Done(CasToken(1 << 60)));
@@ -133,9 +134,9 @@ fn a_version_can_be_asked_for() {
         assert!(matches!(table.token_of(b"v"), Err(Error::BadOption { .. })));
     });
     let plain = options().versions(false).private().unwrap();
-    let how = Store {
+    let how = StoreOptions {
         version: Some(7),
-        ..Store::default()
+        ..StoreOptions::default()
     };
     let refused = plain.store(b"k", b"v", &how);
     assert!(matches!(refused, Err(Error::BadOption { .. })));
@@ -148,14 +149,14 @@ fn what_a_key_has_is_kept_or_given_anew() {
             .set_with(b"k", b"v", Attributes::default().with_flags(7))
             .unwrap();
         table.mark(b"k", Condition::Always, 0, 5).unwrap().unwrap();
-        let keeping = Store {
+        let keeping = StoreOptions {
             attributes: None,
-            ..Store::default()
+            ..StoreOptions::default()
         };
         table.store(b"k", b"w", &keeping).unwrap();
         let entry = table.get_entry(b"k").unwrap().unwrap();
         assert_eq!((entry.attributes.flags, entry.marks), (7, 5));
-        table.store(b"k", b"w", &Store::default()).unwrap();
+        table.store(b"k", b"w", &StoreOptions::default()).unwrap();
         let entry = table.get_entry(b"k").unwrap().unwrap();
         assert_eq!((entry.attributes.flags, entry.marks), (0, 0));
     });
@@ -164,7 +165,7 @@ fn what_a_key_has_is_kept_or_given_anew() {
 #[test]
 fn marks_are_set_and_cleared_beside_everything_else() {
     over_every_table(options().versions(false), |table| {
-        let tags = table.tags(&["a", "b"]).unwrap();
+        let tags = table.fetch_tags(&["a", "b"]).unwrap();
         for (key, len) in [(&b"small"[..], 30), (b"large", 100_000)] {
             let value = vec![b'v'; len];
             let hour = Attributes::ttl(std::time::Duration::from_secs(3600));
@@ -203,10 +204,10 @@ fn marks_come_and_go_with_a_value_that_is_stored() {
             for value in [b"12345678".to_vec(), vec![b'v'; 100_000]] {
                 let key = b"of eight";
                 let store = |attributes, clear, set| {
-                    let how = Store {
+                    let how = StoreOptions {
                         attributes,
                         marks: Some(Marks { clear, set }),
-                        ..Store::default()
+                        ..StoreOptions::default()
                     };
                     let stored = table.store(key, &value, &how).unwrap();
                     let entry = table.get_entry(key).unwrap().unwrap();
@@ -225,13 +226,13 @@ fn marks_come_and_go_with_a_value_that_is_stored() {
             assert_clean(table);
         });
     }
-    let too_many = Store {
+    let too_many = StoreOptions {
         marks: Some(Marks::only(1 << 24)),
-        ..Store::default()
+        ..StoreOptions::default()
     };
-    let some = Store {
+    let some = StoreOptions {
         marks: Some(Marks::default()),
-        ..Store::default()
+        ..StoreOptions::default()
     };
     let fixed = Table::options().max_size(1 << 20).fixed(1, 1);
     for (options, how) in [(options(), too_many), (fixed, some)] {
@@ -252,7 +253,7 @@ fn no_two_writers_get_the_same_version_of_a_key() {
                 let mut random = Random::new(seed);
                 for _ in 0..EACH {
                     let key = random.below(4).to_string().into_bytes();
-                    let how = Store::default();
+                    let how = StoreOptions::default();
                     let Stored::Done(token) = table.store(&key, b"same", &how).unwrap() else {
                         panic!("it is always stored");
                     };

@@ -130,7 +130,7 @@ fn what_takes_two_ways_counts_once() {
     }
     assert_eq!(
         table.compare_and_swap(b"none", token, b"2").unwrap(),
-        CasOutcome::Missing
+        CasOutcome::NotFound
     );
     counts.are([2, 1, 3, 0, 1], "swapped, or not");
 }
@@ -250,7 +250,7 @@ fn tags_are_no_keys() {
     let mut counts = Counts::of(&table);
     for number in 0..24u32 {
         let name = format!("tag {}", number.min(20));
-        let tags = table.tags(&[name]).unwrap();
+        let tags = table.fetch_tags(&[name]).unwrap();
         let attributes = Attributes::default();
         table
             .set_tagged(number.to_le_bytes(), b"value", attributes, &tags)

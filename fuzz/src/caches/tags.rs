@@ -45,7 +45,7 @@ impl<'a> TagPlayer<'a> {
         let numbers = (0..TAGS.len()).filter(|number| mask >> number & 1 == 1);
         let names: Vec<&str> = numbers.map(|number| TAGS[number]).collect();
         let value = [&head(mask, self.serial)[..], &self.lengths.value(value)].concat();
-        let taken = self.table.tags(&names);
+        let taken = self.table.fetch_tags(&names);
         if is_late && mask != 0 {
             self.invalidate(mask.trailing_zeros() as u8);
         }
@@ -101,7 +101,7 @@ pub(super) fn end_all(table: &Table, lengths: Lengths) {
         let key = format!("with {name}").into_bytes();
         for _ in 0..2 {
             let set = table
-                .tags(&[name])
+                .fetch_tags(&[name])
                 .and_then(|tags| table.set_tagged(&key, b"value", Attributes::default(), &tags));
             match set {
                 Ok(()) | Err(Error::Full { .. }) => {}

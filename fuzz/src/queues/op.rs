@@ -84,7 +84,7 @@ pub(super) struct Player<'a> {
 impl<'a> Player<'a> {
     pub(super) fn new(table: &'a Table) -> Self {
         let pools = template().pools.map(|pool| Held {
-            pool: tolerate(table.queue_pool(pool.name)),
+            pool: tolerate(table.pool(pool.name)),
             elements: BTreeSet::new(),
         });
         Self {
@@ -110,7 +110,7 @@ impl<'a> Player<'a> {
                 let held = &mut self.pools[which as usize];
                 // The same handle as before: what was popped by it is still held.
                 table
-                    .queue_pool(template().pools[which as usize].name)
+                    .pool(template().pools[which as usize].name)
                     .map(|pool| {
                         held.pool = Some(pool);
                     })
@@ -133,7 +133,7 @@ impl<'a> Player<'a> {
         }
         self.made += 1;
         let name = which.map_or("more", |which| template().pools[which as usize].name);
-        let pool = QueueOptions::new(3, 9).create_beside(self.table, name)?;
+        let pool = QueueOptions::new(3, 9).create_in(self.table, name)?;
         let free = pool.queue("free")?;
         let element = free.pop()?.expect("a pool that was just made has elements");
         pool.write(element, 1, b"element")?;
@@ -230,8 +230,8 @@ fn look(pool: &QueuePool, op: &Op) -> Result<()> {
 fn read_only(name: &str) -> Result<()> {
     let table = Table::open_read_only(&file().1)?;
     table.check()?;
-    table.queue_pools()?;
-    let pool = table.queue_pool(name)?;
+    table.pools()?;
+    let pool = table.pool(name)?;
     assert!(matches!(pool.lost(), Err(Error::ReadOnly)));
     let queue = queue_of(&pool, 0)?;
     assert!(

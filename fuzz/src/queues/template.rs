@@ -71,9 +71,7 @@ fn queues_of(table: &Table) -> [Queue; 4] {
     let [large, small] = [LARGE, SMALL].map(|pool| {
         let options = QueueOptions::new(pool.elements, pool.bytes);
         let options = options.queues(pool.queues.iter().copied());
-        options
-            .create_beside(table, pool.name)
-            .expect("there is room")
+        options.create_in(table, pool.name).expect("there is room")
     });
     let queue = |name| large.queue(name).expect("it is there");
     let all = small.queue("all").expect("it is there");

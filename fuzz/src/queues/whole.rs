@@ -80,7 +80,7 @@ pub(super) fn are_whole(old: &QueuePool, new: &QueuePool) {
         "elements are there twice: {all:?}"
     );
     // Another pool of that name may have been made meanwhile.
-    if old.as_ptr(0) == new.as_ptr(0) {
+    if old.element_ptr(0) == new.element_ptr(0) {
         assert_eq!(held_of(old), distinct, "another handle tells others");
     }
     if queues.len() == new.queues().len() {

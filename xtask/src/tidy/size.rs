@@ -9,7 +9,12 @@ const LONG_LINES: usize = 500;
 const MAX_LINES: usize = 800;
 const LIST: &str = "xtask/src/tidy/long_files.txt";
 /// Made from other files, which are measured.
-const MADE: [&str; 1] = ["crates/tavola-capi/include/tavola.h"];
+const MADE: [&str; 4] = [
+    "crates/tavola-capi/include/tavola_table.h",
+    "crates/tavola-capi/include/tavola_stats.h",
+    "crates/tavola-capi/include/tavola_queue.h",
+    "crates/tavola-capi/include/tavola_log.h",
+];
 
 /// Folders of other people's files, kept as they were published.
 const OTHERS: &str = "/vendor/";

@@ -54,7 +54,7 @@ static bool get(void *store, struct span key, struct span *value) {
       *value = (struct span){room.data, buffer.len};
       return true;
     }
-    if (status == TAVOLA_MISSING) return false;
+    if (status == TAVOLA_NOT_FOUND) return false;
     if (status != TAVOLA_ERR_TOO_SMALL) check(status);
     make_room(&room, buffer.len);
   }
@@ -62,7 +62,7 @@ static bool get(void *store, struct span key, struct span *value) {
 
 static bool remove_key(void *store, struct span key) {
   tavola_status status = tavola_remove(store, key.data, key.len);
-  if (status != TAVOLA_MISSING) check(status);
+  if (status != TAVOLA_NOT_FOUND) check(status);
   return status == TAVOLA_OK;
 }
 

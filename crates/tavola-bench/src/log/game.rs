@@ -46,9 +46,7 @@ pub(super) fn play(config: &Config, way: Way) -> Result<Score> {
 }
 
 fn over_log(config: &Config, way: Way, overload: Overload) -> Result<Score> {
-    let options = LogOptions::new()
-        .bytes(config.log_bytes)
-        .when_full(overload);
+    let options = LogOptions::new().bytes(config.log_bytes).overload(overload);
     let (mut scratch, log) = Scratch::create_log(config.dir.as_deref(), &options)?;
     let path = std::path::absolute(log.path()).map_err(Error::io("finding the log"))?;
     let mut crew = Crew::new(config);

@@ -11,11 +11,27 @@ use std::ptr;
 use tavola_core::Attributes;
 
 /// Is told what the key at this position has, lent until it returns; NULL: the key is missing.
-pub type tavola_found = Option<
+pub type tavola_each_value = Option<
     unsafe extern "C" fn(user: *mut c_void, index: usize, value: *const c_void, value_len: usize),
 >;
 
 /// Reads many keys: calls `each` once for each, in order.
+///
+/// # Examples
+/// ```c
+/// static void found(void *user, size_t index, const void *value, size_t len) {
+///   (void)user;
+///   if (value != NULL) {
+///     printf("key %zu: %.*s\n", index, (int)len, (const char *)value);
+///   }
+/// }
+///
+/// const tavola_pair pairs[] = {{{"a", 1}, {"one", 3}}, {{"b", 1}, {"two", 3}}};
+/// const tavola_bytes keys[] = {{"a", 1}, {"b", 1}, {"c", 1}};
+/// tavola_set_many(table, pairs, 2);
+/// tavola_prefetch(table, keys, 3);
+/// tavola_get_many(table, keys, 3, found, NULL);
+/// ```
 ///
 /// # Errors
 /// As `tavola_get`; the keys before the one that failed were told. A key that is NULL and has a
@@ -28,7 +44,7 @@ pub unsafe extern "C" fn tavola_get_many(
     table: *const tavola_table,
     keys: *const tavola_bytes,
     count: usize,
-    each: tavola_found,
+    each: tavola_each_value,
     user: *mut c_void,
 ) -> tavola_status {
     entry(|| {
@@ -47,7 +63,7 @@ pub unsafe extern "C" fn tavola_get_many(
 }
 
 /// Is told what the key at this position has, all lent until it returns; NULL: the key is missing.
-pub type tavola_found_entry = Option<
+pub type tavola_each_entry = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
         index: usize,
@@ -59,6 +75,28 @@ pub type tavola_found_entry = Option<
 
 /// As `tavola_get_many`, with what each key has beside its value.
 ///
+/// # Examples
+/// ```c
+/// static void found(void *user, size_t index, const void *value, size_t len,
+///                   const tavola_attributes *has) {
+///   (void)user;
+///   (void)len;
+///   if (value != NULL) {
+///     printf("key %zu has flags %u\n", index, has->flags);
+///   }
+/// }
+///
+/// tavola_attributes minute = TAVOLA_INIT(tavola_attributes);
+/// minute.ttl_ms = 60 * 1000;
+/// const tavola_pair pairs[] = {{{"a", 1}, {"one", 3}}, {{"b", 1}, {"two", 3}}};
+/// const tavola_entry entries[] = {{{"c", 1}, {"three", 5}, &minute},
+///                                 {{"d", 1}, {"four", 4}, NULL}};
+/// const tavola_bytes keys[] = {{"a", 1}, {"b", 1}, {"c", 1}};
+/// tavola_set_many_with(table, pairs, 2, &minute);
+/// tavola_set_many_entries(table, entries, 2);
+/// tavola_get_many_entries(table, keys, 3, found, NULL);
+/// ```
+///
 /// # Errors
 /// As `tavola_get_many`.
 ///
@@ -69,7 +107,7 @@ pub unsafe extern "C" fn tavola_get_many_entries(
     table: *const tavola_table,
     keys: *const tavola_bytes,
     count: usize,
-    each: tavola_found_entry,
+    each: tavola_each_entry,
     user: *mut c_void,
 ) -> tavola_status {
     entry(|| {

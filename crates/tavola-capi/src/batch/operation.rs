@@ -61,7 +61,7 @@ impl Done {
     fn if_there(is_there: bool) -> Self {
         Self::of(match is_there {
             true => tavola_status::TAVOLA_OK,
-            false => tavola_status::TAVOLA_MISSING,
+            false => tavola_status::TAVOLA_NOT_FOUND,
         })
     }
 
@@ -85,7 +85,7 @@ impl Change {
             Self::Add(value, attributes) => {
                 match table.add_with(key, &given[value.clone()], *attributes)? {
                     true => Done::of(tavola_status::TAVOLA_OK),
-                    false => Done::of(tavola_status::TAVOLA_PRESENT),
+                    false => Done::of(tavola_status::TAVOLA_EXISTS),
                 }
             }
             Self::Replace(value, attributes) => {
@@ -185,7 +185,7 @@ fn read(table: &Table, given: &[u8], run: &mut [Operation], results: &mut Vec<u8
     let keys = lent(run, &[][..], |read| read.key(given));
     table.get_many_entries(&keys[..run.len()], |i, found| {
         run[i].done = Some(match found {
-            None => Done::of(tavola_status::TAVOLA_MISSING),
+            None => Done::of(tavola_status::TAVOLA_NOT_FOUND),
             Some((value, details)) => {
                 results.extend_from_slice(value);
                 let range = results.len() - value.len()..results.len();

@@ -78,6 +78,36 @@ unsafe fn prepare_count(
 }
 
 /// Makes an empty batch. It belongs to no table, and can be executed and cleared again and again.
+///
+/// # Examples
+/// ```c
+/// const uint64_t first = 1;
+/// size_t at = 0;
+/// uint64_t number = 0;
+/// tavola_bytes value;
+/// tavola_batch *batch = NULL;
+/// tavola_attributes minute = TAVOLA_INIT(tavola_attributes);
+/// minute.ttl_ms = 60 * 1000;
+///
+/// tavola_batch_open(&batch);
+/// tavola_batch_set(batch, TAVOLA_STR("a"), TAVOLA_STR("one"), NULL);
+/// tavola_batch_set_with(batch, TAVOLA_STR("b"), TAVOLA_STR("two"), &minute, NULL);
+/// tavola_batch_add_with(batch, TAVOLA_STR("c"), TAVOLA_STR("three"), &minute, NULL);
+/// tavola_batch_replace_with(batch, TAVOLA_STR("c"), TAVOLA_STR("four"), NULL, NULL);
+/// tavola_batch_touch(batch, TAVOLA_STR("a"), &minute, NULL);
+/// tavola_batch_remove(batch, TAVOLA_STR("b"), NULL);
+/// tavola_batch_incr_with(batch, TAVOLA_STR("hits"), 1, &first, NULL, NULL);
+/// tavola_batch_decr_with(batch, TAVOLA_STR("hits"), 1, &first, NULL, NULL);
+/// tavola_batch_get(batch, TAVOLA_STR("a"), &at);
+/// tavola_batch_execute(batch, table);
+/// if (tavola_batch_result(batch, at, &value) == TAVOLA_OK) {
+///   printf("%.*s\n", (int)value.len, (const char *)value.data);
+/// }
+/// tavola_batch_attributes(batch, at, &minute);
+/// tavola_batch_number(batch, 6, &number);
+/// tavola_batch_clear(batch);
+/// tavola_batch_close(batch);
+/// ```
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_open(batch: *mut *mut tavola_batch) -> tavola_status {
     entry(|| {
@@ -273,7 +303,7 @@ pub unsafe extern "C" fn tavola_batch_execute(
 /// read, lent until the batch is executed, changed or closed; of a write: nothing.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is no such key. `TAVOLA_PRESENT`: it was to be added, and was there.
+/// `TAVOLA_NOT_FOUND`: there is no such key. `TAVOLA_EXISTS`: it was to be added, and was there.
 /// `TAVOLA_ERR_ARGUMENT`: there is no such number, or it was not executed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_result(

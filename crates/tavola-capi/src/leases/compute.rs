@@ -65,6 +65,26 @@ unsafe fn ask(compute: tavola_compute_fn, user: *mut c_void) -> Result<Vec<u8>, 
 /// A value that cannot be stored, as the table is full, or that is not stored, as it took longer
 /// than the lease, is returned all the same.
 ///
+/// # Examples
+/// ```c
+/// static int32_t render(void *user, tavola_bytes *value) {
+///   (void)user;
+///   value->data = "<p>hello</p>";
+///   value->len = 12;
+///   return 0;
+/// }
+///
+/// char bytes[256];
+/// const tavola_bytes names[] = {{"home", 4}};
+/// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+/// options.fresh_ms = 60 * 1000;
+/// options.stale_ms = 10 * 60 * 1000;
+/// tavola_get_or_compute(table, TAVOLA_STR("page"), &options, render, NULL, &value);
+/// tavola_get_or_compute_tagged(table, TAVOLA_STR("home"), &options, names, 1, render, NULL,
+///                              &value);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_COMPUTE`: it could not be computed, by the caller just now or by another a moment
 /// ago; `tavola_last_error` has what was told of it. `TAVOLA_ERR_TOO_SMALL` and
@@ -99,7 +119,7 @@ pub unsafe extern "C" fn tavola_get_or_compute(
 /// but missing for who asks next. A value that is there already keeps the tags it has.
 ///
 /// # Errors
-/// As `tavola_get_or_compute`; where the value is to be computed, as `tavola_tags_of`, too.
+/// As `tavola_get_or_compute`; where the value is to be computed, as `tavola_fetch_tags`, too.
 ///
 /// # Concurrency
 /// As `tavola_get_or_compute`.

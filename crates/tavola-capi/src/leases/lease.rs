@@ -15,21 +15,21 @@ use tavola_core::{Lease, Leased, Pending};
 /// What there is of a key, and who is to compute it.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum tavola_outcome {
+pub enum tavola_lease_outcome {
     /// The value, fresh.
-    TAVOLA_HIT = 0,
+    TAVOLA_LEASE_HIT = 0,
     /// The value, no more fresh: it may be served still. Another computes it anew, or has failed to
     /// a moment ago.
-    TAVOLA_STALE = 1,
+    TAVOLA_LEASE_STALE = 1,
     /// The value, no more fresh, or soon not to be: it may be served still. The caller is to
     /// compute it anew.
-    TAVOLA_STALE_WON = 2,
+    TAVOLA_LEASE_STALE_WON = 2,
     /// There is no value: the caller is to compute it.
-    TAVOLA_WON = 3,
+    TAVOLA_LEASE_WON = 3,
     /// There is no value yet: another computes it.
-    TAVOLA_WAIT = 4,
+    TAVOLA_LEASE_WAIT = 4,
     /// There is no value: it could not be computed a moment ago.
-    TAVOLA_FAILED = 5,
+    TAVOLA_LEASE_FAILED = 5,
 }
 
 /// What `tavola_get_or_lease` tells. Begin with
@@ -40,19 +40,19 @@ pub struct tavola_leased {
     /// `sizeof(tavola_leased)`.
     pub size: usize,
     /// What there is.
-    pub outcome: tavola_outcome,
+    pub outcome: tavola_lease_outcome,
     /// 0.
     pub reserved: u32,
-    /// After `TAVOLA_WAIT` how many milliseconds the other has at most, after `TAVOLA_FAILED` in
-    /// how many one may try again; else 0.
+    /// After `TAVOLA_LEASE_WAIT` how many milliseconds the other has at most, after
+    /// `TAVOLA_LEASE_FAILED` in how many one may try again; else 0.
     pub left_ms: u64,
 }
 
 // SAFETY: 0 is an outcome; no padding (a `usize`, two of 32 bits, a `u64`), the size first.
 unsafe impl SizedStruct for tavola_leased {}
 
-/// The right, and the duty, to compute the value of a key; or, after `TAVOLA_WAIT`, the lease that
-/// another has. For one thread at a time. It keeps the table open.
+/// The right, and the duty, to compute the value of a key; or, after `TAVOLA_LEASE_WAIT`, the lease
+/// that another has. For one thread at a time. It keeps the table open.
 pub struct tavola_lease {
     held: Held,
 }
@@ -69,7 +69,7 @@ impl tavola_lease {
         match replace(&mut self.held, Held::Ended) {
             Held::Own(lease) => Ok(match act(lease)? {
                 true => tavola_status::TAVOLA_OK,
-                false => tavola_status::TAVOLA_PASSED_ON,
+                false => tavola_status::TAVOLA_LEASE_LOST,
             }),
             other => {
                 self.held = other;
@@ -83,7 +83,7 @@ impl tavola_lease {
 
 /// What is told of an outcome.
 struct Told {
-    outcome: tavola_outcome,
+    outcome: tavola_lease_outcome,
     value: Option<Vec<u8>>,
     held: Option<Held>,
     left: Duration,
@@ -91,7 +91,7 @@ struct Told {
 
 impl From<Leased> for Told {
     fn from(leased: Leased) -> Self {
-        use tavola_outcome::*;
+        use tavola_lease_outcome::*;
         let told = |outcome, value, held| Self {
             outcome,
             value,
@@ -99,20 +99,20 @@ impl From<Leased> for Told {
             left: Duration::ZERO,
         };
         match leased {
-            Leased::Hit(value) => told(TAVOLA_HIT, Some(value), None),
-            Leased::Stale { value, lease: None } => told(TAVOLA_STALE, Some(value), None),
+            Leased::Hit(value) => told(TAVOLA_LEASE_HIT, Some(value), None),
+            Leased::Stale { value, lease: None } => told(TAVOLA_LEASE_STALE, Some(value), None),
             Leased::Stale {
                 value,
                 lease: Some(lease),
-            } => told(TAVOLA_STALE_WON, Some(value), Some(Held::Own(lease))),
-            Leased::Won(lease) => told(TAVOLA_WON, None, Some(Held::Own(lease))),
+            } => told(TAVOLA_LEASE_STALE_WON, Some(value), Some(Held::Own(lease))),
+            Leased::Won(lease) => told(TAVOLA_LEASE_WON, None, Some(Held::Own(lease))),
             Leased::Wait(pending) => Self {
                 left: pending.left(),
-                ..told(TAVOLA_WAIT, None, Some(Held::Anothers(pending)))
+                ..told(TAVOLA_LEASE_WAIT, None, Some(Held::Anothers(pending)))
             },
             Leased::Failed { error, retry } => Self {
                 left: retry,
-                ..told(TAVOLA_FAILED, Some(error), None)
+                ..told(TAVOLA_LEASE_FAILED, Some(error), None)
             },
         }
     }
@@ -122,15 +122,37 @@ impl From<Leased> for Told {
 /// gets the lease, in whichever process; the others wait, or, where the value is stale only, go on
 /// with that. See also `tavola_get_or_compute`, which does all this.
 ///
-/// `value` gets the value after `TAVOLA_HIT`, `TAVOLA_STALE` and `TAVOLA_STALE_WON`, and after
-/// `TAVOLA_FAILED` what was told of it. `lease` gets a lease to fill after `TAVOLA_WON` and
-/// `TAVOLA_STALE_WON`, one to wait for after `TAVOLA_WAIT`, else NULL; it is closed in each case by
-/// `tavola_lease_close`.
+/// `value` gets the value after `TAVOLA_LEASE_HIT`, `TAVOLA_LEASE_STALE` and
+/// `TAVOLA_LEASE_STALE_WON`, and after `TAVOLA_LEASE_FAILED` what was told of it. `lease` gets a
+/// lease to fill after `TAVOLA_LEASE_WON` and `TAVOLA_LEASE_STALE_WON`, one to wait for after
+/// `TAVOLA_LEASE_WAIT`, else NULL; it is closed in each case by `tavola_lease_close`.
 ///
 /// A value is stored by `tavola_lease_fill` to expire when it is neither fresh nor stale any more.
 /// One that was set otherwise is stale when it has no more than `stale_ms` to live, and fresh as
 /// long as it does not expire. `tavola_remove` ends the lease of a key, too: what is computed from
 /// what was before is not stored.
+///
+/// # Examples
+/// ```c
+/// char bytes[256];
+/// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_leased leased = TAVOLA_INIT(tavola_leased);
+/// tavola_lease *lease = NULL;
+/// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+/// options.fresh_ms = 60 * 1000;
+/// tavola_get_or_lease(table, TAVOLA_STR("page"), &options, &value, &leased, &lease);
+/// if (leased.outcome == TAVOLA_LEASE_WON || leased.outcome == TAVOLA_LEASE_STALE_WON) {
+///   if (!tavola_lease_is_recorded(lease)) {
+///     puts("other processes may compute the value, too");
+///   }
+///   if (tavola_lease_fill(lease, TAVOLA_STR("<p>hello</p>")) == TAVOLA_LEASE_LOST) {
+///     puts("not stored: it took too long, or the key was changed");
+///   }
+/// } else if (leased.outcome == TAVOLA_LEASE_WAIT) {
+///   tavola_lease_wait(lease, 1000);
+/// }
+/// tavola_lease_close(lease);
+/// ```
 ///
 /// # Errors
 /// As `tavola_get`; where what was to go to `value` has no room, the lease is given up.
@@ -179,10 +201,9 @@ pub unsafe extern "C" fn tavola_get_or_lease(
 /// Stores the value and ends the lease: who waits for it gets the value.
 ///
 /// # Errors
-/// `TAVOLA_PASSED_ON`: nothing is stored, for the lease has passed on, as its time was over; or the
-/// key was removed or set meanwhile; or this is a forked child.
-/// `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has ended before. Else as `tavola_set`; the
-/// lease is given up then.
+/// `TAVOLA_LEASE_LOST`: nothing is stored, for the lease has passed on, as its time was over; or
+/// the key was removed or set meanwhile; or this is a forked child. `TAVOLA_ERR_ARGUMENT`: the
+/// lease is another's, or has ended before. Else as `tavola_set`; the lease is given up then.
 ///
 /// # Crash
 /// Killed before it returned: the value is there, or the lease passes on.
@@ -199,7 +220,32 @@ pub unsafe extern "C" fn tavola_lease_fill(
 }
 
 /// As `tavola_lease_fill`, with tags, which are to be taken before the value is computed: see
-/// `tavola_tags_of`. NULL: none.
+/// `tavola_fetch_tags`. NULL: none.
+///
+/// # Examples
+/// ```c
+/// char bytes[256];
+/// const tavola_bytes names[] = {{"home", 4}};
+/// tavola_tags tags = TAVOLA_INIT(tavola_tags);
+/// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_leased leased = TAVOLA_INIT(tavola_leased);
+/// tavola_lease *lease = NULL;
+/// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+/// options.fresh_ms = 60 * 1000;
+/// tavola_fetch_tags(table, names, 1, &tags);
+/// tavola_get_or_lease(table, TAVOLA_STR("page"), &options, &value, &leased, &lease);
+/// if (leased.outcome == TAVOLA_LEASE_WON) {
+///   tavola_lease_fill_tagged(lease, TAVOLA_STR("<p>hello</p>"), &tags);
+/// }
+/// tavola_lease_close(lease);
+///
+/// lease = NULL;
+/// tavola_get_or_lease(table, TAVOLA_STR("other"), &options, &value, &leased, &lease);
+/// if (leased.outcome == TAVOLA_LEASE_WON) {
+///   tavola_lease_fail(lease, 1000, TAVOLA_STR("the database does not answer"));
+/// }
+/// tavola_lease_close(lease);
+/// ```
 ///
 /// # Errors
 /// As `tavola_lease_fill`.
@@ -222,11 +268,11 @@ pub unsafe extern "C" fn tavola_lease_fill_tagged(
 }
 
 /// Ends the lease without a value. For `back_off_ms`, an hour at most, nobody wins it again: who
-/// asks gets the stale value where there is one, else is told `TAVOLA_FAILED` with `error`, of
-/// which 88 bytes are kept.
+/// asks gets the stale value where there is one, else is told `TAVOLA_LEASE_FAILED` with `error`,
+/// of which 88 bytes are kept.
 ///
 /// # Errors
-/// `TAVOLA_PASSED_ON`: it had passed on. `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has
+/// `TAVOLA_LEASE_LOST`: it had passed on. `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has
 /// ended before. Else as `tavola_remove`.
 ///
 /// # Crash
@@ -244,8 +290,8 @@ pub unsafe extern "C" fn tavola_lease_fail(
     })
 }
 
-/// Sleeps until a lease that another has (`TAVOLA_WAIT`) has ended, or its owner has died, or the
-/// key is there: ask for it again.
+/// Sleeps until a lease that another has (`TAVOLA_LEASE_WAIT`) has ended, or its owner has died, or
+/// the key is there: ask for it again.
 ///
 /// # Errors
 /// `TAVOLA_TIMEOUT`: the time was up before. `TAVOLA_ERR_ARGUMENT`: the lease is the caller's own.

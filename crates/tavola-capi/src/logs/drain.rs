@@ -139,6 +139,23 @@ unsafe fn to_descriptor(
 
 /// Becomes the log's drain.
 ///
+/// # Examples
+/// ```c
+/// tavola_log *log = NULL;
+/// tavola_log_drain *drain = NULL;
+/// size_t lines = 0;
+/// tavola_log_open_in(table, "events", NULL, &log);
+/// tavola_log_drain_open(log, &drain);
+/// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+/// for (int i = 0; i < 10; i++) {
+///   tavola_log_drain_pass_fd(drain, 1, &lines);
+///   tavola_log_drain_wait(drain, 10);
+/// }
+/// tavola_log_drain_finish_fd(drain, 1, &lines);
+/// tavola_log_drain_close(drain);
+/// tavola_log_close(log);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_READ_ONLY`; at a process's first write as
 /// `tavola_set`.
@@ -169,6 +186,27 @@ pub unsafe extern "C" fn tavola_log_drain_open(
 
 /// Writes out the lines that are due: those of the last millisecond may not be. `lines`, unless it
 /// is NULL, gets how many. The functions of the sink may write to the log.
+///
+/// # Examples
+/// ```c
+/// static int take(void *user, const tavola_line *line) {
+///   fprintf((FILE *)user, "%.*s\n", (int)line->len, line->text);
+///   return 0;
+/// }
+///
+/// tavola_log *log = NULL;
+/// tavola_log_drain *drain = NULL;
+/// tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);
+/// sink.user = stdout;
+/// sink.line = take;
+/// tavola_log_open_in(table, "events", NULL, &log);
+/// tavola_log_drain_open(log, &drain);
+/// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+/// tavola_log_drain_pass(drain, &sink, NULL);
+/// tavola_log_drain_finish(drain, &sink, NULL);
+/// tavola_log_drain_close(drain);
+/// tavola_log_close(log);
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_ERR_SINK`: a function of the sink failed, and the lines come again;

@@ -85,7 +85,25 @@ fn level_of(number: i32) -> Result<Level, Failure> {
 /// Writes a line: any bytes, without a line's end. Beyond 16,360 they are cut, and the line says
 /// so. `level` is one of `tavola_level`, whatever `tavola_log_set_level` says.
 ///
-/// With `TAVOLA_BLOCK` it waits for the drain if it has to.
+/// With `TAVOLA_OVERLOAD_BLOCK` it waits for the drain if it has to.
+///
+/// # Examples
+/// ```c
+/// tavola_log *log = NULL;
+/// tavola_log_stats stats = TAVOLA_INIT(tavola_log_stats);
+/// tavola_log_open_in(table, "events", NULL, &log);
+/// tavola_log_show_on_stderr(log, false);
+/// tavola_log_set_level(log, TAVOLA_LEVEL_INFO);
+/// if (tavola_log_is_on(log, TAVOLA_LEVEL_INFO)) {
+///   tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+/// }
+/// tavola_log_get_stats(log, &stats);
+/// if (tavola_log_dropped(log) != 0 && !tavola_log_has_drain(log) &&
+///     tavola_log_overload(log) == TAVOLA_OVERLOAD_DROP_OLDEST) {
+///   puts("lines were overwritten");
+/// }
+/// tavola_log_close(log);
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_ARGUMENT`: no such level; `TAVOLA_ERR_FULL` when living

@@ -29,12 +29,12 @@ pub struct tavola_log {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum tavola_overload {
     /// The oldest lines are overwritten, a piece at a time, and counted.
-    TAVOLA_DROP_OLDEST = 0,
+    TAVOLA_OVERLOAD_DROP_OLDEST = 0,
     /// The new line is not written, but counted: the log keeps the oldest.
-    TAVOLA_DROP_NEWEST = 1,
+    TAVOLA_OVERLOAD_DROP_NEWEST = 1,
     /// The writer waits for the drain, as long as it lives. Without one it is as with
-    /// `TAVOLA_DROP_NEWEST`.
-    TAVOLA_BLOCK = 2,
+    /// `TAVOLA_OVERLOAD_DROP_NEWEST`.
+    TAVOLA_OVERLOAD_BLOCK = 2,
 }
 
 /// What a log is made with; what is 0 has a default. Begin with
@@ -84,16 +84,16 @@ unsafe fn options_of(
         .into_iter()
         .find(|one| number_of(*one) == given.overload)
     {
-        Some(overload) => Ok(made.when_full(overload)),
+        Some(overload) => Ok(made.overload(overload)),
         None => Err(Failure::argument("overload is none of tavola_overload")),
     }
 }
 
 pub(super) fn number_of(overload: Overload) -> i32 {
     (match overload {
-        Overload::DropOldest => tavola_overload::TAVOLA_DROP_OLDEST,
-        Overload::DropNewest => tavola_overload::TAVOLA_DROP_NEWEST,
-        Overload::Block => tavola_overload::TAVOLA_BLOCK,
+        Overload::DropOldest => tavola_overload::TAVOLA_OVERLOAD_DROP_OLDEST,
+        Overload::DropNewest => tavola_overload::TAVOLA_OVERLOAD_DROP_NEWEST,
+        Overload::Block => tavola_overload::TAVOLA_OVERLOAD_BLOCK,
     }) as i32
 }
 
@@ -129,7 +129,7 @@ unsafe fn open(
 ///
 /// # Safety
 /// I1 of `given.rs`.
-unsafe fn open_beside(
+unsafe fn open_in(
     table: *const tavola_table,
     name: *const c_char,
     options: *const tavola_log_options,
@@ -149,8 +149,27 @@ unsafe fn open_beside(
 /// Opens a log in a file of its own, making it when it is not there. An existing one keeps its own
 /// size, and what it does when it is full. `options` may be NULL.
 ///
+/// # Examples
+/// ```c
+/// tavola_log *log = NULL, *same = NULL, *reader = NULL;
+/// tavola_log_options options = TAVOLA_INIT(tavola_log_options);
+/// options.bytes = 1 << 20;
+/// options.overload = TAVOLA_OVERLOAD_DROP_NEWEST;
+/// if (tavola_log_create("events", &options, &log) == TAVOLA_ERR_TABLE_EXISTS) {
+///   tavola_log_open("events", &options, &log);
+/// }
+/// tavola_log_open_existing("events", &same);
+/// tavola_log_open_read_only("events", &reader);
+/// printf("%s has room for %llu bytes\n", tavola_log_path(log),
+///        (unsigned long long)tavola_log_bytes(log));
+/// tavola_log_close(reader);
+/// tavola_log_close(same);
+/// tavola_log_close(log);
+/// tavola_names_remove("events");
+/// ```
+///
 /// # Errors
-/// `TAVOLA_ERR_NOT_THERE` when there is a table of that name which is no log's; else as
+/// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no log's; else as
 /// `tavola_open` and `tavola_log_create`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_open(
@@ -166,7 +185,7 @@ pub unsafe extern "C" fn tavola_log_open(
 /// be NULL.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
+/// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
 /// no room for it; else as `tavola_create`.
 ///
 /// # Crash
@@ -184,7 +203,7 @@ pub unsafe extern "C" fn tavola_log_create(
 /// Opens a log that is there, in a file of its own.
 ///
 /// # Errors
-/// As `tavola_open_existing`; `TAVOLA_ERR_NOT_THERE` when that file has none.
+/// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` when that file has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_open_existing(
     name: *const c_char,
@@ -217,45 +236,62 @@ pub unsafe extern "C" fn tavola_log_open_read_only(
 /// there. There can be 16 logs and pools, and each stays as long as the table. `options` may be
 /// NULL.
 ///
+/// # Examples
+/// ```c
+/// static void print(void *user, const char *name, size_t len) {
+///   (void)user;
+///   printf("%.*s\n", (int)len, name);
+/// }
+///
+/// tavola_log *log = NULL, *same = NULL, *made = NULL;
+/// tavola_log_open_in(table, "events", NULL, &log);
+/// if (tavola_log_create_in(table, "events", NULL, &made) == TAVOLA_ERR_OBJECT_EXISTS) {
+///   tavola_log_open_existing_in(table, "events", &same);
+/// }
+/// tavola_logs(table, print, NULL);
+/// tavola_log_close(same);
+/// tavola_log_close(log);
+/// ```
+///
 /// # Errors
-/// As `tavola_log_create_beside`.
+/// As `tavola_log_create_in`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_log_open_beside(
+pub unsafe extern "C" fn tavola_log_open_in(
     table: *const tavola_table,
     name: *const c_char,
     options: *const tavola_log_options,
     log: *mut *mut tavola_log,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    unsafe { open_beside(table, name, options, log, LogOptions::open_beside) }
+    unsafe { open_in(table, name, options, log, LogOptions::open_in) }
 }
 
 /// Makes a log beside a table. `options` may be NULL.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_THERE`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
+/// `TAVOLA_ERR_OBJECT_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
 /// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
 /// never used, or the file system no room.
 ///
 /// # Crash
 /// The log appears whole or not at all.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_log_create_beside(
+pub unsafe extern "C" fn tavola_log_create_in(
     table: *const tavola_table,
     name: *const c_char,
     options: *const tavola_log_options,
     log: *mut *mut tavola_log,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    unsafe { open_beside(table, name, options, log, LogOptions::create_beside) }
+    unsafe { open_in(table, name, options, log, LogOptions::create_in) }
 }
 
 /// Opens a log that is there, beside a table; to read it, a table that is open read-only will do.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_THERE`; `TAVOLA_ERR_CORRUPT`.
+/// `TAVOLA_ERR_NO_OBJECT`; `TAVOLA_ERR_CORRUPT`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_log_open_existing_beside(
+pub unsafe extern "C" fn tavola_log_open_existing_in(
     table: *const tavola_table,
     name: *const c_char,
     log: *mut *mut tavola_log,

@@ -16,6 +16,31 @@ pub struct tavola_log_reader {
 
 /// Opens a reader, which begins with the oldest line that is there; a log that is open read-only
 /// will do.
+///
+/// # Examples
+/// ```c
+/// static void show(void *user, const tavola_line *line) {
+///   char bytes[512];
+///   tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
+///   (void)user;
+///   if (tavola_line_print(line, &text) == TAVOLA_OK) {
+///     printf("%.*s\n", (int)text.len, bytes);
+///   }
+/// }
+///
+/// tavola_log *log = NULL;
+/// tavola_log_reader *reader = NULL;
+/// tavola_log_open_in(table, "events", NULL, &log);
+/// tavola_log_show_on_stderr(log, false);
+/// tavola_log_reader_open(log, &reader);
+/// tavola_log_reader_skip(reader);
+/// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+/// tavola_log_reader_lines(reader, show, NULL);
+/// tavola_log_reader_follow(reader, show, NULL);
+/// printf("%llu pieces missed\n", (unsigned long long)tavola_log_reader_missed(reader));
+/// tavola_log_reader_close(reader);
+/// tavola_log_close(log);
+/// ```
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_reader_open(
     log: *const tavola_log,

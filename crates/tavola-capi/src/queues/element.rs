@@ -12,14 +12,14 @@ use tavola_core::{QueuePool, Result};
 /// queues is open; NULL when the pool has no such element. Only who holds the element may read or
 /// write them, and of its threads one at a time. Pushing and popping hand on what was written.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pool_element(
+pub unsafe extern "C" fn tavola_pool_element_ptr(
     pool: *const tavola_pool,
     element: u32,
 ) -> *mut c_void {
     entry_or(ptr::null_mut(), || {
         let pool = given!(handle pool);
         in_bounds(pool, element, 0, 0)?;
-        Ok(pool.inner.as_ptr(element).cast())
+        Ok(pool.inner.element_ptr(element).cast())
     })
 }
 
@@ -41,9 +41,32 @@ fn in_bounds(
 
 /// Copies `len` bytes of an element that this handle holds, from `at` on.
 ///
+/// # Examples
+/// ```c
+/// char bytes[6] = "";
+/// uint32_t element = 0;
+/// tavola_pool *pool = NULL;
+/// tavola_queue *empty = NULL;
+/// tavola_check_report report = TAVOLA_INIT(tavola_check_report);
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// tavola_pool_open_in(table, "work", &options, &pool);
+/// tavola_pool_set_lock_timeout(pool, 1000);
+/// tavola_queue_open(pool, "free", &empty);
+/// if (tavola_queue_pop(empty, &element) == TAVOLA_OK) {
+///   tavola_pool_write(pool, element, 0, TAVOLA_STR("hello"));
+///   tavola_pool_read(pool, element, 0, bytes, 5);
+///   tavola_queue_push(empty, element);
+/// }
+/// tavola_pool_check(pool, &report, NULL, NULL);
+/// tavola_queue_close(empty);
+/// tavola_pool_close(pool);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_ARGUMENT` when there are no such bytes; else as
-/// `tavola_push`.
+/// `tavola_queue_push`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_read(
     pool: *const tavola_pool,
@@ -123,6 +146,30 @@ pub unsafe extern "C" fn tavola_pool_lost(
 /// Takes those elements: this handle holds them now, and each is told to the callback, which may
 /// look at it and push it. Each goes to one, however many reclaim at once. Work that grows with the
 /// number of elements.
+///
+/// # Examples
+/// ```c
+/// static void lost(void *user, uint32_t element) {
+///   (void)user;
+///   printf("a process died with element %u\n", element);
+/// }
+///
+/// static void reclaimed(void *user, uint32_t element) {
+///   tavola_queue_push((tavola_queue *)user, element);
+/// }
+///
+/// tavola_pool *pool = NULL;
+/// tavola_queue *empty = NULL;
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// tavola_pool_open_in(table, "work", &options, &pool);
+/// tavola_queue_open(pool, "free", &empty);
+/// tavola_pool_lost(pool, lost, NULL);
+/// tavola_pool_reclaim(pool, reclaimed, empty);
+/// tavola_queue_close(empty);
+/// tavola_pool_close(pool);
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first write as `tavola_set`.

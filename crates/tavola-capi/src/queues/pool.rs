@@ -107,7 +107,7 @@ unsafe fn open(
 ///
 /// # Safety
 /// I1 of `given.rs`.
-unsafe fn open_beside(
+unsafe fn open_in(
     table: *const tavola_table,
     name: *const c_char,
     options: *const tavola_pool_options,
@@ -127,8 +127,28 @@ unsafe fn open_beside(
 /// Opens a pool in a file of its own, making it when it is not there. An existing one keeps its own
 /// elements and queues.
 ///
+/// # Examples
+/// ```c
+/// tavola_pool *pool = NULL, *same = NULL;
+/// const char *names[] = {"free", "jobs"};
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// options.queues = names;
+/// options.queue_count = 2;
+/// if (tavola_pool_create("work", &options, &pool) == TAVOLA_ERR_TABLE_EXISTS) {
+///   tavola_pool_open("work", &options, &pool);
+/// }
+/// tavola_pool_open_existing("work", &same);
+/// printf("%s: %u elements of %u bytes\n", tavola_pool_path(pool), tavola_pool_elements(pool),
+///        tavola_pool_element_bytes(pool));
+/// tavola_pool_close(same);
+/// tavola_pool_close(pool);
+/// tavola_names_remove("work");
+/// ```
+///
 /// # Errors
-/// `TAVOLA_ERR_NOT_THERE` when there is a table of that name which is no pool's; else as
+/// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no pool's; else as
 /// `tavola_open` and `tavola_pool_create`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_open(
@@ -143,7 +163,7 @@ pub unsafe extern "C" fn tavola_pool_open(
 /// Makes a pool in a file of its own, which is a table as well, without room for keys.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
+/// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
 /// no room for all elements; else as `tavola_create`.
 ///
 /// # Crash
@@ -161,7 +181,7 @@ pub unsafe extern "C" fn tavola_pool_create(
 /// Opens a pool that is there, in a file of its own.
 ///
 /// # Errors
-/// As `tavola_open_existing`; `TAVOLA_ERR_NOT_THERE` when that file has none.
+/// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` when that file has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_open_existing(
     name: *const c_char,
@@ -177,45 +197,72 @@ pub unsafe extern "C" fn tavola_pool_open_existing(
 /// Opens a pool beside a table, in its file and within its `max_size`, making it when it is not
 /// there. There can be 16, and each stays as long as the table.
 ///
+/// # Examples
+/// ```c
+/// static void print(void *user, const char *name, size_t len) {
+///   (void)user;
+///   printf("%.*s\n", (int)len, name);
+/// }
+///
+/// tavola_pool *pool = NULL, *same = NULL, *made = NULL;
+/// tavola_queue *added = NULL;
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// options.queue_room = 4;
+/// tavola_pool_open_in(table, "work", &options, &pool);
+/// if (tavola_pool_create_in(table, "work", &options, &made) == TAVOLA_ERR_OBJECT_EXISTS) {
+///   tavola_pool_open_existing_in(table, "work", &same);
+/// }
+/// tavola_pools(table, print, NULL);
+///
+/// tavola_pool_add_queue(pool, "urgent", &added);
+/// tavola_pool_queues(pool, print, NULL);
+/// printf("room for %u queues\n", tavola_pool_queue_room(pool));
+/// tavola_queue_close(added);
+/// tavola_pool_close(same);
+/// tavola_pool_close(pool);
+/// ```
+///
 /// # Errors
-/// As `tavola_pool_create_beside`.
+/// As `tavola_pool_create_in`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pool_open_beside(
+pub unsafe extern "C" fn tavola_pool_open_in(
     table: *const tavola_table,
     name: *const c_char,
     options: *const tavola_pool_options,
     pool: *mut *mut tavola_pool,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    unsafe { open_beside(table, name, options, pool, QueueOptions::open_beside) }
+    unsafe { open_in(table, name, options, pool, QueueOptions::open_in) }
 }
 
 /// Makes a pool beside a table.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_THERE`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
+/// `TAVOLA_ERR_OBJECT_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
 /// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
 /// never used, or the file system no room.
 ///
 /// # Crash
 /// The pool appears whole or not at all.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pool_create_beside(
+pub unsafe extern "C" fn tavola_pool_create_in(
     table: *const tavola_table,
     name: *const c_char,
     options: *const tavola_pool_options,
     pool: *mut *mut tavola_pool,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    unsafe { open_beside(table, name, options, pool, QueueOptions::create_beside) }
+    unsafe { open_in(table, name, options, pool, QueueOptions::create_in) }
 }
 
 /// Opens a pool that is there, beside a table.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_THERE`; `TAVOLA_ERR_CORRUPT`.
+/// `TAVOLA_ERR_NO_OBJECT`; `TAVOLA_ERR_CORRUPT`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pool_open_existing_beside(
+pub unsafe extern "C" fn tavola_pool_open_existing_in(
     table: *const tavola_table,
     name: *const c_char,
     pool: *mut *mut tavola_pool,
@@ -223,7 +270,7 @@ pub unsafe extern "C" fn tavola_pool_open_existing_beside(
     entry(|| {
         let (table, name) = (given!(handle table), given!(text name));
         let pool = given!(out pool);
-        pool.put(opened(table.inner.queue_pool(name)?));
+        pool.put(opened(table.inner.pool(name)?));
         OK
     })
 }
@@ -240,7 +287,7 @@ pub unsafe extern "C" fn tavola_pools(
 ) -> tavola_status {
     entry(|| {
         let table = given!(handle table);
-        tell_all(each, user, || Ok(table.inner.queue_pools()?))
+        tell_all(each, user, || Ok(table.inner.pools()?))
     })
 }
 

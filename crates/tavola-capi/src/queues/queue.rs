@@ -28,7 +28,7 @@ fn counted(count: usize, otherwise: tavola_status) -> tavola_status {
 }
 
 fn opened(pool: &tavola_pool, inner: Queue) -> *mut tavola_queue {
-    let elements = pool.inner.as_ptr(0).addr();
+    let elements = pool.inner.element_ptr(0).addr();
     Box::into_raw(Box::new(tavola_queue { inner, elements }))
 }
 
@@ -36,7 +36,7 @@ fn opened(pool: &tavola_pool, inner: Queue) -> *mut tavola_queue {
 /// name once.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_THERE`; `TAVOLA_ERR_CORRUPT`.
+/// `TAVOLA_ERR_NO_OBJECT`; `TAVOLA_ERR_CORRUPT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_open(
     pool: *const tavola_pool,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn tavola_queue_open(
 /// it. It stays as long as the pool.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_THERE` when there is one of that name: `tavola_queue_open` opens it;
+/// `TAVOLA_ERR_OBJECT_EXISTS` when there is one of that name: `tavola_queue_open` opens it;
 /// `TAVOLA_ERR_BAD_NAME` when the name has not 1 to 56 bytes; `TAVOLA_ERR_FULL` when the pool has
 /// no room for another; `TAVOLA_ERR_CORRUPT`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a
 /// process's first write as `tavola_set`.
@@ -82,6 +82,34 @@ pub unsafe extern "C" fn tavola_pool_add_queue(
 
 /// Adds an element that this process holds, and holds no more then.
 ///
+/// # Examples
+/// ```c
+/// uint32_t element = 0;
+/// tavola_pool *pool = NULL;
+/// tavola_queue *empty = NULL, *jobs = NULL;
+/// const char *names[] = {"free", "jobs"};
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// options.queues = names;
+/// options.queue_count = 2;
+/// tavola_pool_open_in(table, "work", &options, &pool);
+/// tavola_queue_open(pool, "free", &empty);
+/// tavola_queue_open(pool, "jobs", &jobs);
+///
+/// if (tavola_queue_pop(empty, &element) == TAVOLA_OK) {
+///   strcpy((char *)tavola_pool_element_ptr(pool, element), "resize image 7");
+///   tavola_queue_push(jobs, element);
+/// }
+/// if (tavola_queue_pop_wait(jobs, 1000, &element) == TAVOLA_OK) {
+///   puts((const char *)tavola_pool_element_ptr(pool, element));
+///   tavola_queue_push(empty, element);
+/// }
+/// tavola_queue_close(jobs);
+/// tavola_queue_close(empty);
+/// tavola_pool_close(pool);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first
 /// write as `tavola_set`.
@@ -93,7 +121,10 @@ pub unsafe extern "C" fn tavola_pool_add_queue(
 /// # Crash
 /// Killed before it returned: the element stands in the queue, or is held by a dead process.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_push(queue: *const tavola_queue, element: u32) -> tavola_status {
+pub unsafe extern "C" fn tavola_queue_push(
+    queue: *const tavola_queue,
+    element: u32,
+) -> tavola_status {
     entry(|| {
         given!(handle queue).inner.push(element)?;
         OK
@@ -103,10 +134,10 @@ pub unsafe extern "C" fn tavola_push(queue: *const tavola_queue, element: u32) -
 /// Adds elements in this order. Of each 1024, others see all or none.
 ///
 /// # Errors
-/// As `tavola_push`; those of earlier stretches of 1024 are in the queue then, the others are still
-/// held.
+/// As `tavola_queue_push`; those of earlier stretches of 1024 are in the queue then, the others are
+/// still held.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_push_many(
+pub unsafe extern "C" fn tavola_queue_push_many(
     queue: *const tavola_queue,
     elements: *const u32,
     count: usize,
@@ -141,15 +172,15 @@ unsafe fn pop_one(
 /// Takes the first element.
 ///
 /// # Errors
-/// `TAVOLA_EMPTY`: there is none. Else as `tavola_push`; `TAVOLA_ERR_CORRUPT`.
+/// `TAVOLA_EMPTY`: there is none. Else as `tavola_queue_push`; `TAVOLA_ERR_CORRUPT`.
 ///
 /// # Concurrency
-/// As `tavola_push`, by another lock. A look at an empty queue takes none.
+/// As `tavola_queue_push`, by another lock. A look at an empty queue takes none.
 ///
 /// # Crash
 /// Killed before it returned: the element stands in the queue, or is held by a dead process.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pop(
+pub unsafe extern "C" fn tavola_queue_pop(
     queue: *const tavola_queue,
     element: *mut u32,
 ) -> tavola_status {
@@ -157,13 +188,13 @@ pub unsafe extern "C" fn tavola_pop(
     unsafe { pop_one(queue, element, tavola_status::TAVOLA_EMPTY, Queue::pop) }
 }
 
-/// As `tavola_pop`, waiting for an element if there is none, but no longer than `timeout_ms`;
+/// As `tavola_queue_pop`, waiting for an element if there is none, but no longer than `timeout_ms`;
 /// `UINT64_MAX`: for ever.
 ///
 /// # Errors
-/// `TAVOLA_TIMEOUT`: none came. Else as `tavola_pop`.
+/// `TAVOLA_TIMEOUT`: none came. Else as `tavola_queue_pop`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pop_wait(
+pub unsafe extern "C" fn tavola_queue_pop_wait(
     queue: *const tavola_queue,
     timeout_ms: u64,
     element: *mut u32,
@@ -199,10 +230,38 @@ unsafe fn pop_some(
 /// Takes as many elements as there are and `elements` has room for, at most 1024; `count` gets how
 /// many.
 ///
+/// # Examples
+/// ```c
+/// uint32_t some[16];
+/// size_t count = 0;
+/// tavola_pool *pool = NULL;
+/// tavola_queue *empty = NULL, *jobs = NULL;
+/// const char *names[] = {"free", "jobs"};
+/// tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
+/// options.elements = 64;
+/// options.element_bytes = 256;
+/// options.queues = names;
+/// options.queue_count = 2;
+/// tavola_pool_open_in(table, "work", &options, &pool);
+/// tavola_queue_open(pool, "free", &empty);
+/// tavola_queue_open(pool, "jobs", &jobs);
+///
+/// tavola_queue_pop_many(empty, some, 16, &count);
+/// tavola_queue_push_many(jobs, some, count);
+/// tavola_queue_pop_many_wait(jobs, some, 16, 1000, &count);
+/// tavola_queue_push_many(jobs, some, count);
+/// tavola_queue_pass(jobs, empty, 8, &count);
+/// tavola_queue_pass_wait(jobs, empty, 8, 1000, &count);
+/// printf("%zu elements are free\n", tavola_queue_len(empty));
+/// tavola_queue_close(jobs);
+/// tavola_queue_close(empty);
+/// tavola_pool_close(pool);
+/// ```
+///
 /// # Errors
-/// As `tavola_pop`.
+/// As `tavola_queue_pop`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pop_many(
+pub unsafe extern "C" fn tavola_queue_pop_many(
     queue: *const tavola_queue,
     elements: *mut u32,
     most: usize,
@@ -213,12 +272,12 @@ pub unsafe extern "C" fn tavola_pop_many(
     unsafe { pop_some(queue, (elements, most), count, empty, Queue::pop_many) }
 }
 
-/// As `tavola_pop_many`, waiting for the first element if there is none.
+/// As `tavola_queue_pop_many`, waiting for the first element if there is none.
 ///
 /// # Errors
-/// As `tavola_pop_wait`.
+/// As `tavola_queue_pop_wait`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pop_many_wait(
+pub unsafe extern "C" fn tavola_queue_pop_many_wait(
     queue: *const tavola_queue,
     elements: *mut u32,
     most: usize,
@@ -262,12 +321,12 @@ unsafe fn pass_some(
 /// # Errors
 /// `TAVOLA_ERR_ARGUMENT`: the other queue is of another pool, or of another handle of it.
 /// `TAVOLA_ERR_NOT_HELD`: another thread has just pushed one of them, or the pool is damaged; the
-/// others are at the end of this queue then, and none is in the other. Else as `tavola_pop`.
+/// others are at the end of this queue then, and none is in the other. Else as `tavola_queue_pop`.
 ///
 /// # Crash
 /// In between, the elements are this process's, as if it had popped them.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pass(
+pub unsafe extern "C" fn tavola_queue_pass(
     queue: *const tavola_queue,
     to: *const tavola_queue,
     most: usize,
@@ -278,12 +337,12 @@ pub unsafe extern "C" fn tavola_pass(
     unsafe { pass_some((queue, to), count, tavola_status::TAVOLA_EMPTY, pass) }
 }
 
-/// As `tavola_pass`, waiting for the first element if there is none.
+/// As `tavola_queue_pass`, waiting for the first element if there is none.
 ///
 /// # Errors
-/// `TAVOLA_TIMEOUT`: none came. Else as `tavola_pass`.
+/// `TAVOLA_TIMEOUT`: none came. Else as `tavola_queue_pass`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_pass_wait(
+pub unsafe extern "C" fn tavola_queue_pass_wait(
     queue: *const tavola_queue,
     to: *const tavola_queue,
     most: usize,

@@ -11,7 +11,7 @@ use super::update::{tavola_get_with_token, tavola_swap, tavola_take};
 use super::write::tavola_set;
 use crate::attributes::tavola_attributes;
 use crate::batch::tavola_bytes;
-use crate::buffer::{tavola_alloc, tavola_buffer, tavola_store};
+use crate::buffer::{tavola_alloc_fn, tavola_buffer, tavola_write_fn};
 use crate::given::SizedStruct;
 use crate::options::tavola_options;
 use crate::status::tavola_status;
@@ -97,12 +97,12 @@ unsafe extern "C" fn take(_: *mut c_void, _: *const c_void, _: usize) -> i32 {
 fn assert_none(name: &str, call: impl Fn(*mut tavola_buffer) -> tavola_status) {
     let mut bytes = [0u8; 256];
     let place = bytes.as_mut_ptr().cast();
-    let plain = |alloc: tavola_alloc, store: tavola_store| tavola_buffer {
+    let plain = |alloc: tavola_alloc_fn, store: tavola_write_fn| tavola_buffer {
         data: place,
         capacity: 256,
         len: 0,
         alloc,
-        store,
+        write: store,
         user: place,
     };
     for mut buffer in [

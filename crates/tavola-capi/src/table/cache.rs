@@ -25,6 +25,19 @@ pub unsafe extern "C" fn tavola_capacity(
 /// capacity is applied step by step, by the writes that follow, and by `tavola_maintain`, which
 /// does all that is left.
 ///
+/// # Examples
+/// ```c
+/// tavola_table *cache = NULL;
+/// uint64_t bytes = 0;
+/// tavola_options options = TAVOLA_INIT(tavola_options);
+/// options.max_size = 16 << 20;
+/// options.capacity = 8 << 20;
+/// tavola_open_private(&options, &cache);
+/// tavola_set_capacity(cache, 4 << 20);
+/// tavola_capacity(cache, &bytes);
+/// tavola_close(cache);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_BAD_OPTION` when the table is no cache, or cannot have so many;
 /// `TAVOLA_ERR_READ_ONLY`.

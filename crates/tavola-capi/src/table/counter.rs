@@ -59,6 +59,22 @@ unsafe fn count_from(
 /// NULL. Past 2^64 - 1 it begins at 0 again. A counter reads as decimal text, and decimal text can
 /// be counted on.
 ///
+/// # Examples
+/// ```c
+/// const uint64_t hundred = 100;
+/// uint64_t now = 0;
+/// tavola_attributes minute = TAVOLA_INIT(tavola_attributes);
+/// minute.ttl_ms = 60 * 1000;
+///
+/// tavola_incr(table, TAVOLA_STR("hits"), 1, &now);
+/// tavola_decr(table, TAVOLA_STR("hits"), 1, &now);
+/// tavola_incr_from(table, TAVOLA_STR("tickets"), 1, &hundred, &now);
+/// tavola_decr_from(table, TAVOLA_STR("tickets"), 1, NULL, &now);
+/// tavola_incr_with(table, TAVOLA_STR("requests"), 1, &hundred, &minute, &now);
+/// tavola_decr_with(table, TAVOLA_STR("requests"), 1, NULL, &minute, &now);
+/// printf("%llu requests\n", (unsigned long long)now);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_NOT_A_COUNTER`; else as `tavola_set`.
 ///
@@ -96,7 +112,7 @@ pub unsafe extern "C" fn tavola_decr(
 /// As `tavola_incr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it was not there, and `initial` is NULL. Else as `tavola_incr`.
+/// `TAVOLA_NOT_FOUND`: it was not there, and `initial` is NULL. Else as `tavola_incr`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_incr_from(
     table: *const tavola_table,

@@ -12,6 +12,18 @@ use std::ptr;
 /// Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`; each may
 /// be NULL, and what is NULL costs nothing: without value and token, no value is copied.
 ///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// uint64_t token = 0;
+/// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+/// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+/// if (tavola_get_entry(table, TAVOLA_STR("user"), &value, &has, &token) == TAVOLA_OK) {
+///   printf("%.*s, flags %u\n", (int)value.len, bytes, has.flags);
+/// }
+/// ```
+///
 /// # Errors
 /// As `tavola_get`.
 ///
@@ -40,6 +52,21 @@ pub unsafe extern "C" fn tavola_get_entry(
 
 /// Tells how many milliseconds a key will still live, at least 1, or `TAVOLA_TTL_NEVER`.
 ///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// int64_t left_ms = 0;
+/// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_attributes hour = TAVOLA_INIT(tavola_attributes);
+/// hour.ttl_ms = 60 * 60 * 1000;
+///
+/// tavola_set(table, TAVOLA_STR("session"), TAVOLA_STR("alice"));
+/// tavola_touch(table, TAVOLA_STR("session"), &hour);
+/// tavola_ttl(table, TAVOLA_STR("session"), &left_ms);
+/// tavola_get_and_touch(table, TAVOLA_STR("session"), &hour, &value, NULL, NULL);
+/// tavola_persist(table, TAVOLA_STR("session"));
+/// ```
+///
 /// # Errors
 /// As `tavola_contains`.
 ///
@@ -67,7 +94,7 @@ pub unsafe extern "C" fn tavola_ttl(
 /// as long after now as the table was made to let it live. Its value and its flags stay.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_ARGUMENT`: there are flags; else as
+/// `TAVOLA_NOT_FOUND`: it is not there. `TAVOLA_ERR_ARGUMENT`: there are flags; else as
 /// `tavola_set_with`. A table of fixed lengths refuses this with `TAVOLA_ERR_BAD_OPTION`, whatever
 /// the time.
 ///

@@ -63,6 +63,14 @@ pub type tavola_each_holder =
 /// A call may wait for several locks, one after the other. The lock of the page pool is waited for
 /// without a limit.
 ///
+/// # Examples
+/// ```c
+/// tavola_set_lock_timeout(table, 100);
+/// if (tavola_set(table, TAVOLA_STR("key"), TAVOLA_STR("value")) == TAVOLA_ERR_BUSY) {
+///   fputs(tavola_last_error(), stderr);
+/// }
+/// ```
+///
 /// # Errors
 /// Those of mapping the table, where this is its first use.
 #[unsafe(no_mangle)]

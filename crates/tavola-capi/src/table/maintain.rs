@@ -94,6 +94,20 @@ pub(crate) unsafe fn report(
 /// is wrong, in plain sentences, at most 100 of them; it may be NULL. `TAVOLA_OK` says that it was
 /// checked: nothing is wrong when `report->problems` is 0.
 ///
+/// # Examples
+/// ```c
+/// static void problem(void *user, const char *text, size_t len) {
+///   (void)user;
+///   printf("%.*s\n", (int)len, text);
+/// }
+///
+/// tavola_check_report report = TAVOLA_INIT(tavola_check_report);
+/// tavola_check(table, &report, problem, NULL);
+/// if (report.problems != 0) {
+///   tavola_repair(table, &report, problem, NULL);
+/// }
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_IO` when this process cannot attach.
 ///
@@ -141,8 +155,16 @@ pub unsafe extern "C" fn tavola_repair(
 /// beside the table are not copied. The new file is complete and synchronised to its disk before it
 /// gets its name.
 ///
+/// # Examples
+/// ```c
+/// uint64_t keys = 0;
+/// if (tavola_copy_to(table, "./backup.tavola", &keys) == TAVOLA_OK) {
+///   printf("copied %llu keys\n", (unsigned long long)keys);
+/// }
+/// ```
+///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_EXISTS`: the name is taken, and that file is unchanged.
+/// `TAVOLA_ERR_TABLE_EXISTS`: the name is taken, and that file is unchanged.
 /// `TAVOLA_ERR_NOT_A_TABLE`: this file is a queue pool or a log. Otherwise as `tavola_create`,
 /// `tavola_set` and `tavola_iter_next`.
 ///
@@ -207,6 +229,16 @@ pub unsafe extern "C" fn tavola_compact(
 /// second a GiB), searches up to 256 buckets of each shard for keys that have expired, evicts keys
 /// of a cache that has more than its capacity until it fits, and gives back some memory nobody
 /// needs. Goes on where the last call of this process ended.
+///
+/// # Examples
+/// ```c
+/// uint64_t given_back = 0;
+/// tavola_maintained did = TAVOLA_INIT(tavola_maintained);
+/// tavola_maintain(table, 64 << 20, &did);
+/// tavola_remove_expired(table);
+/// tavola_compact(table, &given_back);
+/// tavola_clear(table);
+/// ```
 ///
 /// # Errors
 /// As `tavola_remove`.

@@ -5,13 +5,19 @@ mod open;
 
 mod read;
 
+mod range;
+
 mod view;
 
 mod write;
 
+pub(crate) mod store;
+
 mod update;
 
 mod counter;
+
+pub(crate) mod number;
 
 mod expiry;
 

@@ -34,6 +34,21 @@ unsafe fn open(
 /// tables (see `tavola_names_directory`), anything with a `/` in it is a path. `options` may be
 /// NULL.
 ///
+/// # Examples
+/// ```c
+/// tavola_table *sessions = NULL;
+/// tavola_options options = TAVOLA_INIT(tavola_options);
+/// options.max_size = 64 << 20;
+/// if (tavola_open("sessions", &options, &sessions) != TAVOLA_OK) {
+///   fprintf(stderr, "%s (errno %d)\n", tavola_last_error(), tavola_last_os_error());
+///   return;
+/// }
+/// printf("%s, library %s\n", tavola_path(sessions), tavola_version());
+/// tavola_set(sessions, TAVOLA_STR("token"), TAVOLA_STR("17"));
+/// tavola_close(sessions);
+/// tavola_names_remove("sessions");
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_NOT_A_TABLE`, `TAVOLA_ERR_VERSION`, `TAVOLA_ERR_ENDIANNESS` when the file is not
 /// one; `TAVOLA_ERR_BAD_NAME`, `TAVOLA_ERR_BAD_OPTION`, `TAVOLA_ERR_PERMISSION`,
@@ -53,8 +68,28 @@ pub unsafe extern "C" fn tavola_open(
 
 /// Makes a table.
 ///
+/// # Examples
+/// ```c
+/// tavola_table *made = NULL, *opened = NULL, *reader = NULL;
+/// tavola_status status = tavola_create("prices", NULL, &made);
+/// if (status == TAVOLA_ERR_TABLE_EXISTS) {
+///   puts("another process has created it");
+/// } else if (status != TAVOLA_OK) {
+///   fprintf(stderr, "%s: %s\n", tavola_status_name(status), tavola_last_error());
+/// }
+/// tavola_open_existing("prices", NULL, &opened);
+/// tavola_open_read_only("prices", NULL, &reader);
+/// if (tavola_is_read_only(reader)) {
+///   puts("this handle cannot write");
+/// }
+/// tavola_close(reader);
+/// tavola_close(opened);
+/// tavola_close(made);
+/// tavola_names_remove("prices");
+/// ```
+///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_EXISTS`; else as `tavola_open`.
+/// `TAVOLA_ERR_TABLE_EXISTS`; else as `tavola_open`.
 ///
 /// # Crash
 /// The table appears whole or not at all.
@@ -71,7 +106,7 @@ pub unsafe extern "C" fn tavola_create(
 /// Opens a table that is there.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_FOUND`; else as `tavola_open`.
+/// `TAVOLA_ERR_NO_TABLE`; else as `tavola_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_open_existing(
     name: *const c_char,
@@ -89,7 +124,7 @@ pub unsafe extern "C" fn tavola_open_existing(
 /// Opens a table for reading only, through a mapping that cannot be written to.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_FOUND`; else as `tavola_open`.
+/// `TAVOLA_ERR_NO_TABLE`; else as `tavola_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_open_read_only(
     name: *const c_char,
@@ -106,6 +141,16 @@ pub unsafe extern "C" fn tavola_open_read_only(
 
 /// Makes a table in this process's own memory: no file, no other process, gone when closed. For
 /// tests; all of `max_size` is taken at once.
+///
+/// # Examples
+/// ```c
+/// tavola_table *mine = NULL;
+/// tavola_options options = TAVOLA_INIT(tavola_options);
+/// options.max_size = 1 << 20;
+/// tavola_open_private(&options, &mine);
+/// tavola_set(mine, TAVOLA_STR("key"), TAVOLA_STR("value"));
+/// tavola_close(mine);
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_ERR_BAD_OPTION`.
@@ -138,8 +183,20 @@ pub unsafe extern "C" fn tavola_close(table: *mut tavola_table) {
 /// A handle that writes looks for itself, once a second at most, and gives a notice
 /// (`tavola_on_notice`); it does not move over by itself.
 ///
+/// # Examples
+/// ```c
+/// tavola_table *live = NULL;
+/// int moved = 0;
+/// tavola_open("live", NULL, &live);
+/// if (tavola_refresh(&live, &moved) == TAVOLA_OK && moved) {
+///   puts("the file was replaced, and the handle leads to the new one");
+/// }
+/// tavola_close(live);
+/// tavola_names_remove("live");
+/// ```
+///
 /// # Errors
-/// `TAVOLA_ERR_NOT_FOUND` when there is no table of that name any more; else as
+/// `TAVOLA_ERR_NO_TABLE` when there is no table of that name any more; else as
 /// `tavola_open_existing`. The handle stays as it is then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_refresh(
@@ -164,6 +221,15 @@ pub unsafe extern "C" fn tavola_refresh(
 /// which is open has lost its name, for example. A notice is one sentence or two, without an end of
 /// line. `each` is called by the thread that found it out, in the middle of a call, but while no
 /// lock is held. NULL: notices go nowhere. `user` is handed to `each` as it is, by any thread.
+///
+/// # Examples
+/// ```c
+/// static void notice(void *user, const char *text, size_t len) {
+///   fprintf((FILE *)user, "tavola: %.*s\n", (int)len, text);
+/// }
+///
+/// tavola_on_notice(notice, stderr);
+/// ```
 #[unsafe(no_mangle)]
 pub extern "C" fn tavola_on_notice(each: tavola_each_text, user: *mut c_void) {
     entry(|| {

@@ -11,8 +11,29 @@ use tavola_core::Table;
 /// Reads the value of a key. What a caller's buffer held behind the value, or where there is none,
 /// stays, but for bytes that are 0 because another value stood there meanwhile.
 ///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+///
+/// switch (tavola_get(table, TAVOLA_STR("user"), &value)) {
+///   case TAVOLA_OK:
+///     printf("%.*s\n", (int)value.len, bytes);
+///     break;
+///   case TAVOLA_NOT_FOUND:
+///     puts("there is no such key");
+///     break;
+///   case TAVOLA_ERR_TOO_SMALL:
+///     printf("the value has %zu bytes\n", value.len);
+///     break;
+///   default:
+///     fputs(tavola_last_error(), stderr);
+/// }
+/// ```
+///
 /// # Errors
-/// `TAVOLA_MISSING`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
+/// `TAVOLA_NOT_FOUND`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
 /// needs. `TAVOLA_ERR_CORRUPT`: the bytes on the way to it contradict each other.
 ///
 /// # Concurrency
@@ -51,7 +72,15 @@ fn get_apart(table: &Table, key: &[u8], value: &mut tavola_buffer) -> Answer {
     })
 }
 
-/// Whether the key is there: `TAVOLA_OK` or `TAVOLA_MISSING`.
+/// Whether the key is there: `TAVOLA_OK` or `TAVOLA_NOT_FOUND`.
+///
+/// # Examples
+/// ```c
+/// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+/// if (tavola_contains(table, TAVOLA_STR("user")) == TAVOLA_OK) {
+///   puts("here");
+/// }
+/// ```
 ///
 /// # Errors
 /// As `tavola_get`.

@@ -56,6 +56,26 @@ pub type tavola_each_recent =
 /// Tells what was done with a cache in the last second, the last ten and the last sixty, in this
 /// order. Of other tables nothing is known.
 ///
+/// # Examples
+/// ```c
+/// static void rates(void *user, const tavola_recent *recent) {
+///   (void)user;
+///   printf("%llu hits in %llu ms\n", (unsigned long long)recent->hits,
+///          (unsigned long long)recent->spanned_ms);
+/// }
+///
+/// static void bucket(void *user, const tavola_latency *latency) {
+///   (void)user;
+///   printf("%llu reads of %llu ns or more\n", (unsigned long long)latency->reads,
+///          (unsigned long long)latency->from_ns);
+/// }
+///
+/// uint64_t median_ns = 0;
+/// tavola_get_recent(table, rates, NULL);
+/// tavola_latencies(table, bucket, NULL);
+/// tavola_latency_quantile(table, 0.5, &median_ns, NULL);
+/// ```
+///
 /// # Errors
 /// As `tavola_get_stats`.
 #[unsafe(no_mangle)]

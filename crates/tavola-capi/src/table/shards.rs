@@ -53,7 +53,7 @@ pub type tavola_each_shard =
 /// # Errors
 /// Those of mapping the table, where this is its first use.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_shards(
+pub unsafe extern "C" fn tavola_shard_stats(
     table: *const tavola_table,
     each: tavola_each_shard,
     user: *mut c_void,

@@ -219,6 +219,18 @@ pub unsafe extern "C" fn tavola_len(table: *const tavola_table, keys: *mut u64) 
 
 /// Tells what the table holds. Reads a word a page: about 1 ms for 64 GiB.
 ///
+/// # Examples
+/// ```c
+/// uint64_t keys = 0;
+/// tavola_stats stats = TAVOLA_INIT(tavola_stats);
+/// tavola_live_keys live = TAVOLA_INIT(tavola_live_keys);
+/// tavola_len(table, &keys);
+/// tavola_get_stats(table, &stats);
+/// tavola_get_live_keys(table, &live);
+/// printf("%llu keys in %llu bytes\n", (unsigned long long)live.live,
+///        (unsigned long long)stats.resident_bytes);
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_IO` when the file's size cannot be read.
 #[unsafe(no_mangle)]
@@ -234,6 +246,22 @@ pub unsafe extern "C" fn tavola_get_stats(
 }
 
 /// Tells the size classes of blocks that are in use, one by one.
+///
+/// # Examples
+/// ```c
+/// static void size_class(void *user, const tavola_class *one) {
+///   (void)user;
+///   printf("blocks of %llu bytes\n", (unsigned long long)one->block_bytes);
+/// }
+///
+/// static void shard(void *user, const tavola_shard *one) {
+///   (void)user;
+///   printf("%llu writes\n", (unsigned long long)one->writes);
+/// }
+///
+/// tavola_classes(table, size_class, NULL);
+/// tavola_shard_stats(table, shard, NULL);
+/// ```
 ///
 /// # Errors
 /// As `tavola_get_stats`.
@@ -256,6 +284,24 @@ pub unsafe extern "C" fn tavola_classes(
 
 /// Tells the processes attached for writing, one by one. Those that only read are not known to the
 /// table.
+///
+/// # Examples
+/// ```c
+/// static void process(void *user, const tavola_participant *participant) {
+///   (void)user;
+///   printf("%u %s\n", participant->pid, participant->command ? participant->command : "?");
+/// }
+///
+/// static void holder(void *user, const tavola_holder *holder) {
+///   (void)user;
+///   printf("process %u holds the lock of shard %lld\n", holder->pid, (long long)holder->shard);
+/// }
+///
+/// uint32_t freed = 0;
+/// tavola_participants(table, process, NULL);
+/// tavola_lock_holders(table, holder, NULL);
+/// tavola_reap(table, &freed);
+/// ```
 ///
 /// # Errors
 /// Those of mapping the table, where this is its first use.

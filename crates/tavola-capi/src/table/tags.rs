@@ -2,6 +2,7 @@
 
 use super::tavola_table;
 use super::uid::tavola_hint;
+use super::write::added;
 use crate::attributes::{attributes_of, tavola_attributes};
 use crate::batch::tavola_bytes;
 use crate::entry::{OK, entry, found};
@@ -13,7 +14,7 @@ use tavola_core::{Hint, Tags};
 /// The most tags of a key.
 pub const TAVOLA_MOST_TAGS: usize = 16;
 
-/// Tags as they were at one moment; from `tavola_tags_of`. Begin with
+/// Tags as they were at one moment; from `tavola_fetch_tags`. Begin with
 /// `tavola_tags tags = TAVOLA_INIT(tavola_tags);`, which is no tags.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -40,7 +41,7 @@ pub(crate) unsafe fn tags_of(tags: *const tavola_tags) -> Result<Tags, Failure> 
     let given = given!(sized tags);
     let count = usize::try_from(given.count).unwrap_or(usize::MAX);
     let hints = given.hints.get(..count).ok_or_else(|| {
-        Failure::argument("`count` of tags is more than there may be; take tavola_tags_of's")
+        Failure::argument("`count` of tags is more than there may be; take tavola_fetch_tags's")
     })?;
     let mut tags = Tags::NONE;
     for hint in hints {
@@ -65,6 +66,26 @@ pub(crate) unsafe fn names_of<'a>(names: &[tavola_bytes]) -> Result<Vec<&'a [u8]
 /// evicted the tag meanwhile, which it does when no key was set or read with it for a while: do not
 /// keep them for long.
 ///
+/// # Examples
+/// ```c
+/// static void print(void *user, const void *name, size_t len) {
+///   (void)user;
+///   printf("%.*s\n", (int)len, (const char *)name);
+/// }
+///
+/// const tavola_bytes names[] = {{"home", 4}, {"user:7", 6}};
+/// tavola_tags tags = TAVOLA_INIT(tavola_tags);
+/// tavola_fetch_tags(table, names, 2, &tags);
+/// /* Now load the source data, and compute the value. */
+/// tavola_set_tagged(table, TAVOLA_STR("page"), TAVOLA_STR("<p>hello</p>"), NULL, &tags);
+/// tavola_tags_of(table, TAVOLA_STR("page"), print, NULL);
+/// tavola_invalidate_tag(table, TAVOLA_STR("user:7"));
+/// if (tavola_add_tagged(table, TAVOLA_STR("page"), TAVOLA_STR("<p>old</p>"), NULL, &tags) ==
+///     TAVOLA_OK) {
+///   puts("stored, but missing at once: one of its tags was invalidated");
+/// }
+/// ```
+///
 /// # Errors
 /// `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS`, a name of more than 4096 bytes, a table
 /// of fixed lengths. Where a tag is made: as `tavola_set`.
@@ -75,7 +96,7 @@ pub(crate) unsafe fn names_of<'a>(names: &[tavola_bytes]) -> Result<Vec<&'a [u8]
 /// # Crash
 /// Killed before it returned: some of the tags may have been made.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_tags_of(
+pub unsafe extern "C" fn tavola_fetch_tags(
     table: *const tavola_table,
     names: *const tavola_bytes,
     count: usize,
@@ -86,7 +107,7 @@ pub unsafe extern "C" fn tavola_tags_of(
         let out = given!(sized_out tags);
         let mut told = tavola_tags::new();
         // SAFETY: the caller's promise.
-        let tags = table.inner.tags(&unsafe { names_of(names)? })?;
+        let tags = table.inner.fetch_tags(&unsafe { names_of(names)? })?;
         told.count = tags.len() as u64;
         for (place, hint) in told.hints.iter_mut().zip(tags.hints()) {
             *place = hint.to_bits();
@@ -125,9 +146,36 @@ pub unsafe extern "C" fn tavola_set_tagged(
     })
 }
 
+/// Sets a key with attributes and tags if it does not exist; see `tavola_set_tagged`.
+///
+/// # Errors
+/// `TAVOLA_EXISTS`: the key exists, and stays as it is. Otherwise as `tavola_set_tagged`.
+///
+/// # Crash
+/// As `tavola_set`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_add_tagged(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+    attributes: *const tavola_attributes,
+    tags: *const tavola_tags,
+) -> tavola_status {
+    entry(|| {
+        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let value = given!(bytes value, value_len);
+        // SAFETY: the caller's promise.
+        let (attributes, tags) = unsafe { (attributes_of(attributes)?, tags_of(tags)?) };
+        let is_new = table.inner.add_tagged(key, value, attributes, &tags)?;
+        added(is_new)
+    })
+}
+
 /// Invalidates a tag: all keys that have it are missing from this moment on, for all processes, and
 /// in the same time however many they are. Their memory comes back as that of keys that have
-/// expired. `TAVOLA_MISSING`: there was no such tag, and so no such key.
+/// expired. `TAVOLA_NOT_FOUND`: there was no such tag, and so no such key.
 ///
 /// # Errors
 /// As `tavola_remove`.
@@ -150,13 +198,13 @@ pub unsafe extern "C" fn tavola_invalidate_tag(
 pub type tavola_each_tag =
     Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_void, name_len: usize)>;
 
-/// Tells the names of the tags that a key has, as it was at one moment. `TAVOLA_MISSING`: there is
-/// no such key.
+/// Tells the names of the tags that a key has, as it was at one moment. `TAVOLA_NOT_FOUND`: there
+/// is no such key.
 ///
 /// # Errors
 /// As `tavola_get`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_key_tags(
+pub unsafe extern "C" fn tavola_tags_of(
     table: *const tavola_table,
     key: *const c_void,
     key_len: usize,

@@ -17,8 +17,24 @@ pub type tavola_hint = u64;
 
 /// Tells the uid of a key, which gets one if it has none.
 ///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// tavola_hint hint = 0;
+/// tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+/// tavola_set_uid(table, TAVOLA_STR("user:alice"), TAVOLA_STR("1"), &hint);
+/// tavola_uid_of(table, TAVOLA_STR("user:alice"), &hint);
+///
+/// tavola_get_by_uid(table, hint, &text);
+/// tavola_get_entry_by_uid(table, hint, &text, &has, NULL);
+/// tavola_set_by_uid(table, hint, TAVOLA_STR("2"));
+/// tavola_key_of_uid(table, hint, &text);
+/// tavola_remove_by_uid(table, hint);
+/// ```
+///
 /// # Errors
-/// `TAVOLA_MISSING`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
+/// `TAVOLA_NOT_FOUND`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
 /// as `tavola_set_uid`.
 ///
 /// # Crash
@@ -69,7 +85,7 @@ pub unsafe extern "C" fn tavola_set_uid(
 /// Reads the value of the key with this uid, as `tavola_get` does that of a key.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none, or it is another key than the one that was meant. Else as
+/// `TAVOLA_NOT_FOUND`: there is none, or it is another key than the one that was meant. Else as
 /// `tavola_get`.
 ///
 /// # Concurrency
@@ -133,7 +149,7 @@ pub unsafe extern "C" fn tavola_get_entry_by_uid(
 /// the table was made to let it, and its flags are 0, whatever it had. Its uid stays.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none. Else as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_set`.
 ///
 /// # Crash
 /// As `tavola_set`.
@@ -153,7 +169,7 @@ pub unsafe extern "C" fn tavola_set_by_uid(
 /// Removes the key with this uid.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none. Else as `tavola_remove`.
+/// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_remove`.
 ///
 /// # Crash
 /// As `tavola_remove`.
@@ -174,7 +190,7 @@ pub unsafe extern "C" fn tavola_remove_by_uid(
 /// Tells the key with this uid.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none. Else as `tavola_get`.
+/// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_get`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_key_of_uid(
     table: *const tavola_table,

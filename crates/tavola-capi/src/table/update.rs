@@ -2,37 +2,41 @@
 
 use super::tavola_table;
 use super::uid::tavola_hint;
-use crate::attributes::{EntryOut, attributes_of, tavola_attributes};
+use crate::attributes::EntryOut;
 use crate::batch::tavola_bytes;
 use crate::buffer::{tavola_buffer, with_scratch};
-use crate::entry::{Answer, OK, entry, found};
+use crate::entry::{Answer, entry, found};
 use crate::given::given;
 use crate::status::{Failure, tavola_status};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::{mem, ptr};
-use tavola_core::{CasOutcome, CasToken, Hint, Table, Updated};
+use tavola_core::{Hint, Table, Updated};
 
 /// What becomes of a value in `tavola_update`.
 #[repr(i32)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum tavola_change {
     /// The value stays as it is; a missing key stays missing.
-    TAVOLA_KEEP = 0,
+    TAVOLA_CHANGE_KEEP = 0,
     /// The key is set to the bytes that the callback gave.
-    TAVOLA_STORE = 1,
+    TAVOLA_CHANGE_SET = 1,
     /// The key is removed.
-    TAVOLA_REMOVE = 2,
+    TAVOLA_CHANGE_REMOVE = 2,
 }
 
 impl tavola_change {
     fn of(number: i32) -> Result<Self, Failure> {
-        [Self::TAVOLA_KEEP, Self::TAVOLA_STORE, Self::TAVOLA_REMOVE]
-            .into_iter()
-            .find(|change| *change as i32 == number)
-            .ok_or_else(|| {
-                Failure::argument("the callback of an update returned none of tavola_change")
-            })
+        [
+            Self::TAVOLA_CHANGE_KEEP,
+            Self::TAVOLA_CHANGE_SET,
+            Self::TAVOLA_CHANGE_REMOVE,
+        ]
+        .into_iter()
+        .find(|change| *change as i32 == number)
+        .ok_or_else(|| {
+            Failure::argument("the callback of an update returned none of tavola_change")
+        })
     }
 }
 
@@ -76,20 +80,36 @@ unsafe fn ask(
     // SAFETY: the caller's function, called as its type says.
     let becomes = unsafe { change(user, data.cast(), len, &raw mut now) };
     match tavola_change::of(becomes)? {
-        tavola_change::TAVOLA_KEEP => Err(Stop::Kept(old.is_some())),
-        tavola_change::TAVOLA_STORE => {
+        tavola_change::TAVOLA_CHANGE_KEEP => Err(Stop::Kept(old.is_some())),
+        tavola_change::TAVOLA_CHANGE_SET => {
             let (now, now_len) = (now.data, now.len);
             Ok(Some(given!(bytes now, now_len).to_vec()))
         }
-        tavola_change::TAVOLA_REMOVE => Ok(None),
+        tavola_change::TAVOLA_CHANGE_REMOVE => Ok(None),
     }
 }
 
 /// Changes a value atomically: `change` gets the old value and gives the new one. The key keeps its
 /// attributes.
 ///
+/// # Examples
+/// ```c
+/// static int32_t grow(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+///   static const char first[] = "x";
+///   (void)user;
+///   if (old != NULL && old_len >= 3) {
+///     return TAVOLA_CHANGE_REMOVE;
+///   }
+///   now->data = first;
+///   now->len = 1;
+///   return TAVOLA_CHANGE_SET;
+/// }
+///
+/// tavola_update(table, TAVOLA_STR("key"), grow, NULL);
+/// ```
+///
 /// # Errors
-/// `TAVOLA_MISSING`: the key is not there now. Else as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: the key is not there now. Else as `tavola_set`.
 ///
 /// # Concurrency
 /// `change` is called holding no lock, and again when another process changed the key meanwhile.
@@ -116,8 +136,24 @@ pub unsafe extern "C" fn tavola_update(
 
 /// As `tavola_update`, of the key with this uid: `old` is never NULL. Its uid stays.
 ///
+/// # Examples
+/// ```c
+/// static int32_t reset(void *user, const void *old, size_t old_len, tavola_bytes *now) {
+///   (void)user;
+///   (void)old;
+///   (void)old_len;
+///   now->data = "0";
+///   now->len = 1;
+///   return TAVOLA_CHANGE_SET;
+/// }
+///
+/// tavola_hint hint = 0;
+/// tavola_set_uid(table, TAVOLA_STR("counter"), TAVOLA_STR("5"), &hint);
+/// tavola_update_by_uid(table, hint, reset, NULL);
+/// ```
+///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none now, as there was none, and `change` was not called, or as
+/// `TAVOLA_NOT_FOUND`: there is none now, as there was none, and `change` was not called, or as
 /// `change` removed it. Else as `tavola_set`.
 ///
 /// # Concurrency
@@ -145,10 +181,23 @@ pub unsafe extern "C" fn tavola_update_by_uid(
 
 /// Removes a key and gives the value it had.
 ///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// tavola_buffer old = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_set(table, TAVOLA_STR("job"), TAVOLA_STR("first"));
+/// if (tavola_swap(table, TAVOLA_STR("job"), TAVOLA_STR("second"), &old) == TAVOLA_OK) {
+///   printf("it was %.*s\n", (int)old.len, bytes);
+/// }
+/// if (tavola_take(table, TAVOLA_STR("job"), &old) == TAVOLA_OK) {
+///   printf("this process removed %.*s\n", (int)old.len, bytes);
+/// }
+/// ```
+///
 /// # Errors
-/// `TAVOLA_MISSING`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
+/// `TAVOLA_NOT_FOUND`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
 /// needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no room or refused the value;
-/// the key is removed, and `tavola_untaken` has the value. Else as `tavola_remove`.
+/// the key is removed, and `tavola_last_taken` has the value. Else as `tavola_remove`.
 ///
 /// # Concurrency
 /// Of several that take a key at once, one gets its value.
@@ -168,10 +217,10 @@ pub unsafe extern "C" fn tavola_take(
 /// Sets a key, as `tavola_set` does, and gives the value it had.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says how
-/// much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room for
-/// the old value or refused it; the key is set, and `tavola_untaken` has the old value. Else as
-/// `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says
+/// how much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room
+/// for the old value or refused it; the key is set, and `tavola_last_taken` has the old value. Else
+/// as `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_swap(
     table: *const tavola_table,
@@ -206,26 +255,42 @@ fn exchange(table: &Table, key: &[u8], now: Option<&[u8]>, old: &mut tavola_buff
 
 thread_local! {
     /// The value that a callback of this thread refused last, when it was nowhere else any more.
-    static UNTAKEN: Cell<Option<Vec<u8>>> = const { Cell::new(None) };
+    static LAST_TAKEN: Cell<Option<Vec<u8>>> = const { Cell::new(None) };
 }
 
 /// In a thread that is ending, nobody asks for it any more.
 fn keep(value: Vec<u8>) {
-    let _ = UNTAKEN.try_with(|untaken| untaken.set(Some(value)));
+    let _ = LAST_TAKEN.try_with(|last| last.set(Some(value)));
 }
 
 /// Gives again what the last `tavola_take` or `tavola_swap` of this thread that came to
 /// `TAVOLA_ERR_STOPPED` took from the table, and its callback did not take. It is kept until it is
 /// given, or the next is refused, or the thread ends.
 ///
+/// # Examples
+/// ```c
+/// static void *room(void *user, size_t len) {
+///   return *(void **)user = malloc(len);
+/// }
+///
+/// void *bytes = NULL;
+/// tavola_buffer value = TAVOLA_BUFFER_ALLOC(room, &bytes);
+/// tavola_set(table, TAVOLA_STR("job"), TAVOLA_STR("first"));
+/// if (tavola_take(table, TAVOLA_STR("job"), &value) == TAVOLA_ERR_STOPPED) {
+///   puts("no memory for the value; try once more");
+///   tavola_last_taken(&value);
+/// }
+/// free(bytes);
+/// ```
+///
 /// # Errors
-/// `TAVOLA_MISSING`: there is none, or it was given. `TAVOLA_ERR_TOO_SMALL`, `TAVOLA_ERR_STOPPED`:
-/// it is kept.
+/// `TAVOLA_NOT_FOUND`: there is none, or it was given. `TAVOLA_ERR_TOO_SMALL`,
+/// `TAVOLA_ERR_STOPPED`: it is kept.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_untaken(value: *mut tavola_buffer) -> tavola_status {
+pub unsafe extern "C" fn tavola_last_taken(value: *mut tavola_buffer) -> tavola_status {
     entry(|| {
         let value = given!(buffer value);
-        let Some(bytes) = UNTAKEN.try_with(Cell::take).ok().flatten() else {
+        let Some(bytes) = LAST_TAKEN.try_with(Cell::take).ok().flatten() else {
             return found(false);
         };
         value.put(&bytes).inspect_err(|_| keep(bytes))
@@ -253,77 +318,6 @@ pub unsafe extern "C" fn tavola_get_with_token(
         let to_slice = |room: &mut [u8]| table.get_entry_to_slice(key, room);
         out.read(table, key, to_slice, |bytes| {
             table.get_entry_into(key, bytes)
-        })
-    })
-}
-
-/// Tells the token of a key that has this value, whichever key it is: for what was read otherwise
-/// than by `tavola_get_with_token`. Of a table made with `versions`: TAVOLA_ERR_BAD_OPTION.
-///
-/// # Errors
-/// Those of mapping the table, where this is its first use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_token_of(
-    table: *const tavola_table,
-    value: *const c_void,
-    value_len: usize,
-    token: *mut u64,
-) -> tavola_status {
-    entry(|| {
-        let (table, value) = (given!(handle table), given!(bytes value, value_len));
-        let token = given!(out token);
-        token.put(table.inner.token_of(value)?.0);
-        OK
-    })
-}
-
-/// Sets a key if its value is still the one its token was read with.
-///
-/// # Errors
-/// `TAVOLA_CHANGED`: it has another value. `TAVOLA_MISSING`: it is not there. Else as `tavola_set`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_compare_and_swap(
-    table: *const tavola_table,
-    key: *const c_void,
-    key_len: usize,
-    token: u64,
-    value: *const c_void,
-    value_len: usize,
-) -> tavola_status {
-    let default = ptr::null();
-    // SAFETY: the caller's promise.
-    unsafe { tavola_compare_and_swap_with(table, key, key_len, token, value, value_len, default) }
-}
-
-/// As `tavola_compare_and_swap`, with attributes; NULL: those of `tavola_set`. What the key had is
-/// gone.
-///
-/// # Errors
-/// `TAVOLA_CHANGED`: it has another value. `TAVOLA_MISSING`: it is not there. Else as
-/// `tavola_set_with`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_compare_and_swap_with(
-    table: *const tavola_table,
-    key: *const c_void,
-    key_len: usize,
-    token: u64,
-    value: *const c_void,
-    value_len: usize,
-    attributes: *const tavola_attributes,
-) -> tavola_status {
-    entry(|| {
-        let (table, key) = (given!(handle table), given!(bytes key, key_len));
-        let value = given!(bytes value, value_len);
-        // SAFETY: the caller's promise.
-        let attributes = unsafe { attributes_of(attributes) }?;
-        let token = CasToken(token);
-        let outcome = table
-            .inner
-            .compare_and_swap_with(key, token, value, attributes)?;
-        Ok(match outcome {
-            CasOutcome::Swapped => tavola_status::TAVOLA_OK,
-            CasOutcome::Changed => tavola_status::TAVOLA_CHANGED,
-            CasOutcome::Missing => tavola_status::TAVOLA_MISSING,
         })
     })
 }

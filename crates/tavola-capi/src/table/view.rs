@@ -16,13 +16,27 @@ pub struct tavola_view {
     _table: Arc<tavola_table>,
 }
 
-/// Lends the value of a key: it stays as it is until `tavola_view_end`, whatever is written to the
-/// key. The table stays open until then.
+/// Lends the value of a key: it stays as it is until `tavola_view_close`, whatever is written to
+/// the key. The table stays open until then.
 ///
 /// A value that is longer than some 16 KB is not copied, and stands in one or more pieces; a
 /// shorter one is copied. So is any value of a table that is open for reading only, of a process
 /// that cannot become a participant, and where six views and reads of large values are under way
 /// through this handle.
+///
+/// # Examples
+/// ```c
+/// tavola_view *view = NULL;
+/// tavola_bytes piece;
+/// tavola_set(table, TAVOLA_STR("page"), TAVOLA_STR("<p>hello</p>"));
+/// if (tavola_get_view(table, TAVOLA_STR("page"), &view) == TAVOLA_OK) {
+///   printf("%zu bytes\n", tavola_view_len(view));
+///   for (size_t i = 0; tavola_view_piece(view, i, &piece) == TAVOLA_OK; i++) {
+///     fwrite(piece.data, 1, piece.len, stdout);
+///   }
+///   tavola_view_close(view);
+/// }
+/// ```
 ///
 /// # Errors
 /// As `tavola_get`, but for `TAVOLA_ERR_TOO_SMALL`.
@@ -35,7 +49,7 @@ pub struct tavola_view {
 /// # Crash
 /// Pages that a dead process had in view come back with what else it held.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_view_begin(
+pub unsafe extern "C" fn tavola_get_view(
     table: *const tavola_table,
     key: *const c_void,
     key_len: usize,
@@ -93,7 +107,7 @@ pub unsafe extern "C" fn tavola_view_piece(
 
 /// Ends a view: its bytes are lent no more. NULL is none.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_view_end(view: *mut tavola_view) {
-    // SAFETY: the caller's promise: it came from `tavola_view_begin` and is used no more.
+pub unsafe extern "C" fn tavola_view_close(view: *mut tavola_view) {
+    // SAFETY: the caller's promise: it came from `tavola_get_view` and is used no more.
     unsafe { close(view) };
 }

@@ -55,15 +55,22 @@ fn if_there(
 }
 
 /// The answer to whether a key was added.
-fn added(is_new: bool) -> Answer {
+pub(super) fn added(is_new: bool) -> Answer {
     Ok(match is_new {
         true => tavola_status::TAVOLA_OK,
-        false => tavola_status::TAVOLA_PRESENT,
+        false => tavola_status::TAVOLA_EXISTS,
     })
 }
 
 /// Sets a key, whether or not it is there. It lives as long as the table was made to let it, and
 /// its flags are 0, whatever it had.
+///
+/// # Examples
+/// ```c
+/// const double price = 9.5;
+/// tavola_set(table, TAVOLA_STR("user"), TAVOLA_STR("alice"));
+/// tavola_set(table, TAVOLA_STR("price"), &price, sizeof price);
+/// ```
 ///
 /// # Errors
 /// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_TOO_LARGE`, `TAVOLA_ERR_LENGTHS`, `TAVOLA_ERR_READ_ONLY`,
@@ -93,8 +100,18 @@ pub unsafe extern "C" fn tavola_set(
 
 /// Sets a key only if it is missing.
 ///
+/// # Examples
+/// ```c
+/// if (tavola_add(table, TAVOLA_STR("leader"), TAVOLA_STR("me")) == TAVOLA_EXISTS) {
+///   puts("another process was faster");
+/// }
+/// if (tavola_replace(table, TAVOLA_STR("state"), TAVOLA_STR("done")) == TAVOLA_NOT_FOUND) {
+///   puts("there is no such key");
+/// }
+/// ```
+///
 /// # Errors
-/// `TAVOLA_PRESENT`: it is there and stays as it is. Else as `tavola_set`.
+/// `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_add(
     table: *const tavola_table,
@@ -111,7 +128,7 @@ pub unsafe extern "C" fn tavola_add(
 /// Sets a key only if it is there.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it is not there and stays so. Else as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: it is not there and stays so. Else as `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_replace(
     table: *const tavola_table,
@@ -126,6 +143,16 @@ pub unsafe extern "C" fn tavola_replace(
 }
 
 /// As `tavola_set`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+///
+/// # Examples
+/// ```c
+/// tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+/// attributes.ttl_ms = 30 * 60 * 1000;
+/// attributes.flags = 7;
+/// tavola_set_with(table, TAVOLA_STR("session"), TAVOLA_STR("alice"), &attributes);
+/// tavola_add_with(table, TAVOLA_STR("lock"), TAVOLA_STR("me"), &attributes);
+/// tavola_replace_with(table, TAVOLA_STR("session"), TAVOLA_STR("bob"), &attributes);
+/// ```
 ///
 /// # Errors
 /// As `tavola_set`. `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
@@ -157,7 +184,7 @@ pub unsafe extern "C" fn tavola_set_with(
 /// As `tavola_add`, with attributes; NULL: those of `tavola_set`.
 ///
 /// # Errors
-/// `TAVOLA_PRESENT`: it is there and stays as it is. Else as `tavola_set_with`.
+/// `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set_with`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_add_with(
     table: *const tavola_table,
@@ -177,7 +204,7 @@ pub unsafe extern "C" fn tavola_add_with(
 /// As `tavola_replace`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
 ///
 /// # Errors
-/// `TAVOLA_MISSING`: it is not there and stays so. Else as `tavola_set_with`.
+/// `TAVOLA_NOT_FOUND`: it is not there and stays so. Else as `tavola_set_with`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_replace_with(
     table: *const tavola_table,
@@ -204,6 +231,14 @@ pub unsafe extern "C" fn tavola_replace_with(
 
 /// Adds bytes after the value. The key keeps its attributes.
 ///
+/// # Examples
+/// ```c
+/// size_t len = 0;
+/// tavola_append_with(table, TAVOLA_STR("list"), TAVOLA_STR("b,"), NULL, &len);
+/// tavola_append(table, TAVOLA_STR("list"), TAVOLA_STR("c,"));
+/// tavola_prepend(table, TAVOLA_STR("list"), TAVOLA_STR("a,"));
+/// ```
+///
 /// # Errors
 /// As `tavola_replace`.
 #[unsafe(no_mangle)]
@@ -217,6 +252,31 @@ pub unsafe extern "C" fn tavola_append(
     let append = if_there(|table, key, value| table.append(key, value));
     // SAFETY: the caller's promise.
     unsafe { write(table, (key, key_len), (more, more_len), append) }
+}
+
+/// Adds bytes after the value, and writes the new length to `now_len`, which may be NULL. A key
+/// that does not exist is created with these attributes (NULL: those of `tavola_set`); a key that
+/// exists keeps its own.
+///
+/// # Errors
+/// As `tavola_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_append_with(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    more: *const c_void,
+    more_len: usize,
+    attributes: *const tavola_attributes,
+    now_len: *mut usize,
+) -> tavola_status {
+    let append = |table: &Table, key: &[u8], more: &[u8], attributes| {
+        let now_len = given!(maybe now_len);
+        now_len.put(table.append_with(key, more, attributes)?);
+        OK
+    };
+    // SAFETY: the caller's promise.
+    unsafe { write_with(table, (key, key_len), (more, more_len), attributes, append) }
 }
 
 /// Adds bytes before the value. The key keeps its attributes.
@@ -238,8 +298,15 @@ pub unsafe extern "C" fn tavola_prepend(
 
 /// Removes a key.
 ///
+/// # Examples
+/// ```c
+/// if (tavola_remove(table, TAVOLA_STR("user")) == TAVOLA_NOT_FOUND) {
+///   puts("there was no such key");
+/// }
+/// ```
+///
 /// # Errors
-/// `TAVOLA_MISSING`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.
+/// `TAVOLA_NOT_FOUND`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.
 ///
 /// # Crash
 /// Killed before it returned: the key is there, whole, or it is not.
@@ -255,5 +322,34 @@ pub unsafe extern "C" fn tavola_remove(
                 .inner
                 .remove(given!(bytes key, key_len))?,
         )
+    })
+}
+
+/// Removes the keys that begin with these bytes, and writes how many it removed to `removed`, which
+/// may be NULL. It looks at every key of the table. If you remove the same group of keys often,
+/// give the keys a tag and call `tavola_invalidate_tag`, which takes the same time for any number
+/// of keys.
+///
+/// # Errors
+/// As `tavola_iter_next` and `tavola_remove`; keys that were removed before the error stay removed.
+///
+/// # Concurrency
+/// Each key is removed on its own. A key that another process sets meanwhile may stay.
+///
+/// # Crash
+/// If the process is killed before the call returned, some of the keys are removed, each as a
+/// whole.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_remove_prefix(
+    table: *const tavola_table,
+    prefix: *const c_void,
+    prefix_len: usize,
+    removed: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, prefix) = (given!(handle table), given!(bytes prefix, prefix_len));
+        let removed = given!(maybe removed);
+        removed.put(table.inner.remove_prefix(prefix)?);
+        OK
     })
 }

@@ -72,9 +72,9 @@ static void prefetched(tavola_table *table) {
   CHECK(keys_before == keys_after);
   for (uint64_t i = 0; i < KEYS; i++) {
     const bool is_there = i % 2 == 0;
-    CHECK_IS(is_there ? TAVOLA_OK : TAVOLA_MISSING,
+    CHECK_IS(is_there ? TAVOLA_OK : TAVOLA_NOT_FOUND,
              tavola_incr_from(table, &numbers[i], sizeof numbers[i], 1, NULL, &now));
-    CHECK_IS(is_there ? TAVOLA_OK : TAVOLA_MISSING,
+    CHECK_IS(is_there ? TAVOLA_OK : TAVOLA_NOT_FOUND,
              tavola_remove(table, &numbers[i], sizeof numbers[i]));
     CHECK(!is_there || now == 2);
   }
@@ -100,7 +100,7 @@ static void prepared(tavola_table *table) {
     CHECK(before == 0 && write == 1 && after == 3);
     CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_batch_result(batch, before, &value));
     CHECK_IS(TAVOLA_OK, tavola_batch_execute(batch, table));
-    CHECK_IS(TAVOLA_MISSING, tavola_batch_result(batch, before, &value));
+    CHECK_IS(TAVOLA_NOT_FOUND, tavola_batch_result(batch, before, &value));
     CHECK_IS(TAVOLA_OK, tavola_batch_result(batch, write, &value));
     CHECK(value.len == 0);
     CHECK_IS(TAVOLA_OK, tavola_batch_result(batch, after, &value));
@@ -169,7 +169,7 @@ static void entries(tavola_table *table) {
   CHECK_IS(TAVOLA_OK, tavola_clear(table));
   all[count - 1].attributes = &bad;
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_set_many_entries(table, all, count));
-  CHECK_IS(TAVOLA_MISSING, tavola_contains(table, &numbers[0], sizeof(int)));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, &numbers[0], sizeof(int)));
 }
 
 static tavola_status status_of(const tavola_batch *batch, size_t index) {
@@ -214,22 +214,22 @@ static void operations(tavola_table *table) {
   for (int round = 0; round < 2; round++) {
     CHECK_IS(TAVOLA_OK, tavola_batch_execute(batch, table));
     CHECK_IS(TAVOLA_OK, status_of(batch, at[0]));
-    CHECK_IS(TAVOLA_PRESENT, tavola_batch_result(batch, at[1], &value));
+    CHECK_IS(TAVOLA_EXISTS, tavola_batch_result(batch, at[1], &value));
     CHECK(value.len == 1);
     CHECK_IS(TAVOLA_OK, tavola_batch_result(batch, at[2], &value));
     CHECK(value.len == 3 && memcmp(value.data, "one", 3) == 0);
     CHECK_IS(TAVOLA_OK, tavola_batch_attributes(batch, at[2], &told));
     CHECK(told.flags == 7 && is_hour(&told));
-    CHECK(status_of(batch, at[3]) == TAVOLA_OK && status_of(batch, at[4]) == TAVOLA_MISSING);
-    CHECK(status_of(batch, at[5]) == TAVOLA_OK && status_of(batch, at[6]) == TAVOLA_MISSING);
+    CHECK(status_of(batch, at[3]) == TAVOLA_OK && status_of(batch, at[4]) == TAVOLA_NOT_FOUND);
+    CHECK(status_of(batch, at[5]) == TAVOLA_OK && status_of(batch, at[6]) == TAVOLA_NOT_FOUND);
     CHECK_IS(TAVOLA_OK, tavola_batch_attributes(batch, at[7], &told));
     CHECK(told.flags == 0 && is_hour(&told));
     CHECK(number_of(batch, at[8]) == 10 && number_of(batch, at[9]) == 15);
     CHECK(number_of(batch, at[10]) == 13);
-    CHECK_IS(TAVOLA_MISSING, tavola_batch_number(batch, at[11], &number));
+    CHECK_IS(TAVOLA_NOT_FOUND, tavola_batch_number(batch, at[11], &number));
     CHECK_IS(TAVOLA_OK, tavola_batch_result(batch, at[12], &value));
     CHECK(value.len == 2 && memcmp(value.data, "13", 2) == 0);
-    CHECK(status_of(batch, at[13]) == TAVOLA_OK && status_of(batch, at[14]) == TAVOLA_MISSING);
+    CHECK(status_of(batch, at[13]) == TAVOLA_OK && status_of(batch, at[14]) == TAVOLA_NOT_FOUND);
     CHECK(status_of(batch, at[15]) == TAVOLA_OK && has(table, "n", NULL));
     value.len = 1;
   }

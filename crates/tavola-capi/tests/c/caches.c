@@ -58,7 +58,7 @@ static void knows_who_comes_back(tavola_table *cache) {
   for (int i = 20000; i < 24000; i++) {
     fill(cache, i, 1);
     const int gone = i - 1800;
-    if (gone >= 20000 && tavola_contains(cache, &gone, sizeof gone) == TAVOLA_MISSING) {
+    if (gone >= 20000 && tavola_contains(cache, &gone, sizeof gone) == TAVOLA_NOT_FOUND) {
       fill(cache, gone, 1);
       back++;
     }

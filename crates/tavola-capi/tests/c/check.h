@@ -48,7 +48,7 @@ static inline bool has(tavola_table *table, const char *key, const char *value) 
   tavola_buffer found = TAVOLA_BUFFER(bytes, sizeof bytes);
   tavola_status status = tavola_get(table, key, strlen(key), &found);
   if (value == NULL) {
-    return status == TAVOLA_MISSING;
+    return status == TAVOLA_NOT_FOUND;
   }
   return status == TAVOLA_OK && found.len == strlen(value) && memcmp(bytes, value, found.len) == 0;
 }

@@ -22,12 +22,12 @@ static void codes(void) {
   tavola_options options = TAVOLA_INIT(tavola_options);
   pthread_t thread;
   CHECK(strcmp(tavola_last_error(), "") == 0 && tavola_last_os_error() == 0);
-  CHECK_IS(TAVOLA_ERR_NOT_FOUND, tavola_open_existing("nothing", NULL, &table));
+  CHECK_IS(TAVOLA_ERR_NO_TABLE, tavola_open_existing("nothing", NULL, &table));
   CHECK(table == before && strstr(tavola_last_error(), "nothing") != NULL);
   CHECK_IS(TAVOLA_ERR_BAD_NAME, tavola_open(".hidden", NULL, &table));
   options.shards = 3;
   CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_create("bad", &options, &table));
-  CHECK_IS(TAVOLA_ERR_NOT_FOUND, tavola_names_remove("bad"));
+  CHECK_IS(TAVOLA_ERR_NO_TABLE, tavola_names_remove("bad"));
   CHECK_IS(TAVOLA_ERR_IO, tavola_create("./no/such/directory", NULL, &table));
   CHECK(tavola_last_os_error() == ENOENT);
   CHECK(table == before);
@@ -69,28 +69,28 @@ static void nulls(tavola_table *table) {
   CHECK_IS(TAVOLA_ERR_NULL, tavola_get_stats(table, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_batch_open(NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_pool_open("x", NULL, NULL));
-  CHECK_IS(TAVOLA_ERR_NULL, tavola_push(NULL, 1));
-  CHECK_IS(TAVOLA_ERR_NULL, tavola_watch_clear(NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_queue_push(NULL, 1));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_queue_watch_clear(NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_names_remove(NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_names_list(NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_classes(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_participants(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_get_recent(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_latencies(table, NULL, NULL));
-  CHECK_IS(TAVOLA_ERR_NULL, tavola_shards(table, NULL, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_shard_stats(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_pools(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_pool_open("x", &pool_options, &pool));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_set(table, "k", SIZE_MAX, "v", 1));
-  CHECK(tavola_path(NULL) == NULL && tavola_watch_fd(NULL) == -1);
-  CHECK(tavola_queue_len(NULL) == 0 && tavola_pool_element(NULL, 0) == NULL);
-  CHECK_IS(TAVOLA_MISSING, tavola_incr_from(table, "k", 1, 1, NULL, &number));
+  CHECK(tavola_path(NULL) == NULL && tavola_queue_watch_fd(NULL) == -1);
+  CHECK(tavola_queue_len(NULL) == 0 && tavola_pool_element_ptr(NULL, 0) == NULL);
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_incr_from(table, "k", 1, 1, NULL, &number));
   CHECK(number == 7 && out == NULL);
   tavola_close(NULL);
   tavola_iter_close(NULL);
   tavola_batch_close(NULL);
   tavola_pool_close(NULL);
   tavola_queue_close(NULL);
-  tavola_watch_close(NULL);
+  tavola_queue_watch_close(NULL);
 }
 
 static void *no_room(void *user, size_t len) {
@@ -108,10 +108,10 @@ static void *reads(void *user, size_t len) {
 
 static void callbacks(tavola_table *table) {
   int calls = 0;
-  tavola_buffer refused = TAVOLA_ALLOC(no_room, &calls);
-  tavola_buffer reading = TAVOLA_ALLOC(reads, table);
+  tavola_buffer refused = TAVOLA_BUFFER_ALLOC(no_room, &calls);
+  tavola_buffer reading = TAVOLA_BUFFER_ALLOC(reads, table);
   tavola_buffer none = TAVOLA_BUFFER(NULL, 100);
-  CHECK_IS(TAVOLA_MISSING, tavola_get(table, "key", 3, &refused));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_get(table, "key", 3, &refused));
   CHECK(calls == 0);
   CHECK_IS(TAVOLA_OK, set(table, "key", "the value"));
   CHECK_IS(TAVOLA_OK, set(table, "other", "another value"));
@@ -153,7 +153,7 @@ static void sizes(tavola_table *table) {
 
 static int32_t keep(void *user, const void *old, size_t old_len, tavola_bytes *now) {
   (void)user, (void)old, (void)now;
-  return old_len == 4096 ? TAVOLA_KEEP : TAVOLA_REMOVE;
+  return old_len == 4096 ? TAVOLA_CHANGE_KEEP : TAVOLA_CHANGE_REMOVE;
 }
 
 static void full(void) {

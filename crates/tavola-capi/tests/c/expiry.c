@@ -51,7 +51,7 @@ static void sets(tavola_table *table) {
   CHECK(has(table, "a", "1") && has_attributes(table, "a", TAVOLA_TTL_NEVER, 0));
   CHECK_IS(TAVOLA_OK, tavola_set_with(table, "a", 1, "2", 1, &hour));
   CHECK(has(table, "a", "2") && has_attributes(table, "a", HOUR, 7));
-  CHECK_IS(TAVOLA_PRESENT, tavola_add_with(table, "a", 1, "3", 1, &two));
+  CHECK_IS(TAVOLA_EXISTS, tavola_add_with(table, "a", 1, "3", 1, &two));
   CHECK(has(table, "a", "2") && has_attributes(table, "a", HOUR, 7));
   CHECK_IS(TAVOLA_OK, tavola_append(table, "a", 1, "3", 1));
   CHECK(has(table, "a", "23") && has_attributes(table, "a", HOUR, 7));
@@ -65,7 +65,7 @@ static void sets(tavola_table *table) {
   CHECK(has_attributes(table, "a", TAVOLA_TTL_NEVER, 0));
   CHECK_IS(TAVOLA_OK, tavola_replace_with(table, "a", 1, "8", 1, &past));
   CHECK(has(table, "a", NULL));
-  CHECK_IS(TAVOLA_MISSING, tavola_replace_with(table, "a", 1, "9", 1, &hour));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_replace_with(table, "a", 1, "9", 1, &hour));
   CHECK_IS(TAVOLA_OK, tavola_add_with(table, "a", 1, "9", 1, &hour));
   CHECK(has(table, "a", "9") && has_attributes(table, "a", HOUR, 7));
   CHECK_IS(TAVOLA_OK, tavola_remove(table, "a", 1));
@@ -80,16 +80,16 @@ static void expired(tavola_table *table) {
   int64_t ttl_ms = 77;
   uint64_t token = 77, now = 77;
   CHECK_IS(TAVOLA_OK, tavola_set_with(table, "e", 1, "1", 1, &past));
-  CHECK_IS(TAVOLA_MISSING, tavola_get(table, "e", 1, &value));
-  CHECK_IS(TAVOLA_MISSING, tavola_contains(table, "e", 1));
-  CHECK_IS(TAVOLA_MISSING, tavola_get_entry(table, "e", 1, &value, &found, &token));
-  CHECK_IS(TAVOLA_MISSING, tavola_get_and_touch(table, "e", 1, NULL, &value, &found, &token));
-  CHECK_IS(TAVOLA_MISSING, tavola_touch(table, "e", 1, NULL));
-  CHECK_IS(TAVOLA_MISSING, tavola_persist(table, "e", 1));
-  CHECK_IS(TAVOLA_MISSING, tavola_ttl(table, "e", 1, &ttl_ms));
-  CHECK_IS(TAVOLA_MISSING, tavola_compare_and_swap_with(table, "e", 1, 1, "2", 1, &hour));
-  CHECK_IS(TAVOLA_MISSING, tavola_incr_with(table, "e", 1, 1, NULL, &hour, &now));
-  CHECK_IS(TAVOLA_MISSING, tavola_remove(table, "e", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_get(table, "e", 1, &value));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, "e", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_get_entry(table, "e", 1, &value, &found, &token));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_get_and_touch(table, "e", 1, NULL, &value, &found, &token));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_touch(table, "e", 1, NULL));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_persist(table, "e", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_ttl(table, "e", 1, &ttl_ms));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_compare_and_swap_with(table, "e", 1, 1, "2", 1, &hour));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_incr_with(table, "e", 1, 1, NULL, &hour, &now));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_remove(table, "e", 1));
   CHECK(found.ttl_ms == 77 && found.flags == 77 && ttl_ms == 77 && token == 77 && now == 77);
   CHECK(bytes[0] == 'x' && has(table, "e", NULL));
 }
@@ -146,7 +146,7 @@ static void changes(tavola_table *table) {
   CHECK(now == 7 && has_attributes(table, "n", HOUR, 7));
   CHECK_IS(TAVOLA_OK, tavola_incr(table, "n", 1, 1, NULL));
   CHECK(has(table, "n", "8") && has_attributes(table, "n", HOUR, 7));
-  CHECK_IS(TAVOLA_MISSING, tavola_decr_with(table, "m", 1, 1, NULL, &hour, &now));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_decr_with(table, "m", 1, 1, NULL, &hour, &now));
   CHECK_IS(TAVOLA_OK, tavola_decr_with(table, "m", 1, 1, &initial, NULL, NULL));
   CHECK(has_attributes(table, "m", TAVOLA_TTL_NEVER, 0));
 }
@@ -173,7 +173,7 @@ static void batches(tavola_table *table) {
   CHECK(first == 0 && last == 4);
   CHECK_IS(TAVOLA_OK, tavola_batch_execute(batch, table));
   CHECK_IS(TAVOLA_OK, tavola_batch_result(batch, first, &value));
-  CHECK_IS(TAVOLA_MISSING, tavola_batch_result(batch, last, &value));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_batch_result(batch, last, &value));
   CHECK(has_attributes(table, "b", HOUR, 7) && has(table, "d", NULL));
   CHECK(has_attributes(table, "f", TAVOLA_TTL_NEVER, 0));
   CHECK(has_attributes(table, "g", TAVOLA_TTL_NEVER, 0));
@@ -311,7 +311,7 @@ static void swept(void) {
   uint64_t keys = 0;
   for (int i = 0; i < 10; i++) {
     CHECK_IS(TAVOLA_OK, tavola_set_with(table, &i, sizeof i, "1", 1, &past));
-    CHECK_IS(TAVOLA_MISSING, tavola_contains(table, &i, sizeof i));
+    CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, &i, sizeof i));
   }
   CHECK_IS(TAVOLA_OK, tavola_set_with(table, "timed", 5, "2", 1, &hour));
   CHECK_IS(TAVOLA_OK, set(table, "plain", "3"));

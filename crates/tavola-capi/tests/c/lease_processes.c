@@ -47,7 +47,7 @@ static void child(tavola_table *table, tavola_compute_fn compute) {
   const tavola_lease_options options = an_hour();
   char bytes[16];
   tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
-  CHECK_IS(TAVOLA_OK, tavola_race_start(table, "start", 5, CHILDREN, 60000));
+  CHECK_IS(TAVOLA_OK, tavola_barrier_wait(table, "start", 5, CHILDREN, 60000));
   CHECK_IS(TAVOLA_OK, tavola_incr(table, "asking", 6, 1, NULL));
   const tavola_status status =
       tavola_get_or_compute(table, "page", 4, &options, compute, table, &value);
@@ -135,14 +135,14 @@ static void a_lease_is_not_forked(tavola_table *table) {
   tavola_lease *lease = NULL, *other = NULL;
   int status = 0;
   CHECK_IS(TAVOLA_OK, tavola_get_or_lease(table, "mine", 4, &options, &value, &leased, &lease));
-  CHECK(leased.outcome == TAVOLA_WON);
+  CHECK(leased.outcome == TAVOLA_LEASE_WON);
   const pid_t forked = fork();
   CHECK(forked >= 0);
   if (forked == 0) {
-    CHECK_IS(TAVOLA_PASSED_ON, tavola_lease_fill(lease, "child", 5));
+    CHECK_IS(TAVOLA_LEASE_LOST, tavola_lease_fill(lease, "child", 5));
     tavola_lease_close(lease);
     CHECK_IS(TAVOLA_OK, tavola_get_or_lease(table, "mine", 4, &options, &value, &leased, &other));
-    CHECK(leased.outcome == TAVOLA_WAIT && leased.left_ms > 0);
+    CHECK(leased.outcome == TAVOLA_LEASE_WAIT && leased.left_ms > 0);
     tavola_lease_close(other);
     tavola_close(table);
     exit(0);

@@ -21,7 +21,7 @@ struct told {
 };
 
 static void ask(tavola_table *table, const char *key, const tavola_lease_options *options,
-                tavola_outcome expected, struct told *told) {
+                tavola_lease_outcome expected, struct told *told) {
   told->leased = (tavola_leased)TAVOLA_INIT(tavola_leased);
   told->value = (tavola_buffer)TAVOLA_BUFFER(told->bytes, sizeof told->bytes);
   told->lease = (void *)1;
@@ -29,7 +29,7 @@ static void ask(tavola_table *table, const char *key, const tavola_lease_options
                                           &told->leased, &told->lease));
   CHECK(told->leased.outcome == expected && told->leased.reserved == 0);
   const bool has_lease =
-      expected == TAVOLA_WON || expected == TAVOLA_STALE_WON || expected == TAVOLA_WAIT;
+      expected == TAVOLA_LEASE_WON || expected == TAVOLA_LEASE_STALE_WON || expected == TAVOLA_LEASE_WAIT;
   CHECK((told->lease != NULL) == has_lease);
 }
 
@@ -41,9 +41,9 @@ static void fills(tavola_table *table) {
   const tavola_lease_options options = minute(0);
   struct told mine, other;
   int64_t ttl_ms = 0;
-  ask(table, "k", &options, TAVOLA_WON, &mine);
+  ask(table, "k", &options, TAVOLA_LEASE_WON, &mine);
   CHECK(tavola_lease_is_recorded(mine.lease) && mine.leased.left_ms == 0);
-  ask(table, "k", &options, TAVOLA_WAIT, &other);
+  ask(table, "k", &options, TAVOLA_LEASE_WAIT, &other);
   CHECK(other.leased.left_ms > 0 && other.leased.left_ms <= 10000);
   CHECK(!tavola_lease_is_recorded(other.lease));
   CHECK_IS(TAVOLA_TIMEOUT, tavola_lease_wait(other.lease, 1));
@@ -56,7 +56,7 @@ static void fills(tavola_table *table) {
   CHECK(!tavola_lease_is_recorded(mine.lease));
   tavola_lease_close(mine.lease);
   tavola_lease_close(other.lease);
-  ask(table, "k", &options, TAVOLA_HIT, &mine);
+  ask(table, "k", &options, TAVOLA_LEASE_HIT, &mine);
   CHECK(holds(&mine.value, "value"));
   CHECK_IS(TAVOLA_OK, tavola_ttl(table, "k", 1, &ttl_ms));
   CHECK(ttl_ms > 0 && ttl_ms <= MINUTE);
@@ -70,32 +70,32 @@ static void serves_stale(tavola_table *table) {
   struct told mine, other;
   half_an_hour.ttl_ms = 30 * MINUTE;
   CHECK_IS(TAVOLA_OK, tavola_set_with(table, "s", 1, "old", 3, &half_an_hour));
-  ask(table, "s", &options, TAVOLA_STALE_WON, &mine);
-  ask(table, "s", &options, TAVOLA_STALE, &other);
+  ask(table, "s", &options, TAVOLA_LEASE_STALE_WON, &mine);
+  ask(table, "s", &options, TAVOLA_LEASE_STALE, &other);
   CHECK(holds(&mine.value, "old") && holds(&other.value, "old"));
   CHECK_IS(TAVOLA_OK, fill(&mine, "new"));
   tavola_lease_close(mine.lease);
-  ask(table, "s", &options, TAVOLA_HIT, &mine);
+  ask(table, "s", &options, TAVOLA_LEASE_HIT, &mine);
   CHECK(holds(&mine.value, "new"));
 }
 
 static void tells_failures(tavola_table *table) {
   const tavola_lease_options options = minute(0);
   struct told mine, other;
-  ask(table, "f", &options, TAVOLA_WON, &mine);
+  ask(table, "f", &options, TAVOLA_LEASE_WON, &mine);
   CHECK_IS(TAVOLA_OK, tavola_lease_fail(mine.lease, MINUTE, "no luck", 7));
   tavola_lease_close(mine.lease);
-  ask(table, "f", &options, TAVOLA_FAILED, &other);
+  ask(table, "f", &options, TAVOLA_LEASE_FAILED, &other);
   CHECK(holds(&other.value, "no luck"));
   CHECK(other.leased.left_ms > 0 && other.leased.left_ms <= MINUTE);
-  CHECK_IS(TAVOLA_MISSING, tavola_remove(table, "f", 1));
-  ask(table, "f", &options, TAVOLA_WON, &mine);
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_remove(table, "f", 1));
+  ask(table, "f", &options, TAVOLA_LEASE_WON, &mine);
   CHECK_IS(TAVOLA_OK, tavola_lease_fail(mine.lease, 0, NULL, 0));
   tavola_lease_close(mine.lease);
   // Closed without a word, it is another's at once.
-  ask(table, "f", &options, TAVOLA_WON, &mine);
+  ask(table, "f", &options, TAVOLA_LEASE_WON, &mine);
   tavola_lease_close(mine.lease);
-  ask(table, "f", &options, TAVOLA_WON, &mine);
+  ask(table, "f", &options, TAVOLA_LEASE_WON, &mine);
   tavola_lease_close(mine.lease);
 }
 
@@ -103,21 +103,21 @@ static void tells_failures(tavola_table *table) {
 static void passes_on(tavola_table *table) {
   tavola_lease_options options = minute(0);
   struct told mine, other;
-  ask(table, "p", &options, TAVOLA_WON, &mine);
-  CHECK_IS(TAVOLA_MISSING, tavola_remove(table, "p", 1));
-  CHECK_IS(TAVOLA_PASSED_ON, fill(&mine, "late"));
+  ask(table, "p", &options, TAVOLA_LEASE_WON, &mine);
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_remove(table, "p", 1));
+  CHECK_IS(TAVOLA_LEASE_LOST, fill(&mine, "late"));
   tavola_lease_close(mine.lease);
   CHECK(has(table, "p", NULL));
-  ask(table, "p", &options, TAVOLA_WON, &mine);
+  ask(table, "p", &options, TAVOLA_LEASE_WON, &mine);
   CHECK_IS(TAVOLA_OK, set(table, "p", "set"));
-  CHECK_IS(TAVOLA_PASSED_ON, fill(&mine, "late"));
+  CHECK_IS(TAVOLA_LEASE_LOST, fill(&mine, "late"));
   tavola_lease_close(mine.lease);
   CHECK(has(table, "p", "set"));
   options.lease_ms = 1;
-  ask(table, "q", &options, TAVOLA_WON, &mine);
+  ask(table, "q", &options, TAVOLA_LEASE_WON, &mine);
   usleep(30 * 1000);
-  ask(table, "q", &options, TAVOLA_WON, &other);
-  CHECK_IS(TAVOLA_PASSED_ON, tavola_lease_fail(mine.lease, 1000, "late", 4));
+  ask(table, "q", &options, TAVOLA_LEASE_WON, &other);
+  CHECK_IS(TAVOLA_LEASE_LOST, tavola_lease_fail(mine.lease, 1000, "late", 4));
   tavola_lease_close(mine.lease);
   tavola_lease_close(other.lease);
 }
@@ -128,7 +128,7 @@ static void outlives_its_handle(void) {
   tavola_table *table = NULL;
   struct told mine;
   CHECK_IS(TAVOLA_OK, tavola_open_existing("leases", NULL, &table));
-  ask(table, "o", &options, TAVOLA_WON, &mine);
+  ask(table, "o", &options, TAVOLA_LEASE_WON, &mine);
   tavola_close(table);
   CHECK_IS(TAVOLA_OK, fill(&mine, "there"));
   tavola_lease_close(mine.lease);
@@ -242,7 +242,7 @@ static void refuses(tavola_table *table) {
   CHECK_IS(TAVOLA_ERR_NULL, tavola_lease_wait(NULL, 0));
   CHECK(!tavola_lease_is_recorded(NULL));
   // None of these has won it.
-  ask(table, "r", &options, TAVOLA_WON, &mine);
+  ask(table, "r", &options, TAVOLA_LEASE_WON, &mine);
   CHECK_IS(TAVOLA_ERR_NULL, tavola_lease_fill(mine.lease, NULL, 1));
   CHECK_IS(TAVOLA_OK, fill(&mine, "done"));
   tavola_lease_close(mine.lease);
@@ -260,8 +260,8 @@ static void without_room(tavola_table *table) {
   CHECK_IS(TAVOLA_OK, tavola_set_with(table, "w", 1, "old", 3, &half_an_hour));
   CHECK_IS(TAVOLA_ERR_TOO_SMALL,
            tavola_get_or_lease(table, "w", 1, &options, &none, &leased, &lease));
-  CHECK(none.len == 3 && lease == NULL && leased.outcome == TAVOLA_HIT);
-  ask(table, "w", &options, TAVOLA_STALE_WON, &mine);
+  CHECK(none.len == 3 && lease == NULL && leased.outcome == TAVOLA_LEASE_HIT);
+  ask(table, "w", &options, TAVOLA_LEASE_STALE_WON, &mine);
   tavola_lease_close(mine.lease);
 }
 
@@ -291,8 +291,8 @@ static void fills_with_tags(tavola_table *table) {
   tavola_tags tags = TAVOLA_INIT(tavola_tags);
   struct told mine;
   for (int during = 0; during < 2; during++) {
-    ask(table, "tagged", &options, TAVOLA_WON, &mine);
-    CHECK_IS(TAVOLA_OK, tavola_tags_of(table, &name, 1, &tags));
+    ask(table, "tagged", &options, TAVOLA_LEASE_WON, &mine);
+    CHECK_IS(TAVOLA_OK, tavola_fetch_tags(table, &name, 1, &tags));
     if (during) {
       CHECK_IS(TAVOLA_OK, tavola_invalidate_tag(table, "tag", 3));
     }

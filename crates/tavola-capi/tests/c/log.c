@@ -58,7 +58,7 @@ static tavola_log *a_log(const char *name, int32_t overload) {
   options.bytes = 128 << 10;
   options.overload = overload;
   CHECK_IS(TAVOLA_OK, tavola_log_create(name, &options, &log));
-  CHECK_IS(TAVOLA_ERR_ALREADY_EXISTS, tavola_log_create(name, &options, &log));
+  CHECK_IS(TAVOLA_ERR_TABLE_EXISTS, tavola_log_create(name, &options, &log));
   CHECK_IS(TAVOLA_OK, tavola_log_show_on_stderr(log, false));
   return log;
 }
@@ -203,7 +203,7 @@ static void read_only(void) {
 }
 
 static void more_than_it_holds(void) {
-  tavola_log *log = a_log("small", TAVOLA_DROP_NEWEST);
+  tavola_log *log = a_log("small", TAVOLA_OVERLOAD_DROP_NEWEST);
   tavola_log_drain *drain = NULL;
   struct taken taken;
   tavola_log_sink sink = a_sink(&taken);
@@ -264,7 +264,7 @@ static void *write_interrupted(void *user) {
 // A handler writes to a log that its thread writes to; signals come in the middle of lines, too.
 static void in_handlers(void) {
   pthread_t writer;
-  handlers = a_log("handlers", TAVOLA_DROP_OLDEST);
+  handlers = a_log("handlers", TAVOLA_OVERLOAD_DROP_OLDEST);
   tavola_log_reader *reader = NULL;
   struct seen seen = {0};
   CHECK(signal(SIGUSR1, write_in_handler) != SIG_ERR);
@@ -286,15 +286,15 @@ static void beside(void) {
   tavola_table *table = a_table("main");
   tavola_log *log = NULL, *again = NULL;
   int logs = 0;
-  CHECK_IS(TAVOLA_ERR_NOT_THERE, tavola_log_open_existing_beside(table, "events", &log));
-  CHECK_IS(TAVOLA_OK, tavola_log_create_beside(table, "events", NULL, &log));
-  CHECK_IS(TAVOLA_ERR_ALREADY_THERE, tavola_log_create_beside(table, "events", NULL, &again));
-  CHECK_IS(TAVOLA_OK, tavola_log_open_beside(table, "events", NULL, &again));
+  CHECK_IS(TAVOLA_ERR_NO_OBJECT, tavola_log_open_existing_in(table, "events", &log));
+  CHECK_IS(TAVOLA_OK, tavola_log_create_in(table, "events", NULL, &log));
+  CHECK_IS(TAVOLA_ERR_OBJECT_EXISTS, tavola_log_create_in(table, "events", NULL, &again));
+  CHECK_IS(TAVOLA_OK, tavola_log_open_in(table, "events", NULL, &again));
   tavola_log_close(again);
-  CHECK_IS(TAVOLA_OK, tavola_log_open_existing_beside(table, "events", &again));
+  CHECK_IS(TAVOLA_OK, tavola_log_open_existing_in(table, "events", &again));
   CHECK_IS(TAVOLA_OK, tavola_logs(table, count_text, &logs));
   CHECK(logs == 1 && tavola_log_bytes(again) == 4 << 20);
-  CHECK(tavola_log_overload(again) == TAVOLA_DROP_OLDEST && tavola_log_dropped(again) == 0);
+  CHECK(tavola_log_overload(again) == TAVOLA_OVERLOAD_DROP_OLDEST && tavola_log_dropped(again) == 0);
   CHECK(strcmp(tavola_log_path(log), tavola_path(table)) == 0);
   tavola_log_close(again);
   tavola_log_close(log);
@@ -304,10 +304,10 @@ static void beside(void) {
 }
 
 int main(void) {
-  tavola_log *log = a_log("events", TAVOLA_BLOCK), *again = NULL;
+  tavola_log *log = a_log("events", TAVOLA_OVERLOAD_BLOCK), *again = NULL;
   tavola_log_reader *reader = NULL;
   tavola_log_options wrong = TAVOLA_INIT(tavola_log_options);
-  CHECK(tavola_log_bytes(log) == 128 << 10 && tavola_log_overload(log) == TAVOLA_BLOCK);
+  CHECK(tavola_log_bytes(log) == 128 << 10 && tavola_log_overload(log) == TAVOLA_OVERLOAD_BLOCK);
   wrong.overload = 3;
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_log_open("events", &wrong, &again));
   wrong.overload = 0;
@@ -327,9 +327,9 @@ int main(void) {
   tavola_log_close(log);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("events"));
   more_than_it_holds();
-  without_a_drain(TAVOLA_DROP_OLDEST);
-  without_a_drain(TAVOLA_DROP_NEWEST);
-  without_a_drain(TAVOLA_BLOCK);
+  without_a_drain(TAVOLA_OVERLOAD_DROP_OLDEST);
+  without_a_drain(TAVOLA_OVERLOAD_DROP_NEWEST);
+  without_a_drain(TAVOLA_OVERLOAD_BLOCK);
   in_handlers();
   beside();
   return 0;

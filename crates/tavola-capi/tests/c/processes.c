@@ -20,22 +20,22 @@ static tavola_queue *a_queue(tavola_pool *pool, const char *name) {
 static void child(tavola_table *table, tavola_pool *pool, int number) {
   tavola_queue *free_ones = a_queue(pool, "free");
   uint32_t held = 0, element = 0;
-  CHECK_IS(TAVOLA_OK, tavola_pop(free_ones, &held));
-  CHECK_IS(TAVOLA_OK, tavola_race_start(table, "start", 5, CHILDREN + 1, 60000));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pop(free_ones, &held));
+  CHECK_IS(TAVOLA_OK, tavola_barrier_wait(table, "start", 5, CHILDREN + 1, 60000));
   for (int i = 0; number == 0 || i < WRITES; i++) {
     int key[2] = {number, i % WRITES};
     CHECK_IS(TAVOLA_OK, tavola_set(table, key, sizeof key, &i, sizeof i));
     CHECK_IS(TAVOLA_OK, tavola_incr(table, number == 0 ? "victim" : "all", number == 0 ? 6 : 3, 1, NULL));
-    CHECK_IS(TAVOLA_OK, tavola_pop_wait(free_ones, 60000, &element));
-    *(uint64_t *)tavola_pool_element(pool, element) += 1;
-    CHECK_IS(TAVOLA_OK, tavola_push(free_ones, element));
+    CHECK_IS(TAVOLA_OK, tavola_queue_pop_wait(free_ones, 60000, &element));
+    *(uint64_t *)tavola_pool_element_ptr(pool, element) += 1;
+    CHECK_IS(TAVOLA_OK, tavola_queue_push(free_ones, element));
   }
-  CHECK_IS(TAVOLA_OK, tavola_push(free_ones, held));
+  CHECK_IS(TAVOLA_OK, tavola_queue_push(free_ones, held));
   tavola_queue_close(free_ones);
 }
 
 static void push_back(void *user, uint32_t element) {
-  CHECK_IS(TAVOLA_OK, tavola_push(user, element));
+  CHECK_IS(TAVOLA_OK, tavola_queue_push(user, element));
 }
 
 // Kills the first once it has written, and waits for the others.
@@ -73,10 +73,10 @@ static void nothing_is_lost(tavola_table *table, tavola_pool *pool) {
 
 // A race that nobody else comes to ends by its time, and is as if it had not been.
 static void a_race_without_others(tavola_table *table) {
-  CHECK_IS(TAVOLA_TIMEOUT, tavola_race_start(table, "alone", 5, 2, 5));
+  CHECK_IS(TAVOLA_TIMEOUT, tavola_barrier_wait(table, "alone", 5, 2, 5));
   CHECK(has(table, "alone", "0"));
-  CHECK_IS(TAVOLA_OK, tavola_race_start(table, "alone", 5, 1, 0));
-  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_race_start(table, "alone", 5, 0, 0));
+  CHECK_IS(TAVOLA_OK, tavola_barrier_wait(table, "alone", 5, 1, 0));
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_barrier_wait(table, "alone", 5, 0, 0));
 }
 
 // Removes the key of a race that somebody waits for, as often as there is one. It does not outlive
@@ -105,17 +105,17 @@ static void a_race_longer_than_keys_live(void) {
   CHECK(late >= 0);
   if (late == 0) {
     usleep(100 * 1000);
-    CHECK_IS(TAVOLA_OK, tavola_race_start(table, "late", 4, 2, 60000));
+    CHECK_IS(TAVOLA_OK, tavola_barrier_wait(table, "late", 4, 2, 60000));
     remove_until_killed(table);
   }
-  CHECK_IS(TAVOLA_TIMEOUT, tavola_race_start(table, "alone", 5, 2, 5));
-  CHECK_IS(TAVOLA_OK, tavola_race_start(table, "late", 4, 2, 60000));
+  CHECK_IS(TAVOLA_TIMEOUT, tavola_barrier_wait(table, "alone", 5, 2, 5));
+  CHECK_IS(TAVOLA_OK, tavola_barrier_wait(table, "late", 4, 2, 60000));
   CHECK(has(table, "alone", "0"));
   CHECK_IS(TAVOLA_OK, tavola_ttl(table, "alone", 5, &ttl_ms));
   CHECK(ttl_ms == TAVOLA_TTL_NEVER);
   // Once more, where the other had no turn in that time: then the key is as after any race.
   do {
-    CHECK_IS(TAVOLA_TIMEOUT, tavola_race_start(table, "gone", 4, 2, 1000));
+    CHECK_IS(TAVOLA_TIMEOUT, tavola_barrier_wait(table, "gone", 4, 2, 1000));
   } while (has(table, "gone", "0") && ++races < 60);
   CHECK(has(table, "gone", NULL));
   CHECK(kill(late, SIGKILL) == 0 && waitpid(late, &status, 0) == late);
@@ -135,7 +135,7 @@ int main(void) {
   a_race_longer_than_keys_live();
   table = a_table("processes");
   a_race_without_others(table);
-  CHECK_IS(TAVOLA_OK, tavola_pool_create_beside(table, "pool", &options, &pool));
+  CHECK_IS(TAVOLA_OK, tavola_pool_create_in(table, "pool", &options, &pool));
   for (int i = 0; i < CHILDREN; i++) {
     children[i] = fork();
     CHECK(children[i] >= 0);
@@ -146,7 +146,7 @@ int main(void) {
       return 0;
     }
   }
-  CHECK_IS(TAVOLA_OK, tavola_race_start(table, "start", 5, CHILDREN + 1, 60000));
+  CHECK_IS(TAVOLA_OK, tavola_barrier_wait(table, "start", 5, CHILDREN + 1, 60000));
   kill_and_wait(table, children);
   nothing_is_lost(table, pool);
   tavola_pool_close(pool);

@@ -12,7 +12,7 @@ static tavola_pool *a_pool(const char *name) {
   options.queues = queues;
   options.queue_count = 2;
   CHECK_IS(TAVOLA_OK, tavola_pool_create(name, &options, &pool));
-  CHECK_IS(TAVOLA_ERR_ALREADY_EXISTS, tavola_pool_create(name, &options, &pool));
+  CHECK_IS(TAVOLA_ERR_TABLE_EXISTS, tavola_pool_create(name, &options, &pool));
   return pool;
 }
 
@@ -26,55 +26,55 @@ static void one_by_one(tavola_pool *pool, tavola_queue *free_ones, tavola_queue 
   uint32_t element = 7, popped = 7;
   char bytes[20] = {0};
   CHECK(tavola_queue_len(free_ones) == 100 && tavola_queue_len(todo) == 0);
-  CHECK_IS(TAVOLA_EMPTY, tavola_pop(todo, &popped));
-  CHECK_IS(TAVOLA_TIMEOUT, tavola_pop_wait(todo, 5, &popped));
+  CHECK_IS(TAVOLA_EMPTY, tavola_queue_pop(todo, &popped));
+  CHECK_IS(TAVOLA_TIMEOUT, tavola_queue_pop_wait(todo, 5, &popped));
   CHECK(popped == 7);
-  CHECK_IS(TAVOLA_OK, tavola_pop(free_ones, &element));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pop(free_ones, &element));
   CHECK_IS(TAVOLA_OK, tavola_pool_write(pool, element, 2, "resize 17.jpg", 13));
-  CHECK(memcmp((char *)tavola_pool_element(pool, element) + 2, "resize", 6) == 0);
+  CHECK(memcmp((char *)tavola_pool_element_ptr(pool, element) + 2, "resize", 6) == 0);
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_pool_write(pool, element, 8, bytes, 13));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_pool_read(pool, element, UINT32_MAX, bytes, 1));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_pool_read(pool, 100, 0, bytes, 1));
-  CHECK(tavola_pool_element(pool, 100) == NULL);
-  CHECK_IS(TAVOLA_OK, tavola_push(todo, element));
-  CHECK_IS(TAVOLA_ERR_NOT_HELD, tavola_push(todo, element));
+  CHECK(tavola_pool_element_ptr(pool, 100) == NULL);
+  CHECK_IS(TAVOLA_OK, tavola_queue_push(todo, element));
+  CHECK_IS(TAVOLA_ERR_NOT_HELD, tavola_queue_push(todo, element));
   CHECK_IS(TAVOLA_ERR_NOT_HELD, tavola_pool_read(pool, element, 0, bytes, 1));
-  CHECK_IS(TAVOLA_OK, tavola_pop_wait(todo, UINT64_MAX, &popped));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pop_wait(todo, UINT64_MAX, &popped));
   CHECK(popped == element);
   CHECK_IS(TAVOLA_OK, tavola_pool_read(pool, element, 2, bytes, 13));
   CHECK(strcmp(bytes, "resize 17.jpg") == 0);
-  CHECK_IS(TAVOLA_OK, tavola_push(free_ones, element));
+  CHECK_IS(TAVOLA_OK, tavola_queue_push(free_ones, element));
 }
 
 static void many(tavola_queue *free_ones, tavola_queue *todo) {
   uint32_t elements[64];
   size_t count = 0;
-  CHECK_IS(TAVOLA_EMPTY, tavola_pop_many(todo, elements, 64, &count));
-  CHECK_IS(TAVOLA_TIMEOUT, tavola_pop_many_wait(todo, elements, 64, 1, &count));
-  CHECK_IS(TAVOLA_OK, tavola_pop_many(free_ones, elements, 64, &count));
+  CHECK_IS(TAVOLA_EMPTY, tavola_queue_pop_many(todo, elements, 64, &count));
+  CHECK_IS(TAVOLA_TIMEOUT, tavola_queue_pop_many_wait(todo, elements, 64, 1, &count));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pop_many(free_ones, elements, 64, &count));
   CHECK(count == 64);
-  CHECK_IS(TAVOLA_OK, tavola_push_many(todo, elements, count));
-  CHECK_IS(TAVOLA_OK, tavola_pass(todo, free_ones, 10, &count));
+  CHECK_IS(TAVOLA_OK, tavola_queue_push_many(todo, elements, count));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pass(todo, free_ones, 10, &count));
   CHECK(count == 10 && tavola_queue_len(todo) == 54);
-  CHECK_IS(TAVOLA_OK, tavola_pass_wait(todo, free_ones, 1000, 1, NULL));
-  CHECK_IS(TAVOLA_EMPTY, tavola_pass(todo, free_ones, 10, &count));
-  CHECK_IS(TAVOLA_TIMEOUT, tavola_pass_wait(todo, free_ones, 10, 1, &count));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pass_wait(todo, free_ones, 1000, 1, NULL));
+  CHECK_IS(TAVOLA_EMPTY, tavola_queue_pass(todo, free_ones, 10, &count));
+  CHECK_IS(TAVOLA_TIMEOUT, tavola_queue_pass_wait(todo, free_ones, 10, 1, &count));
   CHECK(tavola_queue_len(free_ones) == 100);
 }
 
 static void watched(tavola_queue *free_ones, tavola_queue *todo) {
-  tavola_watch *watch = NULL;
+  tavola_queue_watch *watch = NULL;
   struct pollfd polled = {0, POLLIN, 0};
   uint32_t element = 0;
-  CHECK_IS(TAVOLA_OK, tavola_watch_open(todo, &watch));
-  polled.fd = tavola_watch_fd(watch);
+  CHECK_IS(TAVOLA_OK, tavola_queue_watch_open(todo, &watch));
+  polled.fd = tavola_queue_watch_fd(watch);
   CHECK(poll(&polled, 1, 1) == 0);
-  CHECK_IS(TAVOLA_OK, tavola_pass(free_ones, todo, 1, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pass(free_ones, todo, 1, NULL));
   CHECK(poll(&polled, 1, 30000) == 1);
-  CHECK_IS(TAVOLA_OK, tavola_watch_clear(watch));
-  CHECK_IS(TAVOLA_OK, tavola_pop(todo, &element));
-  CHECK_IS(TAVOLA_OK, tavola_push(free_ones, element));
-  tavola_watch_close(watch);
+  CHECK_IS(TAVOLA_OK, tavola_queue_watch_clear(watch));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pop(todo, &element));
+  CHECK_IS(TAVOLA_OK, tavola_queue_push(free_ones, element));
+  tavola_queue_watch_close(watch);
 }
 
 static void count_element(void *user, uint32_t element) {
@@ -83,7 +83,7 @@ static void count_element(void *user, uint32_t element) {
 }
 
 static void push_back(void *user, uint32_t element) {
-  CHECK_IS(TAVOLA_OK, tavola_push(user, element));
+  CHECK_IS(TAVOLA_OK, tavola_queue_push(user, element));
 }
 
 // What a handle held that was closed is lost, until it is reclaimed.
@@ -94,8 +94,8 @@ static void reclaimed(tavola_pool *pool, tavola_queue *free_ones) {
   int lost = 0;
   CHECK_IS(TAVOLA_OK, tavola_pool_open_existing("jobs", &other));
   tavola_queue *theirs = a_queue(other, "free");
-  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_pass(theirs, free_ones, 1, &count));
-  CHECK_IS(TAVOLA_OK, tavola_pop_many(theirs, elements, 3, &count));
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_queue_pass(theirs, free_ones, 1, &count));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pop_many(theirs, elements, 3, &count));
   tavola_pool_close(other);
   CHECK_IS(TAVOLA_OK, tavola_pool_lost(pool, count_element, &lost));
   CHECK(lost == 0);
@@ -119,10 +119,10 @@ static void added(void) {
   CHECK_IS(TAVOLA_ERR_BAD_NAME, tavola_pool_add_queue(pool, "", &queue));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_pool_add_queue(pool, "urgent", NULL));
   CHECK_IS(TAVOLA_OK, tavola_pool_add_queue(pool, "urgent", &queue));
-  CHECK_IS(TAVOLA_ERR_ALREADY_THERE, tavola_pool_add_queue(pool, "urgent", &again));
+  CHECK_IS(TAVOLA_ERR_OBJECT_EXISTS, tavola_pool_add_queue(pool, "urgent", &again));
   CHECK_IS(TAVOLA_ERR_FULL, tavola_pool_add_queue(pool, "another", &again));
   again = a_queue(pool, "free");
-  CHECK_IS(TAVOLA_OK, tavola_pass(again, queue, 4, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_queue_pass(again, queue, 4, NULL));
   CHECK(tavola_queue_len(queue) == 4 && tavola_pool_queue_room(pool) == 2);
   CHECK_IS(TAVOLA_OK, tavola_pool_queues(pool, count_text, &queues));
   CHECK(queues == 2);
@@ -139,10 +139,10 @@ static void beside(void) {
   int pools = 0, queues = 0;
   options.elements = 10;
   options.element_bytes = 8;
-  CHECK_IS(TAVOLA_ERR_NOT_THERE, tavola_pool_open_existing_beside(table, "jobs", &pool));
-  CHECK_IS(TAVOLA_OK, tavola_pool_create_beside(table, "jobs", &options, &pool));
-  CHECK_IS(TAVOLA_ERR_ALREADY_THERE, tavola_pool_create_beside(table, "jobs", &options, &again));
-  CHECK_IS(TAVOLA_OK, tavola_pool_open_beside(table, "jobs", &options, &again));
+  CHECK_IS(TAVOLA_ERR_NO_OBJECT, tavola_pool_open_existing_in(table, "jobs", &pool));
+  CHECK_IS(TAVOLA_OK, tavola_pool_create_in(table, "jobs", &options, &pool));
+  CHECK_IS(TAVOLA_ERR_OBJECT_EXISTS, tavola_pool_create_in(table, "jobs", &options, &again));
+  CHECK_IS(TAVOLA_OK, tavola_pool_open_in(table, "jobs", &options, &again));
   CHECK_IS(TAVOLA_OK, tavola_pools(table, count_text, &pools));
   CHECK_IS(TAVOLA_OK, tavola_pool_queues(pool, count_text, &queues));
   CHECK(pools == 1 && queues == 1);

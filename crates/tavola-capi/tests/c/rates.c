@@ -59,7 +59,7 @@ static void tells_what_was_done(tavola_table *cache) {
     CHECK_IS(TAVOLA_OK, tavola_set(cache, &i, sizeof i, "value", 5));
   }
   for (int i = 0; i < READS; i++) {
-    CHECK_IS(i < KEYS ? TAVOLA_OK : TAVOLA_MISSING, tavola_get(cache, &i, sizeof i, &value));
+    CHECK_IS(i < KEYS ? TAVOLA_OK : TAVOLA_NOT_FOUND, tavola_get(cache, &i, sizeof i, &value));
   }
   usleep(700 * 1000);
   tavola_table *reader = NULL;
@@ -90,10 +90,10 @@ static void tells_sets_from_removes(tavola_table *cache) {
   tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
   CHECK_IS(TAVOLA_OK, set(cache, "key", "value"));
   CHECK_IS(TAVOLA_OK, tavola_remove(cache, "key", 3));
-  CHECK_IS(TAVOLA_MISSING, tavola_remove(cache, "key", 3));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_remove(cache, "key", 3));
   CHECK_IS(TAVOLA_OK, set(cache, "key", "value"));
   CHECK_IS(TAVOLA_OK, tavola_take(cache, "key", 3, &value));
-  CHECK_IS(TAVOLA_MISSING, tavola_invalidate_tag(cache, "none", 4));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_invalidate_tag(cache, "none", 4));
   CHECK_IS(TAVOLA_OK, tavola_clear(cache));
   const tavola_stats stats = stats_of(cache);
   CHECK(stats.sets == before.sets + 2 && stats.removes == before.removes + 5);
@@ -119,7 +119,7 @@ static void add_shard(void *user, const tavola_shard *shard) {
 
 static struct shards shards_of(tavola_table *table) {
   struct shards all = {0, 0, 0, 0, 0, 0};
-  CHECK_IS(TAVOLA_OK, tavola_shards(table, add_shard, &all));
+  CHECK_IS(TAVOLA_OK, tavola_shard_stats(table, add_shard, &all));
   const tavola_stats stats = stats_of(table);
   CHECK(all.count == stats.shards && all.keys == stats.keys);
   CHECK(all.payload_bytes == stats.payload_bytes && all.recoveries == stats.recoveries);
@@ -202,7 +202,7 @@ static void of_a_table(void) {
   CHECK_IS(TAVOLA_OK, tavola_participants(table, add_participant, sums));
   CHECK(ns == 0 && sums[0] + sums[1] + sums[2] + sums[3] + sums[4] == 0);
   CHECK(shards_of(table).writes == 2 * ONE_IS_TIMED_OF + 1 && shards_of(table).keys == 1);
-  CHECK_IS(TAVOLA_OK, tavola_tags_of(table, &name, 1, &tags));
+  CHECK_IS(TAVOLA_OK, tavola_fetch_tags(table, &name, 1, &tags));
   // A tag is no key, and making one no write.
   CHECK(shards_of(table).keys == 1 && shards_of(table).writes == 2 * ONE_IS_TIMED_OF + 1);
   tavola_close(table);

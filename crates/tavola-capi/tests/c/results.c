@@ -43,13 +43,13 @@ static int32_t refuse(void *user, const void *data, size_t len) {
 }
 
 static tavola_buffer rooms_of(struct runtime *runtime) {
-  tavola_buffer result = TAVOLA_ALLOC(room, runtime);
+  tavola_buffer result = TAVOLA_BUFFER_ALLOC(room, runtime);
   memset(runtime, 0, sizeof *runtime);
   return result;
 }
 
 static tavola_buffer strings_of(struct runtime *runtime) {
-  tavola_buffer result = TAVOLA_STORE(string, runtime);
+  tavola_buffer result = TAVOLA_BUFFER_WRITE(string, runtime);
   memset(runtime, 0, sizeof *runtime);
   return result;
 }
@@ -77,11 +77,11 @@ static void check_string(struct runtime *runtime, const tavola_buffer *result, c
     result = strings_of(&runtime);                       \
     CHECK_IS(TAVOLA_OK, call);                           \
     check_string(&runtime, &result, text);               \
-    result = (tavola_buffer)TAVOLA_STORE(refuse, &runtime); \
+    result = (tavola_buffer)TAVOLA_BUFFER_WRITE(refuse, &runtime); \
     runtime.stored = 0;                                  \
     CHECK_IS(TAVOLA_ERR_STOPPED, call);                  \
     CHECK(runtime.stored == 1);                          \
-    result = (tavola_buffer)TAVOLA_ALLOC(no_room, &runtime); \
+    result = (tavola_buffer)TAVOLA_BUFFER_ALLOC(no_room, &runtime); \
     runtime.given = 0;                                   \
     CHECK_IS((text)[0] == '\0' ? TAVOLA_OK : TAVOLA_ERR_STOPPED, call); \
     CHECK(runtime.given == 1);                           \
@@ -111,7 +111,7 @@ static void reads(tavola_table *table, const char *text) {
   CHECK(token == same);
   options.fresh_ms = 1000;
   BY_CALLBACKS(text, tavola_get_or_lease(table, "key", 3, &options, &result, &leased, &none));
-  CHECK(leased.outcome == TAVOLA_HIT && none == NULL);
+  CHECK(leased.outcome == TAVOLA_LEASE_HIT && none == NULL);
   BY_CALLBACKS(text, tavola_get_or_compute(table, "key", 3, &options, is_not_called, NULL,
                                            &result));
   BY_CALLBACKS("key", tavola_key_of_uid(table, hint, &result));
@@ -123,11 +123,11 @@ static void missing(tavola_table *table) {
   tavola_buffer result = rooms_of(&runtime);
   uint64_t token = 0;
   for (int i = 0; i < 2; i++) {
-    CHECK_IS(TAVOLA_MISSING, tavola_get(table, "none", 4, &result));
-    CHECK_IS(TAVOLA_MISSING, tavola_get_with_token(table, "none", 4, &result, &token));
-    CHECK_IS(TAVOLA_MISSING, tavola_take(table, "none", 4, &result));
-    CHECK_IS(TAVOLA_MISSING, tavola_get_and_touch(table, "none", 4, NULL, &result, NULL, NULL));
-    CHECK_IS(TAVOLA_MISSING, tavola_key_of_uid(table, 77, &result));
+    CHECK_IS(TAVOLA_NOT_FOUND, tavola_get(table, "none", 4, &result));
+    CHECK_IS(TAVOLA_NOT_FOUND, tavola_get_with_token(table, "none", 4, &result, &token));
+    CHECK_IS(TAVOLA_NOT_FOUND, tavola_take(table, "none", 4, &result));
+    CHECK_IS(TAVOLA_NOT_FOUND, tavola_get_and_touch(table, "none", 4, NULL, &result, NULL, NULL));
+    CHECK_IS(TAVOLA_NOT_FOUND, tavola_key_of_uid(table, 77, &result));
     CHECK(runtime.given == 0 && runtime.stored == 0);
     result = strings_of(&runtime);
   }
@@ -136,39 +136,39 @@ static void missing(tavola_table *table) {
 // What is refused is not in the table any more, and its thread has it.
 static void refused(tavola_table *table) {
   struct runtime runtime = {0};
-  tavola_buffer none = TAVOLA_ALLOC(no_room, &runtime), no = TAVOLA_STORE(refuse, &runtime);
+  tavola_buffer none = TAVOLA_BUFFER_ALLOC(no_room, &runtime), no = TAVOLA_BUFFER_WRITE(refuse, &runtime);
   char bytes[8];
   tavola_buffer result, small = TAVOLA_BUFFER(bytes, 3), plain = TAVOLA_BUFFER(bytes, 8);
-  CHECK_IS(TAVOLA_MISSING, tavola_untaken(&none));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_last_taken(&none));
   CHECK_IS(TAVOLA_OK, set(table, "key", "1234"));
   // Memory of the caller's is looked at before.
   CHECK_IS(TAVOLA_ERR_TOO_SMALL, tavola_take(table, "key", 3, &small));
   CHECK_IS(TAVOLA_ERR_TOO_SMALL, tavola_swap(table, "key", 3, "new", 3, &small));
   CHECK(small.len == 4 && has(table, "key", "1234"));
-  CHECK_IS(TAVOLA_MISSING, tavola_untaken(&none));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_last_taken(&none));
   CHECK_IS(TAVOLA_ERR_STOPPED, tavola_take(table, "key", 3, &none));
   CHECK(runtime.given == 1 && has(table, "key", NULL));
   // It is kept until somebody takes it.
-  CHECK_IS(TAVOLA_ERR_STOPPED, tavola_untaken(&none));
-  CHECK_IS(TAVOLA_ERR_STOPPED, tavola_untaken(&no));
-  CHECK_IS(TAVOLA_ERR_TOO_SMALL, tavola_untaken(&small));
-  CHECK_IS(TAVOLA_MISSING, tavola_take(table, "key", 3, &none));
+  CHECK_IS(TAVOLA_ERR_STOPPED, tavola_last_taken(&none));
+  CHECK_IS(TAVOLA_ERR_STOPPED, tavola_last_taken(&no));
+  CHECK_IS(TAVOLA_ERR_TOO_SMALL, tavola_last_taken(&small));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_take(table, "key", 3, &none));
   result = rooms_of(&runtime);
-  CHECK_IS(TAVOLA_OK, tavola_untaken(&result));
+  CHECK_IS(TAVOLA_OK, tavola_last_taken(&result));
   check_room(&runtime, &result, "1234");
-  CHECK_IS(TAVOLA_MISSING, tavola_untaken(&plain));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_last_taken(&plain));
   CHECK_IS(TAVOLA_OK, set(table, "key", "5678"));
   CHECK_IS(TAVOLA_ERR_STOPPED, tavola_swap(table, "key", 3, "9", 1, &no));
   CHECK(has(table, "key", "9"));
-  CHECK_IS(TAVOLA_OK, tavola_untaken(&plain));
+  CHECK_IS(TAVOLA_OK, tavola_last_taken(&plain));
   CHECK(holds(&plain, "5678"));
   // The last counts, and what is read is there still.
   CHECK_IS(TAVOLA_ERR_STOPPED, tavola_swap(table, "key", 3, "10", 2, &none));
   CHECK_IS(TAVOLA_ERR_STOPPED, tavola_swap(table, "key", 3, "11", 2, &none));
   CHECK_IS(TAVOLA_ERR_STOPPED, tavola_get(table, "key", 3, &none));
-  CHECK_IS(TAVOLA_OK, tavola_untaken(&plain));
+  CHECK_IS(TAVOLA_OK, tavola_last_taken(&plain));
   CHECK(holds(&plain, "10") && has(table, "key", "11"));
-  CHECK_IS(TAVOLA_ERR_NULL, tavola_untaken(NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_last_taken(NULL));
 }
 
 static void takes(tavola_table *table) {
@@ -188,12 +188,12 @@ static void takes(tavola_table *table) {
 // Without room for an empty value nothing is refused.
 static void empty(tavola_table *table) {
   struct runtime runtime = {0};
-  tavola_buffer none = TAVOLA_ALLOC(no_room, &runtime);
+  tavola_buffer none = TAVOLA_BUFFER_ALLOC(no_room, &runtime);
   CHECK_IS(TAVOLA_OK, set(table, "key", ""));
   CHECK_IS(TAVOLA_OK, tavola_swap(table, "key", 3, "", 0, &none));
   CHECK_IS(TAVOLA_OK, tavola_take(table, "key", 3, &none));
   CHECK(runtime.given == 2);
-  CHECK_IS(TAVOLA_MISSING, tavola_untaken(&none));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_last_taken(&none));
 }
 
 // Where there is no result no room is asked for.
@@ -208,7 +208,7 @@ static void in_vain(void) {
   CHECK_IS(TAVOLA_OK, set(small, "key", "1234"));
   CHECK_IS(TAVOLA_ERR_FULL, tavola_swap(small, "key", 3, large, sizeof large, &result));
   CHECK(runtime.given == 0 && has(small, "key", "1234"));
-  CHECK_IS(TAVOLA_MISSING, tavola_untaken(&result));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_last_taken(&result));
   tavola_close(small);
 }
 
@@ -234,7 +234,7 @@ static void changed_meanwhile(tavola_table *table) {
     tavola_buffer result = rooms_of(&runtime);
     const tavola_status status = taken % 2 == 0 ? tavola_take(table, "key", 3, &result)
                                                 : tavola_swap(table, "key", 3, "x", 1, &result);
-    CHECK(status == TAVOLA_OK || status == TAVOLA_MISSING);
+    CHECK(status == TAVOLA_OK || status == TAVOLA_NOT_FOUND);
     CHECK(runtime.given == (status == TAVOLA_OK));
     if (status == TAVOLA_OK) {
       CHECK(result.len == runtime.room_len && result.len > 0);
@@ -250,14 +250,14 @@ static void changed_meanwhile(tavola_table *table) {
 }
 
 static void *finds_nothing(void *user) {
-  CHECK_IS(TAVOLA_MISSING, tavola_untaken(user));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_last_taken(user));
   return NULL;
 }
 
 // What one thread refused another does not get.
 static void of_one_thread(tavola_table *table) {
   struct runtime runtime = {0};
-  tavola_buffer none = TAVOLA_ALLOC(no_room, &runtime);
+  tavola_buffer none = TAVOLA_BUFFER_ALLOC(no_room, &runtime);
   char bytes[8];
   tavola_buffer result = TAVOLA_BUFFER(bytes, sizeof bytes);
   pthread_t other;
@@ -265,7 +265,7 @@ static void of_one_thread(tavola_table *table) {
   CHECK_IS(TAVOLA_ERR_STOPPED, tavola_take(table, "key", 3, &none));
   CHECK(pthread_create(&other, NULL, finds_nothing, &none) == 0);
   CHECK(pthread_join(other, NULL) == 0);
-  CHECK_IS(TAVOLA_OK, tavola_untaken(&result));
+  CHECK_IS(TAVOLA_OK, tavola_last_taken(&result));
   CHECK(holds(&result, "1234"));
 }
 

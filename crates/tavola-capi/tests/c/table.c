@@ -11,20 +11,20 @@ static void *store(void *user, size_t len) {
 }
 
 static void reads_and_writes(tavola_table *table) {
-  CHECK_IS(TAVOLA_MISSING, tavola_replace(table, "a", 1, "0", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_replace(table, "a", 1, "0", 1));
   CHECK_IS(TAVOLA_OK, tavola_add(table, "a", 1, "1", 1));
-  CHECK_IS(TAVOLA_PRESENT, tavola_add(table, "a", 1, "2", 1));
+  CHECK_IS(TAVOLA_EXISTS, tavola_add(table, "a", 1, "2", 1));
   CHECK(has(table, "a", "1"));
   CHECK_IS(TAVOLA_OK, tavola_replace(table, "a", 1, "3", 1));
   CHECK_IS(TAVOLA_OK, tavola_append(table, "a", 1, "45", 2));
   CHECK_IS(TAVOLA_OK, tavola_prepend(table, "a", 1, "12", 2));
   CHECK(has(table, "a", "12345"));
-  CHECK_IS(TAVOLA_MISSING, tavola_append(table, "b", 1, "x", 1));
-  CHECK_IS(TAVOLA_MISSING, tavola_prepend(table, "b", 1, "x", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_append(table, "b", 1, "x", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_prepend(table, "b", 1, "x", 1));
   CHECK_IS(TAVOLA_OK, tavola_contains(table, "a", 1));
   CHECK_IS(TAVOLA_OK, tavola_remove(table, "a", 1));
-  CHECK_IS(TAVOLA_MISSING, tavola_remove(table, "a", 1));
-  CHECK_IS(TAVOLA_MISSING, tavola_contains(table, "a", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_remove(table, "a", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, "a", 1));
   CHECK_IS(TAVOLA_OK, tavola_set(table, NULL, 0, NULL, 0));
   CHECK(has(table, "", ""));
   CHECK_IS(TAVOLA_OK, tavola_remove(table, NULL, 0));
@@ -34,7 +34,7 @@ static void results(tavola_table *table) {
   char bytes[8];
   tavola_buffer buffer = TAVOLA_BUFFER(bytes, sizeof bytes);
   tavola_bytes place = {NULL, 0};
-  tavola_buffer placed = TAVOLA_ALLOC(store, &place);
+  tavola_buffer placed = TAVOLA_BUFFER_ALLOC(store, &place);
   CHECK_IS(TAVOLA_OK, set(table, "key", "a value that is longer"));
   memset(bytes, 'x', sizeof bytes);
   CHECK_IS(TAVOLA_ERR_TOO_SMALL, tavola_get(table, "key", 3, &buffer));
@@ -49,13 +49,13 @@ static void results(tavola_table *table) {
   CHECK(holds(&buffer, "short"));
   CHECK_IS(TAVOLA_OK, tavola_take(table, "key", 3, &buffer));
   CHECK(holds(&buffer, "new") && has(table, "key", NULL));
-  CHECK_IS(TAVOLA_MISSING, tavola_swap(table, "key", 3, "first", 5, &buffer));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_swap(table, "key", 3, "first", 5, &buffer));
   CHECK(has(table, "key", "first"));
   place.data = NULL;
   CHECK_IS(TAVOLA_OK, tavola_take(table, "key", 3, &placed));
   CHECK(place.len == 5);
   free((void *)place.data);
-  CHECK_IS(TAVOLA_MISSING, tavola_take(table, "key", 3, &placed));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_take(table, "key", 3, &placed));
 }
 
 // Into the caller's bytes: what stands behind the value stays.
@@ -95,8 +95,8 @@ static void compare(tavola_table *table) {
   char bytes[8];
   tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
   uint64_t token = 0;
-  CHECK_IS(TAVOLA_MISSING, tavola_get_with_token(table, "cas", 3, &value, &token));
-  CHECK_IS(TAVOLA_MISSING, tavola_compare_and_swap(table, "cas", 3, token, "x", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_get_with_token(table, "cas", 3, &value, &token));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_compare_and_swap(table, "cas", 3, token, "x", 1));
   CHECK_IS(TAVOLA_OK, set(table, "cas", "1"));
   CHECK_IS(TAVOLA_OK, tavola_get_with_token(table, "cas", 3, &value, &token));
   CHECK(holds(&value, "1"));
@@ -136,7 +136,7 @@ static void counters(tavola_table *table) {
   CHECK(now == 0);
   CHECK_IS(TAVOLA_OK, tavola_incr(table, "n", 1, 42, NULL));
   CHECK(has(table, "n", "42"));
-  CHECK_IS(TAVOLA_MISSING, tavola_incr_from(table, "m", 1, 1, NULL, &now));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_incr_from(table, "m", 1, 1, NULL, &now));
   CHECK_IS(TAVOLA_OK, tavola_incr_from(table, "m", 1, 1, &initial, &now));
   CHECK(now == 10);
   CHECK_IS(TAVOLA_OK, tavola_decr_from(table, "m", 1, 3, NULL, &now));
@@ -149,16 +149,16 @@ static void counters(tavola_table *table) {
 static int32_t twice(void *user, const void *old, size_t old_len, tavola_bytes *now) {
   char *text = user;
   if (old == NULL) {
-    return TAVOLA_KEEP;
+    return TAVOLA_CHANGE_KEEP;
   }
   if (old_len >= 8) {
-    return TAVOLA_REMOVE;
+    return TAVOLA_CHANGE_REMOVE;
   }
   memcpy(text, old, old_len);
   memcpy(text + old_len, old, old_len);
   now->data = text;
   now->len = 2 * old_len;
-  return TAVOLA_STORE;
+  return TAVOLA_CHANGE_SET;
 }
 
 static int32_t nonsense(void *user, const void *old, size_t old_len, tavola_bytes *now) {
@@ -172,24 +172,24 @@ static int32_t overtaken(void *user, const void *old, size_t old_len, tavola_byt
     CHECK_IS(TAVOLA_OK, set(user, "u", "theirs"));
     now->data = "late";
     now->len = 4;
-    return TAVOLA_STORE;
+    return TAVOLA_CHANGE_SET;
   }
   CHECK(memcmp(old, "theirs", old_len) == 0);
   now->data = "ours";
   now->len = 4;
-  return TAVOLA_STORE;
+  return TAVOLA_CHANGE_SET;
 }
 
 static void updates(tavola_table *table) {
   char text[16];
-  CHECK_IS(TAVOLA_MISSING, tavola_update(table, "u", 1, twice, text));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_update(table, "u", 1, twice, text));
   CHECK_IS(TAVOLA_OK, set(table, "u", "ab"));
   CHECK_IS(TAVOLA_OK, tavola_update(table, "u", 1, twice, text));
   CHECK(has(table, "u", "abab"));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_update(table, "u", 1, nonsense, NULL));
   CHECK(has(table, "u", "abab"));
   CHECK_IS(TAVOLA_OK, tavola_update(table, "u", 1, twice, text));
-  CHECK_IS(TAVOLA_MISSING, tavola_update(table, "u", 1, twice, text));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_update(table, "u", 1, twice, text));
   CHECK(has(table, "u", NULL));
   CHECK_IS(TAVOLA_OK, set(table, "u", "x"));
   CHECK_IS(TAVOLA_OK, tavola_update(table, "u", 1, overtaken, table));
@@ -286,7 +286,7 @@ static void copies(tavola_table *table) {
   CHECK_IS(TAVOLA_OK, set(table, "copied", "whole"));
   CHECK_IS(TAVOLA_OK, tavola_copy_to(table, "copy", &keys));
   CHECK(keys == 1);
-  CHECK_IS(TAVOLA_ERR_ALREADY_EXISTS, tavola_copy_to(table, "copy", NULL));
+  CHECK_IS(TAVOLA_ERR_TABLE_EXISTS, tavola_copy_to(table, "copy", NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_copy_to(table, NULL, NULL));
   CHECK_IS(TAVOLA_OK, tavola_open_existing("copy", NULL, &copy));
   CHECK(has(copy, "copied", "whole"));
@@ -306,7 +306,7 @@ static void names(tavola_table *table) {
   CHECK(holds(&buffer, getenv("TAVOLA_DIR")));
   CHECK_IS(TAVOLA_OK, tavola_names_path_of("main", &buffer));
   CHECK(holds(&buffer, tavola_path(table)));
-  CHECK_IS(TAVOLA_MISSING, tavola_names_warning("main", &buffer));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_names_warning("main", &buffer));
   CHECK(!tavola_is_read_only(table));
   CHECK_IS(TAVOLA_OK, tavola_names_list(count_text, &tables));
   CHECK(tables == 1);
@@ -343,7 +343,7 @@ static void refreshes(void) {
   CHECK(moved == 1 && has(table, "key", "new"));
   tavola_close(other);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("live"));
-  CHECK_IS(TAVOLA_ERR_NOT_FOUND, tavola_refresh(&table, NULL));
+  CHECK_IS(TAVOLA_ERR_NO_TABLE, tavola_refresh(&table, NULL));
   CHECK(has(table, "key", "new"));
   tavola_close(table);
 }

@@ -7,7 +7,7 @@
 static tavola_tags tags_of(tavola_table *table, const char *one, const char *two) {
   const tavola_bytes names[] = {{one, strlen(one)}, {two, two ? strlen(two) : 0}};
   tavola_tags tags = TAVOLA_INIT(tavola_tags);
-  CHECK_IS(TAVOLA_OK, tavola_tags_of(table, names, two ? 2 : 1, &tags));
+  CHECK_IS(TAVOLA_OK, tavola_fetch_tags(table, names, two ? 2 : 1, &tags));
   CHECK(tags.count == (two ? 2 : 1));
   return tags;
 }
@@ -33,10 +33,10 @@ static void told(tavola_table *table) {
   set_tagged(table, "t", &both);
   set_tagged(table, "u", NULL);
   char kept[16] = "";
-  CHECK_IS(TAVOLA_OK, tavola_key_tags(table, "t", 1, keep_name, kept));
+  CHECK_IS(TAVOLA_OK, tavola_tags_of(table, "t", 1, keep_name, kept));
   CHECK(strcmp(kept, "x,y,") == 0);
-  CHECK_IS(TAVOLA_OK, tavola_key_tags(table, "u", 1, keep_name, kept));
-  CHECK_IS(TAVOLA_MISSING, tavola_key_tags(table, "none", 4, keep_name, kept));
+  CHECK_IS(TAVOLA_OK, tavola_tags_of(table, "u", 1, keep_name, kept));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_tags_of(table, "none", 4, keep_name, kept));
   CHECK(strcmp(kept, "x,y,") == 0);
   CHECK_IS(TAVOLA_OK, tavola_remove(table, "t", 1));
 }
@@ -50,7 +50,7 @@ static void together(tavola_table *table) {
   set_tagged(table, "d", NULL);
   CHECK_IS(TAVOLA_OK, invalidate(table, "x"));
   CHECK(has(table, "a", NULL) && has(table, "b", NULL) && has(table, "c", "1"));
-  CHECK_IS(TAVOLA_MISSING, invalidate(table, "x"));
+  CHECK_IS(TAVOLA_NOT_FOUND, invalidate(table, "x"));
   // Of before: missing from the beginning.
   CHECK_IS(TAVOLA_OK, tavola_set_tagged(table, "a", 1, "2", 1, NULL, &x));
   CHECK(has(table, "a", NULL));
@@ -91,21 +91,21 @@ static void refuses(tavola_table *table) {
     names[i] = (tavola_bytes){&texts[i], 1};
   }
   tavola_tags tags = TAVOLA_INIT(tavola_tags);
-  CHECK_IS(TAVOLA_OK, tavola_tags_of(table, names, TAVOLA_MOST_TAGS, &tags));
+  CHECK_IS(TAVOLA_OK, tavola_fetch_tags(table, names, TAVOLA_MOST_TAGS, &tags));
   CHECK(tags.count == TAVOLA_MOST_TAGS);
-  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_tags_of(table, names, TAVOLA_MOST_TAGS + 1, &tags));
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_fetch_tags(table, names, TAVOLA_MOST_TAGS + 1, &tags));
   CHECK(tags.count == TAVOLA_MOST_TAGS);
   names[1].data = NULL;
-  CHECK_IS(TAVOLA_ERR_NULL, tavola_tags_of(table, names, 2, &tags));
-  CHECK_IS(TAVOLA_ERR_NULL, tavola_tags_of(table, NULL, 1, &tags));
-  CHECK_IS(TAVOLA_ERR_NULL, tavola_tags_of(table, names, 1, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_fetch_tags(table, names, 2, &tags));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_fetch_tags(table, NULL, 1, &tags));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_fetch_tags(table, names, 1, NULL));
   tags.count = TAVOLA_MOST_TAGS + 1;
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_set_tagged(table, "k", 1, "1", 1, NULL, &tags));
   tavola_tags unsized;
   memset(&unsized, 0, sizeof unsized);
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_set_tagged(table, "k", 1, "1", 1, NULL, &unsized));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_invalidate_tag(table, NULL, 1));
-  CHECK_IS(TAVOLA_ERR_NULL, tavola_key_tags(table, "k", 1, NULL, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_tags_of(table, "k", 1, NULL, NULL));
   CHECK(has(table, "k", NULL));
   tavola_table *reader = NULL;
   CHECK_IS(TAVOLA_OK, tavola_open_read_only("tags", NULL, &reader));

@@ -7,7 +7,7 @@ static void uids(void) {
   char bytes[16] = {0};
   tavola_buffer buffer = TAVOLA_BUFFER(bytes, sizeof bytes);
   tavola_hint alice = 0, again = 0, bob = 0;
-  CHECK_IS(TAVOLA_MISSING, tavola_uid_of(table, "alice", 5, &alice));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_uid_of(table, "alice", 5, &alice));
   CHECK_IS(TAVOLA_OK, tavola_set_uid(table, "alice", 5, "1", 1, &alice));
   CHECK_IS(TAVOLA_OK, tavola_uid_of(table, "alice", 5, &again));
   CHECK(alice == again && (uint32_t)alice != 0 && alice >> 32 != 0);
@@ -31,10 +31,10 @@ static void uids(void) {
   CHECK((uint32_t)bob != (uint32_t)alice);
   CHECK_IS(TAVOLA_OK, tavola_remove_by_uid(table, alice));
   CHECK(has(table, "alice", NULL));
-  CHECK_IS(TAVOLA_MISSING, tavola_get_by_uid(table, alice, &buffer));
-  CHECK_IS(TAVOLA_MISSING, tavola_set_by_uid(table, alice, "4", 1));
-  CHECK_IS(TAVOLA_MISSING, tavola_remove_by_uid(table, alice));
-  CHECK_IS(TAVOLA_MISSING, tavola_key_of_uid(table, alice, &buffer));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_get_by_uid(table, alice, &buffer));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_set_by_uid(table, alice, "4", 1));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_remove_by_uid(table, alice));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_key_of_uid(table, alice, &buffer));
   check_clean(table);
   tavola_close(table);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("uids"));
@@ -68,7 +68,7 @@ static void entries(void) {
   CHECK_IS(TAVOLA_OK, tavola_get_entry_by_uid(table, hint, &buffer, &has, NULL));
   CHECK(holds(&buffer, "next") && has.flags == 0 && has.ttl_ms == TAVOLA_TTL_NEVER);
   CHECK_IS(TAVOLA_OK, tavola_remove(table, "alice", 5));
-  CHECK_IS(TAVOLA_MISSING, tavola_get_entry_by_uid(table, hint, &buffer, &has, NULL));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_get_entry_by_uid(table, hint, &buffer, &has, NULL));
   tavola_close(table);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("entries"));
 }
@@ -77,19 +77,19 @@ static int32_t longer(void *user, const void *old, size_t old_len, tavola_bytes 
   char *text = user;
   CHECK(old != NULL);
   if (old_len >= 4) {
-    return old_len == 4 ? TAVOLA_KEEP : TAVOLA_REMOVE;
+    return old_len == 4 ? TAVOLA_CHANGE_KEEP : TAVOLA_CHANGE_REMOVE;
   }
   memcpy(text, old, old_len);
   text[old_len] = '+';
   now->data = text;
   now->len = old_len + 1;
-  return TAVOLA_STORE;
+  return TAVOLA_CHANGE_SET;
 }
 
 static int32_t uncalled(void *user, const void *old, size_t old_len, tavola_bytes *now) {
   (void)user, (void)old, (void)old_len, (void)now;
   CHECK(false);
-  return TAVOLA_KEEP;
+  return TAVOLA_CHANGE_KEEP;
 }
 
 static int32_t nonsense(void *user, const void *old, size_t old_len, tavola_bytes *now) {
@@ -106,7 +106,7 @@ static int32_t overtaken(void *user, const void *old, size_t old_len, tavola_byt
   }
   now->data = old_len == 1 ? "late" : "ours";
   now->len = 4;
-  return TAVOLA_STORE;
+  return TAVOLA_CHANGE_SET;
 }
 
 static void updates(void) {
@@ -127,10 +127,10 @@ static void updates(void) {
   CHECK_IS(TAVOLA_OK, tavola_update_by_uid(table, alice, overtaken, table));
   CHECK(has(table, "alice", "ours"));
   CHECK_IS(TAVOLA_OK, set(table, "alice", "longer"));
-  CHECK_IS(TAVOLA_MISSING, tavola_update_by_uid(table, alice, longer, text));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_update_by_uid(table, alice, longer, text));
   CHECK(has(table, "alice", NULL));
   CHECK_IS(TAVOLA_OK, tavola_set_uid(table, "bob", 3, "b", 1, &bob));
-  CHECK_IS(TAVOLA_MISSING, tavola_update_by_uid(table, alice, uncalled, NULL));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_update_by_uid(table, alice, uncalled, NULL));
   CHECK(has(table, "bob", "b"));
   check_clean(table);
   tavola_close(table);

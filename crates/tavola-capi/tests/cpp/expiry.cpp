@@ -59,7 +59,7 @@ static void entries(tavola::table& table) {
   CHECK(found && found->value == "value" && found->token == table.get_with_token("k")->token);
   CHECK(table.compare_and_swap("k", found->token, "next", found->attributes) == TAVOLA_OK);
   CHECK(table.compare_and_swap("k", found->token, "x", {2h}) == TAVOLA_CHANGED);
-  CHECK(table.compare_and_swap("none", found->token, "x", {2h}) == TAVOLA_MISSING);
+  CHECK(table.compare_and_swap("none", found->token, "x", {2h}) == TAVOLA_NOT_FOUND);
   CHECK(table.get("k") == "next" && has(table, "k", 1h, 7));
   CHECK(table.touch("k", {2h}) && has(table, "k", 2h, 7));
   CHECK(table.touch("k", {{}, system_clock::now() + 3h}) && has(table, "k", 3h, 7));
@@ -92,11 +92,11 @@ static void many(tavola::table& table) {
   batch.execute(table);
   CHECK(has(table, "a", 1h, 7) && has(table, "b", 1h, 7) && has(table, "d", 2h, 0));
   std::size_t met = 0;
-  for (auto [key, value, of] : table.walk_with_attributes()) {
+  for (auto [key, value, of] : table.iter_with_attributes()) {
     CHECK(table.get(key) == value && has(table, key, *of.ttl, of.flags));
     met += value == "1" || value == "2" || value == "4" || value == "6";
   }
-  for (auto [key, value] : table.walk()) met += table.get(key) == value;
+  for (auto [key, value] : table.iter()) met += table.get(key) == value;
   CHECK(met == 8);
 }
 

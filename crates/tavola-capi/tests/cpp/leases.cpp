@@ -78,31 +78,31 @@ static void passes_exceptions_on(tavola::table& table) {
 static void leases(tavola::table& table) {
   const tavola::lease_options options{1min, 1h};
   auto mine = table.get_or_lease("l", options);
-  CHECK(mine.outcome == TAVOLA_WON && mine.lease && !mine.pending && mine.lease->is_recorded());
+  CHECK(mine.outcome == TAVOLA_LEASE_WON && mine.lease && !mine.pending && mine.lease->is_recorded());
   auto other = table.get_or_lease("l", options);
-  CHECK(other.outcome == TAVOLA_WAIT && other.pending && !other.lease && other.left > 0ms);
+  CHECK(other.outcome == TAVOLA_LEASE_WAIT && other.pending && !other.lease && other.left > 0ms);
   CHECK(!other.pending->wait(1ms));
   std::thread fills([lease = std::move(*mine.lease)]() mutable { CHECK(lease.fill("value")); });
   CHECK(other.pending->wait());
   fills.join();
   auto hit = table.get_or_lease("l", options);
-  CHECK(hit.outcome == TAVOLA_HIT && hit.value == "value" && !hit.lease && !hit.pending);
+  CHECK(hit.outcome == TAVOLA_LEASE_HIT && hit.value == "value" && !hit.lease && !hit.pending);
 
   table.set("s", "old", {30min});
   auto stale = table.get_or_lease("s", options);
-  CHECK(stale.outcome == TAVOLA_STALE_WON && stale.value == "old" && stale.lease);
-  CHECK(table.get_or_lease("s", options).outcome == TAVOLA_STALE);
+  CHECK(stale.outcome == TAVOLA_LEASE_STALE_WON && stale.value == "old" && stale.lease);
+  CHECK(table.get_or_lease("s", options).outcome == TAVOLA_LEASE_STALE);
   CHECK(stale.lease->fail(1min, "no luck") && table.get_or_lease("s", options).value == "old");
   table.remove("s");
   stale = table.get_or_lease("s", options);
-  CHECK(stale.outcome == TAVOLA_WON && stale.lease->fail(1min, "no luck"));
+  CHECK(stale.outcome == TAVOLA_LEASE_WON && stale.lease->fail(1min, "no luck"));
   stale = table.get_or_lease("s", options);
-  CHECK(stale.outcome == TAVOLA_FAILED && stale.value == "no luck" && stale.left > 0ms);
+  CHECK(stale.outcome == TAVOLA_LEASE_FAILED && stale.value == "no luck" && stale.left > 0ms);
 }
 
 // A lease that goes out of scope is given up.
 static void gives_up(tavola::table& table) {
-  for (int i = 0; i < 3; i++) CHECK(table.get_or_lease("u", {1min}).outcome == TAVOLA_WON);
+  for (int i = 0; i < 3; i++) CHECK(table.get_or_lease("u", {1min}).outcome == TAVOLA_LEASE_WON);
   auto mine = table.get_or_lease("u", {1min});
   table.remove("u");
   CHECK(!mine.lease->fill("late") && !table.contains("u"));
@@ -116,6 +116,6 @@ int main() {
   passes_exceptions_on(table);
   leases(table);
   gives_up(table);
-  CHECK(!tavola::untaken() && table.check().is_clean());
+  CHECK(!tavola::last_taken() && table.check().is_clean());
   tavola::names::remove("leases");
 }

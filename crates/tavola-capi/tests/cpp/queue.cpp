@@ -54,7 +54,7 @@ int main() {
   auto more = tavola::pool::create("more", roomy);
   auto urgent = more.add_queue("urgent");
   CHECK(more.queue("free").pass(urgent, 4) == 4 && more.queue("urgent").len() == 4);
-  CHECK(thrown_by([&] { more.add_queue("urgent"); }) == TAVOLA_ERR_ALREADY_THERE);
+  CHECK(thrown_by([&] { more.add_queue("urgent"); }) == TAVOLA_ERR_OBJECT_EXISTS);
   CHECK(thrown_by([&] { more.add_queue("another"); }) == TAVOLA_ERR_FULL);
   CHECK(more.queue_room() == 2 && more.queues().size() == 2);
   tavola::names::remove("more");

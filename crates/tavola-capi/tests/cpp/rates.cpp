@@ -25,7 +25,7 @@ static void tells_what_was_done(tavola::table& cache) {
 }
 
 static void tells_of_shards(tavola::table& cache) {
-  const auto shards = cache.shards();
+  const auto shards = cache.shard_stats();
   CHECK(shards.size() == 2 && shards[0].number == 0 && shards[1].number == 1);
   CHECK(shards[0].keys + shards[1].keys == cache.len());
   CHECK(shards[0].writes + shards[1].writes == 30);

@@ -63,7 +63,7 @@ static void changes(tavola::table& table) {
   CHECK(found && found->value == "1");
   CHECK(table.compare_and_swap("n", found->token, "2") == TAVOLA_OK);
   CHECK(table.compare_and_swap("n", found->token, "3") == TAVOLA_CHANGED);
-  CHECK(table.compare_and_swap("x", found->token, "3") == TAVOLA_MISSING);
+  CHECK(table.compare_and_swap("x", found->token, "3") == TAVOLA_NOT_FOUND);
   CHECK(table.token_of("1") == found->token && table.token_of("2") != found->token);
   CHECK(table.compare_and_swap("n", table.token_of("1"), "x") == TAVOLA_CHANGED);
   CHECK(table.compare_and_swap("n", table.token_of(*table.get("n")), "") == TAVOLA_OK);
@@ -81,10 +81,10 @@ static void changes(tavola::table& table) {
 // What could not be handed over is not lost.
 static void gives_again_what_was_not_taken(tavola::table& table) {
   const auto no_room = [](void*, std::size_t) -> void* { return nullptr; };
-  tavola_buffer none = TAVOLA_ALLOC(no_room, nullptr);
+  tavola_buffer none = TAVOLA_BUFFER_ALLOC(no_room, nullptr);
   table.set("taken", "value");
   CHECK(tavola_take(table.get(), "taken", 5, &none) == TAVOLA_ERR_STOPPED);
-  CHECK(!table.contains("taken") && tavola::untaken() == "value" && !tavola::untaken());
+  CHECK(!table.contains("taken") && tavola::last_taken() == "value" && !tavola::last_taken());
 }
 
 static void functions_that_throw(tavola::table& table) {
@@ -113,7 +113,7 @@ static void walks(tavola::table& table) {
     expected.insert(std::to_string(i));
     table.set(std::to_string(i), std::to_string(-i));
   }
-  for (auto [key, value] : table.walk()) {
+  for (auto [key, value] : table.iter()) {
     CHECK(table.get(key) == value);
     met.emplace(key);
   }
@@ -121,7 +121,7 @@ static void walks(tavola::table& table) {
   auto rest = [] {
     auto moved = a_table("moved");
     moved.set("only", "one");
-    return moved.walk();
+    return moved.iter();
   }();
   auto one = rest.next();
   CHECK(one && one->key == "only" && one->value == "one" && !rest.next());
@@ -133,8 +133,8 @@ static void the_rest(tavola::table& table) {
   CHECK(tavola::names::list() == std::vector{table.path()});
   CHECK(tavola::names::path_of("main") == table.path() && !table.is_read_only());
   CHECK(table.path().rfind(tavola::names::directory(), 0) == 0);
-  CHECK(table.race_start("start", 1) && table.pools().empty());
-  CHECK(!table.race_start("alone", 2, std::chrono::milliseconds(2)));
+  CHECK(table.barrier_wait("start", 1) && table.pools().empty());
+  CHECK(!table.barrier_wait("alone", 2, std::chrono::milliseconds(2)));
   table.maintain(0);
   CHECK(!table.refresh());
   table.reap();

@@ -59,7 +59,7 @@ pub fn report(outcome: CasOutcome, done: &str) -> ExitCode {
     let why = match outcome {
         CasOutcome::Swapped => return ExitCode::SUCCESS,
         CasOutcome::Changed => "the key has another value",
-        CasOutcome::Missing => "the key is missing",
+        CasOutcome::NotFound => "the key is missing",
     };
     if io::stderr().is_terminal() {
         eprintln!("tavola: {why}, nothing was {done}");

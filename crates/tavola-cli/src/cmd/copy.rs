@@ -36,7 +36,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     warn_of(&args.file);
     let keys = table.copy_to(&args.file)?;
     let label = args.table.label();
-    let left_out = [(table.queue_pools()?, "queue pool"), (table.logs()?, "log")];
+    let left_out = [(table.pools()?, "queue pool"), (table.logs()?, "log")];
     for (names, what) in left_out {
         if !names.is_empty() {
             eprintln!(

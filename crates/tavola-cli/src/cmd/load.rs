@@ -254,7 +254,7 @@ const WAVE: usize = 32;
 /// Stores a batch one key after the other, so that the number is exact after an error, too.
 fn store(table: &Table, batch: &Batch, loaded: &mut u64) -> Result<(), CliError> {
     for (pairs, attributes, tags) in batch.runs() {
-        let tags = table.tags(tags)?;
+        let tags = table.fetch_tags(tags)?;
         for wave in pairs.chunks(WAVE) {
             let keys: Vec<&[u8]> = wave.iter().map(|(key, _)| *key).collect();
             table.prefetch(&keys)?;

@@ -97,7 +97,7 @@ impl LogArg {
                 .clone()
                 .any_owner(is_any_owner())
                 .open(&self.name)?,
-            false => log_options.open_beside(&options().open(&self.name)?, &self.log)?,
+            false => log_options.open_in(&options().open(&self.name)?, &self.log)?,
         })
     }
 

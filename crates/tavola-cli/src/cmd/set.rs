@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use tavola::{Expiry, Store, Table};
+use tavola::{Expiry, StoreOptions, Table};
 
 use crate::args::{AttributeArgs, Notation, TableArg, TagArgs, ValueArg};
 use crate::error::CliError;
@@ -26,7 +26,7 @@ What comes from a pipe or a file is stored exactly, its last newline included. W
 one of them, what is kept is read first: if another process changes it before the value
 is stored, that change is lost.";
 
-/// Store a value under a key, whether or not the key was there
+/// StoreOptions a value under a key, whether or not the key was there
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -60,9 +60,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let value = args.value.read()?;
     let table = args.table.keys_or_create()?;
     if args.keep_ttl && args.keep_tags {
-        let how = Store {
+        let how = StoreOptions {
             attributes: None,
-            ..Store::default()
+            ..StoreOptions::default()
         };
         table.store(&key, &value, &how)?;
         return Ok(ExitCode::SUCCESS);
@@ -72,7 +72,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         attributes.expiry = expiry_of(&table, &key)?;
     }
     let tags = match args.keep_tags {
-        true => table.tags(&table.tags_of(&key)?.unwrap_or_default())?,
+        true => table.fetch_tags(&table.tags_of(&key)?.unwrap_or_default())?,
         false => args.tags.of(&table)?,
     };
     table.set_tagged(&key, &value, attributes, &tags)?;

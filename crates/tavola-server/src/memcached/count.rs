@@ -1,7 +1,7 @@
 //! Counting, for all protocols. A number keeps the length it had: where it needs fewer digits,
 //! spaces follow, as they do in memcached.
 
-use tavola::{Attributes, Condition, Error, Expiry, Result, Store, Stored};
+use tavola::{Attributes, Condition, Error, Expiry, Result, StoreOptions, Stored};
 
 use super::tally::Event;
 use super::watch;
@@ -81,7 +81,7 @@ pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
 /// Makes a number that is missing; `None`: it is there.
 fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> {
     work.log_lookup(count.key)?;
-    let how = Store {
+    let how = StoreOptions {
         condition: Condition::Absent,
         attributes: Some(Attributes {
             expiry: make.expiry,
@@ -89,6 +89,7 @@ fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> 
         }),
         version: count.version,
         marks: work.new_marks(false),
+        ..StoreOptions::default()
     };
     let text = padded(make.number, 0);
     let token = match work.table().store(count.key, &text, &how) {
@@ -131,7 +132,7 @@ fn change(work: &Work, count: &Count<'_>) -> Result<Counted> {
             was.wrapping_add(count.delta)
         };
         let new = padded(number, old.len());
-        let how = Store {
+        let how = StoreOptions {
             condition: Condition::Is(token),
             attributes: None,
             version: count.version,
@@ -140,6 +141,7 @@ fn change(work: &Work, count: &Count<'_>) -> Result<Counted> {
                 true => work.renewed_marks(),
                 false => None,
             },
+            ..StoreOptions::default()
         };
         match work.table().store(count.key, &new, &how) {
             Ok(Stored::Done(token)) => {

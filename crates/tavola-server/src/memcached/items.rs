@@ -64,7 +64,7 @@ pub(super) fn delete_at(work: &Work, key: &[u8], cas: u64, command: &str) -> Res
             work.shared.watchers.deleted(key, command, size_bytes);
             Deleted::Done
         }
-        CasOutcome::Missing => Deleted::Missing,
+        CasOutcome::NotFound => Deleted::Missing,
         CasOutcome::Changed => Deleted::Exists,
     };
     work.count(if deleted == Deleted::Done {

@@ -155,7 +155,7 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
     {
         return Ok(stored);
     }
-    let how = tavola::Store {
+    let how = tavola::StoreOptions {
         condition: match store.verb {
             Verb::Add => Condition::Absent,
             Verb::Replace => Condition::Present,
@@ -165,13 +165,14 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
         attributes: Some(store.attributes),
         version: store.more.version,
         marks: work.new_marks(store.more.is_base64),
+        ..tavola::StoreOptions::default()
     };
     let stored = work.table().store(store.key, store.data, &how)?;
     if matches!(store.verb, Verb::Cas(_)) {
         work.count(match stored {
             Stored::Done(_) => Event::CasHit,
             Stored::Exists => Event::CasBadval,
-            Stored::Missing => Event::CasMiss,
+            Stored::NotFound => Event::CasMiss,
         });
     }
     Ok(match (stored, store.verb) {
@@ -181,7 +182,7 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
             kept: None,
         },
         (Stored::Exists, Verb::Cas(_)) => Outcome::Exists,
-        (Stored::Missing, Verb::Cas(_)) => Outcome::NotFound,
+        (Stored::NotFound, Verb::Cas(_)) => Outcome::NotFound,
         _ => Outcome::NotStored,
     })
 }
@@ -196,7 +197,7 @@ fn late(work: &Work, store: &Store<'_>, cas: u64) -> Result<Option<Outcome>> {
             return Ok(None);
         };
         let new = work.new_marks(store.more.is_base64).unwrap_or_default();
-        let how = tavola::Store {
+        let how = tavola::StoreOptions {
             condition: Condition::Is(CasToken(details.version)),
             attributes: Some(Attributes {
                 expiry: details.attributes.expiry,
@@ -207,6 +208,7 @@ fn late(work: &Work, store: &Store<'_>, cas: u64) -> Result<Option<Outcome>> {
                 clear: new.clear & !TOKEN_SENT,
                 set: new.set | STALE,
             }),
+            ..tavola::StoreOptions::default()
         };
         // Else it was changed in between.
         if let Stored::Done(token) = work.table().store(store.key, store.data, &how)? {
@@ -250,11 +252,12 @@ fn append(work: &Work, store: &Store<'_>, join: Join, before: bool) -> Result<Ou
         } else {
             [&old, store.data].concat()
         };
-        let how = tavola::Store {
+        let how = tavola::StoreOptions {
             condition: Condition::Is(token),
             attributes: None,
             version: store.more.version,
             marks: work.renewed_marks(),
+            ..tavola::StoreOptions::default()
         };
         match work.table().store(store.key, &joined, &how) {
             Ok(Stored::Done(token)) => {

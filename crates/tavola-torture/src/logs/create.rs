@@ -19,7 +19,7 @@ pub(super) fn run(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> 
     let path = scratch.path("made");
     let slate = Slate::new()?;
     let beside = Place::beside(&path, "log: make a log beside a table", |table| {
-        options().open_beside(table, NAME).map(drop)
+        options().open_in(table, NAME).map(drop)
     })?;
     let own = Place::own("log: make a log in a file", |path| {
         options().open(path).map(drop)

@@ -96,8 +96,8 @@ impl<'a> Soak<'a> {
             _ => {}
         }
         let table = Table::options().max_size(8 << 20).shards(1).create(&path)?;
-        let options = LogOptions::new().bytes(SHEETS << 14).when_full(overload);
-        drop(options.create_beside(&table, NAME)?);
+        let options = LogOptions::new().bytes(SHEETS << 14).overload(overload);
+        drop(options.create_in(&table, NAME)?);
         drop(table);
         record.clear();
         let mut soak = Self {

@@ -51,13 +51,13 @@ pub(super) fn start(case: &Case, board: &Board, scratch: &Scratch, slate: Slate)
 
 fn make(path: &Path, case: &Case) -> Result<(), String> {
     let bytes = SHEETS as u64 * 16 * 1024;
-    let options = LogOptions::new().bytes(bytes).when_full(case.overload);
+    let options = LogOptions::new().bytes(bytes).overload(case.overload);
     let made = match case.is.beside {
         true => Table::options()
             .max_size(2 << 20)
             .shards(1)
             .create(path)
-            .and_then(|table| options.create_beside(&table, NAME)),
+            .and_then(|table| options.create_in(&table, NAME)),
         false => options.create(path),
     };
     made.map(drop).map_err(failed)

@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 use std::rc::Rc;
+use tavola::serving::{Marks, ServeTable};
 use tavola::{
-    Attributes, CasOutcome, Condition, Error, Hint, Marks, Result, Store, Table, Updated, View,
+    Attributes, CasOutcome, Condition, Error, Hint, Result, StoreOptions, Table, Updated, View,
 };
 
 /// A key or a value: each survivor copies the map it compares with, not what the map leads to.
@@ -202,13 +203,13 @@ pub(super) fn with_attributes(table: &Table, op: &Op) -> Option<Result<bool>> {
             had.map(|had| had.is_some())
         }
         Op::SetMarked(key, value, bits) => {
-            let how = Store {
+            let how = StoreOptions {
                 marks: Some(Marks::only(*bits)),
-                ..Store::default()
+                ..StoreOptions::default()
             };
             table.store(key, value, &how).map(|_| true)
         }
-        Op::SetTagged(key, value, names) => table.tags(names).and_then(|tags| {
+        Op::SetTagged(key, value, names) => table.fetch_tags(names).and_then(|tags| {
             table.set_tagged(key, value, Attributes::default(), &tags)?;
             Ok(true)
         }),

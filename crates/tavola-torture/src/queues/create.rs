@@ -19,7 +19,7 @@ const NAME: &str = "pool";
 pub(super) fn run(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> {
     let path = scratch.path("made");
     let beside = Place::beside(&path, "queue: make a pool beside a table", |table| {
-        options().open_beside(table, NAME).map(drop)
+        options().open_in(table, NAME).map(drop)
     })?;
     let own = Place::own("queue: make a pool in a file", |path| {
         options().open(path).map(drop)
@@ -37,7 +37,7 @@ fn options() -> QueueOptions {
 fn survive(path: &Path, place: &Place) -> Found<()> {
     let table = place.survives(path)?;
     let pool = match place.is_beside() {
-        true => table.queue_pool(NAME),
+        true => table.pool(NAME),
         false => QueuePool::open(path),
     };
     let pool = pool.map_err(failed)?;

@@ -28,7 +28,7 @@ pub(crate) fn run(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> O
         .max_size(64 << 20)
         .shards(4)
         .create(&path)?;
-    drop(options(ELEMENTS).create_beside(&table, "pool")?);
+    drop(options(ELEMENTS).create_in(&table, "pool")?);
     drop(table);
     let mut numbers = Numbers::new(seed);
     let began = now_ns();
@@ -101,7 +101,7 @@ fn end(board: &Board, pid: Pid) -> Outcome<()> {
 /// Moves elements between queues for ever, sometimes those of the dead.
 fn shuffle(path: &Path, mut numbers: Numbers) -> Found<std::convert::Infallible> {
     let table = Table::open(path).map_err(failed)?;
-    let pool = table.queue_pool("pool").map_err(failed)?;
+    let pool = table.pool("pool").map_err(failed)?;
     let queues = queues(&pool).map_err(failed)?;
     let mut held = Vec::new();
     let mut run = [0; 700];
@@ -176,7 +176,7 @@ fn settle(path: &Path, board: &Board) -> Outcome<()> {
 
 fn settled(path: &Path) -> Found<()> {
     let table = Table::open(path).map_err(failed)?;
-    let pool = table.queue_pool("pool").map_err(failed)?;
+    let pool = table.pool("pool").map_err(failed)?;
     let queues = queues(&pool).map_err(failed)?;
     let watch = Stopwatch::start();
     let mut all = pool.reclaim().map_err(failed)?;

@@ -197,7 +197,7 @@ impl Worker<'_> {
             .map_err(failed)?
         {
             CasOutcome::Swapped => self.seat.end(begun, Some(Some(old)), Some(Some(version))),
-            CasOutcome::Missing => self.seat.end(begun, Some(None), None),
+            CasOutcome::NotFound => self.seat.end(begun, Some(None), None),
             CasOutcome::Changed => self.seat.end(begun, None, None),
         }
         Ok(())

@@ -8,7 +8,7 @@
 use super::Item;
 use crate::layout::{Hint, MOST_TAGS};
 
-/// Tags as they were at one moment; from [`Table::tags`](crate::Table::tags).
+/// Tags as they were at one moment; from [`Table::fetch_tags`](crate::Table::fetch_tags).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Tags {
     hints: [u64; MOST_TAGS],

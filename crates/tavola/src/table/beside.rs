@@ -68,7 +68,7 @@ pub(super) fn create<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
 }
 
 /// Opens it beside a table, making it when it is not there.
-pub(super) fn open_beside<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
+pub(super) fn open_in<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
     check_name(name)?;
     match B::find(table, name) {
         Err(Error::NotThere { .. }) => {}
@@ -81,7 +81,7 @@ pub(super) fn open_beside<B: Beside>(options: &B, table: &Table, name: &str) -> 
 }
 
 /// Makes it beside a table.
-pub(super) fn create_beside<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
+pub(super) fn create_in<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
     check_name(name)?;
     make(options, table, name)
 }

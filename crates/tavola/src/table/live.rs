@@ -61,7 +61,7 @@ impl Table {
     /// # Examples
     /// ```
     /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
-    /// let tags = table.tags(&["group"])?;
+    /// let tags = table.fetch_tags(&["group"])?;
     /// table.set_tagged(b"a", b"1", tavola::Attributes::default(), &tags)?;
     /// table.set(b"b", b"2")?;
     /// table.invalidate_tag(b"group")?;

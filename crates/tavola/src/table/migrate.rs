@@ -117,7 +117,7 @@ impl Options {
             made.fill_from(old)?;
             made.take_owner_of(core)
         })?;
-        let mut left_out = old.queue_pools()?;
+        let mut left_out = old.pools()?;
         left_out.extend(old.logs()?);
         Ok(Migrated {
             found: old.stats()?.format_version,

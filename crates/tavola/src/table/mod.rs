@@ -68,7 +68,7 @@ pub use recent::Recent;
 pub use serving::ServeTable;
 pub use shards::ShardStats;
 pub use stats::{ClassStats, Participant, Serving, Stats};
-pub use store::{Condition, Store, Stored};
+pub use store::{Condition, StoreOptions, Stored};
 #[cfg(feature = "serde")]
 pub use typed::Json;
 pub use typed::{Codec, Encode, Plain, Typed};

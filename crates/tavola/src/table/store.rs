@@ -1,13 +1,14 @@
 //! Storing by conditions and with versions: what protocols need beyond `set` and its kin.
 
 use super::Table;
-use super::attributes::Attributes;
+use super::attributes::{Attributes, no_room};
 use super::core::Core;
 use super::effort::Tries;
 use super::entry::Which;
 use super::how::{Beside, NEXT, Stamping, When};
 use super::marks::{Marks, check};
 use super::update::{CasOutcome, CasToken};
+use crate::alloc::Tags;
 use crate::error::{Error, Result};
 
 /// When [`Table::store`] stores.
@@ -26,24 +27,31 @@ pub enum Condition {
 
 /// How [`Table::store`] stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Store {
+pub struct StoreOptions<'a> {
     /// When.
     pub condition: Condition,
-    /// What the key gets beside its value; `None`: a key that is there keeps what it has.
+    /// What the key gets beside its value. If this is `None`, a key that exists keeps its
+    /// attributes and its tags, and a key that is created has neither flags nor tags and the
+    /// table's time.
     pub attributes: Option<Attributes>,
-    /// The version that it gets, neither 0 nor `u64::MAX`; `None`: the next. The next ones do not
-    /// go by it: who asks for versions sees to it that none comes twice.
+    /// The tags that the key gets, from [`Table::fetch_tags`]. Not used for a key that keeps its
+    /// own.
+    pub tags: &'a Tags,
+    /// The version that the key gets, neither 0 nor `u64::MAX`. If this is `None`, it gets the next
+    /// one. The table does not count on from a version that was given: the caller makes sure that
+    /// no version is used twice.
     pub version: Option<u64>,
-    /// What becomes of its marks; `None`: it keeps them if it keeps its attributes, else it has
-    /// none.
+    /// The change of the key's marks. If this is `None`, the key keeps its marks if it keeps its
+    /// attributes; otherwise it has none.
     pub marks: Option<Marks>,
 }
 
-impl Default for Store {
+impl Default for StoreOptions<'_> {
     fn default() -> Self {
         Self {
             condition: Condition::Always,
             attributes: Some(Attributes::default()),
+            tags: &Tags::NONE,
             version: None,
             marks: None,
         }
@@ -56,17 +64,23 @@ pub enum Stored {
     /// The value is stored; the key has this token now.
     Done(CasToken),
     /// Nothing is stored: the key is missing.
-    Missing,
+    NotFound,
     /// Nothing is stored: the key is there, or has another token.
     Exists,
 }
 
 impl Core {
-    fn stamping_of(&self, how: &Store) -> Result<Stamping<'static>> {
+    fn stamping_of<'a>(&self, how: &StoreOptions<'a>) -> Result<Stamping<'a>> {
         let mut stamping = match how.attributes {
             Some(attributes) => self.stamping(attributes)?,
             None => self.keeping_default(),
         };
+        if !how.tags.is_empty() {
+            if self.region().fixed().is_some() {
+                return Err(no_room());
+            }
+            stamping.stamp.tags = how.tags;
+        }
         if let Some(version) = how.version {
             if !self.region().geometry().has_versions {
                 return Err(wrong("the table has none; make it with `versions`"));
@@ -83,18 +97,21 @@ impl Core {
         Ok(stamping)
     }
 
-    fn store_by(&self, key: &[u8], value: &[u8], how: &Store) -> Result<Stored> {
+    fn store_by(&self, key: &[u8], value: &[u8], how: &StoreOptions<'_>) -> Result<Stored> {
         let stamping = self.stamping_of(how)?;
         let me = self.writer()?;
         let store =
             |when: When<'_>| self.try_store(me, (key, value), when, Beside(Some(&stamping)));
         let refused = match how.condition {
-            Condition::Always => (!store(When::Always)?).then_some(Stored::Missing),
+            Condition::Always => (!store(When::Always)?).then_some(Stored::NotFound),
             Condition::Absent => (!store(When::Absent)?).then_some(Stored::Exists),
-            Condition::Present => (!store(When::Present)?).then_some(Stored::Missing),
+            Condition::Present => (!store(When::Present)?).then_some(Stored::NotFound),
             Condition::Is(token) => self.retried(key, token, store)?,
         };
         self.count_set(me);
+        if refused.is_none() && !how.tags.is_empty() {
+            self.use_tags(how.tags.hints())?;
+        }
         Ok(refused.unwrap_or_else(|| Stored::Done(self.token(stamping.version.get(), value))))
     }
 
@@ -108,7 +125,7 @@ impl Core {
         let (mut value, mut tries) = (Vec::new(), Tries::new());
         loop {
             let Some(details) = self.entry_into(Which::Key(key), &mut value)? else {
-                return Ok(Some(Stored::Missing));
+                return Ok(Some(Stored::NotFound));
             };
             if self.token(details.version, &value) != token {
                 return Ok(Some(Stored::Exists));
@@ -134,15 +151,16 @@ fn wrong(why: &str) -> Error {
 }
 
 impl Table {
-    /// Sets a key as `how` says: the one operation that `set`, `add`, `replace` and
-    /// `compare_and_swap` are cases of. Tells the token it has then.
+    /// Sets a key as `how` says, and returns the token that the key has then. `set`, `add`,
+    /// `replace`, `compare_and_swap` and `set_tagged` are special cases of this function.
     ///
     /// # Examples
     /// ```
     /// # let table = tavola::Table::options().max_size(1 << 20).versions(true).private()?;
-    /// use tavola::{Condition, Store, Stored};
-    /// let Stored::Done(first) = table.store(b"k", b"v", &Store::default())? else { panic!() };
-    /// let same = Store { condition: Condition::Is(first), ..Store::default() };
+    /// use tavola::{Condition, StoreOptions, Stored};
+    /// let how = StoreOptions::default();
+    /// let Stored::Done(first) = table.store(b"k", b"v", &how)? else { panic!() };
+    /// let same = StoreOptions { condition: Condition::Is(first), ..StoreOptions::default() };
     /// assert_ne!(table.store(b"k", b"v", &same)?, Stored::Exists);
     /// assert_eq!(table.store(b"k", b"v", &same)?, Stored::Exists);
     /// # Ok::<(), tavola::Error>(())
@@ -161,7 +179,7 @@ impl Table {
         &self,
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]>,
-        how: &Store,
+        how: &StoreOptions<'_>,
     ) -> Result<Stored> {
         let (key, value) = (key.as_ref(), value.as_ref());
         self.core()?.store_by(key, value, how)
@@ -182,7 +200,7 @@ impl Table {
         core.count_remove(me);
         Ok(match refused {
             None => CasOutcome::Swapped,
-            Some(Stored::Missing) => CasOutcome::Missing,
+            Some(Stored::NotFound) => CasOutcome::NotFound,
             Some(_) => CasOutcome::Changed,
         })
     }

@@ -166,7 +166,7 @@ impl Table {
     ///
     /// # Crash
     /// Killed before it returned: some of the tags may have been made.
-    pub fn tags(&self, names: &[impl AsRef<[u8]>]) -> Result<Tags> {
+    pub fn fetch_tags(&self, names: &[impl AsRef<[u8]>]) -> Result<Tags> {
         self.core()?.tags(names)
     }
 
@@ -180,9 +180,9 @@ impl Table {
     /// ```
     /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
     /// use tavola::Attributes;
-    /// let tags = table.tags(&["news", "user:7"])?;
+    /// let tags = table.fetch_tags(&["news", "user:7"])?;
     /// table.set_tagged(b"page:1", b"<p>hello</p>", Attributes::default(), &tags)?;
-    /// let tags = table.tags(&["news"])?;
+    /// let tags = table.fetch_tags(&["news"])?;
     /// table.set_tagged(b"page:2", b"<p>world</p>", Attributes::default(), &tags)?;
     /// table.invalidate_tag(b"user:7")?;
     /// assert!(!table.contains(b"page:1")? && table.contains(b"page:2")?);
@@ -230,7 +230,7 @@ impl Table {
     /// False: there was no such tag, and so no such key.
     ///
     /// It takes as long with a million keys as with one: their memory comes back as that of keys
-    /// that have expired. [`Table::tags`] makes the tag anew.
+    /// that have expired. [`Table::fetch_tags`] makes the tag anew.
     ///
     /// # Errors
     /// As [`Table::remove`].

@@ -111,7 +111,7 @@ impl Core {
             old.clear();
             if !self.key_of_uid(hint, &mut key)? || !read_by_uid(self.region(), hint, &mut old)? {
                 self.count_set(me);
-                return Ok(Updated::Missing);
+                return Ok(Updated::NotFound);
             }
             let value = new(&old)?;
             let when = When::HasValue(hint, &old);
@@ -257,7 +257,7 @@ impl Table {
     /// let append_x = |old: &[u8]| Some([old, b"x"].concat());
     /// assert_eq!(table.update_by_uid(alice, append_x)?, Updated::Stored(b"ax".to_vec()));
     /// assert_eq!(table.update_by_uid(alice, |_| None)?, Updated::Removed);
-    /// assert_eq!(table.update_by_uid(alice, append_x)?, Updated::Missing);
+    /// assert_eq!(table.update_by_uid(alice, append_x)?, Updated::NotFound);
     /// # std::fs::remove_dir_all(&dir)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

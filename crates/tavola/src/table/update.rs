@@ -7,7 +7,7 @@ use super::core::Core;
 use super::effort::Tries;
 use super::entry::Details;
 use super::how::{Beside, When};
-use super::store::{Condition, Store, Stored};
+use super::store::{Condition, StoreOptions, Stored};
 use crate::error::{Error, Result};
 use crate::index::of_value;
 
@@ -29,7 +29,7 @@ pub enum CasOutcome {
     /// The key has another value.
     Changed,
     /// The key is missing.
-    Missing,
+    NotFound,
 }
 
 /// What became of a [`Table::update_by_uid`].
@@ -40,7 +40,7 @@ pub enum Updated {
     /// The key is removed.
     Removed,
     /// No key has the uid, or another one than was meant.
-    Missing,
+    NotFound,
 }
 
 /// What a key has or had; `None`: nothing.
@@ -376,14 +376,14 @@ impl Table {
         attributes: Attributes,
     ) -> Result<CasOutcome> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        let how = Store {
+        let how = StoreOptions {
             condition: Condition::Is(token),
             attributes: Some(attributes),
-            ..Store::default()
+            ..StoreOptions::default()
         };
         Ok(match self.store(key, value, &how)? {
             Stored::Done(_) => CasOutcome::Swapped,
-            Stored::Missing => CasOutcome::Missing,
+            Stored::NotFound => CasOutcome::NotFound,
             Stored::Exists => CasOutcome::Changed,
         })
     }

@@ -13,10 +13,10 @@ fn line(number: usize) -> String {
 
 pub fn build(table: &Table) {
     let options = QueueOptions::new(ELEMENTS, 16).queues(QUEUES);
-    let pool = options.create_beside(table, "pool").unwrap();
+    let pool = options.create_in(table, "pool").unwrap();
     let [free, todo] = QUEUES.map(|name| pool.queue(name).unwrap());
     assert_eq!(free.pass(&todo, 30).unwrap(), 30);
-    let log = small(Overload::DropOldest).create_beside(table, "log");
+    let log = small(Overload::DropOldest).create_in(table, "log");
     let log = quiet(log.unwrap());
     for number in 0..LINES {
         log.line(Level::Info, line(number)).unwrap();
@@ -33,11 +33,11 @@ fn assert_is_whole(pool: &QueuePool, log: &Log) {
 
 /// Of a repaired table: both are there and whole. Where a name was changed, they are there.
 pub fn assert_are_there(table: &Table, are_named: bool) {
-    let pools = table.queue_pools().unwrap();
+    let pools = table.pools().unwrap();
     let logs = table.logs().unwrap();
     assert_eq!((pools.len(), logs.len()), (1, 1), "{pools:?} {logs:?}");
     if are_named {
-        let pool = table.queue_pool("pool").unwrap();
+        let pool = table.pool("pool").unwrap();
         assert_is_whole(&pool, &table.log("log").unwrap());
     }
 }

@@ -11,7 +11,7 @@ pub const SHEET: usize = 16 << 10;
 /// Options of the smallest log.
 pub fn small(overload: Overload) -> LogOptions {
     let bytes = (SHEETS * SHEET) as u64;
-    LogOptions::new().bytes(bytes).when_full(overload)
+    LogOptions::new().bytes(bytes).overload(overload)
 }
 
 /// A log that shows nothing.
@@ -27,9 +27,7 @@ pub fn over_every_log(overload: Overload, test: impl Fn(&Log)) {
         test(&quiet(small(overload).create(dir.table("own")).unwrap()));
     }
     let table = Table::options().max_size(16 << 20).private().unwrap();
-    test(&quiet(
-        small(overload).create_beside(&table, "log").unwrap(),
-    ));
+    test(&quiet(small(overload).create_in(&table, "log").unwrap()));
 }
 
 /// What a drain wrote: time and text of each line.

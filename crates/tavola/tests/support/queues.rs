@@ -17,7 +17,7 @@ pub fn three(pool: &QueuePool) -> [Queue; 3] {
 pub fn over_every_pool(mut test: impl FnMut(&QueuePool)) {
     let small = Table::options().max_size(4 << 20).shards(1);
     let table = small.private().unwrap();
-    test(&options().create_beside(&table, "beside").unwrap());
+    test(&options().create_in(&table, "beside").unwrap());
     assert_clean(&table);
     if cfg!(miri) {
         return;
@@ -27,7 +27,7 @@ pub fn over_every_pool(mut test: impl FnMut(&QueuePool)) {
     assert_clean(&Table::open(dir.table("own")).unwrap());
     let table = small.create(dir.table("t")).unwrap();
     table.set(b"k", b"v").unwrap();
-    test(&options().create_beside(&table, "beside").unwrap());
+    test(&options().create_in(&table, "beside").unwrap());
     assert_eq!(table.get(b"k").unwrap().unwrap(), b"v");
     assert_clean(&table);
 }

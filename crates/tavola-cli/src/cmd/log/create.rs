@@ -25,7 +25,7 @@ pub struct Args {
     size: u64,
     /// What happens when a line finds no room, as the drain is too slow or there is none
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenFull::DropOldest)]
-    when_full: WhenFull,
+    overload: WhenFull,
 }
 
 /// As in [`Overload`].
@@ -40,17 +40,17 @@ enum WhenFull {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let overload = match args.when_full {
+    let overload = match args.overload {
         WhenFull::DropOldest => Overload::DropOldest,
         WhenFull::DropNewest => Overload::DropNewest,
         WhenFull::Block => Overload::Block,
     };
-    let options = LogOptions::new().bytes(args.size).when_full(overload);
+    let options = LogOptions::new().bytes(args.size).overload(overload);
     let (options, log) = (options.any_owner(args::is_any_owner()), &args.log);
     args::warn_of(&log.name);
     match log.log.as_str() {
         "" => options.create(&log.name)?,
-        beside => options.create_beside(&args::options().open(&log.name)?, beside)?,
+        beside => options.create_in(&args::options().open(&log.name)?, beside)?,
     };
     Ok(ExitCode::SUCCESS)
 }

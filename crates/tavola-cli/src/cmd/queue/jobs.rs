@@ -49,7 +49,7 @@ impl QueueArg {
 
     fn find(&self, table: &Table) -> Result<Jobs, CliError> {
         warn_of(&self.name);
-        let opened = table.queue_pool("").and_then(|pool| {
+        let opened = table.pool("").and_then(|pool| {
             let (free, jobs) = (pool.queue(FREE)?, pool.queue(JOBS)?);
             Ok(Jobs { pool, free, jobs })
         });

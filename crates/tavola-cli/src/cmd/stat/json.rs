@@ -98,7 +98,7 @@ fn log_as_json((name, stats): &(String, LogStats)) -> Value {
         "used_bytes": stats.used_bytes,
         "pieces": stats.pieces,
         "pieces_in_hand": stats.pieces_in_hand,
-        "when_full": beside::policy(stats.overload),
+        "overload": beside::policy(stats.overload),
         "lines": stats.lines,
         "awaiting": stats.awaiting,
         "dropped": stats.dropped,

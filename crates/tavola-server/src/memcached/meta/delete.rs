@@ -1,7 +1,7 @@
 //! `md`.
 
 use tavola::serving::Marks;
-use tavola::{Attributes, CasToken, Condition, Details, Error, Result, Store, Stored};
+use tavola::{Attributes, CasToken, Condition, Details, Error, Result, StoreOptions, Stored};
 use tavola_proto::KeyRoom;
 use tavola_proto::meta::{Flags, Item, Request, Status, answer};
 
@@ -91,7 +91,12 @@ fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Re
 
 /// An item without a value is a new one with the old unique number. One that becomes stale stays
 /// as it is but for that number, and somebody may be told again to bring a new value.
-fn how(work: &Work, flags: &Flags<'_>, details: &Details, token: CasToken) -> Store {
+fn how(
+    work: &Work,
+    flags: &Flags<'_>,
+    details: &Details,
+    token: CasToken,
+) -> StoreOptions<'static> {
     let mut attributes = details.attributes;
     let mut marks = Some(Marks::default());
     let mut version = None;
@@ -114,10 +119,11 @@ fn how(work: &Work, flags: &Flags<'_>, details: &Details, token: CasToken) -> St
         });
         version = None;
     }
-    Store {
+    StoreOptions {
         condition: Condition::Is(token),
         attributes: Some(attributes),
         version: version_of(flags).or(version),
         marks,
+        ..StoreOptions::default()
     }
 }

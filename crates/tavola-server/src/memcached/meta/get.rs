@@ -1,7 +1,9 @@
 //! `mg`.
 
 use tavola::serving::ServeTable;
-use tavola::{Attributes, CasToken, Condition, Details, Error, Expiry, Result, Store, Stored};
+use tavola::{
+    Attributes, CasToken, Condition, Details, Error, Expiry, Result, StoreOptions, Stored,
+};
 use tavola_proto::meta::answer::{self, Found};
 use tavola_proto::meta::{Flags, Item, Request, Status};
 use tavola_proto::{KeyRoom, is_word};
@@ -180,11 +182,12 @@ fn make(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Option<Told>> {
     };
     let is_used = marks.set != 0 && !flags.has(b'u');
     marks.set |= TOKEN_SENT | if is_used { FETCHED } else { 0 };
-    let how = Store {
+    let how = StoreOptions {
         condition: Condition::Absent,
         attributes: Some(attributes),
         version: version_of(flags),
         marks: Some(marks),
+        ..StoreOptions::default()
     };
     let Stored::Done(token) = work.table().store(key, [], &how)? else {
         return Ok(None);

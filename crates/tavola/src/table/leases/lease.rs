@@ -85,7 +85,7 @@ impl Lease {
     }
 
     /// As [`Lease::fill`], with tags, which are to be taken before the value is computed: see
-    /// [`Table::tags`](crate::Table::tags).
+    /// [`Table::fetch_tags`](crate::Table::fetch_tags).
     ///
     /// # Errors
     /// As [`Lease::fill`].

@@ -342,7 +342,7 @@ impl Table {
     /// returned, and the next that asks finds it missing.
     ///
     /// # Errors
-    /// As [`Table::get_or_compute`] and [`Table::tags`].
+    /// As [`Table::get_or_compute`] and [`Table::fetch_tags`].
     ///
     /// # Crash
     /// As [`Table::get_or_compute`].
@@ -385,7 +385,7 @@ impl Table {
                         lease: Some(lease), ..
                     },
                 ) => {
-                    return match self.tags(tags) {
+                    return match self.fetch_tags(tags) {
                         Ok(tags) => self::compute(lease, (&options, &tags), compute),
                         Err(Error::Full { .. }) => compute(),
                         Err(error) => Err(error.into()),

@@ -104,7 +104,7 @@ impl LogOptions {
     }
 
     /// What happens when a line finds no room.
-    pub fn when_full(mut self, overload: Overload) -> Self {
+    pub fn overload(mut self, overload: Overload) -> Self {
         self.overload = overload;
         self
     }
@@ -147,9 +147,9 @@ impl LogOptions {
     /// there. There can be 16 logs and queue pools, and each stays as long as the table.
     ///
     /// # Errors
-    /// As [`LogOptions::create_beside`].
-    pub fn open_beside(&self, table: &Table, name: &str) -> Result<Log> {
-        beside::open_beside(self, table, name)
+    /// As [`LogOptions::create_in`].
+    pub fn open_in(&self, table: &Table, name: &str) -> Result<Log> {
+        beside::open_in(self, table, name)
     }
 
     /// Makes a log beside a table.
@@ -161,8 +161,8 @@ impl LogOptions {
     ///
     /// # Crash
     /// As for queue pools: it appears whole or not at all.
-    pub fn create_beside(&self, table: &Table, name: &str) -> Result<Log> {
-        beside::create_beside(self, table, name)
+    pub fn create_in(&self, table: &Table, name: &str) -> Result<Log> {
+        beside::create_in(self, table, name)
     }
 
     fn geometry(&self) -> Result<LogGeometry> {

@@ -36,7 +36,7 @@ impl Log {
     /// # Examples
     /// ```
     /// # let table = tavola::Table::options().max_size(16 << 20).private()?;
-    /// let log = tavola::LogOptions::new().create_beside(&table, "events")?;
+    /// let log = tavola::LogOptions::new().create_in(&table, "events")?;
     /// log.show_on_stderr(false);
     /// log.line(tavola::Level::Info, "cart 3 is ready")?;
     /// let stats = log.stats();

@@ -54,10 +54,8 @@ fn settle(table: &Table, dead: u32) {
 
 /// In the end the pool is there, or can be made, and the values are whole.
 fn all_is_there(table: &Table) {
-    let pool = match table.queue_pool("pool") {
-        Err(Error::NotThere { .. }) => {
-            QueueOptions::new(ELEMENTS, BYTES).create_beside(table, "pool")
-        }
+    let pool = match table.pool("pool") {
+        Err(Error::NotThere { .. }) => QueueOptions::new(ELEMENTS, BYTES).create_in(table, "pool"),
         there => there,
     };
     let pool = pool.expect("a whole pool");

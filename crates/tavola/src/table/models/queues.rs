@@ -12,7 +12,7 @@ const LONG: Duration = Duration::from_secs(3600);
 pub(super) fn pool_of(elements: u32) -> Arc<Table> {
     let table = table(|t| {
         let options = QueueOptions::new(elements, 8).queues(["a", "b"]);
-        options.create_beside(t, "pool").expect("room for a pool");
+        options.create_in(t, "pool").expect("room for a pool");
     });
     open_pages();
     table
@@ -36,7 +36,7 @@ pub(super) struct Queues {
 impl Queues {
     pub(super) fn of(table: &Table) -> Self {
         quietly(|| {
-            let pool = table.queue_pool("pool").expect("it was made");
+            let pool = table.pool("pool").expect("it was made");
             let [a, b] = ["a", "b"].map(|name| pool.queue(name).expect("it has two"));
             Self { pool, a, b }
         })

@@ -13,7 +13,7 @@ use crate::{Attributes, Tags};
 use std::sync::Arc;
 
 fn tags(table: &Table, names: &[&str]) -> Tags {
-    table.tags(names).expect("room for tags")
+    table.fetch_tags(names).expect("room for tags")
 }
 
 fn set_tagged(table: &Table, key: &[u8], version: u8, tags: &Tags) {

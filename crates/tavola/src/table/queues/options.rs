@@ -105,9 +105,9 @@ impl QueueOptions {
     /// there. There can be 16, and each stays as long as the table.
     ///
     /// # Errors
-    /// As [`QueueOptions::create_beside`].
-    pub fn open_beside(&self, table: &Table, name: &str) -> Result<QueuePool> {
-        beside::open_beside(self, table, name)
+    /// As [`QueueOptions::create_in`].
+    pub fn open_in(&self, table: &Table, name: &str) -> Result<QueuePool> {
+        beside::open_in(self, table, name)
     }
 
     /// Makes a pool beside a table.
@@ -120,8 +120,8 @@ impl QueueOptions {
     /// # Crash
     /// The pool appears whole or not at all. The memory of one whose maker died goes back to the
     /// table; for pools, its stretch of pages is used up.
-    pub fn create_beside(&self, table: &Table, name: &str) -> Result<QueuePool> {
-        beside::create_beside(self, table, name)
+    pub fn create_in(&self, table: &Table, name: &str) -> Result<QueuePool> {
+        beside::create_in(self, table, name)
     }
 
     fn geometry(&self) -> Result<QueueGeometry> {

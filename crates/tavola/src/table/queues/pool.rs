@@ -75,7 +75,7 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::NotThere`]; [`Error::Corrupt`].
-    pub fn queue_pool(&self, name: &str) -> Result<QueuePool> {
+    pub fn pool(&self, name: &str) -> Result<QueuePool> {
         QueuePool::find(self, name)
     }
 
@@ -83,7 +83,7 @@ impl Table {
     ///
     /// # Errors
     /// Those of mapping the table.
-    pub fn queue_pools(&self) -> Result<Vec<String>> {
+    pub fn pools(&self) -> Result<Vec<String>> {
         Ok(self.core()?.names_beside(ExtentKind::QueuePool))
     }
 }
@@ -238,14 +238,14 @@ impl QueuePool {
     /// # Panics
     /// When the pool has no such element.
     #[inline]
-    pub fn as_ptr(&self, element: u32) -> *mut u8 {
+    pub fn element_ptr(&self, element: u32) -> *mut u8 {
         let place = self.place(element);
         let region = self.inner.core.region();
         region.bytes(place, u64::from(self.inner.geometry.element_bytes))
     }
 
-    /// The words of an element (`AtomicU64`), at the same place as [`QueuePool::as_ptr`]: for work
-    /// in place without `unsafe`. The last is whole, whatever the bytes of an element. Relaxed
+    /// The words of an element (`AtomicU64`), at the same place as [`QueuePool::element_ptr`]: for
+    /// work in place without `unsafe`. The last is whole, whatever the bytes of an element. Relaxed
     /// order will do: pushing and popping hand on what was written.
     ///
     /// # Panics

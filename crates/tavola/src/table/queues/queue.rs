@@ -272,7 +272,7 @@ mod tests {
     fn what_cannot_be_passed_is_in_its_queue_again() {
         let table = Table::options().max_size(4 << 20).private().unwrap();
         let options = QueueOptions::new(10, 8).queues(["free", "todo"]);
-        let pool = options.create_beside(&table, "pool").unwrap();
+        let pool = options.create_in(&table, "pool").unwrap();
         let [free, todo] = ["free", "todo"].map(|name| pool.queue(name).unwrap());
         let mut run = [0; 4];
         assert_eq!(free.pop_many(&mut run).unwrap(), 4);

@@ -25,6 +25,13 @@ const DIGITS: usize = 20;
 /// all return. The key is a counter of those that have come: it may be used again by as many. It
 /// lives for ever, whatever the table's `ttl_ms`.
 ///
+/// # Examples
+/// ```c
+/// if (tavola_barrier_wait(table, TAVOLA_STR("start"), 1, 5000) == TAVOLA_TIMEOUT) {
+///   puts("the other processes did not come within 5 seconds");
+/// }
+/// ```
+///
 /// # Errors
 /// `TAVOLA_TIMEOUT`: they have not come within `timeout_ms`; the caller is not counted any more.
 /// `TAVOLA_ERR_ARGUMENT`: `count` is 0. Else as `tavola_incr`; a table of fixed lengths has no
@@ -38,7 +45,7 @@ const DIGITS: usize = 20;
 /// # Crash
 /// Who is killed while it waits stays counted; remove the key before the next race.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_race_start(
+pub unsafe extern "C" fn tavola_barrier_wait(
     table: *const tavola_table,
     key: *const c_void,
     key_len: usize,
