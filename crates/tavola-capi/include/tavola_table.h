@@ -1276,6 +1276,9 @@ typedef int32_t tavola_lease_outcome;
 // Operations that were prepared, to be executed together; for one thread at a time.
 typedef struct tavola_batch tavola_batch;
 
+// A watch of one key, for one thread at a time. It keeps the table open.
+typedef struct tavola_key_watch tavola_key_watch;
+
 // The right, and the duty, to compute the value of a key; or, after `TAVOLA_LEASE_WAIT`, the lease
 // that another has. For one thread at a time. It keeps the table open.
 typedef struct tavola_lease tavola_lease;
@@ -1946,6 +1949,50 @@ tavola_status tavola_set_capacity(const struct tavola_table *table, uint64_t byt
 // `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` or `TAVOLA_ERR_IO` if the file cannot be made longer.
 // Nothing has changed then.
 tavola_status tavola_set_max_size(const struct tavola_table *table, uint64_t bytes);
+
+// Watches a key for changes by any process, whether or not the key is there.
+//
+// # Examples
+// ```c
+// tavola_key_watch *watch = NULL;
+// tavola_set(table, TAVOLA_STR("config"), TAVOLA_STR("1"));
+// tavola_key_watch_open(table, TAVOLA_STR("config"), &watch);
+// tavola_set(table, TAVOLA_STR("config"), TAVOLA_STR("2")); // as another process might
+// if (tavola_key_watch_wait(watch, 10000) == TAVOLA_OK) {
+//   puts("config has changed");
+// }
+// tavola_key_watch_close(watch);
+// ```
+//
+// # Errors
+// `TAVOLA_ERR_READ_ONLY`: a watcher writes that it watches. `TAVOLA_ERR_FULL`: there is no memory
+// for the records of watches.
+//
+// # Concurrency
+// Without a watcher, a write of any process does one load more. With one, each write to the same
+// shard compares eight records.
+tavola_status tavola_key_watch_open(const struct tavola_table *table,
+                                    const void *key,
+                                    size_t key_len,
+                                    struct tavola_key_watch **watch);
+
+// Waits until the key has changed since the watch was opened, or since the last call that returned
+// `TAVOLA_OK`: it was set, removed, evicted, or it expired. Several changes may be reported as
+// one; the last one is never missed.
+//
+// # Errors
+// `TAVOLA_TIMEOUT`: it has not changed within `timeout_ms` milliseconds. Otherwise as
+// `tavola_get`.
+//
+// # Concurrency
+// It may also return `TAVOLA_OK` without a change, so read the key afterwards.
+//
+// # Crash
+// A change by a process that was killed right after it is reported within about a second.
+tavola_status tavola_key_watch_wait(struct tavola_key_watch *watch, uint64_t timeout_ms);
+
+// Ends a watch. NULL has no effect.
+void tavola_key_watch_close(struct tavola_key_watch *watch);
 
 // Sets a key with attributes and tags if it does not exist; see `tavola_set_tagged`.
 //

@@ -43,6 +43,8 @@ mod cache;
 
 mod resize;
 
+mod key_watch;
+
 pub(crate) mod tags;
 
 #[cfg(test)]

@@ -252,7 +252,8 @@ impl Table {
     /// # Concurrency
     /// Without a watcher a write does one load more. With one in its shard it compares eight
     /// records, and wakes the watchers of its key.
-    pub fn watch_key(&self, key: &[u8]) -> Result<KeyWatch> {
+    pub fn watch_key(&self, key: impl AsRef<[u8]>) -> Result<KeyWatch> {
+        let key = key.as_ref();
         KeyWatch::new(self.lazy.get()?, key)
     }
 }
