@@ -50,7 +50,7 @@ static void lists() {
   CHECK(classes[0].used == 1 && classes[0].blocks >= 1 && classes[1].pages == 1);
   const auto all = table.participants();
   CHECK(all.size() == 1 && all[0].pid == static_cast<std::uint32_t>(getpid()) && all[0].is_alive);
-  CHECK(all[0].command && !all[0].command->empty() && all[0].attached_unix_s > 0);
+  CHECK(all[0].command && !all[0].command->empty() && all[0].attached.time_since_epoch().count() > 0);
   CHECK(tavola::version() == TAVOLA_VERSION && tavola::name_of(TAVOLA_END) == "TAVOLA_END");
   tavola::names::remove("lists");
 }
