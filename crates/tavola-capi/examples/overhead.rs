@@ -104,7 +104,7 @@ impl<'l> Bed<'l> {
         let table = Table::options().max_size(64 << 20).open(path)?;
         let value = vec![b'v'; value_len];
         for number in 0..KEYS {
-            table.set(&key(number), &value)?;
+            table.set(key(number), &value)?;
         }
         let name = CString::new(path.as_os_str().as_encoded_bytes())?;
         let mut handle = ptr::null();
@@ -178,7 +178,7 @@ impl<'l> Bed<'l> {
         let len = self.value.len();
         let (mut bytes, mut out) = (vec![0u8; len], vec![0u8; len]);
         let mut buffer = Buffer::of(&mut bytes);
-        let give = |number| Ok(table.set_uid(&key(KEYS + number), &self.value)?.to_bits());
+        let give = |number| Ok(table.set_uid(key(KEYS + number), &self.value)?.to_bits());
         let uids = (0..KEYS).map(give);
         let uids = uids.collect::<tavola_core::Result<Vec<u64>>>()?;
         compare(

@@ -6,15 +6,15 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 
-/// Gives room for a result of `len` bytes, which is written there before the call returns; NULL: no
-/// room, and the call ends with `TAVOLA_ERR_STOPPED` (but where `len` is 0). Called once, with the
-/// exact length, after all else that may fail, and not at all when there is no result. It leaves
-/// the `tavola_buffer` of the call alone.
+/// Returns memory for a result of `len` bytes, which the library writes there before the call
+/// returns. If it returns NULL, the call returns `TAVOLA_ERR_STOPPED`, unless `len` is 0. It is
+/// called once, with the exact length, after everything else that can fail, and not at all without
+/// a result. It must not change the `tavola_buffer` of the call.
 pub type tavola_alloc_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, len: usize) -> *mut c_void>;
 
-/// Takes a result: `len` bytes, lent until it returns. 0: taken; else the call ends with
-/// `TAVOLA_ERR_STOPPED`. Called as `tavola_alloc_fn` is.
+/// Takes a result: `len` bytes, which are lent until it returns. If it does not return 0, the call
+/// returns `TAVOLA_ERR_STOPPED`. It is called when `tavola_alloc_fn` would be.
 pub type tavola_write_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, data: *const c_void, len: usize) -> i32>;
 

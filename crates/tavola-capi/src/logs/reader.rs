@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use tavola_core::{LogLine, LogReader};
 
-/// Reads a log's lines without taking them from anybody, those that were drained, too; for one
+/// Reads the lines of a log, including those that were drained, and leaves them for others. For one
 /// thread at a time. It keeps the log open.
 pub struct tavola_log_reader {
     inner: RefCell<LogReader>,
@@ -66,7 +66,7 @@ fn tell<'a>(
     }
 }
 
-/// Tells the lines that are there and were not told before, in the order of their times.
+/// Returns the lines that are there and were not told before, in the order of their times.
 ///
 /// # Concurrency
 /// Lines that are just being written may be missing here and come the next time, after later ones;
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn tavola_log_reader_missed(reader: *mut tavola_log_reader
     })
 }
 
-/// Closes a reader. NULL is none.
+/// Closes a reader. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_reader_close(reader: *mut tavola_log_reader) {
     // SAFETY: the caller's promise: it came from `tavola_log_reader_open` and is used no more.

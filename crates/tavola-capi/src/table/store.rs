@@ -190,7 +190,8 @@ fn compared(outcome: CasOutcome) -> tavola_status {
 ///
 /// tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
 /// attributes.ttl_ms = 1000;
-/// tavola_compare_and_swap_with(table, TAVOLA_STR("state"), token, TAVOLA_STR("busy"), &attributes);
+/// tavola_compare_and_swap_with(table, TAVOLA_STR("state"), token, TAVOLA_STR("busy"),
+///                              &attributes);
 /// if (tavola_compare_and_remove(table, TAVOLA_STR("state"), token) == TAVOLA_CHANGED) {
 ///   puts("it is busy now");
 /// }
