@@ -453,8 +453,8 @@ tavola_status tavola_log_drain_wait(struct tavola_log_drain *drain, uint64_t tim
 // Closes a drain. NULL has no effect.
 void tavola_log_drain_close(struct tavola_log_drain *drain);
 
-// Opens a reader, which begins with the oldest line that is there; a log that is open read-only
-// will do.
+// Opens a reader, which begins with the oldest line of the log. A read-only handle of the log is
+// enough.
 //
 // # Examples
 // ```c
@@ -483,26 +483,29 @@ void tavola_log_drain_close(struct tavola_log_drain *drain);
 tavola_status tavola_log_reader_open(const struct tavola_log *log,
                                      struct tavola_log_reader **reader);
 
-// Returns the lines that are there and were not told before, in the order of their times.
+// Calls `each` with the lines that this reader has not returned before, in the order of their
+// times.
 //
 // # Concurrency
-// Lines that are just being written may be missing here and come the next time, after later ones;
-// `tavola_log_reader_follow` waits for them.
+// Lines that are being written at this moment may be missing, and come with the next call after
+// later ones; `tavola_log_reader_follow` waits for them.
 tavola_status tavola_log_reader_lines(struct tavola_log_reader *reader,
                                       tavola_each_line each,
                                       void *user);
 
-// As `tavola_log_reader_lines`, without the lines of the last millisecond, or as long as a writer
-// is held up in the middle of a line: so the order holds from call to call, as of a drain.
+// Does the same as `tavola_log_reader_lines`, but leaves out the lines of the last millisecond,
+// and waits for a writer that is held up in the middle of a line. So the order holds from call to
+// call, as it does for a drain.
 tavola_status tavola_log_reader_follow(struct tavola_log_reader *reader,
                                        tavola_each_line each,
                                        void *user);
 
-// Passes over all lines that are there.
+// Skips all lines that the log has now.
 tavola_status tavola_log_reader_skip(struct tavola_log_reader *reader);
 
-// Pieces of the log, 16 KiB each, that were overwritten before all of them was read; at least, as
-// what was written to a piece after it was looked at is not known.
+// Returns how many pieces of the log, 16 KiB each, were overwritten before this reader had read
+// all of them. The number is a lower bound: it does not include lines that were written to a piece
+// after the reader had looked at it.
 uint64_t tavola_log_reader_missed(struct tavola_log_reader *reader);
 
 // Closes a reader. NULL has no effect.

@@ -52,7 +52,7 @@ typedef struct tavola_pool_options {
   uint64_t any_owner;
 } tavola_pool_options;
 
-// Is told the number of an element.
+// Called with the number of an element.
 typedef void (*tavola_each_element)(void *user, uint32_t element);
 
 // Opens a pool in a file of its own, and creates it if it does not exist. A pool that exists keeps

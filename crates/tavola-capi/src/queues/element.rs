@@ -105,7 +105,7 @@ pub unsafe extern "C" fn tavola_pool_write(
     })
 }
 
-/// Is told the number of an element.
+/// Called with the number of an element.
 pub type tavola_each_element = Option<unsafe extern "C" fn(user: *mut c_void, element: u32)>;
 
 /// # Safety
