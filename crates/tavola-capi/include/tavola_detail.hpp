@@ -1,5 +1,5 @@
-// How tavola.hpp speaks with tavola.h: errors, strings, functions that throw; a part of tavola.hpp,
-// which includes it.
+// What tavola.hpp needs to call tavola.h: errors, strings, functions that throw. A part of
+// tavola.hpp, which includes it.
 //
 // MIT OR Apache-2.0, at your choice.
 
@@ -32,13 +32,13 @@
 
 namespace tavola {
 
-// What went wrong: its number, and a sentence that says what to do.
+// An error: its number, and a sentence that says what to do.
 class error : public std::runtime_error {
  public:
   explicit error(tavola_status code)
       : std::runtime_error(tavola_last_error()), code_(code), os_error_(tavola_last_os_error()) {}
   tavola_status code() const noexcept { return code_; }
-  // Its name, as "TAVOLA_ERR_FULL".
+  // The name of the number, such as "TAVOLA_ERR_FULL".
   const char* name() const noexcept { return tavola_status_name(code_); }
   // The errno of the system, or 0.
   int os_error() const noexcept { return os_error_; }
@@ -55,7 +55,7 @@ inline tavola_status check(tavola_status status) {
   return status;
 }
 
-// Whether it was done; false: another answer.
+// Returns true for TAVOLA_OK, and false for another answer.
 inline bool done(tavola_status status) { return check(status) == TAVOLA_OK; }
 
 template <auto Close>
@@ -69,11 +69,11 @@ struct closer {
 template <typename T, auto Close>
 using handle = std::unique_ptr<T, closer<Close>>;
 
-// A string that the library writes into, once, at its length.
+// A string that the library writes once, with its exact length.
 class text {
  public:
   text() = default;
-  // The library has its address.
+  // The library keeps its address.
   text(const text&) = delete;
   text& operator=(const text&) = delete;
   tavola_buffer* buffer() noexcept { return &buffer_; }
@@ -104,7 +104,7 @@ class text {
   tavola_buffer buffer_ = TAVOLA_BUFFER_ALLOC(room, this);
 };
 
-// A function that is called by the library: what it throws waits until the call is over.
+// A function that the library calls. What it throws is kept until the call has ended.
 template <typename F>
 class guarded {
  public:
@@ -131,7 +131,7 @@ class guarded {
   std::exception_ptr thrown_;
 };
 
-// A string that the library lends; NULL, an error, when there is none.
+// Copies a string that the library lends. NULL is an error.
 inline std::string lent(const char* text) {
   if (text == nullptr) throw error(TAVOLA_ERR_NULL);
   return text;
@@ -153,7 +153,7 @@ inline std::string_view view(const tavola_bytes& bytes) noexcept {
   return {static_cast<const char*>(bytes.data), bytes.len};
 }
 
-// The function of an update, and the bytes it gave last.
+// The function of an update, and the bytes that it returned last.
 template <typename F>
 struct changing {
   using function = std::remove_reference_t<F>;
@@ -174,13 +174,13 @@ struct changing {
   std::optional<std::string> given;
 };
 
-// The length of a result for a caller's buffer, whether or not it has room there.
+// Returns the length of a result, also if it does not fit in the caller's buffer.
 inline std::optional<std::size_t> length(tavola_status status, const tavola_buffer& buffer) {
   if (status != TAVOLA_ERR_TOO_SMALL && !done(status)) return std::nullopt;
   return buffer.len;
 }
 
-// What a function tells one by one after it got these arguments, each made from what it lends.
+// Collects what a function passes to its callback.
 template <typename Made, typename Call, typename... Given>
 std::vector<Made> list(Call&& call, Given... given) {
   std::vector<Made> all;
@@ -194,7 +194,7 @@ std::vector<Made> list(Call&& call, Given... given) {
   return all;
 }
 
-// The same of texts.
+// Collects texts.
 template <typename Call, typename... Given>
 std::vector<std::string> texts(Call&& call, Given... given) {
   std::vector<std::string> all;
@@ -204,7 +204,7 @@ std::vector<std::string> texts(Call&& call, Given... given) {
   return all;
 }
 
-// The same of names, which may be any bytes; nothing if what has them is missing.
+// Collects names, which may be any bytes. Returns nothing for TAVOLA_NOT_FOUND.
 template <typename Call, typename... Given>
 std::optional<std::vector<std::string>> names(Call&& call, Given... given) {
   std::vector<std::string> all;

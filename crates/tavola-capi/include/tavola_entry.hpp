@@ -1,5 +1,5 @@
-// What tables tell of their keys and of themselves, for C++17: attributes, entries, walks,
-// participants, rates, latencies, checks; a part of tavola.hpp, which includes it.
+// What tables return, for C++17: attributes, views, iterators, participants, rates, latencies,
+// checks. A part of tavola.hpp, which includes it.
 //
 // MIT OR Apache-2.0, at your choice.
 
@@ -13,28 +13,66 @@
 
 namespace tavola {
 
-// For waits, and keys, without an end.
+// For waits and keys without an end.
 inline constexpr auto for_ever = std::chrono::milliseconds::max();
 
-// What a key gets or has beside its value; see tavola_attributes.
+// What a key has beside its value; see tavola_attributes. In C++20:
+// `table.set("session", "alice", {.ttl = 30min});`
 struct attributes {
-  // How long it lives from now on; `for_ever`; zero or less: it is expired at once. Nothing: as
-  // long as the table was made to let it. Always there where it is told.
+  // How long the key lives from now on, or `for_ever`. Zero or less: it expires at once. Nothing:
+  // as long as the table says. The library always sets it.
   std::optional<std::chrono::milliseconds> ttl = {};
-  // Or until when, by the wall clock as it stands now. Nothing where it is told.
+  // When the key expires, by the wall clock, instead of `ttl`. The library never sets it.
   std::optional<std::chrono::system_clock::time_point> expires = {};
   // Any number.
   std::uint32_t flags = 0;
 };
 
-// A value that is lent where it stands, until its end.
+// When `table::store` stores; see tavola_condition.
+enum class condition : std::int32_t {
+  always = TAVOLA_CONDITION_ALWAYS,
+  absent = TAVOLA_CONDITION_ABSENT,
+  present = TAVOLA_CONDITION_PRESENT,
+  token = TAVOLA_CONDITION_TOKEN,
+};
+
+// How `table::store` stores; see tavola_store_options.
+struct store_options {
+  tavola::condition condition = tavola::condition::always;
+  // For `condition::token`.
+  std::uint64_t token = 0;
+  // A key that exists keeps its attributes and tags; then `attributes` must be empty.
+  bool keep = false;
+  std::optional<tavola::attributes> attributes = {};
+  const tavola_tags* tags = nullptr;
+  // In a table with versions: the version that the key gets; 0: the next one.
+  std::uint64_t version = 0;
+};
+
+// The outcome of `table::store`.
+struct stored {
+  // TAVOLA_OK, TAVOLA_NOT_FOUND, TAVOLA_EXISTS or TAVOLA_CHANGED.
+  tavola_status status;
+  // The token that the key has now, if it was stored.
+  std::uint64_t token;
+  explicit operator bool() const noexcept { return status == TAVOLA_OK; }
+};
+
+// How `table::add_number` treats a key that does not exist, and a sum of 0.
+struct number_options {
+  tavola::attributes attributes = {};
+  // Removes the key if the sum is 0.
+  bool remove_zero = false;
+};
+
+// A value that the table lends without a copy, until the view is destroyed.
 class value_view {
  public:
   // Takes over a handle of C.
   explicit value_view(tavola_view* handle) noexcept : handle_(handle) {}
   tavola_view* get() const noexcept { return handle_.get(); }
   std::size_t size() const noexcept { return tavola_view_len(get()); }
-  // One of the pieces it stands in, from 0 on; nothing behind the last.
+  // Returns one of the pieces of the value, from 0 on, or nothing after the last one.
   std::optional<std::string_view> piece(std::size_t number) const {
     tavola_bytes lent = {nullptr, 0};
     const auto status = tavola_view_piece(get(), number, &lent);
@@ -42,7 +80,7 @@ class value_view {
     detail::check(status);
     return std::string_view(static_cast<const char*>(lent.data), lent.len);
   }
-  // A copy.
+  // Returns a copy of the value.
   std::string str() const {
     std::string value;
     value.reserve(size());
@@ -68,7 +106,7 @@ inline tavola_attributes to(const attributes& with) noexcept {
   using std::chrono::milliseconds;
   tavola_attributes given = TAVOLA_INIT(tavola_attributes);
   given.flags = with.flags;
-  // A time that has passed, as 0 says something else.
+  // A time that has passed; 0 has another meaning.
   const std::uint64_t at_once = 1;
   if (with.expires) {
     const auto since = with.expires->time_since_epoch();
@@ -80,7 +118,7 @@ inline tavola_attributes to(const attributes& with) noexcept {
   } else if (with.ttl && with.ttl->count() > 0) {
     given.ttl_ms = with.ttl->count();
   } else if (with.ttl) {
-    // Of two times, none counts.
+    // Two times are an error.
     given.ttl_ms = with.expires ? TAVOLA_TTL_NEVER : TAVOLA_TTL_DEFAULT;
     given.expires_unix_ms = at_once;
   }
@@ -89,37 +127,42 @@ inline tavola_attributes to(const attributes& with) noexcept {
 
 }  // namespace detail
 
-// A key and its value, lent until the walk goes on.
+// A key and its value, lent until the iterator goes on.
 struct entry {
   std::string_view key, value;
+  static entry of(std::string_view key, std::string_view value) noexcept { return {key, value}; }
 };
 
-// The same with what the key has beside its value.
+// A key, its value and its attributes. Key and value are lent until the iterator goes on.
 struct full_entry {
   std::string_view key, value;
   tavola::attributes attributes;
 };
 
-// A walk: `for (auto [key, value] : table.iter())`, or with attributes
-// `for (auto [key, value, attributes] : table.iter_with_attributes())`. It keeps its table open.
+// An iteration over the keys that begin with a prefix, which may be empty. It keeps its table open
+// and is an input range of C++20: `for (auto [key, value] : table.iter())`.
 template <typename Entry>
 class iter_of {
  public:
-  explicit iter_of(const tavola_table* table) {
+  using value_type = Entry;
+  explicit iter_of(const tavola_table* table, std::string_view prefix = {}) {
     tavola_iter* iter = nullptr;
-    detail::check(tavola_iter_open(table, &iter));
+    detail::check(tavola_iter_open_prefix(table, prefix.data(), prefix.size(), &iter));
     iter_.reset(iter);
   }
   std::optional<Entry> next() {
-    tavola_bytes key, value;
-    if constexpr (std::is_same_v<Entry, entry>) {
-      if (!detail::done(tavola_iter_next(iter_.get(), &key, &value))) return std::nullopt;
-      return Entry{detail::view(key), detail::view(value)};
-    } else {
+    tavola_bytes key{}, value{};
+    if constexpr (std::is_same_v<Entry, full_entry>) {
       tavola_attributes has = TAVOLA_INIT(tavola_attributes);
       const auto status = tavola_iter_next_with_attributes(iter_.get(), &key, &value, &has);
       if (!detail::done(status)) return std::nullopt;
       return Entry{detail::view(key), detail::view(value), detail::from(has)};
+    } else if constexpr (std::is_same_v<Entry, std::string_view>) {
+      if (!detail::done(tavola_iter_next(iter_.get(), &key, nullptr))) return std::nullopt;
+      return detail::view(key);
+    } else {
+      if (!detail::done(tavola_iter_next(iter_.get(), &key, &value))) return std::nullopt;
+      return Entry::of(detail::view(key), detail::view(value));
     }
   }
 
@@ -149,7 +192,7 @@ class iter_of {
     std::optional<Entry> at_;
   };
   iterator begin() { return iterator(this); }
-  iterator end() noexcept { return {}; }
+  iterator end() const noexcept { return {}; }
 
  private:
   detail::handle<tavola_iter, tavola_iter_close> iter_;
@@ -157,18 +200,20 @@ class iter_of {
 
 using iter = iter_of<entry>;
 using iter_with_attributes = iter_of<full_entry>;
+using iter_keys = iter_of<std::string_view>;
 
 // A process that is attached for writing.
 struct participant {
   explicit participant(const tavola_participant& told)
-      : pid(told.pid), slot(told.slot), attached_unix_s(told.attached_unix_s),
+      : pid(told.pid), slot(told.slot),
+        attached(std::chrono::seconds(told.attached_unix_s)),
         is_alive(told.alive != 0), hits(told.hits), misses(told.misses), writes(told.writes),
         sets(told.sets), removes(told.removes), is_local(told.is_local != 0),
         is_stopped(told.is_stopped != 0) {
     if (told.command != nullptr) command = told.command;
   }
   std::uint32_t pid, slot;
-  std::uint64_t attached_unix_s;
+  std::chrono::system_clock::time_point attached;
   // Its command line, when it can be read.
   std::optional<std::string> command;
   // A dead one's slot is freed by the next `reap`.
@@ -177,7 +222,7 @@ struct participant {
   std::uint64_t hits, misses, writes;
   // The writes that set or change a key, and those that remove keys.
   std::uint64_t sets, removes;
-  // Whether `pid` is a number of the caller's own pid namespace, and whether the process is stopped.
+  // Whether `pid` is a number of the caller's own pid namespace; whether the process is stopped.
   bool is_local, is_stopped;
 };
 
@@ -208,7 +253,17 @@ struct recent {
 };
 
 // How many calls to a cache took so long, of those that were timed; see tavola_latency.
-using latency = tavola_latency;
+struct latency {
+  explicit latency(const tavola_latency& told) noexcept
+      : from(told.from_ns), reads(told.reads), writes(told.writes) {
+    if (told.below_ns <= static_cast<std::uint64_t>(below.count())) {
+      below = std::chrono::nanoseconds(told.below_ns);
+    }
+  }
+  // They took at least `from`, and less than `below`, which may be without a limit.
+  std::chrono::nanoseconds from, below = std::chrono::nanoseconds::max();
+  std::uint64_t reads, writes;
+};
 
 // Within which time a part of the timed calls was done; zero: none was timed.
 struct latency_quantiles {

@@ -1,5 +1,5 @@
-// Leases, for C++17: of all processes that miss a value at once, one computes it; a part of
-// tavola.hpp, which includes it.
+// Leases, for C++17: if several processes need a missing value at once, one of them computes it. A
+// part of tavola.hpp, which includes it.
 //
 // MIT OR Apache-2.0, at your choice.
 
@@ -10,15 +10,15 @@
 
 namespace tavola {
 
-// How long values are fresh, and leases last: `{1min}`, or `{1min, 10min}` to serve what is stale
-// for ten minutes more, while one computes it anew; see tavola_lease_options.
+// How long values are fresh, and how long leases last; see tavola_lease_options. `{1min}`, or
+// `{1min, 10min}` to serve a stale value for ten minutes more while one process computes it again.
 struct lease_options {
-  // `for_ever`, perhaps.
+  // May be `for_ever`.
   std::chrono::milliseconds fresh;
   std::chrono::milliseconds stale = {};
-  // How long who computes may take; zero: 10 s.
+  // How long the computation may take; zero: 10 s.
   std::chrono::milliseconds lease = {};
-  // After an error in `get_or_compute`; nothing: 1 s.
+  // The pause after an error in `get_or_compute`; nothing: 1 s.
   std::optional<std::chrono::milliseconds> back_off = {};
   double early_beta = 0;
 };
@@ -37,7 +37,7 @@ inline tavola_lease_options to(const lease_options& with) noexcept {
   return given;
 }
 
-// What is told to others of an exception that is just handled.
+// Returns the text that other processes see of the current exception.
 inline std::string told_of_exception() {
   try {
     throw;
@@ -48,7 +48,7 @@ inline std::string told_of_exception() {
   }
 }
 
-// The function of a computation, and the bytes it gave, or what is told of its exception.
+// The function of a computation, and the bytes that it returned, or the text of its exception.
 template <typename F>
 struct computing {
   using function = std::remove_reference_t<F>;
@@ -73,7 +73,7 @@ struct computing {
   std::string given;
 };
 
-// What a function has computed that is called with the last arguments of `tavola_get_or_compute`.
+// Calls a function of C with the last arguments of `tavola_get_or_compute`, and returns the value.
 template <typename F, typename Call>
 std::string compute(F& function, Call&& call) {
   computing<F> asked(function);
@@ -85,39 +85,40 @@ std::string compute(F& function, Call&& call) {
 
 }  // namespace detail
 
-// The right, and the duty, to compute a value; given up at its end if it was not filled.
+// The right to compute a value. Its destructor gives it up if it was not filled.
 class lease {
  public:
   // Takes over a handle of C.
   explicit lease(tavola_lease* handle) noexcept : handle_(handle) {}
   tavola_lease* get() const noexcept { return handle_.get(); }
-  // Stores the value and ends the lease. False: nothing is stored, for it has passed on, or the key
-  // was set or removed meanwhile.
+  // Stores the value and ends the lease. Returns false and stores nothing if another process has
+  // the lease now, or the key was set or removed meanwhile.
   bool fill(std::string_view value) {
     return detail::done(tavola_lease_fill(get(), value.data(), value.size()));
   }
-  // The same with tags, which are to be taken before the value is computed.
-  bool fill(std::string_view value, const tavola_tags& tags) {
+  // Does the same as `fill`, with tags. Fetch them before you compute the value.
+  bool fill_tagged(std::string_view value, const tavola_tags& tags) {
     return detail::done(tavola_lease_fill_tagged(get(), value.data(), value.size(), &tags));
   }
-  // Ends it without a value; for so long nobody tries again, and who asks is told the error.
+  // Ends the lease without a value. For so long no process computes it again; all get the error.
   bool fail(std::chrono::milliseconds back_off, std::string_view error) {
     return detail::done(tavola_lease_fail(get(), detail::milliseconds(back_off), error.data(),
                                           error.size()));
   }
-  // Whether others know of it.
+  // Returns whether other processes know of the lease.
   bool is_recorded() const noexcept { return tavola_lease_is_recorded(get()); }
 
  private:
   detail::handle<tavola_lease, tavola_lease_close> handle_;
 };
 
-// A value that another is computing.
+// A value that another process computes.
 class pending {
  public:
   // Takes over a handle of C.
   explicit pending(tavola_lease* handle) noexcept : handle_(handle) {}
-  // Sleeps until the other has ended, or died: ask again. False: the time was up before.
+  // Sleeps until the other process has ended the lease or died; then ask again. Returns false if
+  // the time limit passed before.
   bool wait(std::chrono::milliseconds timeout = for_ever) {
     return detail::done(tavola_lease_wait(handle_.get(), detail::milliseconds(timeout)));
   }
@@ -126,17 +127,17 @@ class pending {
   detail::handle<tavola_lease, tavola_lease_close> handle_;
 };
 
-// What there is of a key, and who is to compute it.
+// What there is of a key, and which process computes it.
 struct leased {
-  // TAVOLA_LEASE_HIT, TAVOLA_LEASE_STALE, TAVOLA_LEASE_STALE_WON, TAVOLA_LEASE_WON, TAVOLA_LEASE_WAIT or TAVOLA_LEASE_FAILED.
+  // TAVOLA_LEASE_HIT, _STALE, _STALE_WON, _WON, _WAIT or _FAILED.
   tavola_lease_outcome outcome;
-  // The value, or what was told of a failure.
+  // The value, or the text of a failure.
   std::string value;
-  // For who is to compute it.
+  // If this process computes the value.
   std::optional<tavola::lease> lease;
-  // For who is to wait for another.
+  // If another process computes the value.
   std::optional<tavola::pending> pending;
-  // How long the other has at most, or until one may try again.
+  // How long the other process may still take, or when a process may try again.
   std::chrono::milliseconds left;
 };
 

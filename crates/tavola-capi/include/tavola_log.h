@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-// How much a line matters.
+// The level of a line.
 enum tavola_level
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -24,9 +24,9 @@ enum tavola_level
   TAVOLA_LEVEL_ERROR = 1,
   // Something may fail.
   TAVOLA_LEVEL_WARN = 2,
-  // What a user wants to know.
+  // Something that a user wants to know.
   TAVOLA_LEVEL_INFO = 3,
-  // What who looks for a fault wants to know.
+  // Something that helps to find a fault.
   TAVOLA_LEVEL_DEBUG = 4,
   // Everything.
   TAVOLA_LEVEL_TRACE = 5,
@@ -39,19 +39,18 @@ typedef int32_t tavola_level;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What happens when a line finds no room: every piece of the log that is in no living thread's
-// hand is full of lines that no drain has written out, be it that the drain is too slow or that
-// there is none.
+// What happens when a line finds no room: all pieces of the log that living threads do not use are
+// full of lines that no drain has written out.
 enum tavola_overload
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // The oldest lines are overwritten, a piece at a time, and counted.
+  // The oldest lines are overwritten, one piece at a time, and counted.
   TAVOLA_OVERLOAD_DROP_OLDEST = 0,
-  // The new line is not written, but counted: the log keeps the oldest.
+  // The new line is not written, and counted. The log keeps the oldest lines.
   TAVOLA_OVERLOAD_DROP_NEWEST = 1,
-  // The writer waits for the drain, as long as it lives. Without one it is as with
+  // The writer waits for the drain while the drain lives. Without a drain it does the same as
   // `TAVOLA_OVERLOAD_DROP_NEWEST`.
   TAVOLA_OVERLOAD_BLOCK = 2,
 };
@@ -63,36 +62,36 @@ typedef int32_t tavola_overload;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Lines that all processes write, in shared memory. One drain writes them out in the order of
-// their times; as long as there is none, each is also shown on the standard error of its writer,
-// and stays for the next drain as long as there is room. Whatever became of their writers, lines
-// can be read until they are overwritten.
+// A log in shared memory that all processes write lines to. One drain writes the lines out in the
+// order of their times. While there is no drain, each line is also shown on the standard error of
+// its writer, and is kept for the next drain as long as there is room. Lines can be read until
+// they are overwritten, even if their writers have died.
 typedef struct tavola_log tavola_log;
 
-// The one who writes a log's lines out; for one thread at a time. It keeps the log open.
+// Writes the lines of a log out. For one thread at a time. It keeps the log open.
 typedef struct tavola_log_drain tavola_log_drain;
 
-// Reads a log's lines without taking them from anybody, those that were drained, too; for one
+// Reads the lines of a log, including those that were drained, and leaves them for others. For one
 // thread at a time. It keeps the log open.
 typedef struct tavola_log_reader tavola_log_reader;
 
-// What a log is made with; what is 0 has a default. Begin with
-// `tavola_log_options options = TAVOLA_INIT(tavola_log_options);`.
+// Options of a new log. A field that is 0 means the default. Begin with `tavola_log_options
+// options = TAVOLA_INIT(tavola_log_options);`.
 typedef struct tavola_log_options {
   // `sizeof(tavola_log_options)`.
   size_t size;
-  // Room for lines, 64 KiB to 16 GiB, in whole pieces of 16 KiB; 4 MiB when 0. A line takes 24
-  // bytes and its text, in whole words of 8 bytes. Each thread that writes has one piece in
-  // hand, which no other thread writes on, so there should be several times as many of them as
-  // threads. At the end of a full piece up to 1 KiB may stay empty.
+  // Room for lines, 64 KiB to 16 GiB in pieces of 16 KiB; 4 MiB by default. A line takes 24
+  // bytes and its text, rounded up to 8 bytes. Each thread that writes has one piece for itself,
+  // so create the log with several times as many pieces as threads. Up to 1 KiB at the end of a
+  // piece may stay empty.
   uint64_t bytes;
   // One of `tavola_overload`.
   int32_t overload;
-  // The mode of the file of a log that has one of its own; 0600 when 0.
+  // The mode of the file, if the log has a file of its own; 0600 by default.
   uint32_t mode;
   // 1: opens a file of any owner, see `tavola_options`.
   uint32_t any_owner;
-  // 0.
+  // Must be 0.
   uint32_t reserved;
 } tavola_log_options;
 
@@ -121,47 +120,48 @@ typedef struct tavola_log_stats {
   int32_t overload;
 } tavola_log_stats;
 
-// A line of a log, lent to a callback until it returns.
+// A line of a log, which is lent to a callback until it returns.
 typedef struct tavola_line {
   // Nanoseconds since 1970-01-01 UTC, by the clock of the machine.
   uint64_t unix_ns;
-  // The process that wrote it, by its own number.
+  // The process that wrote the line, by its own number.
   uint32_t pid;
-  // The thread, by its own number.
+  // The thread that wrote it, by its own number.
   uint32_t tid;
   // One of `tavola_level`.
   int32_t level;
-  // Bytes at the end of the text that had no room.
+  // How many bytes at the end of the text had no room.
   uint32_t cut;
-  // What was written: any bytes, without a NUL at the end.
+  // The text: any bytes, without a NUL at the end.
   const char *text;
-  // How many.
+  // How many bytes the text has.
   size_t len;
-  // Whether it was shown on its writer's standard error, as there was no drain.
+  // Whether the line was shown on the standard error of its writer, because there was no drain.
   bool is_shown;
 } tavola_line;
 
-// Where a drain writes lines. Begin with
-// `tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);`. Each function returns 0, or what went
-// wrong, an `errno` as a rule: then the lines come again, with the next pass.
+// Where a drain writes lines. Begin with `tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);`.
+// Each function returns 0, or the number of an error, usually an `errno`; then the lines come
+// again with the next pass.
 typedef struct tavola_log_sink {
   // `sizeof(tavola_log_sink)`.
   size_t size;
-  // Handed to the functions.
+  // Passed to the functions.
   void *user;
-  // Takes a line, lent until it returns.
+  // Takes a line, which is lent until it returns.
   int (*line)(void *user, const struct tavola_line *line);
-  // Is told that so many lines were dropped since it was told last. May be NULL.
+  // Called with the number of lines that were dropped since its last call. May be NULL.
   int (*dropped)(void *user, uint64_t lines);
-  // Writes out what was taken: when this returns 0, the lines are the sink's. May be NULL.
+  // Writes out the lines that were taken. After it has returned 0, they do not come again. May
+  // be NULL.
   int (*flush)(void *user);
 } tavola_log_sink;
 
-// Is told a line.
+// Called with a line, which is lent until it returns.
 typedef void (*tavola_each_line)(void *user, const struct tavola_line *line);
 
-// Opens a log in a file of its own, making it when it is not there. An existing one keeps its own
-// size, and what it does when it is full. `options` may be NULL.
+// Opens a log in a file of its own, and creates it if it does not exist. A log that exists keeps
+// its size and what it does when it is full. `options` may be NULL.
 //
 // # Examples
 // ```c
@@ -183,39 +183,39 @@ typedef void (*tavola_each_line)(void *user, const struct tavola_line *line);
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no log's; else as
-// `tavola_open` and `tavola_log_create`.
+// `TAVOLA_ERR_NO_OBJECT` if the file of that name is not a log; otherwise as `tavola_open` and
+// `tavola_log_create`.
 tavola_status tavola_log_open(const char *name,
                               const struct tavola_log_options *options,
                               struct tavola_log **log);
 
-// Makes a log in a file of its own, which is a table as well, without room for keys. `options` may
-// be NULL.
+// Creates a log in a file of its own. The file is a table as well, without room for keys.
+// `options` may be NULL.
 //
 // # Errors
-// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
-// no room for it; else as `tavola_create`.
+// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` if the file system has no
+// room for it; otherwise as `tavola_create`.
 //
 // # Crash
-// The log appears whole or not at all.
+// The log appears complete or not at all.
 tavola_status tavola_log_create(const char *name,
                                 const struct tavola_log_options *options,
                                 struct tavola_log **log);
 
-// Opens a log that is there, in a file of its own.
+// Opens a log that exists in a file of its own.
 //
 // # Errors
-// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` when that file has none.
+// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` if the file is not a log.
 tavola_status tavola_log_open_existing(const char *name, struct tavola_log **log);
 
-// Opens a log that is there, in a file of its own, only to read it (`tavola_log_reader_open`).
+// Opens a log that exists in a file of its own, for reading only (`tavola_log_reader_open`).
 //
 // # Errors
 // As `tavola_log_open_existing`.
 tavola_status tavola_log_open_read_only(const char *name, struct tavola_log **log);
 
-// Opens a log beside a table, in its file and within its `max_size`, making it when it is not
-// there. There can be 16 logs and pools, and each stays as long as the table. `options` may be
+// Opens a log in the file of a table, within its `max_size`, and creates it if it does not exist.
+// A table has room for 16 pools and logs, and each stays as long as the table. `options` may be
 // NULL.
 //
 // # Examples
@@ -242,21 +242,22 @@ tavola_status tavola_log_open_in(const struct tavola_table *table,
                                  const struct tavola_log_options *options,
                                  struct tavola_log **log);
 
-// Makes a log beside a table. `options` may be NULL.
+// Creates a log in the file of a table. `options` may be NULL.
 //
 // # Errors
 // `TAVOLA_ERR_OBJECT_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
-// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
-// never used, or the file system no room.
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` if the table has too few pages in a row that were
+// never used, or the file system has no room.
 //
 // # Crash
-// The log appears whole or not at all.
+// The log appears complete or not at all.
 tavola_status tavola_log_create_in(const struct tavola_table *table,
                                    const char *name,
                                    const struct tavola_log_options *options,
                                    struct tavola_log **log);
 
-// Opens a log that is there, beside a table; to read it, a table that is open read-only will do.
+// Opens a log that exists in the file of a table. To read it, a read-only handle of the table is
+// enough.
 //
 // # Errors
 // `TAVOLA_ERR_NO_OBJECT`; `TAVOLA_ERR_CORRUPT`.
@@ -264,44 +265,43 @@ tavola_status tavola_log_open_existing_in(const struct tavola_table *table,
                                           const char *name,
                                           struct tavola_log **log);
 
-// Tells the names of the logs beside a table.
+// Calls `each` with the name of each log in the file of a table.
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 tavola_status tavola_logs(const struct tavola_table *table, tavola_each_text each, void *user);
 
-// The path of the file that the log is in, lent until the log is closed.
+// Returns the path of the log's file, which is lent until the log is closed.
 const char *tavola_log_path(const struct tavola_log *log);
 
-// Bytes of all its lines together, at most.
+// Returns how many bytes of lines the log has room for.
 uint64_t tavola_log_bytes(const struct tavola_log *log);
 
-// What happens when a line finds no room: one of `tavola_overload`.
+// Returns what happens when a line finds no room: one of `tavola_overload`.
 int32_t tavola_log_overload(const struct tavola_log *log);
 
-// Lines that were lost since the log was made: overwritten before a drain wrote them out, or not
-// written for want of room, whether or not they were shown on standard error.
+// Returns how many lines were lost since the log was created: overwritten before a drain wrote
+// them out, or not written for lack of room. Lines that were shown on standard error count as
+// well.
 uint64_t tavola_log_dropped(const struct tavola_log *log);
 
-// Whether a drain is at work, or was when it was last looked for.
+// Returns whether the log has a drain, or had one at the last look.
 bool tavola_log_has_drain(const struct tavola_log *log);
 
-// Whether lines are shown on standard error while there is no drain, as they are when this is not
-// called. For this handle.
-//
-// A line that finds no room is shown, too; it counts as dropped all the same.
+// Sets whether lines are shown on standard error while the log has no drain; the default is true.
+// This is a setting of the handle. A line that finds no room is shown, too, and counts as dropped.
 tavola_status tavola_log_show_on_stderr(const struct tavola_log *log, bool shown);
 
-// Closes a log. NULL is none.
+// Closes a log. NULL has no effect.
 void tavola_log_close(struct tavola_log *log);
 
-// Reports what the log holds, at no one moment while others write. Looks at each piece.
+// Returns the state of a log. It looks at each piece. While other processes write, the numbers are
+// not of one moment.
 tavola_status tavola_log_get_stats(const struct tavola_log *log, struct tavola_log_stats *stats);
 
-// Writes a line: any bytes, without a line's end. Beyond 16,360 they are cut, and the line says
-// so. `level` is one of `tavola_level`, whatever `tavola_log_set_level` says.
-//
-// With `TAVOLA_OVERLOAD_BLOCK` it waits for the drain if it has to.
+// Writes a line: any bytes, without a newline. Bytes beyond 16,360 are cut, and the line says so.
+// `level` is one of `tavola_level`; the level of `tavola_log_set_level` does not apply. With
+// `TAVOLA_OVERLOAD_BLOCK` the call may wait for the drain.
 //
 // # Examples
 // ```c
@@ -322,43 +322,43 @@ tavola_status tavola_log_get_stats(const struct tavola_log *log, struct tavola_l
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_ARGUMENT`: no such level; `TAVOLA_ERR_FULL` when living
-// threads have every piece of the log in hand, and the line is shown nowhere; at a process's first
-// write as `tavola_set`.
+// `TAVOLA_ERR_READ_ONLY`. `TAVOLA_ERR_ARGUMENT`: an unknown level. `TAVOLA_ERR_FULL`: all log
+// buffers are in use by living threads, and the line is not shown anywhere; create the log with
+// more `bytes`. At the first write of a process as `tavola_set`.
 //
 // # Concurrency
-// All processes and threads write at once, without a lock and without a system call. But as long
-// as there is no drain, a line is also shown on standard error, by one `write` (a very long one by
-// several), unless `tavola_log_show_on_stderr` says not to.
+// All processes and threads write at once, without a lock and without a system call. While the log
+// has no drain, a line is also shown on standard error with one `write` (a very long line with
+// several), unless `tavola_log_show_on_stderr` has disabled this.
 //
 // # Crash
-// The line is there when this returns, whatever becomes of its writer then; of a line under way
-// there is nothing.
+// When the call has returned, the line is kept, even if its writer is killed. If the writer is
+// killed during the call, the line is not written.
 tavola_status tavola_log_line(const struct tavola_log *log,
                               int32_t level,
                               const char *text,
                               size_t len);
 
-// Lets the macros `TAVOLA_LOG_ERROR` to `TAVOLA_LOG_TRACE` skip lines above this level; 0: skip
-// all. When this is not called, they skip none. For this handle, in this process.
+// Lets the macros `TAVOLA_LOG_ERROR` to `TAVOLA_LOG_TRACE` skip lines above this level; 0 skips
+// all. By default they skip none. This is a setting of the handle in this process.
 //
 // # Errors
-// `TAVOLA_ERR_ARGUMENT`: no such level.
+// `TAVOLA_ERR_ARGUMENT`: an unknown level.
 tavola_status tavola_log_set_level(const struct tavola_log *log, int32_t level);
 
-// Whether the macros write lines of this level. False for NULL: a program whose log could not be
-// opened may go on without.
+// Returns whether the macros write lines of this level. It returns false for NULL, so that a
+// program whose log could not be opened can go on.
 bool tavola_log_is_on(const struct tavola_log *log, int32_t level);
 
 // Tells a line as `tavola log show` prints it, in UTC, without a line's end. Control characters
-// are escaped, and what is not UTF-8 is replaced:
-// `2026-11-22T10:31:05.123456Z  INFO 4711/4712 text`.
+// are escaped, and what is not UTF-8 is replaced: `2026-11-22T10:31:05.123456Z  INFO 4711/4712
+// text`.
 //
 // # Errors
 // `TAVOLA_ERR_ARGUMENT`: no such level; those of the buffer.
 tavola_status tavola_line_print(const struct tavola_line *line, struct tavola_buffer *printed);
 
-// Becomes the log's drain.
+// Opens a drain of a log. A log has one drain at a time.
 //
 // # Examples
 // ```c
@@ -378,21 +378,21 @@ tavola_status tavola_line_print(const struct tavola_line *line, struct tavola_bu
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_READ_ONLY`; at a process's first write as
+// `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_READ_ONLY`; at the first write of a process as
 // `tavola_set`.
 //
 // # Concurrency
-// Lines come in the order of their times. One that its writer, held up between reading the clock
-// and the end of the line, finishes a tenth of a second later may come after later ones, and so
-// may lines around the moment at which the clock of the machine is set back.
+// Lines come in the order of their times. There are two exceptions: a line whose writer was held
+// up for a tenth of a second or more while it wrote it may come after later ones, and so may lines
+// around a moment at which the clock of the machine is set back.
 //
 // # Crash
-// A drain begins with the lines that none before it has written out, also those of a time without
-// a drain. If a drain dies in the middle of a pass, the next writes the lines of that pass again.
+// A drain begins with the lines that no drain before it has written out. If a drain dies in the
+// middle of a pass, the next one writes the lines of that pass again.
 tavola_status tavola_log_drain_open(const struct tavola_log *log, struct tavola_log_drain **drain);
 
-// Writes out the lines that are due: those of the last millisecond may not be. `lines`, unless it
-// is NULL, gets how many. The functions of the sink may write to the log.
+// Writes out the lines that are due. Lines of the last millisecond may not be due yet. `lines`,
+// which may be NULL, gets how many lines it wrote. The functions of the sink may write to the log.
 //
 // # Examples
 // ```c
@@ -417,12 +417,13 @@ tavola_status tavola_log_drain_open(const struct tavola_log *log, struct tavola_
 //
 // # Errors
 // `TAVOLA_ERR_SINK`: a function of the sink failed, and the lines come again;
-// `tavola_last_os_error` has what it returned. `TAVOLA_ERR_ALREADY_DRAINED` in a forked child.
+// `tavola_last_os_error` returns what the function returned. `TAVOLA_ERR_ALREADY_DRAINED` in a
+// forked child.
 tavola_status tavola_log_drain_pass(struct tavola_log_drain *drain,
                                     const struct tavola_log_sink *sink,
                                     size_t *lines);
 
-// Writes out all lines that are there; for the end, when the writers have ended.
+// Writes out all lines. Call it at the end, when the writers have ended.
 //
 // # Errors
 // As `tavola_log_drain_pass`.
@@ -430,30 +431,30 @@ tavola_status tavola_log_drain_finish(struct tavola_log_drain *drain,
                                       const struct tavola_log_sink *sink,
                                       size_t *lines);
 
-// As `tavola_log_drain_pass`, to a file, a pipe or a terminal, as text: see `tavola_line_print`. A
-// descriptor that does not block will not do. Another one may be given with each pass, as a file
-// that has become large is rotated; `tavola log drain --file PATH --rotate SIZE` in the shell does
-// so by itself.
+// Does the same as `tavola_log_drain_pass`, and writes the lines as text to a file, a pipe or a
+// terminal; see `tavola_line_print`. The descriptor must be blocking. You may pass another one
+// each time, to rotate a large file; `tavola log drain --file PATH --rotate SIZE` in the shell
+// rotates by itself.
 //
 // # Errors
-// `TAVOLA_ERR_SINK`: the lines come again, and a part of them may have been written. Else as
+// `TAVOLA_ERR_SINK`: the lines come again, and a part of them may have been written. Otherwise as
 // `tavola_log_drain_pass`.
 tavola_status tavola_log_drain_pass_fd(struct tavola_log_drain *drain, int fd, size_t *lines);
 
-// As `tavola_log_drain_finish`, to a descriptor.
+// Does the same as `tavola_log_drain_finish`, and writes the lines as text to a descriptor.
 //
 // # Errors
 // As `tavola_log_drain_pass_fd`.
 tavola_status tavola_log_drain_finish_fd(struct tavola_log_drain *drain, int fd, size_t *lines);
 
-// Sleeps for a while, 10 ms and `timeout_ms` at most, less if much is written.
+// Sleeps for at most 10 ms and at most `timeout_ms`, and less if many lines are written.
 tavola_status tavola_log_drain_wait(struct tavola_log_drain *drain, uint64_t timeout_ms);
 
-// Ends a drain. NULL is none.
+// Closes a drain. NULL has no effect.
 void tavola_log_drain_close(struct tavola_log_drain *drain);
 
-// Opens a reader, which begins with the oldest line that is there; a log that is open read-only
-// will do.
+// Opens a reader, which begins with the oldest line of the log. A read-only handle of the log is
+// enough.
 //
 // # Examples
 // ```c
@@ -482,29 +483,32 @@ void tavola_log_drain_close(struct tavola_log_drain *drain);
 tavola_status tavola_log_reader_open(const struct tavola_log *log,
                                      struct tavola_log_reader **reader);
 
-// Tells the lines that are there and were not told before, in the order of their times.
+// Calls `each` with the lines that this reader has not returned before, in the order of their
+// times.
 //
 // # Concurrency
-// Lines that are just being written may be missing here and come the next time, after later ones;
-// `tavola_log_reader_follow` waits for them.
+// Lines that are being written at this moment may be missing, and come with the next call after
+// later ones; `tavola_log_reader_follow` waits for them.
 tavola_status tavola_log_reader_lines(struct tavola_log_reader *reader,
                                       tavola_each_line each,
                                       void *user);
 
-// As `tavola_log_reader_lines`, without the lines of the last millisecond, or as long as a writer
-// is held up in the middle of a line: so the order holds from call to call, as of a drain.
+// Does the same as `tavola_log_reader_lines`, but leaves out the lines of the last millisecond,
+// and waits for a writer that is held up in the middle of a line. So the order holds from call to
+// call, as it does for a drain.
 tavola_status tavola_log_reader_follow(struct tavola_log_reader *reader,
                                        tavola_each_line each,
                                        void *user);
 
-// Passes over all lines that are there.
+// Skips all lines that the log has now.
 tavola_status tavola_log_reader_skip(struct tavola_log_reader *reader);
 
-// Pieces of the log, 16 KiB each, that were overwritten before all of them was read; at least, as
-// what was written to a piece after it was looked at is not known.
+// Returns how many pieces of the log, 16 KiB each, were overwritten before this reader had read
+// all of them. The number is a lower bound: it does not include lines that were written to a piece
+// after the reader had looked at it.
 uint64_t tavola_log_reader_missed(struct tavola_log_reader *reader);
 
-// Closes a reader. NULL is none.
+// Closes a reader. NULL has no effect.
 void tavola_log_reader_close(struct tavola_log_reader *reader);
 
 #ifdef __cplusplus

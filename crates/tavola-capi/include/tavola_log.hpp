@@ -12,7 +12,7 @@
 
 namespace tavola {
 
-// How much a line matters.
+// The level of a line.
 enum class level : std::int32_t {
   error = TAVOLA_LEVEL_ERROR,
   warn = TAVOLA_LEVEL_WARN,
@@ -21,21 +21,21 @@ enum class level : std::int32_t {
   trace = TAVOLA_LEVEL_TRACE,
 };
 
-// What becomes of lines that are written faster than they are written out.
+// What happens when a line finds no room; see tavola_overload.
 enum class overload : std::int32_t {
   drop_oldest = TAVOLA_OVERLOAD_DROP_OLDEST,
   drop_newest = TAVOLA_OVERLOAD_DROP_NEWEST,
   block = TAVOLA_OVERLOAD_BLOCK,
 };
 
-// What a log is made with; what is 0 has a default.
+// Options of a new log. A field that is 0 means the default.
 struct log_options {
   std::uint64_t bytes = 0;
   tavola::overload overload = tavola::overload::drop_oldest;
   std::uint32_t mode = 0;
 };
 
-// A line of a log, lent until the function returns that it was handed to.
+// A line of a log, lent until the function that got it returns.
 class line {
  public:
   explicit line(const tavola_line* told) noexcept : told_(told) {}
@@ -51,7 +51,7 @@ class line {
   // Bytes at the end of the text that had no room.
   std::uint32_t cut() const noexcept { return told_->cut; }
   bool is_shown() const noexcept { return told_->is_shown; }
-  // As `tavola log show` prints it, without a line's end.
+  // Returns the line as `tavola log show` prints it, without a newline.
   std::string print() const {
     detail::text printed;
     return printed.take(tavola_line_print(told_, printed.buffer()));
@@ -61,7 +61,7 @@ class line {
   const tavola_line* told_;
 };
 
-// Lines that all processes write; threads share it freely.
+// A log that all processes write to. Threads may share it.
 class log {
  public:
   static log open(const std::string& name, const log_options& with = {}) {
@@ -80,21 +80,21 @@ class log {
     detail::check(tavola_log_open_read_only(name.c_str(), &made));
     return log(made);
   }
-  static log open_beside(const table& beside, const std::string& name,
+  static log open_in(const table& in, const std::string& name,
                          const log_options& with = {}) {
     return make(with, [&](auto... rest) {
-      return tavola_log_open_in(beside.get(), name.c_str(), rest...);
+      return tavola_log_open_in(in.get(), name.c_str(), rest...);
     });
   }
-  static log create_beside(const table& beside, const std::string& name,
+  static log create_in(const table& in, const std::string& name,
                            const log_options& with = {}) {
     return make(with, [&](auto... rest) {
-      return tavola_log_create_in(beside.get(), name.c_str(), rest...);
+      return tavola_log_create_in(in.get(), name.c_str(), rest...);
     });
   }
-  static log open_existing_beside(const table& beside, const std::string& name) {
+  static log open_existing_in(const table& in, const std::string& name) {
     tavola_log* made = nullptr;
-    detail::check(tavola_log_open_existing_in(beside.get(), name.c_str(), &made));
+    detail::check(tavola_log_open_existing_in(in.get(), name.c_str(), &made));
     return log(made);
   }
   // Takes over a handle of C.
@@ -167,14 +167,13 @@ class log_sink {
  public:
   virtual ~log_sink() = default;
   virtual void line(const tavola::line& line) = 0;
-  // So many lines were dropped since it was told last.
+  // Reports lines that were dropped since the last call.
   virtual void dropped(std::uint64_t) {}
-  // Writes out what was taken: when this returns, the lines are the sink's.
+  // Writes out the lines that it took. After it has returned, the lines do not come again.
   virtual void flush() {}
 };
 
-// The one who writes a log's lines out, as text to a descriptor or to a sink. It keeps the log
-// open.
+// Writes the lines of a log out, as text to a descriptor or to a sink. It keeps the log open.
 class log_drain {
  public:
   explicit log_drain(const log& of) {
@@ -182,13 +181,13 @@ class log_drain {
     detail::check(tavola_log_drain_open(of.get(), &made));
     handle_.reset(made);
   }
-  // Lines that are due; how many.
+  // Writes the lines that are due, and returns how many.
   std::size_t pass(int fd) { return to_descriptor(tavola_log_drain_pass_fd, fd); }
   std::size_t pass(log_sink& sink) { return to_sink(tavola_log_drain_pass, sink); }
-  // All that are there; for the end, when the writers have ended.
+  // Writes all lines. Call it at the end, when the writers have ended.
   std::size_t finish(int fd) { return to_descriptor(tavola_log_drain_finish_fd, fd); }
   std::size_t finish(log_sink& sink) { return to_sink(tavola_log_drain_finish, sink); }
-  // Sleeps for 10 ms at most, less if much is written.
+  // Sleeps for at most 10 ms, and less if many lines are written.
   void wait(std::chrono::milliseconds limit) {
     detail::check(tavola_log_drain_wait(handle_.get(), detail::milliseconds(limit)));
   }
@@ -230,7 +229,7 @@ class log_drain {
   detail::handle<tavola_log_drain, tavola_log_drain_close> handle_;
 };
 
-// Reads a log's lines without taking them from anybody. It keeps the log open.
+// Reads the lines of a log, and leaves them for others. It keeps the log open.
 class log_reader {
  public:
   explicit log_reader(const log& of) {
@@ -238,19 +237,20 @@ class log_reader {
     detail::check(tavola_log_reader_open(of.get(), &made));
     handle_.reset(made);
   }
-  // Calls `each(line)` for the lines that are there and were not told before. If it throws, the
-  // rest is not told.
+  // Calls `each(line)` for the lines that this reader has not returned before. If it throws, the
+  // reader skips the rest.
   template <typename F>
   void lines(F&& each) {
     tell(tavola_log_reader_lines, each);
   }
-  // As `lines`, but for the last millisecond, and in order from call to call.
+  // Does the same as `lines`, without those of the last millisecond, and in order from call to
+  // call.
   template <typename F>
   void follow(F&& each) {
     tell(tavola_log_reader_follow, each);
   }
   void skip() { detail::check(tavola_log_reader_skip(handle_.get())); }
-  // Pieces of 16 KiB that were overwritten between two calls unseen.
+  // Returns how many pieces of 16 KiB were overwritten between two calls and not seen.
   std::uint64_t missed() const { return tavola_log_reader_missed(handle_.get()); }
 
  private:

@@ -14,48 +14,49 @@
 extern "C" {
 #endif
 
-// Elements in shared memory, and queues of them. What moves between queues are the numbers of
-// elements; their bytes stay where they are. Who popped an element holds it, and is the only one
-// to touch its bytes, until it pushes it to any of the pool's queues. What is popped through a
-// handle and its queues is held by all threads that use these.
+// A pool of elements in shared memory, and queues of them. Only the numbers of elements move
+// between queues; their bytes stay where they are. A process that has popped an element holds it,
+// and is the only one that may use its bytes, until it pushes it to a queue of the pool. All
+// threads that use a handle hold what was popped with it.
 typedef struct tavola_pool tavola_pool;
 
-// A queue of elements, first in, first out. Any number of threads and processes push and pop at
-// once.
+// A queue of elements, first in, first out. Any number of threads and processes may push and pop
+// at once.
 typedef struct tavola_queue tavola_queue;
 
-// A descriptor that is readable while a queue holds something.
+// A descriptor that is readable while a queue has elements.
 typedef struct tavola_queue_watch tavola_queue_watch;
 
-// What a pool of queues is made with. Begin with
-// `tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);`.
+// Options of a new pool. Begin with `tavola_pool_options options =
+// TAVOLA_INIT(tavola_pool_options);`.
 typedef struct tavola_pool_options {
   // `sizeof(tavola_pool_options)`.
   size_t size;
-  // Elements, 1 to 2^30.
+  // How many elements, 1 to 2^30.
   uint32_t elements;
-  // Bytes of each.
+  // How many bytes each element has.
   uint32_t element_bytes;
-  // The names of its queues, 1 to 65,536 of 1 to 56 bytes each. In the first, all elements stand
-  // at the beginning. NULL: one, "free".
+  // The names of the queues: 1 to 65,536 names of 1 to 56 bytes. The first queue has all
+  // elements at the beginning. NULL: one queue, "free".
   const char *const *queues;
-  // How many names.
+  // How many names there are.
   size_t queue_count;
-  // The mode of the file of a pool that has one of its own; 0600 when 0.
+  // The mode of the file, if the pool has a file of its own; 0600 by default.
   uint64_t mode;
-  // Room for so many queues in all, up to 65,536: those that are named here, and those that
-  // `tavola_pool_add_queue` adds; as many as are named when 0. Each takes 4 bytes for each
-  // element, their number rounded up to a power of two, and 256 bytes, from the beginning.
+  // Room for so many queues in all, up to 65,536: those that are named here, and those of
+  // `tavola_pool_add_queue`; by default only the former. From the beginning, each queue takes
+  // 256 bytes, and 4 bytes for each element, with the number of elements rounded up to a power
+  // of two.
   size_t queue_room;
   // 1: opens a file of any owner, see `tavola_options`.
   uint64_t any_owner;
 } tavola_pool_options;
 
-// Is told the number of an element.
+// Called with the number of an element.
 typedef void (*tavola_each_element)(void *user, uint32_t element);
 
-// Opens a pool in a file of its own, making it when it is not there. An existing one keeps its own
-// elements and queues.
+// Opens a pool in a file of its own, and creates it if it does not exist. A pool that exists keeps
+// its elements and queues.
 //
 // # Examples
 // ```c
@@ -78,32 +79,32 @@ typedef void (*tavola_each_element)(void *user, uint32_t element);
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no pool's; else as
-// `tavola_open` and `tavola_pool_create`.
+// `TAVOLA_ERR_NO_OBJECT` if the file of that name is not a pool; otherwise as `tavola_open` and
+// `tavola_pool_create`.
 tavola_status tavola_pool_open(const char *name,
                                const struct tavola_pool_options *options,
                                struct tavola_pool **pool);
 
-// Makes a pool in a file of its own, which is a table as well, without room for keys.
+// Creates a pool in a file of its own. The file is a table as well, without room for keys.
 //
 // # Errors
-// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
-// no room for all elements; else as `tavola_create`.
+// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` if the file system has no
+// room for all elements; otherwise as `tavola_create`.
 //
 // # Crash
-// The pool appears whole or not at all.
+// The pool appears complete or not at all.
 tavola_status tavola_pool_create(const char *name,
                                  const struct tavola_pool_options *options,
                                  struct tavola_pool **pool);
 
-// Opens a pool that is there, in a file of its own.
+// Opens a pool that exists in a file of its own.
 //
 // # Errors
-// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` when that file has none.
+// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` if the file is not a pool.
 tavola_status tavola_pool_open_existing(const char *name, struct tavola_pool **pool);
 
-// Opens a pool beside a table, in its file and within its `max_size`, making it when it is not
-// there. There can be 16, and each stays as long as the table.
+// Opens a pool in the file of a table, within its `max_size`, and creates it if it does not exist.
+// A table has room for 16 pools and logs, and each stays as long as the table.
 //
 // # Examples
 // ```c
@@ -139,21 +140,21 @@ tavola_status tavola_pool_open_in(const struct tavola_table *table,
                                   const struct tavola_pool_options *options,
                                   struct tavola_pool **pool);
 
-// Makes a pool beside a table.
+// Creates a pool in the file of a table.
 //
 // # Errors
 // `TAVOLA_ERR_OBJECT_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
-// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
-// never used, or the file system no room.
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` if the table has too few pages in a row that were
+// never used, or the file system has no room.
 //
 // # Crash
-// The pool appears whole or not at all.
+// The pool appears complete or not at all.
 tavola_status tavola_pool_create_in(const struct tavola_table *table,
                                     const char *name,
                                     const struct tavola_pool_options *options,
                                     struct tavola_pool **pool);
 
-// Opens a pool that is there, beside a table.
+// Opens a pool that exists in the file of a table.
 //
 // # Errors
 // `TAVOLA_ERR_NO_OBJECT`; `TAVOLA_ERR_CORRUPT`.
@@ -161,52 +162,55 @@ tavola_status tavola_pool_open_existing_in(const struct tavola_table *table,
                                            const char *name,
                                            struct tavola_pool **pool);
 
-// Tells the names of the pools beside a table.
+// Calls `each` with the name of each pool in the file of a table.
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 tavola_status tavola_pools(const struct tavola_table *table, tavola_each_text each, void *user);
 
-// Tells the names of a pool's queues, the one that had all elements at the beginning first.
+// Calls `each` with the name of each queue of a pool, first with the queue that had all elements
+// at the beginning.
 tavola_status tavola_pool_queues(const struct tavola_pool *pool, tavola_each_text each, void *user);
 
-// The path of the file that the pool is in, lent until the pool is closed.
+// Returns the path of the pool's file, which is lent until the pool is closed.
 const char *tavola_pool_path(const struct tavola_pool *pool);
 
-// How many elements the pool has.
+// Returns how many elements the pool has.
 uint32_t tavola_pool_elements(const struct tavola_pool *pool);
 
-// How many queues the pool has room for, those that it has among them.
+// Returns how many queues the pool has room for, including those that it has.
 uint32_t tavola_pool_queue_room(const struct tavola_pool *pool);
 
-// Bytes of an element.
+// Returns how many bytes an element has.
 uint32_t tavola_pool_element_bytes(const struct tavola_pool *pool);
 
-// Checks the file that the pool is in; see `tavola_check`.
+// Checks the file of a pool; see `tavola_check`.
 //
 // # Errors
 // As `tavola_check`.
 //
 // # Concurrency
-// All queues stand still while they are looked at.
+// All queues stand still during the check.
 tavola_status tavola_pool_check(const struct tavola_pool *pool,
                                 struct tavola_check_report *report,
                                 tavola_each_text each,
                                 void *user);
 
-// As `tavola_set_lock_timeout`, for the queues of this pool and the table that it was opened by.
+// Limits how long a call waits for a lock, as `tavola_set_lock_timeout` does, for the queues of
+// this pool and the table that it was opened with.
 tavola_status tavola_pool_set_lock_timeout(const struct tavola_pool *pool, uint64_t limit_ms);
 
-// Closes a pool. What was popped through it and not pushed is lost, and can be reclaimed, when its
-// queues are closed as well. NULL is none.
+// Closes a pool. If its queues are closed, too, the elements that were popped and not pushed are
+// lost, and can be reclaimed. NULL has no effect.
 void tavola_pool_close(struct tavola_pool *pool);
 
-// The bytes of an element, aligned to 8, at the same place as long as the pool or one of its
-// queues is open; NULL when the pool has no such element. Only who holds the element may read or
-// write them, and of its threads one at a time. Pushing and popping hand on what was written.
+// Returns the bytes of an element, aligned to 8, or NULL if there is no such element. The address
+// stays the same as long as the pool or one of its queues is open. Only the process that holds the
+// element may read or write the bytes, with one thread at a time. After a push, the process that
+// pops the element sees them.
 void *tavola_pool_element_ptr(const struct tavola_pool *pool, uint32_t element);
 
-// Copies `len` bytes of an element that this handle holds, from `at` on.
+// Copies `len` bytes of an element that this handle holds, beginning with byte `at`.
 //
 // # Examples
 // ```c
@@ -232,7 +236,7 @@ void *tavola_pool_element_ptr(const struct tavola_pool *pool, uint32_t element);
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_ARGUMENT` when there are no such bytes; else as
+// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_ARGUMENT` if the element has no such bytes; otherwise as
 // `tavola_queue_push`.
 tavola_status tavola_pool_read(const struct tavola_pool *pool,
                                uint32_t element,
@@ -240,7 +244,7 @@ tavola_status tavola_pool_read(const struct tavola_pool *pool,
                                void *data,
                                size_t len);
 
-// Copies bytes into an element that this handle holds, from `at` on.
+// Copies bytes to an element that this handle holds, beginning with byte `at`.
 //
 // # Errors
 // As `tavola_pool_read`.
@@ -250,7 +254,7 @@ tavola_status tavola_pool_write(const struct tavola_pool *pool,
                                 const void *data,
                                 size_t len);
 
-// Tells the elements that are held by processes which died or closed the pool.
+// Calls `each` with each element that is held by a process which died or closed the pool.
 //
 // # Errors
 // As `tavola_pool_reclaim`.
@@ -261,9 +265,9 @@ tavola_status tavola_pool_lost(const struct tavola_pool *pool,
                                tavola_each_element each,
                                void *user);
 
-// Takes those elements: this handle holds them now, and each is told to the callback, which may
-// look at it and push it. Each goes to one, however many reclaim at once. Work that grows with the
-// number of elements.
+// Takes the lost elements, so that this handle holds them, and calls `each` with each of them.
+// `each` may use the element and push it. If several processes reclaim at once, each element goes
+// to one of them. The work grows with the number of elements.
 //
 // # Examples
 // ```c
@@ -290,16 +294,15 @@ tavola_status tavola_pool_lost(const struct tavola_pool *pool,
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first write as `tavola_set`.
+// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at the first write of a process as `tavola_set`.
 //
 // # Concurrency
-// Passes the locks of all queues once, and so waits for a process that is stopped in a push or
-// pop.
+// Takes the locks of all queues once, and so waits for a process that is stopped in a push or pop.
 tavola_status tavola_pool_reclaim(const struct tavola_pool *pool,
                                   tavola_each_element each,
                                   void *user);
 
-// Opens one of a pool's queues, which keeps the pool's file open. A pool's handle reads each
+// Opens a queue of a pool. It keeps the file of the pool open. A handle of a pool looks up each
 // name once.
 //
 // # Errors
@@ -308,26 +311,26 @@ tavola_status tavola_queue_open(const struct tavola_pool *pool,
                                 const char *name,
                                 struct tavola_queue **queue);
 
-// Adds a queue, without elements, for which the pool was made with room (`queue_room`), and opens
-// it. It stays as long as the pool.
+// Adds a queue without elements to a pool that was created with room for it (`queue_room`), and
+// opens it. It stays as long as the pool.
 //
 // # Errors
-// `TAVOLA_ERR_OBJECT_EXISTS` when there is one of that name: `tavola_queue_open` opens it;
-// `TAVOLA_ERR_BAD_NAME` when the name has not 1 to 56 bytes; `TAVOLA_ERR_FULL` when the pool has
-// no room for another; `TAVOLA_ERR_CORRUPT`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a
-// process's first write as `tavola_set`.
+// `TAVOLA_ERR_OBJECT_EXISTS` if there is a queue of that name; open it with `tavola_queue_open`.
+// `TAVOLA_ERR_BAD_NAME` if the name does not have 1 to 56 bytes; `TAVOLA_ERR_FULL` if the pool has
+// no room for another queue; `TAVOLA_ERR_CORRUPT`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`;
+// at the first write of a process as `tavola_set`.
 //
 // # Concurrency
-// Whoever has the pool open finds the queue by its name at once. Of those that add one of the same
-// name at once, one does.
+// All processes that have the pool open find the queue by its name at once. If several add a queue
+// of the same name, one does.
 //
 // # Crash
-// The queue is there whole or not at all.
+// The queue exists completely or not at all.
 tavola_status tavola_pool_add_queue(const struct tavola_pool *pool,
                                     const char *name,
                                     struct tavola_queue **queue);
 
-// Adds an element that this process holds, and holds no more then.
+// Adds an element that this process holds to the end of a queue. The process no longer holds it.
 //
 // # Examples
 // ```c
@@ -358,49 +361,51 @@ tavola_status tavola_pool_add_queue(const struct tavola_pool *pool,
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first
-// write as `tavola_set`.
+// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at the first write of a
+// process as `tavola_set`.
 //
 // # Concurrency
-// Takes a short lock. A process that dies or is stopped within delays those who need the same one
-// until its death is noticed (some 10 ms), or until it goes on.
+// Takes a lock for a short time. If a process dies while it holds the lock, others notice it after
+// about 10 ms; if it is stopped, they wait until it goes on.
 //
 // # Crash
-// Killed before it returned: the element stands in the queue, or is held by a dead process.
+// If the process is killed before the call returned, the element is in the queue, or is held by a
+// dead process.
 tavola_status tavola_queue_push(const struct tavola_queue *queue, uint32_t element);
 
-// Adds elements in this order. Of each 1024, others see all or none.
+// Adds elements in this order. Other processes see all or none of each 1024.
 //
 // # Errors
-// As `tavola_queue_push`; those of earlier stretches of 1024 are in the queue then, the others are
-// still held.
+// As `tavola_queue_push`. The earlier groups of 1024 are then in the queue, and the process still
+// holds the others.
 tavola_status tavola_queue_push_many(const struct tavola_queue *queue,
                                      const uint32_t *elements,
                                      size_t count);
 
-// Takes the first element.
+// Takes the first element of a queue.
 //
 // # Errors
-// `TAVOLA_EMPTY`: there is none. Else as `tavola_queue_push`; `TAVOLA_ERR_CORRUPT`.
+// `TAVOLA_EMPTY`: the queue is empty. Otherwise as `tavola_queue_push`; `TAVOLA_ERR_CORRUPT`.
 //
 // # Concurrency
-// As `tavola_queue_push`, by another lock. A look at an empty queue takes none.
+// As `tavola_queue_push`, with another lock. If the queue is empty, it takes no lock.
 //
 // # Crash
-// Killed before it returned: the element stands in the queue, or is held by a dead process.
+// If the process is killed before the call returned, the element is in the queue, or is held by a
+// dead process.
 tavola_status tavola_queue_pop(const struct tavola_queue *queue, uint32_t *element);
 
-// As `tavola_queue_pop`, waiting for an element if there is none, but no longer than `timeout_ms`;
-// `UINT64_MAX`: for ever.
+// Takes the first element of a queue, and waits for one for at most `timeout_ms`; `UINT64_MAX` is
+// no limit.
 //
 // # Errors
-// `TAVOLA_TIMEOUT`: none came. Else as `tavola_queue_pop`.
+// `TAVOLA_TIMEOUT`: the time limit passed before. Otherwise as `tavola_queue_pop`.
 tavola_status tavola_queue_pop_wait(const struct tavola_queue *queue,
                                     uint64_t timeout_ms,
                                     uint32_t *element);
 
-// Takes as many elements as there are and `elements` has room for, at most 1024; `count` gets how
-// many.
+// Takes as many elements as the queue has and `elements` has room for (`most`), at most 1024.
+// `count` gets how many.
 //
 // # Examples
 // ```c
@@ -437,7 +442,8 @@ tavola_status tavola_queue_pop_many(const struct tavola_queue *queue,
                                     size_t most,
                                     size_t *count);
 
-// As `tavola_queue_pop_many`, waiting for the first element if there is none.
+// Does the same as `tavola_queue_pop_many`, and waits for the first element for at most
+// `timeout_ms`.
 //
 // # Errors
 // As `tavola_queue_pop_wait`.
@@ -447,39 +453,40 @@ tavola_status tavola_queue_pop_many_wait(const struct tavola_queue *queue,
                                          uint64_t timeout_ms,
                                          size_t *count);
 
-// Pops at most `most` elements, of 1024, and pushes them to another queue of the pool; `count`,
-// unless it is NULL, gets how many.
+// Moves at most `most` elements (and at most 1024) to another queue of the pool. `count`, which
+// may be NULL, gets how many.
 //
 // # Errors
-// `TAVOLA_ERR_ARGUMENT`: the other queue is of another pool, or of another handle of it.
-// `TAVOLA_ERR_NOT_HELD`: another thread has just pushed one of them, or the pool is damaged; the
-// others are at the end of this queue then, and none is in the other. Else as `tavola_queue_pop`.
+// `TAVOLA_ERR_ARGUMENT`: the other queue belongs to another pool, or to another handle of this
+// one. `TAVOLA_ERR_NOT_HELD`: another thread has just pushed one of the elements, or the pool is
+// damaged; the others are then at the end of this queue, and none is in the other one. Otherwise
+// as `tavola_queue_pop`.
 //
 // # Crash
-// In between, the elements are this process's, as if it had popped them.
+// If the process is killed in between, it holds the elements, as if it had popped them.
 tavola_status tavola_queue_pass(const struct tavola_queue *queue,
                                 const struct tavola_queue *to,
                                 size_t most,
                                 size_t *count);
 
-// As `tavola_queue_pass`, waiting for the first element if there is none.
+// Does the same as `tavola_queue_pass`, and waits for the first element for at most `timeout_ms`.
 //
 // # Errors
-// `TAVOLA_TIMEOUT`: none came. Else as `tavola_queue_pass`.
+// `TAVOLA_TIMEOUT`: the time limit passed before. Otherwise as `tavola_queue_pass`.
 tavola_status tavola_queue_pass_wait(const struct tavola_queue *queue,
                                      const struct tavola_queue *to,
                                      size_t most,
                                      uint64_t timeout_ms,
                                      size_t *count);
 
-// How many elements the queue holds, in passing.
+// Returns how many elements the queue holds at this moment.
 size_t tavola_queue_len(const struct tavola_queue *queue);
 
-// Closes a queue. NULL is none.
+// Closes a queue. NULL has no effect.
 void tavola_queue_close(struct tavola_queue *queue);
 
-// Watches a queue; starts a thread. When the descriptor is readable, clear it first, then pop
-// until the queue is empty, and poll again.
+// Opens a watch on a queue, and starts a thread for it. When its descriptor is readable, clear it
+// first, then pop until the queue is empty, and poll again.
 //
 // # Examples
 // ```c
@@ -500,18 +507,18 @@ void tavola_queue_close(struct tavola_queue *queue);
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_IO` when there is no descriptor or no thread to be had; `TAVOLA_ERR_READ_ONLY`.
+// `TAVOLA_ERR_IO` if the system gives no descriptor or thread; `TAVOLA_ERR_READ_ONLY`.
 tavola_status tavola_queue_watch_open(const struct tavola_queue *queue,
                                       struct tavola_queue_watch **watch);
 
-// The descriptor, for `poll` and `epoll`; it stays the watch's. -1 for NULL.
+// Returns the descriptor for `poll` and `epoll`. It belongs to the watch. Returns -1 for NULL.
 int tavola_queue_watch_fd(const struct tavola_queue_watch *watch);
 
-// Makes it unreadable until the queue is looked at again, which is at once if it still holds
-// something.
+// Makes the descriptor unreadable until the watch looks at the queue again, which is at once if
+// the queue has elements.
 tavola_status tavola_queue_watch_clear(const struct tavola_queue_watch *watch);
 
-// Ends a watch, and its thread. NULL is none.
+// Closes a watch, and ends its thread. NULL has no effect.
 void tavola_queue_watch_close(struct tavola_queue_watch *watch);
 
 #ifdef __cplusplus

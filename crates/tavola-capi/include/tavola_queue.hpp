@@ -9,14 +9,14 @@
 
 namespace tavola {
 
-// What a pool of queues is made with.
+// Options of a new pool; see tavola_pool_options.
 struct pool_options {
   std::uint32_t elements;
   std::uint32_t element_bytes;
-  // In the first, all elements stand at the beginning.
+  // The first one has all elements at the beginning.
   std::vector<std::string> queues = {"free"};
   std::uint32_t mode = 0;
-  // Room for so many queues in all; as many as are named when 0.
+  // Room for so many queues in all; 0: only those that are named.
   std::size_t queue_room = 0;
 };
 
@@ -28,14 +28,16 @@ class queue {
   tavola_queue* get() const noexcept { return handle_.get(); }
 
   void push(std::uint32_t element) { detail::check(tavola_queue_push(get(), element)); }
-  void push(const std::vector<std::uint32_t>& elements) {
-    push(elements.data(), elements.size());
+  void push_many(const std::vector<std::uint32_t>& elements) {
+    push_many(elements.data(), elements.size());
   }
-  void push(const std::uint32_t* elements, std::size_t count) {
+  void push_many(const std::uint32_t* elements, std::size_t count) {
     detail::check(tavola_queue_push_many(get(), elements, count));
   }
 #ifdef __cpp_lib_span
-  void push(std::span<const std::uint32_t> elements) { push(elements.data(), elements.size()); }
+  void push_many(std::span<const std::uint32_t> elements) {
+    push_many(elements.data(), elements.size());
+  }
 #endif
 
   std::optional<std::uint32_t> pop() {
@@ -43,30 +45,31 @@ class queue {
     if (!detail::done(tavola_queue_pop(get(), &element))) return std::nullopt;
     return element;
   }
-  // Waits for an element; empty when the time is up.
-  std::optional<std::uint32_t> pop(std::chrono::milliseconds timeout) {
+  // Waits for an element. Returns nothing if the time limit passes before.
+  std::optional<std::uint32_t> pop_wait(std::chrono::milliseconds timeout) {
     std::uint32_t element = 0;
     const auto status = tavola_queue_pop_wait(get(), detail::milliseconds(timeout), &element);
     if (!detail::done(status)) return std::nullopt;
     return element;
   }
-  // At most `most` elements, and 1024; empty when there are none.
+  // Takes at most `most` elements, and at most 1024. Returns none if the queue is empty.
   std::vector<std::uint32_t> pop_many(std::size_t most) {
     return some(most, [&](auto... out) { return tavola_queue_pop_many(get(), out...); });
   }
-  std::vector<std::uint32_t> pop_many(std::size_t most, std::chrono::milliseconds timeout) {
+  std::vector<std::uint32_t> pop_many_wait(std::size_t most, std::chrono::milliseconds timeout) {
     return some(most, [&](std::uint32_t* elements, std::size_t room, std::size_t* count) {
-      return tavola_queue_pop_many_wait(get(), elements, room, detail::milliseconds(timeout), count);
+      return tavola_queue_pop_many_wait(get(), elements, room, detail::milliseconds(timeout),
+                                        count);
     });
   }
 
-  // Pops, and pushes to another queue of the pool; says how many.
+  // Moves elements to another queue of the pool, and returns how many.
   std::size_t pass(queue& to, std::size_t most) {
     std::size_t count = 0;
     detail::check(tavola_queue_pass(get(), to.get(), most, &count));
     return count;
   }
-  std::size_t pass(queue& to, std::size_t most, std::chrono::milliseconds timeout) {
+  std::size_t pass_wait(queue& to, std::size_t most, std::chrono::milliseconds timeout) {
     std::size_t count = 0;
     detail::check(
         tavola_queue_pass_wait(get(), to.get(), most, detail::milliseconds(timeout), &count));
@@ -88,9 +91,9 @@ class queue {
 };
 
 // A descriptor that is readable while a queue holds something.
-class watch {
+class queue_watch {
  public:
-  explicit watch(const queue& of) {
+  explicit queue_watch(const queue& of) {
     tavola_queue_watch* made = nullptr;
     detail::check(tavola_queue_watch_open(of.get(), &made));
     handle_.reset(made);
@@ -116,21 +119,21 @@ class pool {
     detail::check(tavola_pool_open_existing(name.c_str(), &made));
     return pool(made);
   }
-  static pool open_beside(const table& beside, const std::string& name,
-                          const pool_options& with) {
+  static pool open_in(const table& in, const std::string& name,
+                      const pool_options& with) {
     return make(with, [&](auto... rest) {
-      return tavola_pool_open_in(beside.get(), name.c_str(), rest...);
+      return tavola_pool_open_in(in.get(), name.c_str(), rest...);
     });
   }
-  static pool create_beside(const table& beside, const std::string& name,
-                            const pool_options& with) {
+  static pool create_in(const table& in, const std::string& name,
+                        const pool_options& with) {
     return make(with, [&](auto... rest) {
-      return tavola_pool_create_in(beside.get(), name.c_str(), rest...);
+      return tavola_pool_create_in(in.get(), name.c_str(), rest...);
     });
   }
-  static pool open_existing_beside(const table& beside, const std::string& name) {
+  static pool open_existing_in(const table& in, const std::string& name) {
     tavola_pool* made = nullptr;
-    detail::check(tavola_pool_open_existing_in(beside.get(), name.c_str(), &made));
+    detail::check(tavola_pool_open_existing_in(in.get(), name.c_str(), &made));
     return pool(made);
   }
   // Takes over a handle of C.
@@ -145,7 +148,7 @@ class pool {
     detail::check(tavola_queue_open(get(), name.c_str(), &made));
     return tavola::queue(made);
   }
-  // Of a name that there is none of yet; the pool has room for `queue_room` in all.
+  // Adds a queue with a new name; the pool has room for `queue_room` queues in all.
   tavola::queue add_queue(const std::string& name) {
     tavola_queue* made = nullptr;
     detail::check(tavola_pool_add_queue(get(), name.c_str(), &made));
@@ -156,11 +159,13 @@ class pool {
     return detail::texts(tavola_pool_queues, get());
   }
 
-  // The bytes of an element; nullptr when there is no such.
-  void* element(std::uint32_t number) const noexcept { return tavola_pool_element_ptr(get(), number); }
+  // Returns the bytes of an element, or nullptr if there is no such element.
+  void* element_ptr(std::uint32_t number) const noexcept {
+    return tavola_pool_element_ptr(get(), number);
+  }
 #ifdef __cpp_lib_span
   std::span<std::byte> element_span(std::uint32_t number) const {
-    void* first = element(number);
+    void* first = element_ptr(number);
     return {static_cast<std::byte*>(first), first == nullptr ? 0 : element_bytes()};
   }
 #endif
@@ -172,7 +177,7 @@ class pool {
   }
 
   std::vector<std::uint32_t> lost() const { return told(tavola_pool_lost); }
-  // Each goes to one; memory for their numbers is taken first, so that none is held unknown.
+  // Takes the lost elements. It allocates first, so that no element is taken and then forgotten.
   std::vector<std::uint32_t> reclaim() { return told(tavola_pool_reclaim); }
   check_report check() const {
     return detail::report(tavola_pool_check, get());

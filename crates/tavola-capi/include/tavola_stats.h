@@ -106,7 +106,7 @@ typedef struct tavola_class {
   uint64_t used;
 } tavola_class;
 
-// Is told a size class, lent until it returns.
+// Called with a size class, which is lent until it returns.
 typedef void (*tavola_each_class)(void *user, const struct tavola_class *class_);
 
 // A process that is attached for writing.
@@ -140,7 +140,7 @@ typedef struct tavola_participant {
   uint32_t is_stopped;
 } tavola_participant;
 
-// Is told a participant, lent until it returns.
+// Called with a participant, which is lent until it returns.
 typedef void (*tavola_each_participant)(void *user, const struct tavola_participant *participant);
 
 // Keys of a table.
@@ -178,7 +178,7 @@ typedef struct tavola_recent {
   uint64_t expired;
 } tavola_recent;
 
-// Is told what was done in a while, lent until it returns.
+// Called with the counts of the last while, which are lent until it returns.
 typedef void (*tavola_each_recent)(void *user, const struct tavola_recent *recent);
 
 // How many calls to a cache took so long, of those that were timed since it was made: about one in
@@ -196,7 +196,7 @@ typedef struct tavola_latency {
   uint64_t writes;
 } tavola_latency;
 
-// Is told how many calls took so long, lent until it returns.
+// Called with a bucket of a histogram, which is lent until it returns.
 typedef void (*tavola_each_latency)(void *user, const struct tavola_latency *latency);
 
 // A shard: a part of the keys with a lock of its own. Where one has far more writes than the
@@ -219,7 +219,7 @@ typedef struct tavola_shard {
   uint64_t recoveries;
 } tavola_shard;
 
-// Is told a shard, lent until it returns.
+// Called with a shard, which is lent until it returns.
 typedef void (*tavola_each_shard)(void *user, const struct tavola_shard *shard);
 
 // A process that holds a lock of a table.
@@ -274,7 +274,7 @@ typedef struct tavola_maintained {
   uint32_t done;
 } tavola_maintained;
 
-// Tells what the table holds. Reads a word a page: about 1 ms for 64 GiB.
+// Returns the state of a table. It reads one word for each page: about 1 ms for 64 GiB.
 //
 // # Examples
 // ```c
@@ -289,10 +289,10 @@ typedef struct tavola_maintained {
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_IO` when the file's size cannot be read.
+// `TAVOLA_ERR_IO` if the size of the file cannot be read.
 tavola_status tavola_get_stats(const struct tavola_table *table, struct tavola_stats *stats);
 
-// Tells the size classes of blocks that are in use, one by one.
+// Calls `each` with each size class of blocks that is in use.
 //
 // # Examples
 // ```c
@@ -314,8 +314,8 @@ tavola_status tavola_get_stats(const struct tavola_table *table, struct tavola_s
 // As `tavola_get_stats`.
 tavola_status tavola_classes(const struct tavola_table *table, tavola_each_class each, void *user);
 
-// Tells the processes attached for writing, one by one. Those that only read are not known to the
-// table.
+// Calls `each` with each process that is attached for writing. The table does not know processes
+// that only read.
 //
 // # Examples
 // ```c
@@ -336,24 +336,24 @@ tavola_status tavola_classes(const struct tavola_table *table, tavola_each_class
 // ```
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 tavola_status tavola_participants(const struct tavola_table *table,
                                   tavola_each_participant each,
                                   void *user);
 
-// Tells the keys that a read finds from those that have expired, or lost a tag, and were not
-// removed yet: `keys` of `tavola_stats` is the sum of both. It looks at keys that expire only, and
-// at some 100,000 of them at most; of more it is an estimate.
+// Counts the keys that a read finds, and the keys that have expired or lost a tag and were not
+// removed yet. `keys` of `tavola_stats` is the sum of both. It looks only at keys that can expire,
+// and at about 100,000 of them at most; if there are more, the numbers are an estimate.
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 //
 // # Concurrency
-// Takes no lock; the numbers are of no one moment while others write.
+// Takes no lock. While other processes write, the numbers are not of one moment.
 tavola_status tavola_get_live_keys(const struct tavola_table *table, struct tavola_live_keys *keys);
 
-// Tells what was done with a cache in the last second, the last ten and the last sixty, in this
-// order. Of other tables nothing is known.
+// Calls `each` with the counts of a cache for the last 1, 10 and 60 seconds, in this order. It is
+// not called for a table that is not a cache.
 //
 // # Examples
 // ```c
@@ -381,43 +381,42 @@ tavola_status tavola_get_recent(const struct tavola_table *table,
                                 tavola_each_recent each,
                                 void *user);
 
-// Tells how long reads and writes of a cache took, by samples: a histogram, from short times to
-// long ones, without gaps. Of other tables nothing is known: all counts are 0.
+// Calls `each` with the buckets of a histogram: how long sampled reads and writes of a cache took,
+// from short times to long ones, without gaps. All counts are 0 for a table that is not a cache.
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 tavola_status tavola_latencies(const struct tavola_table *table,
                                tavola_each_latency each,
                                void *user);
 
-// Tells the times in nanoseconds within which that part of the timed calls, 0 to 1, was done,
-// estimated from what `tavola_latencies` tells: 0.5 for the median. 0: none was timed. NULL for
-// what is not wanted.
+// Returns an estimated quantile of the times of `tavola_latencies`, in nanoseconds. `part` is 0 to
+// 1; 0.5 is the median. The result is 0 without samples. `read_ns` and `write_ns` may be NULL.
 //
 // # Errors
-// `TAVOLA_ERR_ARGUMENT`: `part` is not from 0 to 1. Else as `tavola_latencies`.
+// `TAVOLA_ERR_ARGUMENT`: `part` is not from 0 to 1. Otherwise as `tavola_latencies`.
 tavola_status tavola_latency_quantile(const struct tavola_table *table,
                                       double part,
                                       uint64_t *read_ns,
                                       uint64_t *write_ns);
 
-// Tells what each shard holds and does, one by one, in the order of their numbers; at no one
-// moment while others write.
+// Calls `each` with the state of each shard, in the order of their numbers. While other processes
+// write, the numbers are not of one moment.
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 tavola_status tavola_shard_stats(const struct tavola_table *table,
                                  tavola_each_shard each,
                                  void *user);
 
-// Sets how long each lock is waited for while its holder lives, for this handle, in milliseconds;
-// `UINT64_MAX`, as from the beginning: as long as it takes. After that a call returns
+// Limits how long a call with this handle waits for a lock whose holder lives, in milliseconds.
+// `UINT64_MAX`, the default, is no limit. When the limit has passed, the call returns
 // `TAVOLA_ERR_BUSY`, and `tavola_last_error` names the holder.
 //
-// A lock is held for less than a microsecond as a rule. A holder that is stopped (SIGSTOP, a
-// debugger, `docker pause`) keeps it until it goes on; one that dies does not, whatever the limit.
-// A call may wait for several locks, one after the other. The lock of the page pool is waited for
-// without a limit.
+// A process usually holds a lock for less than a microsecond. A holder that is stopped (SIGSTOP, a
+// debugger, `docker pause`) keeps it until it goes on; a dead holder never keeps it. A call may
+// wait for several locks, one after the other. The limit does not apply to the lock of the page
+// pool.
 //
 // # Examples
 // ```c
@@ -428,21 +427,22 @@ tavola_status tavola_shard_stats(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 tavola_status tavola_set_lock_timeout(const struct tavola_table *table, uint64_t limit_ms);
 
-// Reports the locks of shards and of the page pool that one process has held at three looks in
-// 40 ms: it is stopped, or very busy. Without any, it returns at once.
+// Calls `each` with each lock of a shard or of the page pool that one process has held at three
+// looks within 40 ms; this process is stopped or very busy. Without such a lock it returns at
+// once.
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 tavola_status tavola_lock_holders(const struct tavola_table *table,
                                   tavola_each_holder each,
                                   void *user);
 
-// Reads everything and compares what is derived with what it is derived from. `each` is told what
-// is wrong, in plain sentences, at most 100 of them; it may be NULL. `TAVOLA_OK` says that it was
-// checked: nothing is wrong when `report->problems` is 0.
+// Checks a whole table: it reads everything and compares derived data with its source. It calls
+// `each`, which may be NULL, with at most 100 sentences about what is wrong. `TAVOLA_OK` says that
+// the check was done; the table is sound if `report->problems` is 0.
 //
 // # Examples
 // ```c
@@ -459,25 +459,25 @@ tavola_status tavola_lock_holders(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_IO` when this process cannot attach.
+// `TAVOLA_ERR_IO` if this process cannot attach.
 //
 // # Concurrency
-// Holds one shard's lock at a time for as long as that shard takes. A table open for reading only
-// is checked without locks: what others write meanwhile may look wrong.
+// Holds the lock of one shard at a time, for as long as this shard takes. With a read-only handle
+// it takes no locks, and what others write meanwhile may look wrong.
 tavola_status tavola_check(const struct tavola_table *table,
                            struct tavola_check_report *report,
                            tavola_each_text each,
                            void *user);
 
-// Recovers every shard as after a death: whatever is derived from the index is made anew, and what
-// cannot be read any more is dropped. The report is that of a check afterwards, with one problem
-// told for what was dropped.
+// Repairs a table: it recovers every shard as after a death, so it builds derived data again and
+// drops what cannot be read. The report is that of a check afterwards, with one more problem if
+// something was dropped.
 //
 // # Errors
-// `TAVOLA_ERR_READ_ONLY`; else as `tavola_check`.
+// `TAVOLA_ERR_READ_ONLY`; otherwise as `tavola_check`.
 //
 // # Crash
-// The next to lock the shard recovers it.
+// The next process that locks the shard recovers it.
 tavola_status tavola_repair(const struct tavola_table *table,
                             struct tavola_check_report *report,
                             tavola_each_text each,
@@ -488,8 +488,8 @@ tavola_status tavola_repair(const struct tavola_table *table,
 //
 // The copy has the same limits and options and the same mode. A key keeps its value, expiry,
 // flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queues and logs
-// beside the table are not copied. The new file is complete and synchronised to its disk before it
-// gets its name.
+// in the table's file are not copied. The new file is complete and synchronised to its disk before
+// it gets its name.
 //
 // # Examples
 // ```c
@@ -509,24 +509,24 @@ tavola_status tavola_repair(const struct tavola_table *table,
 // The values of two keys may be of two moments.
 //
 // # Crash
-// The copy appears whole or not at all.
+// The copy appears complete or not at all.
 tavola_status tavola_copy_to(const struct tavola_table *table, const char *name, uint64_t *keys);
 
-// Gives back all memory that can be given back: merges sparse parts of the index, empties sparse
-// pages, waits up to two and a half seconds for the grace of freed pages. `given_back` gets the
-// bytes, unless it is NULL.
+// Gives back all memory that can be given back: it merges sparse parts of the index, empties
+// sparse pages, and waits up to 2.5 seconds for pages whose free is deferred. `given_back`, which
+// may be NULL, gets the number of bytes.
 //
 // # Errors
 // As `tavola_remove`.
 //
 // # Concurrency
-// Moves at most 64 items under one hold of a lock.
+// Moves at most 64 items each time that it holds a lock.
 tavola_status tavola_compact(const struct tavola_table *table, uint64_t *given_back);
 
-// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can (about a
-// second a GiB), searches up to 256 buckets of each shard for keys that have expired, evicts keys
-// of a cache that has more than its capacity until it fits, and gives back some memory nobody
-// needs. Goes on where the last call of this process ended.
+// Does some maintenance: it collapses up to `budget_bytes` of the table into huge pages if the
+// kernel can (about one second for 1 GiB), searches up to 256 buckets of each shard for expired
+// keys, evicts keys of a cache that exceeds its capacity until it fits, and gives back some unused
+// memory. It goes on where the last call of this process ended.
 //
 // # Examples
 // ```c
@@ -544,15 +544,15 @@ tavola_status tavola_maintain(const struct tavola_table *table,
                               uint64_t budget_bytes,
                               struct tavola_maintained *did);
 
-// Removes all keys that have expired. Writes and `tavola_maintain` do so bit by bit; no reader
-// sees them in the meantime.
+// Removes all keys that have expired. Writes and `tavola_maintain` also do so step by step. No
+// reader finds an expired key in the meantime.
 //
 // # Errors
 // As `tavola_remove`.
 tavola_status tavola_remove_expired(const struct tavola_table *table);
 
-// Frees the slots of participants that died, and wins back what they held; `freed` gets how many
-// there were, unless it is NULL. Writes do so by themselves from time to time.
+// Frees the slots of participants that died, and reclaims their resources. `freed`, which may be
+// NULL, gets how many there were. Writes also do so from time to time.
 //
 // # Errors
 // `TAVOLA_ERR_READ_ONLY`.

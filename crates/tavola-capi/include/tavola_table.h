@@ -59,16 +59,16 @@ extern "C" {
 // Begin here: the functions that most programs need. The rest follows below.
 // ----------------------------------------------------------------------------------------------
 
-// For `ttl_ms`: a key lives as long as the table was made to let it, see `tavola_options`.
+// For `ttl_ms`: a key lives as long as the table says, see `tavola_options`.
 #define TAVOLA_TTL_DEFAULT 0
 
 // For `ttl_ms`: a key lives for ever.
 #define TAVOLA_TTL_NEVER -1
 
-// The most tags of a key.
+// How many tags a key can have.
 #define TAVOLA_MOST_TAGS 16
 
-// For `back_off_ms`: who asks after an error tries again at once.
+// For `back_off_ms`: the next call after an error tries again at once.
 #define TAVOLA_NO_BACK_OFF -1
 
 // The outcome of a call. 0 is success, a number above 0 is another answer, a number below 0 is an
@@ -165,15 +165,15 @@ typedef int32_t tavola_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What becomes of a value in `tavola_update`.
+// What `tavola_update` does with a key.
 enum tavola_change
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // The value stays as it is; a missing key stays missing.
+  // The value stays as it is. A key that does not exist is not created.
   TAVOLA_CHANGE_KEEP = 0,
-  // The key is set to the bytes that the callback gave.
+  // The key gets the bytes that the callback returned.
   TAVOLA_CHANGE_SET = 1,
   // The key is removed.
   TAVOLA_CHANGE_REMOVE = 2,
@@ -212,90 +212,92 @@ typedef int32_t tavola_condition;
 // An iterator over the keys of a table, for one thread at a time.
 typedef struct tavola_iter tavola_iter;
 
-// A table. Threads share it freely.
+// A table. Threads may share it.
 typedef struct tavola_table tavola_table;
 
-// Gives room for a result of `len` bytes, which is written there before the call returns; NULL: no
-// room, and the call ends with `TAVOLA_ERR_STOPPED` (but where `len` is 0). Called once, with the
-// exact length, after all else that may fail, and not at all when there is no result. It leaves
-// the `tavola_buffer` of the call alone.
+// Returns memory for a result of `len` bytes, which the library writes there before the call
+// returns. If it returns NULL, the call returns `TAVOLA_ERR_STOPPED`, unless `len` is 0. It is
+// called once, with the exact length, after everything else that can fail, and not at all without
+// a result. It must not change the `tavola_buffer` of the call.
 typedef void *(*tavola_alloc_fn)(void *user, size_t len);
 
-// Takes a result: `len` bytes, lent until it returns. 0: taken; else the call ends with
-// `TAVOLA_ERR_STOPPED`. Called as `tavola_alloc_fn` is.
+// Takes a result: `len` bytes, which are lent until it returns. If it does not return 0, the call
+// returns `TAVOLA_ERR_STOPPED`. It is called when `tavola_alloc_fn` would be.
 typedef int32_t (*tavola_write_fn)(void *user, const void *data, size_t len);
 
-// Where a result goes: into a buffer,
+// Says where a result goes: to a buffer,
 //
 // `tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);`
 //
-// or where `alloc` says, for runtimes whose strings are made at their length and then written,
+// or to memory that `alloc` returns, for runtimes that create a string with its length,
 //
 // `static void *begin(void *user, size_t len) { return bytes_of(*(string **)user = make(len)); }`
 // `tavola_buffer value = TAVOLA_BUFFER_ALLOC(begin, &string);`
 //
-// or to `write`, for runtimes that make strings of bytes:
+// or to `write`, for runtimes that create a string from bytes:
 //
 // `static int32_t push(void *L, const void *b, size_t n) { lua_pushlstring(L, b, n); return 0; }`
 // `tavola_buffer value = TAVOLA_BUFFER_WRITE(push, L);`
 // `tavola_status status = tavola_get(table, key, key_len, &value);`
 typedef struct tavola_buffer {
-  // The buffer; NULL: none, to ask for the length.
+  // The buffer, or NULL to ask only for the length.
   void *data;
-  // Bytes it has room for.
+  // How many bytes the buffer has room for.
   size_t capacity;
-  // Set by the call: bytes of the result. Also when it is longer than `capacity`
-  // (`TAVOLA_ERR_TOO_SMALL`): then nothing is copied, and this says what is needed.
+  // The call sets it to the length of the result, also if the result is longer than `capacity`
+  // (`TAVOLA_ERR_TOO_SMALL`) and was not copied.
   size_t len;
-  // If not NULL, it is called and the buffer is not used.
+  // If not NULL, the library calls it and does not use the buffer.
   tavola_alloc_fn alloc;
-  // If not NULL, it is called, and neither `alloc` nor the buffer is used.
+  // If not NULL, the library calls it and uses neither `alloc` nor the buffer.
   tavola_write_fn write;
-  // Handed to the callbacks.
+  // Passed to the callbacks.
   void *user;
 } tavola_buffer;
 
-// Options of a table; what is 0 has a default that needs no tuning. Begin with
-// `tavola_options options = TAVOLA_INIT(tavola_options);`.
+// Options of a table. A field that is 0 means the default. Begin with `tavola_options options =
+// TAVOLA_INIT(tavola_options);`.
 typedef struct tavola_options {
   // `sizeof(tavola_options)`.
   size_t size;
-  // The most bytes a new table may grow to, 1 MiB to 8 TiB. When 0, 64 GiB on tmpfs and 4 GiB on
-  // other file systems, or twice the `capacity` if that is more. It reserves addresses and no
-  // memory. An existing table keeps its own, see `tavola_set_max_size`.
+  // The most bytes that a new table may grow to, 1 MiB to 8 TiB. The default is 64 GiB on tmpfs
+  // and 4 GiB on other file systems, or twice the `capacity` if that is more. This reserves
+  // addresses and no memory. A table that exists keeps its own; see `tavola_set_max_size`.
   uint64_t max_size;
-  // The mode of a new table's file, whatever the umask; 0600 when 0.
+  // The mode of the file of a new table, whatever the umask; 0600 by default.
   uint32_t mode;
-  // Shards of a new table, a power of two from 1 to 1024; by `max_size` or `capacity` when
-  // 0.
+  // The shards of a new table, a power of two from 1 to 1024. The default follows from
+  // `max_size` or `capacity`.
   uint32_t shards;
-  // Makes a new table for keys of so many bytes only, where not 0: a key takes 8 bytes less.
+  // If not 0: all keys of a new table have this length, and each takes 8 bytes less.
   uint32_t fixed_key;
-  // The bytes of all values then.
+  // The length of all values of such a table.
   uint32_t fixed_value;
-  // 1: gives a uid to every key that this handle stores; 0: to those it is asked for. A table of
-  // fixed lengths has uids only if it is made with 1.
+  // 1: every key that this handle stores gets a uid. 0: only keys that a uid is asked for. A
+  // table of fixed lengths has uids only if it is created with 1.
   uint32_t uids;
-  // 1: allows this handle one thread, which calls `tavola_maintain` from time to time.
+  // 1: this handle may start one thread, which calls `tavola_maintain` from time to time.
   uint32_t background;
-  // How many milliseconds keys of a new table live after they were set, unless they are given
-  // another time (`tavola_attributes`); for ever when 0. Not with fixed lengths.
+  // How many milliseconds the keys of a new table live after they were set, if they have no time
+  // of their own (`tavola_attributes`); for ever by default. Not with fixed lengths.
   uint64_t ttl_ms;
-  // Makes a new table a cache of so many bytes, all told: keys, values, the index, free memory.
-  // Where it has no room for a key, it evicts others, best such as were not read. 0: no cache,
-  // full is an error. A table that is there stays what it is; see `tavola_set_capacity`.
+  // Makes a new table a cache of so many bytes in all: keys, values, the index, free memory. If
+  // it has no room for a key, it evicts others, first those that were not read. 0: not a cache,
+  // and a full table is an error. A table that exists stays what it is; see
+  // `tavola_set_capacity`.
   uint64_t capacity;
-  // 1: gives each key of a new table a version, another one each time that it is set or its
-  // value is changed: a token stands for that then, and not for the value. 8 bytes a key, and no
-  // value is changed in place; not with fixed lengths. A table that is there keeps its own.
+  // 1: each key of a new table has a version, which changes each time that the key is set or its
+  // value is changed. The token of a key is then its version and not a hash of its value. It
+  // takes 8 bytes for each key, and no value is changed in place. Not with fixed lengths. A
+  // table that exists keeps its own.
   uint32_t versions;
-  // 1: includes the table's bytes in core dumps of this process; they are left out when 0.
+  // 1: core dumps of this process include the table's bytes.
   uint32_t core_dumps;
-  // 1: opens tables of any owner, wherever they are; 0: in a directory where everybody may make
-  // files, such as `/tmp`, tables and symbolic links of other users (root excepted) are refused
-  // with `TAVOLA_ERR_PERMISSION`.
+  // 1: opens tables of any owner, wherever they are. 0: in a directory where everybody may
+  // create files, such as `/tmp`, tables and symbolic links of other users except root are
+  // refused with `TAVOLA_ERR_PERMISSION`.
   uint32_t any_owner;
-  // 0.
+  // Must be 0.
   uint32_t reserved;
 } tavola_options;
 
@@ -307,46 +309,44 @@ typedef struct tavola_bytes {
   size_t len;
 } tavola_bytes;
 
-// What a key gets or has beside its value. From the time on at which it expires it is missing, for
-// all processes at once. Begin with
-// `tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);`, which says the same as NULL:
-// the key lives as long as the table was made to let it, and its flags are 0.
-//
-// Handed in, `ttl_ms` or `expires_unix_ms` may be set, not both; told, both are. Times are kept by
-// a clock that nobody sets: a wall clock that is set, forth or back, changes nothing for the keys
-// that are there. It goes by the kernel's ticks, each 1 to 10 ms. After the machine was started
-// anew, a table on a disk goes by the wall clock of that moment. It stands still while the machine
-// sleeps: after 8 hours asleep, each key that was stored before lives 8 hours longer, and one with
-// `expires_unix_ms` ends 8 hours late.
+// What a key has beside its value. After the time at which it expires, the key is missing for all
+// processes. Begin with `tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);`, which
+// means the same as NULL: the key lives as long as the table says, and its flags are 0. As an
+// argument, only one of `ttl_ms` and `expires_unix_ms` may be set; as a result, both are set. The
+// table measures times with a clock that nobody can set, so a change of the wall clock does not
+// affect existing keys. The clock has a resolution of 1 to 10 ms. After the machine was restarted,
+// a table on a disk uses the wall clock of that moment. The clock stands still while the machine
+// sleeps: after 8 hours of sleep, keys that were stored before live 8 hours longer.
 typedef struct tavola_attributes {
   // `sizeof(tavola_attributes)`.
   size_t size;
-  // How many milliseconds from now on it lives, a thousand years at most; `TAVOLA_TTL_DEFAULT`,
-  // which is 0, or `TAVOLA_TTL_NEVER`. Told: what is left, at least 1, or `TAVOLA_TTL_NEVER`.
+  // How many milliseconds the key lives from now on, at most a thousand years, or
+  // `TAVOLA_TTL_DEFAULT` or `TAVOLA_TTL_NEVER`. As a result: the milliseconds that are left, at
+  // least 1, or `TAVOLA_TTL_NEVER`.
   int64_t ttl_ms;
-  // If not 0, when it expires: milliseconds since 1970, by the wall clock as it stands now; at
-  // once, when that has passed. Told: what `ttl_ms` comes to now; 0: never.
+  // If not 0: when the key expires, in milliseconds since 1970 by the current wall clock; at
+  // once if this has passed. As a result: the same time as `ttl_ms`, or 0 for never.
   uint64_t expires_unix_ms;
-  // Any number; the table keeps it and does not look at it.
+  // Any number; the table stores it and does not use it.
   uint32_t flags;
-  // 0.
+  // Must be 0.
   uint32_t reserved;
 } tavola_attributes;
 
-// A key's uid in the low 32 bits, and in the high ones which of the keys it is that have had this
-// uid. The uid stays the key's as long as the key lives, and is never 0. When the key is removed
-// another may get it; the generation tells them apart. A plain uid, its high bits 0, is a hint as
-// well, and stands for whatever key has it now.
+// A uid in the low 32 bits, and its generation in the high 32 bits. A key keeps its uid, which is
+// never 0, as long as it lives. When the key is removed, another key may get the uid; the
+// generation tells them apart. A plain uid with a generation of 0 stands for the key that has it
+// now.
 typedef uint64_t tavola_hint;
 
-// Tags as they were at one moment; from `tavola_fetch_tags`. Begin with
-// `tavola_tags tags = TAVOLA_INIT(tavola_tags);`, which is no tags.
+// Handles of tags, from `tavola_fetch_tags`. `tavola_tags tags = TAVOLA_INIT(tavola_tags);` means
+// no tags.
 typedef struct tavola_tags {
   // `sizeof(tavola_tags)`.
   size_t size;
-  // How many there are.
+  // How many tags there are.
   uint64_t count;
-  // What the table knows them by.
+  // The handles.
   tavola_hint hints[TAVOLA_MOST_TAGS];
 } tavola_tags;
 
@@ -380,9 +380,9 @@ typedef struct tavola_stored {
   uint64_t token;
 } tavola_stored;
 
-// Gets the old value (NULL: the key is missing), lent until it returns, and says what becomes of
-// it: one of `tavola_change`. The bytes in `now` stay as they are until the next call of this
-// function, or the end of `tavola_update`.
+// Gets the old value, which is lent until it returns and is NULL if the key does not exist.
+// Returns one of `tavola_change`. The bytes in `now` must stay valid until the next call of this
+// function or the end of `tavola_update`.
 typedef int32_t (*tavola_update_fn)(void *user,
                                     const void *old,
                                     size_t old_len,
@@ -402,7 +402,8 @@ typedef struct tavola_number_options {
   uint32_t reserved;
 } tavola_number_options;
 
-// Is told what the key at this position has, lent until it returns; NULL: the key is missing.
+// Called with the value of the key at this position, which is lent until it returns. `value` is
+// NULL if the key does not exist.
 typedef void (*tavola_each_value)(void *user, size_t index, const void *value, size_t value_len);
 
 // A key with its value.
@@ -413,37 +414,39 @@ typedef struct tavola_pair {
   struct tavola_bytes value;
 } tavola_pair;
 
-// How long a value is fresh, how long it may be served when it is stale, how long who computes it
-// may take. Begin with `tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);` and say
-// `fresh_ms`, at least.
+// How long a value is fresh, how long a stale value may be served, and how long a computation may
+// take. Begin with `tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);` and set at
+// least `fresh_ms`.
 typedef struct tavola_lease_options {
   // `sizeof(tavola_lease_options)`.
   size_t size;
-  // A value is fresh for so many milliseconds after it was stored, a thousand years at most;
-  // 0 only together with a `stale_ms`: it is stale at once.
+  // How many milliseconds a value is fresh after it was stored, at most a thousand years. 0 only
+  // with a `stale_ms`: the value is stale at once.
   uint64_t fresh_ms;
-  // For so long afterwards it is stale: still there, and served while one computes it anew.
+  // How many milliseconds after that a value is stale: it exists, and is served while one
+  // process computes it again.
   uint64_t stale_ms;
-  // How long who computes may take, up to an hour; 10 s when 0. Then another may, and the value
-  // of the first is refused. For one that has died nobody waits so long.
+  // How long the computation may take, up to an hour; 10 s by default. After that another
+  // process may get the lease, and the value of the first is refused. If a process dies, the
+  // others do not wait for so long.
   uint64_t lease_ms;
-  // How long after an error nobody tries again, where `tavola_get_or_compute` computes, up to an
-  // hour; 1 s when 0; or `TAVOLA_NO_BACK_OFF`.
+  // How long after an error of `tavola_get_or_compute` no process tries again, up to an hour; 1
+  // s by default, or `TAVOLA_NO_BACK_OFF`.
   int64_t back_off_ms;
-  // Lets one process now and then compute a value anew before it is stale, the more probably the
-  // sooner that will be, and the longer it takes to compute (XFetch): 1 is best as a rule, more
-  // is earlier, 0 is never. The key's flags then hold how long it took, in microseconds.
+  // Lets a process now and then compute a value before it is stale. This becomes more likely as
+  // that time comes nearer, and with the duration of the computation (XFetch). 1 is a good
+  // value, more is earlier, 0 is never. The flags of the key then hold the duration in
+  // microseconds.
   double early_beta;
 } tavola_lease_options;
 
-// Computes the value of a key: returns 0 and says where it stands, or something else where it
-// could not be computed; then what it says is told to the others, 88 bytes of it. These bytes stay
-// as they are until the end of `tavola_get_or_compute`.
+// Computes the value of a key. It returns 0 and the bytes of the value in `value`, or another
+// number and an error text, of which the other processes get 88 bytes. The bytes must stay valid
+// until the end of `tavola_get_or_compute`.
 typedef int32_t (*tavola_compute_fn)(void *user, struct tavola_bytes *value);
 
-// Opens a table, making it when it is not there. A name stands for a file in the directory of
-// tables (see `tavola_names_directory`), anything with a `/` in it is a path. `options` may be
-// NULL.
+// Opens a table, and creates it if it does not exist. A name stands for a file in the directory of
+// tables (see `tavola_names_directory`); a name with a `/` is a path. `options` may be NULL.
 //
 // # Examples
 // ```c
@@ -461,37 +464,37 @@ typedef int32_t (*tavola_compute_fn)(void *user, struct tavola_bytes *value);
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_NOT_A_TABLE`, `TAVOLA_ERR_VERSION`, `TAVOLA_ERR_ENDIANNESS` when the file is not
-// one; `TAVOLA_ERR_BAD_NAME`, `TAVOLA_ERR_BAD_OPTION`, `TAVOLA_ERR_PERMISSION`,
-// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_IO`.
+// `TAVOLA_ERR_NOT_A_TABLE`, `TAVOLA_ERR_VERSION` and `TAVOLA_ERR_ENDIANNESS` if the file is not a
+// table that this library can use; `TAVOLA_ERR_BAD_NAME`, `TAVOLA_ERR_BAD_OPTION`,
+// `TAVOLA_ERR_PERMISSION`, `TAVOLA_ERR_FULL`, `TAVOLA_ERR_IO`.
 //
 // # Concurrency
-// Of many processes that do this at once, one makes the table and all open that one.
+// If several processes do this at once, one creates the table, and all open that one.
 tavola_status tavola_open(const char *name,
                           const struct tavola_options *options,
                           struct tavola_table **table);
 
-// Opens a table that is there.
+// Opens a table that exists.
 //
 // # Errors
-// `TAVOLA_ERR_NO_TABLE`; else as `tavola_open`.
+// `TAVOLA_ERR_NO_TABLE`; otherwise as `tavola_open`.
 tavola_status tavola_open_existing(const char *name,
                                    const struct tavola_options *options,
                                    struct tavola_table **table);
 
-// Opens a table for reading only, through a mapping that cannot be written to.
+// Opens a table for reading only, with a mapping that cannot be written to.
 //
 // # Errors
-// `TAVOLA_ERR_NO_TABLE`; else as `tavola_open`.
+// `TAVOLA_ERR_NO_TABLE`; otherwise as `tavola_open`.
 tavola_status tavola_open_read_only(const char *name,
                                     const struct tavola_options *options,
                                     struct tavola_table **table);
 
-// Closes a table: this process is no participant any more. NULL is none.
+// Closes a table. The process is no longer a participant of it. NULL has no effect.
 void tavola_close(struct tavola_table *table);
 
-// Reads the value of a key. What a caller's buffer held behind the value, or where there is none,
-// stays, but for bytes that are 0 because another value stood there meanwhile.
+// Reads the value of a key. Bytes of the buffer after the value, or all if there is none, stay as
+// they are, or become 0 if another value was there meanwhile.
 //
 // # Examples
 // ```c
@@ -515,22 +518,22 @@ void tavola_close(struct tavola_table *table);
 // ```
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
-// needs. `TAVOLA_ERR_CORRUPT`: the bytes on the way to it contradict each other.
+// `TAVOLA_NOT_FOUND`: the key does not exist. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much
+// room the value needs. `TAVOLA_ERR_CORRUPT`: bytes of the table contradict each other.
 //
 // # Concurrency
-// Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The value
-// is one that was set as a whole. Of a cache it notes that the key was read, if the table is open
-// for writing and the shard's lock is free just then; with the first such note the process becomes
-// a participant. So it does with the first value of more than some 16 KB that it reads: such a
-// value is copied once, whatever is written meanwhile, as the process notes in its line which
-// pages it reads; but through a handle that may only read.
+// Takes no lock and writes nothing, so it never waits for a writer, even one that is stopped or
+// dead. The value is one that was set as a whole. There are two exceptions from "writes nothing".
+// In a cache, the call marks the key as read if the table is open for writing and the lock of the
+// shard is free at that moment. And the call notes which pages it reads if the value has more than
+// about 16 KB, unless the handle is read-only: such a value is copied once, whatever is written
+// meanwhile. With the first such note the process becomes a participant.
 tavola_status tavola_get(const struct tavola_table *table,
                          const void *key,
                          size_t key_len,
                          struct tavola_buffer *value);
 
-// Whether the key is there: `TAVOLA_OK` or `TAVOLA_NOT_FOUND`.
+// Returns `TAVOLA_OK` if the key exists, and `TAVOLA_NOT_FOUND` if it does not.
 //
 // # Examples
 // ```c
@@ -580,7 +583,7 @@ tavola_status tavola_get_range(const struct tavola_table *table,
                                size_t max,
                                struct tavola_buffer *part);
 
-// Reads many keys: calls `each` once for each, in order.
+// Reads many keys: calls `each` once for each key, in order.
 //
 // # Examples
 // ```c
@@ -599,19 +602,19 @@ tavola_status tavola_get_range(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// As `tavola_get`; the keys before the one that failed were told. A key that is NULL and has a
-// length: none was.
+// As `tavola_get`; `each` was called for the keys before the one that failed. If a key is NULL and
+// its length is not 0, `each` is not called at all.
 //
 // # Concurrency
-// Each key is read as by `tavola_get`, at a moment of its own.
+// Each key is read as by `tavola_get`, each at its own moment.
 tavola_status tavola_get_many(const struct tavola_table *table,
                               const struct tavola_bytes *keys,
                               size_t count,
                               tavola_each_value each,
                               void *user);
 
-// Sets a key, whether or not it is there. It lives as long as the table was made to let it, and
-// its flags are 0, whatever it had.
+// Sets a key, whether or not it exists. The key gets the time of the table and the flags 0, and
+// loses the attributes and tags that it had.
 //
 // # Examples
 // ```c
@@ -622,21 +625,22 @@ tavola_status tavola_get_many(const struct tavola_table *table,
 //
 // # Errors
 // `TAVOLA_ERR_FULL`, `TAVOLA_ERR_TOO_LARGE`, `TAVOLA_ERR_LENGTHS`, `TAVOLA_ERR_READ_ONLY`,
-// `TAVOLA_ERR_CORRUPT`, `TAVOLA_ERR_REENTRANT`; the old value stays then. At a process's first
-// write also `TAVOLA_ERR_TOO_MANY_PARTICIPANTS` and `TAVOLA_ERR_IO`.
+// `TAVOLA_ERR_CORRUPT`, `TAVOLA_ERR_REENTRANT`, `TAVOLA_ERR_BUSY`; the old value then stays. The
+// first write of a process may also return `TAVOLA_ERR_TOO_MANY_PARTICIPANTS` and `TAVOLA_ERR_IO`.
 //
 // # Concurrency
-// Others see the old value or the new one, whole.
+// Other processes see the whole old value or the whole new one.
 //
 // # Crash
-// Killed before it returned: the old value or the new one. After: the new one.
+// If the process is killed before the call returned, the key has the old value or the new one.
 tavola_status tavola_set(const struct tavola_table *table,
                          const void *key,
                          size_t key_len,
                          const void *value,
                          size_t value_len);
 
-// As `tavola_set`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+// Sets a key with attributes. NULL for `attributes` means those of `tavola_set`. The key loses the
+// attributes and tags that it had.
 //
 // # Examples
 // ```c
@@ -649,15 +653,15 @@ tavola_status tavola_set(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// As `tavola_set`. `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
-// `TAVOLA_ERR_BAD_OPTION`: a time or flags in a table of fixed lengths, whose items have no room
-// for them.
+// As `tavola_set`. `TAVOLA_ERR_ARGUMENT`: two times, or an invalid `ttl_ms`.
+// `TAVOLA_ERR_BAD_OPTION`: a time or flags in a table of fixed lengths, which has no room for
+// them.
 //
 // # Concurrency
-// As `tavola_set`; others see the old value with its attributes, or the new ones.
+// As `tavola_set`. Value and attributes change together.
 //
 // # Crash
-// As `tavola_set`, value and attributes together.
+// As `tavola_set`, for value and attributes together.
 tavola_status tavola_set_with(const struct tavola_table *table,
                               const void *key,
                               size_t key_len,
@@ -665,7 +669,7 @@ tavola_status tavola_set_with(const struct tavola_table *table,
                               size_t value_len,
                               const struct tavola_attributes *attributes);
 
-// Sets a key only if it is missing.
+// Sets a key only if it does not exist.
 //
 // # Examples
 // ```c
@@ -678,17 +682,17 @@ tavola_status tavola_set_with(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set`.
+// `TAVOLA_EXISTS`: the key exists, and stays as it is. Otherwise as `tavola_set`.
 tavola_status tavola_add(const struct tavola_table *table,
                          const void *key,
                          size_t key_len,
                          const void *value,
                          size_t value_len);
 
-// Sets a key only if it is there.
+// Sets a key only if it exists.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: it is not there and stays so. Else as `tavola_set`.
+// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_set`.
 tavola_status tavola_replace(const struct tavola_table *table,
                              const void *key,
                              size_t key_len,
@@ -719,25 +723,26 @@ tavola_status tavola_append_with(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.
+// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_set`, without
+// `TAVOLA_ERR_FULL`.
 //
 // # Crash
-// Killed before it returned: the key is there, whole, or it is not.
+// If the process is killed before the call returned, the whole key exists, or it does not.
 tavola_status tavola_remove(const struct tavola_table *table, const void *key, size_t key_len);
 
 // Sets many keys, in order.
 //
 // # Errors
-// As `tavola_set`; the pairs before the one that failed are set. A key or value that is NULL and
-// has a length: none is.
+// As `tavola_set`; the pairs before the one that failed are set. If a key or value is NULL and its
+// length is not 0, no key is set.
 //
 // # Concurrency
-// Each pair is set as by `tavola_set`; others may see some of them before the rest.
+// Each pair is set as by `tavola_set`. Other processes may see some of them before the rest.
 tavola_status tavola_set_many(const struct tavola_table *table,
                               const struct tavola_pair *pairs,
                               size_t count);
 
-// Removes a key and gives the value it had.
+// Removes a key and returns the value that it had.
 //
 // # Examples
 // ```c
@@ -753,24 +758,25 @@ tavola_status tavola_set_many(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
-// needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no room or refused the value;
-// the key is removed, and `tavola_last_taken` has the value. Else as `tavola_remove`.
+// `TAVOLA_NOT_FOUND`: the key does not exist. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much
+// room the value needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no memory or
+// refused the value; the key is removed, and `tavola_last_taken` returns the value. Otherwise as
+// `tavola_remove`.
 //
 // # Concurrency
-// Of several that take a key at once, one gets its value.
+// If several processes take a key at once, one of them gets its value.
 tavola_status tavola_take(const struct tavola_table *table,
                           const void *key,
                           size_t key_len,
                           struct tavola_buffer *value);
 
-// Sets a key, as `tavola_set` does, and gives the value it had.
+// Sets a key as `tavola_set` does, and returns the value that it had.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says
-// how much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room
-// for the old value or refused it; the key is set, and `tavola_last_taken` has the old value. Else
-// as `tavola_set`.
+// `TAVOLA_NOT_FOUND`: the key did not exist, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len`
+// says how much room the old value needs, and the key stays as it is. `TAVOLA_ERR_STOPPED`: the
+// callback gave no memory or refused the old value; the key is set, and `tavola_last_taken`
+// returns the old value. Otherwise as `tavola_set`.
 tavola_status tavola_swap(const struct tavola_table *table,
                           const void *key,
                           size_t key_len,
@@ -778,8 +784,8 @@ tavola_status tavola_swap(const struct tavola_table *table,
                           size_t value_len,
                           struct tavola_buffer *old);
 
-// Changes a value atomically: `change` gets the old value and gives the new one. The key keeps its
-// attributes.
+// Changes a value atomically: `change` gets the old value and returns the new one. The key keeps
+// its attributes and tags.
 //
 // # Examples
 // ```c
@@ -798,10 +804,11 @@ tavola_status tavola_swap(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: the key is not there now. Else as `tavola_set`.
+// `TAVOLA_NOT_FOUND`: the key does not exist now. Otherwise as `tavola_set`.
 //
 // # Concurrency
-// `change` is called holding no lock, and again when another process changed the key meanwhile.
+// The call holds no lock while it calls `change`. If another process changes the key meanwhile, it
+// calls `change` again.
 tavola_status tavola_update(const struct tavola_table *table,
                             const void *key,
                             size_t key_len,
@@ -810,7 +817,7 @@ tavola_status tavola_update(const struct tavola_table *table,
 
 // Reads the value of a key, and its token for `tavola_compare_and_swap`: a hash of the value. A
 // value that was changed and changed back has its old token, unless the table was made with
-// `versions`: then the token is another one each time that the key is set.
+// `versions`; then the token changes each time that the key is set.
 //
 // # Errors
 // As `tavola_get`.
@@ -887,9 +894,9 @@ tavola_status tavola_store(const struct tavola_table *table,
                            const struct tavola_store_options *how,
                            struct tavola_stored *stored);
 
-// Adds to a counter, beginning at 0 when the key is missing; `now` gets the sum, unless it is
-// NULL. Past 2^64 - 1 it begins at 0 again. A counter reads as decimal text, and decimal text can
-// be counted on.
+// Adds to a counter, and writes the sum to `now`, which may be NULL. A key that does not exist
+// counts as 0. After 2^64 - 1 the counter begins at 0 again. A counter reads as decimal text, and
+// decimal text can be counted on.
 //
 // # Examples
 // ```c
@@ -908,18 +915,18 @@ tavola_status tavola_store(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_NOT_A_COUNTER`; else as `tavola_set`.
+// `TAVOLA_ERR_NOT_A_COUNTER`; otherwise as `tavola_set`.
 //
 // # Crash
-// Killed before it returned: added once, or not at all.
+// If the process is killed before the call returned, the number was added once or not at all.
 tavola_status tavola_incr(const struct tavola_table *table,
                           const void *key,
                           size_t key_len,
                           uint64_t by,
                           uint64_t *now);
 
-// Subtracts from a counter, never below 0; a missing key becomes 0. `now` gets the rest, unless it
-// is NULL.
+// Subtracts from a counter, down to 0, and writes the result to `now`, which may be NULL. A key
+// that does not exist becomes 0.
 //
 // # Errors
 // As `tavola_incr`.
@@ -955,7 +962,7 @@ tavola_status tavola_add_number(const struct tavola_table *table,
                                 int64_t by,
                                 int64_t *now);
 
-// Tells how many milliseconds a key will still live, at least 1, or `TAVOLA_TTL_NEVER`.
+// Returns how many milliseconds a key will still live: at least 1, or `TAVOLA_TTL_NEVER`.
 //
 // # Examples
 // ```c
@@ -982,16 +989,15 @@ tavola_status tavola_ttl(const struct tavola_table *table,
                          size_t key_len,
                          int64_t *ttl_ms);
 
-// Lets a key expire at another time than it would: that of `attributes`, whose flags are 0. NULL:
-// as long after now as the table was made to let it live. Its value and its flags stay.
+// Changes when a key expires, to the time of `attributes`, whose flags must be 0. NULL means the
+// time of the table, counted from now. The key keeps its value and its flags.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: it is not there. `TAVOLA_ERR_ARGUMENT`: there are flags; else as
-// `tavola_set_with`. A table of fixed lengths refuses this with `TAVOLA_ERR_BAD_OPTION`, whatever
-// the time.
+// `TAVOLA_NOT_FOUND`: the key does not exist. `TAVOLA_ERR_ARGUMENT`: flags. Otherwise as
+// `tavola_set_with`. A table of fixed lengths returns `TAVOLA_ERR_BAD_OPTION` for every time.
 //
 // # Crash
-// Killed before it returned: the old time or the new one.
+// If the process is killed before the call returned, the key has the old time or the new one.
 tavola_status tavola_touch(const struct tavola_table *table,
                            const void *key,
                            size_t key_len,
@@ -1006,11 +1012,11 @@ tavola_status tavola_touch(const struct tavola_table *table,
 // As `tavola_touch`.
 tavola_status tavola_persist(const struct tavola_table *table, const void *key, size_t key_len);
 
-// Tells tags of these names as they are at this moment, for `tavola_set_tagged`; one that is not
-// there yet is made. Take them *before* reading what the value is made of: should a tag be
-// invalidated while the value is made, the key is missing from the beginning. So it is if a cache
-// evicted the tag meanwhile, which it does when no key was set or read with it for a while: do not
-// keep them for long.
+// Returns the handles of the tags of these names, for `tavola_set_tagged`. A tag that does not
+// exist is created. Fetch the handles *before* you load the source data of a value: if a tag is
+// invalidated while you compute the value, the key is then missing from the beginning. This also
+// happens if a cache evicts the tag meanwhile, which it does if no key was set or read with it for
+// a while; so do not keep handles for long.
 //
 // # Examples
 // ```c
@@ -1033,22 +1039,23 @@ tavola_status tavola_persist(const struct tavola_table *table, const void *key, 
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS`, a name of more than 4096 bytes, a table
-// of fixed lengths. Where a tag is made: as `tavola_set`.
+// `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS` names, a name of more than 4096 bytes, or
+// a table of fixed lengths. If a tag is created, also as `tavola_set`.
 //
 // # Concurrency
-// Takes no lock where all tags are there.
+// Takes no lock if all tags exist.
 //
 // # Crash
-// Killed before it returned: some of the tags may have been made.
+// If the process is killed before the call returned, some of the tags may exist.
 tavola_status tavola_fetch_tags(const struct tavola_table *table,
                                 const struct tavola_bytes *names,
                                 size_t count,
                                 struct tavola_tags *tags);
 
-// As `tavola_set_with`, with tags: the key is missing as soon as one of them is invalidated. NULL
-// for `tags`: none. Like attributes, each set without them takes them from the key; changes of a
-// value (`tavola_update`, `tavola_append`, `tavola_incr`) and `tavola_touch` keep them.
+// Sets a key with attributes and tags. The key is missing as soon as one of its tags is
+// invalidated. NULL for `tags` means no tags. The next set without tags takes them from the key,
+// as it does with attributes; changes of the value (`tavola_update`, `tavola_append`,
+// `tavola_incr`) and `tavola_touch` keep them.
 //
 // # Errors
 // As `tavola_set_with`.
@@ -1063,24 +1070,24 @@ tavola_status tavola_set_tagged(const struct tavola_table *table,
                                 const struct tavola_attributes *attributes,
                                 const struct tavola_tags *tags);
 
-// Invalidates a tag: all keys that have it are missing from this moment on, for all processes, and
-// in the same time however many they are. Their memory comes back as that of keys that have
-// expired. `TAVOLA_NOT_FOUND`: there was no such tag, and so no such key.
+// Invalidates a tag: from this moment all keys that have it are missing, for all processes. This
+// takes the same time for any number of keys. Their memory is reclaimed like that of expired keys.
 //
 // # Errors
-// As `tavola_remove`.
+// `TAVOLA_NOT_FOUND`: there is no such tag, and so no key that has it. Otherwise as
+// `tavola_remove`.
 //
 // # Crash
-// Killed before it returned: all the keys are there, or none is.
+// If the process is killed before the call returned, all of these keys exist, or none.
 tavola_status tavola_invalidate_tag(const struct tavola_table *table,
                                     const void *name,
                                     size_t name_len);
 
-// The value of a key, which one process of all that ask for it computes, by `compute`, if it is
-// missing or stale: see `tavola_get_or_lease`. The others sleep meanwhile, or get the stale value.
+// Returns the value of a key. If it is missing or stale, one of all processes that ask for it
+// computes it with `compute`; the others sleep, or get the stale value. See `tavola_get_or_lease`.
 //
-// A value that cannot be stored, as the table is full, or that is not stored, as it took longer
-// than the lease, is returned all the same.
+// The call returns a computed value even if it could not be stored because the table is full, or
+// was not stored because the computation took longer than the lease.
 //
 // # Examples
 // ```c
@@ -1103,17 +1110,18 @@ tavola_status tavola_invalidate_tag(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_COMPUTE`: it could not be computed, by the caller just now or by another a moment
-// ago; `tavola_last_error` has what was told of it. `TAVOLA_ERR_TOO_SMALL` and
-// `TAVOLA_ERR_STOPPED`: the value may be there now, though it was not handed over. Else as
-// `tavola_get_or_lease`, but that a table without room for leases computes without.
+// `TAVOLA_ERR_COMPUTE`: this process has just failed to compute the value, or another one a moment
+// ago; `tavola_last_error` returns the reason. `TAVOLA_ERR_TOO_SMALL` and `TAVOLA_ERR_STOPPED`:
+// the value may be stored, but was not returned. Otherwise as `tavola_get_or_lease`. A table
+// without room for leases is not an error: the process computes without one.
 //
 // # Concurrency
-// `compute` is called once at most, holding no lock. It does not ask for the same key: it would
-// wait for itself. Who waits does so as long as others compute: each for its lease at most.
+// The call holds no lock while it calls `compute`, and calls it at most once. `compute` must not
+// ask for the same key, because it would wait for itself. A process waits as long as others
+// compute, each for at most its lease.
 //
 // # Crash
-// Killed in `compute`: another process computes.
+// If the process is killed in `compute`, another process computes the value.
 tavola_status tavola_get_or_compute(const struct tavola_table *table,
                                     const void *key,
                                     size_t key_len,
@@ -1201,11 +1209,11 @@ tavola_status tavola_remove_prefix(const struct tavola_table *table,
                                    size_t prefix_len,
                                    uint64_t *removed);
 
-// How many keys there are, at no one moment while others write. One that has expired counts until
-// it is removed.
+// Returns how many keys the table has. Keys that have expired or lost a tag count until they are
+// removed.
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 tavola_status tavola_len(const struct tavola_table *table, uint64_t *keys);
 
 // Removes all keys.
@@ -1218,12 +1226,12 @@ tavola_status tavola_len(const struct tavola_table *table, uint64_t *keys);
 // go. No lock is held for more than some 200 keys.
 tavola_status tavola_clear(const struct tavola_table *table);
 
-// Unlinks a table. Processes that have it open keep it until they close it.
+// Removes the file of a table. Processes that have it open keep it until they close it.
 //
 // # Errors
-// `TAVOLA_ERR_NO_TABLE`; `TAVOLA_ERR_NOT_A_TABLE` if the file is something else, which is left
-// alone; `TAVOLA_ERR_PERMISSION`, also for another user's table in a directory where everybody may
-// make files.
+// `TAVOLA_ERR_NO_TABLE`. `TAVOLA_ERR_NOT_A_TABLE`: the file is not a table, and stays.
+// `TAVOLA_ERR_PERMISSION`: also for the table of another user in a directory where everybody may
+// create files.
 tavola_status tavola_names_remove(const char *name);
 
 // Returns the message of the last error of this thread, a sentence that says what to do, or "" if
@@ -1244,25 +1252,25 @@ const char *tavola_version(void);
 // The rest, for when you need more.
 // ----------------------------------------------------------------------------------------------
 
-// What there is of a key, and who is to compute it.
+// What exists of a key, and which process computes its value.
 enum tavola_lease_outcome
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // The value, fresh.
+  // The value exists and is fresh.
   TAVOLA_LEASE_HIT = 0,
-  // The value, no more fresh: it may be served still. Another computes it anew, or has failed to
-  // a moment ago.
+  // The value is stale and may still be served. Another process computes it again, or has failed
+  // to a moment ago.
   TAVOLA_LEASE_STALE = 1,
-  // The value, no more fresh, or soon not to be: it may be served still. The caller is to
-  // compute it anew.
+  // The value is stale, or soon will be, and may still be served. The caller has the lease to
+  // compute it again.
   TAVOLA_LEASE_STALE_WON = 2,
-  // There is no value: the caller is to compute it.
+  // There is no value. The caller has the lease to compute it.
   TAVOLA_LEASE_WON = 3,
-  // There is no value yet: another computes it.
+  // There is no value yet. Another process computes it.
   TAVOLA_LEASE_WAIT = 4,
-  // There is no value: it could not be computed a moment ago.
+  // There is no value. A process failed to compute it a moment ago.
   TAVOLA_LEASE_FAILED = 5,
 };
 #ifndef __cplusplus
@@ -1279,20 +1287,21 @@ typedef struct tavola_batch tavola_batch;
 // A watch of one key, for one thread at a time. It keeps the table open.
 typedef struct tavola_key_watch tavola_key_watch;
 
-// The right, and the duty, to compute the value of a key; or, after `TAVOLA_LEASE_WAIT`, the lease
-// that another has. For one thread at a time. It keeps the table open.
+// The lease to compute the value of a key, or, after `TAVOLA_LEASE_WAIT`, another process's lease.
+// For one thread at a time. It keeps the table open.
 typedef struct tavola_lease tavola_lease;
 
-// A value that is lent where it stands.
+// A value that the table lends without a copy.
 typedef struct tavola_view tavola_view;
 
-// Is told one name, path or sentence: `len` bytes and a NUL, lent until it returns.
+// Called with a name, path or sentence: `len` bytes and a NUL, which are lent until it returns.
 typedef void (*tavola_each_text)(void *user, const char *text, size_t len);
 
-// Is told the name of a tag: any bytes, lent until it returns.
+// Called with the name of a tag: any bytes, which are lent until it returns.
 typedef void (*tavola_each_tag)(void *user, const void *name, size_t name_len);
 
-// Is told what the key at this position has, all lent until it returns; NULL: the key is missing.
+// Called with the value and the attributes of the key at this position, which are lent until it
+// returns. `value` is NULL if the key does not exist.
 typedef void (*tavola_each_entry)(void *user,
                                   size_t index,
                                   const void *value,
@@ -1309,21 +1318,21 @@ typedef struct tavola_entry {
   const struct tavola_attributes *attributes;
 } tavola_entry;
 
-// What `tavola_get_or_lease` tells. Begin with
-// `tavola_leased leased = TAVOLA_INIT(tavola_leased);`.
+// The result of `tavola_get_or_lease`. Begin with `tavola_leased leased =
+// TAVOLA_INIT(tavola_leased);`.
 typedef struct tavola_leased {
   // `sizeof(tavola_leased)`.
   size_t size;
-  // What there is.
+  // What exists.
   tavola_lease_outcome outcome;
   // 0.
   uint32_t reserved;
-  // After `TAVOLA_LEASE_WAIT` how many milliseconds the other has at most, after
-  // `TAVOLA_LEASE_FAILED` in how many one may try again; else 0.
+  // After `TAVOLA_LEASE_WAIT`: how many milliseconds the other process still has. After
+  // `TAVOLA_LEASE_FAILED`: after how many milliseconds a process may try again. Otherwise 0.
   uint64_t left_ms;
 } tavola_leased;
 
-// Tells the directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
+// Returns the directory of named tables: `TAVOLA_DIR`, or `/dev/shm/tavola-UID`.
 //
 // # Examples
 // ```c
@@ -1348,36 +1357,36 @@ typedef struct tavola_leased {
 // ```
 tavola_status tavola_names_directory(struct tavola_buffer *path);
 
-// Tells the file that a name stands for. A name with a `/` in it is a path already.
+// Returns the file that a name stands for. A name with a `/` is a path already.
 //
 // # Errors
-// `TAVOLA_ERR_BAD_NAME` for an empty name, one of more than 200 bytes, one that begins with a dot,
-// and one with control characters.
+// `TAVOLA_ERR_BAD_NAME`: the name is empty, has more than 200 bytes, begins with a dot, or has
+// control characters.
 tavola_status tavola_names_path_of(const char *name, struct tavola_buffer *path);
 
-// Tells the path of each table in the directory, sorted by name, of those that may not be read
-// too: opening them says why they cannot be read.
+// Calls `each` with the path of each table in the directory, sorted by name. It includes tables
+// that this process must not read; to open them returns the reason.
 //
 // # Errors
 // `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.
 tavola_status tavola_names_list(tavola_each_text each, void *user);
 
-// Says why processes may not see each other's writes to this table, because of the file system
-// that it is on or will be on: overlayfs, a network file system, FUSE. The sentence says what to
-// do. `TAVOLA_NOT_FOUND`: they do see them, and nothing is written.
+// Returns why processes may not see each other's writes to this table: because of its file system
+// (overlayfs, a network file system, FUSE). The sentence says what to do.
 //
 // # Errors
+// `TAVOLA_NOT_FOUND`: they see each other's writes, and there is no warning.
 // `TAVOLA_ERR_BAD_NAME`.
 tavola_status tavola_names_warning(const char *name, struct tavola_buffer *warning);
 
-// Unlinks a table whoever owns it, also in a directory where everybody may make files.
-// `tavola_names_remove` refuses the tables of other users there.
+// Removes a table even if another user owns it and everybody may create files in its directory.
+// `tavola_names_remove` refuses this.
 //
 // # Errors
 // As `tavola_names_remove`.
 tavola_status tavola_names_remove_any_owner(const char *name);
 
-// Makes a table.
+// Creates a table.
 //
 // # Examples
 // ```c
@@ -1400,16 +1409,16 @@ tavola_status tavola_names_remove_any_owner(const char *name);
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_TABLE_EXISTS`; else as `tavola_open`.
+// `TAVOLA_ERR_TABLE_EXISTS`; otherwise as `tavola_open`.
 //
 // # Crash
-// The table appears whole or not at all.
+// The table appears complete or not at all.
 tavola_status tavola_create(const char *name,
                             const struct tavola_options *options,
                             struct tavola_table **table);
 
-// Makes a table in this process's own memory: no file, no other process, gone when closed. For
-// tests; all of `max_size` is taken at once.
+// Creates a table in the memory of this process: without a file, invisible to other processes, and
+// freed when it is closed. For tests. It allocates all of `max_size` at once.
 //
 // # Examples
 // ```c
@@ -1426,13 +1435,14 @@ tavola_status tavola_create(const char *name,
 tavola_status tavola_open_private(const struct tavola_options *options,
                                   struct tavola_table **table);
 
-// Opens a table again, with the same options, if its file was removed or replaced meanwhile (`mv
-// new live`, a logout): a handle goes on in the file it has opened. `*table` is the new handle
-// then, and the old one is closed as by `tavola_close`: no other thread may be using it. `*moved`,
-// which may be NULL, says whether that was so. Costs one system call if not.
+// Opens a table again with the same options if its file was removed or replaced (`mv new live`, a
+// logout): an open handle keeps the file that it has opened. `*table` is then the new handle, and
+// the old one is closed as by `tavola_close`, so no other thread may be using it. `*moved`, which
+// may be NULL, says whether the handle has changed. If nothing has changed, this costs one system
+// call.
 //
-// A handle that writes looks for itself, once a second at most, and gives a notice
-// (`tavola_on_notice`); it does not move over by itself.
+// A handle that writes checks this itself, at most once a second, and sends a notice
+// (`tavola_on_notice`); it does not change over by itself.
 //
 // # Examples
 // ```c
@@ -1447,14 +1457,14 @@ tavola_status tavola_open_private(const struct tavola_options *options,
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_NO_TABLE` when there is no table of that name any more; else as
-// `tavola_open_existing`. The handle stays as it is then.
+// `TAVOLA_ERR_NO_TABLE` if there is no table of that name any more; otherwise as
+// `tavola_open_existing`. The handle then stays as it is.
 tavola_status tavola_refresh(struct tavola_table **table, int *moved);
 
-// Hands notices of the library to `each`, instead of writing them to standard error: that a table
-// which is open has lost its name, for example. A notice is one sentence or two, without an end of
-// line. `each` is called by the thread that found it out, in the middle of a call, but while no
-// lock is held. NULL: notices go nowhere. `user` is handed to `each` as it is, by any thread.
+// Sends notices of the library to `each`, and no longer to standard error. A notice says, for
+// example, that an open table has lost its name; it has one or two sentences, without a newline.
+// The thread that noticed it calls `each`, in the middle of a call, but while it holds no lock. If
+// `each` is NULL, notices are dropped. Any thread may pass `user` to `each`.
 //
 // # Examples
 // ```c
@@ -1466,19 +1476,19 @@ tavola_status tavola_refresh(struct tavola_table **table, int *moved);
 // ```
 void tavola_on_notice(tavola_each_text each, void *user);
 
-// The path of the table's file, lent until the table is closed.
+// Returns the path of the table's file, which is lent until the table is closed.
 const char *tavola_path(const struct tavola_table *table);
 
-// Whether the table was opened for reading only.
+// Returns whether the table was opened for reading only.
 bool tavola_is_read_only(const struct tavola_table *table);
 
-// Lends the value of a key: it stays as it is until `tavola_view_close`, whatever is written to
-// the key. The table stays open until then.
+// Lends the value of a key without a copy. The value stays as it is until `tavola_view_close`,
+// even if the key is written meanwhile, and the table stays open until then.
 //
-// A value that is longer than some 16 KB is not copied, and stands in one or more pieces; a
-// shorter one is copied. So is any value of a table that is open for reading only, of a process
-// that cannot become a participant, and where six views and reads of large values are under way
-// through this handle.
+// Only a value of more than about 16 KB is lent where it is, in one or more pieces. A shorter
+// value is copied. A value is also copied if the table is open for reading only, if the process
+// cannot become a participant, and if six views and reads of large values are under way with this
+// handle.
 //
 // # Examples
 // ```c
@@ -1495,38 +1505,40 @@ bool tavola_is_read_only(const struct tavola_table *table);
 // ```
 //
 // # Errors
-// As `tavola_get`, but for `TAVOLA_ERR_TOO_SMALL`.
+// As `tavola_get`, without `TAVOLA_ERR_TOO_SMALL`.
 //
 // # Concurrency
-// As `tavola_get`. Writers go on: the pages of a value that is overwritten or removed stay in use
-// until the view has ended, and are freed by the next write. In a forked child a view of its
-// parent's is not to be used, only ended.
+// As `tavola_get`. Writers do not wait: if the value is overwritten or removed, its pages stay in
+// use until the view is closed, and the next write frees them. In a forked child, only close a
+// view of the parent.
 //
 // # Crash
-// Pages that a dead process had in view come back with what else it held.
+// Pages that a dead process had in a view are reclaimed with its other resources.
 tavola_status tavola_get_view(const struct tavola_table *table,
                               const void *key,
                               size_t key_len,
                               struct tavola_view **view);
 
-// How many bytes the value has.
+// Returns how many bytes the value has.
 size_t tavola_view_len(const struct tavola_view *view);
 
-// One of the pieces that the value stands in, in their order, from 0 on: lent until the view ends.
+// Returns one of the pieces of the value, in order, from 0 on. It is lent until the view is
+// closed.
 //
 // # Errors
-// `TAVOLA_END`: there are no more.
+// `TAVOLA_END`: there are no more pieces.
 tavola_status tavola_view_piece(const struct tavola_view *view,
                                 size_t number,
                                 struct tavola_bytes *piece);
 
-// Ends a view: its bytes are lent no more. NULL is none.
+// Closes a view, after which its bytes must not be used. NULL has no effect.
 void tavola_view_close(struct tavola_view *view);
 
-// As `tavola_add`, with attributes; NULL: those of `tavola_set`.
+// Sets a key with attributes only if it does not exist. NULL for `attributes` means those of
+// `tavola_set`.
 //
 // # Errors
-// `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set_with`.
+// `TAVOLA_EXISTS`: the key exists, and stays as it is. Otherwise as `tavola_set_with`.
 tavola_status tavola_add_with(const struct tavola_table *table,
                               const void *key,
                               size_t key_len,
@@ -1534,10 +1546,11 @@ tavola_status tavola_add_with(const struct tavola_table *table,
                               size_t value_len,
                               const struct tavola_attributes *attributes);
 
-// As `tavola_replace`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+// Sets a key with attributes only if it exists. NULL for `attributes` means those of `tavola_set`.
+// The key loses the attributes and tags that it had.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: it is not there and stays so. Else as `tavola_set_with`.
+// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_set_with`.
 tavola_status tavola_replace_with(const struct tavola_table *table,
                                   const void *key,
                                   size_t key_len,
@@ -1545,7 +1558,8 @@ tavola_status tavola_replace_with(const struct tavola_table *table,
                                   size_t value_len,
                                   const struct tavola_attributes *attributes);
 
-// Adds bytes after the value. The key keeps its attributes.
+// Adds bytes after the value. The key keeps its attributes. See `tavola_append_with` for a call
+// that creates the key.
 //
 // # Examples
 // ```c
@@ -1626,7 +1640,8 @@ tavola_status tavola_compare_and_remove(const struct tavola_table *table,
                                         size_t key_len,
                                         uint64_t token);
 
-// As `tavola_update`, of the key with this uid: `old` is never NULL. Its uid stays.
+// Changes the value of the key with this uid, as `tavola_update` does. `old` is never NULL, and
+// the uid stays.
 //
 // # Examples
 // ```c
@@ -1645,20 +1660,20 @@ tavola_status tavola_compare_and_remove(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: there is none now, as there was none, and `change` was not called, or as
-// `change` removed it. Else as `tavola_set`.
+// `TAVOLA_NOT_FOUND`: no key has the uid, and `change` was not called; or `change` has removed the
+// key. Otherwise as `tavola_set`.
 //
 // # Concurrency
-// `change` is called holding no lock, and again when another process changed the key meanwhile, or
-// removed it and the uid went to another key, unless the hint has a generation.
+// As `tavola_update`. If the hint has no generation and the uid goes to another key meanwhile,
+// `change` is called again for that key.
 tavola_status tavola_update_by_uid(const struct tavola_table *table,
                                    tavola_hint hint,
                                    tavola_update_fn change,
                                    void *user);
 
-// Gives again what the last `tavola_take` or `tavola_swap` of this thread that came to
-// `TAVOLA_ERR_STOPPED` took from the table, and its callback did not take. It is kept until it is
-// given, or the next is refused, or the thread ends.
+// Returns the value that the last `tavola_take` or `tavola_swap` of this thread removed and could
+// not return (`TAVOLA_ERR_STOPPED`). The value is kept until this call has returned it, or until
+// the next one is refused, or until the thread ends.
 //
 // # Examples
 // ```c
@@ -1677,14 +1692,15 @@ tavola_status tavola_update_by_uid(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: there is none, or it was given. `TAVOLA_ERR_TOO_SMALL`,
-// `TAVOLA_ERR_STOPPED`: it is kept.
+// `TAVOLA_NOT_FOUND`: there is no such value. `TAVOLA_ERR_TOO_SMALL`, `TAVOLA_ERR_STOPPED`: the
+// value is still kept.
 tavola_status tavola_last_taken(struct tavola_buffer *value);
 
-// As `tavola_incr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
+// Does the same as `tavola_incr`, but a key that does not exist becomes `*initial`, or is not
+// created if `initial` is NULL.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: it was not there, and `initial` is NULL. Else as `tavola_incr`.
+// `TAVOLA_NOT_FOUND`: the key does not exist, and `initial` is NULL. Otherwise as `tavola_incr`.
 tavola_status tavola_incr_from(const struct tavola_table *table,
                                const void *key,
                                size_t key_len,
@@ -1692,10 +1708,11 @@ tavola_status tavola_incr_from(const struct tavola_table *table,
                                const uint64_t *initial,
                                uint64_t *now);
 
-// As `tavola_decr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
+// Does the same as `tavola_decr`, but a key that does not exist becomes `*initial`, or is not
+// created if `initial` is NULL.
 //
 // # Errors
-// As `tavola_incr_from`.
+// `TAVOLA_NOT_FOUND`: the key does not exist, and `initial` is NULL. Otherwise as `tavola_decr`.
 tavola_status tavola_decr_from(const struct tavola_table *table,
                                const void *key,
                                size_t key_len,
@@ -1703,8 +1720,8 @@ tavola_status tavola_decr_from(const struct tavola_table *table,
                                const uint64_t *initial,
                                uint64_t *now);
 
-// As `tavola_incr_from`; a key that was missing gets these attributes (NULL: those of
-// `tavola_set`), any other keeps its own.
+// Does the same as `tavola_incr_from`. A key that is created gets these attributes (NULL: those of
+// `tavola_set`); any other key keeps its own.
 //
 // # Errors
 // As `tavola_incr_from` and `tavola_set_with`.
@@ -1716,11 +1733,11 @@ tavola_status tavola_incr_with(const struct tavola_table *table,
                                const struct tavola_attributes *attributes,
                                uint64_t *now);
 
-// As `tavola_decr_from`; a key that was missing gets these attributes (NULL: those of
-// `tavola_set`), any other keeps its own.
+// Does the same as `tavola_decr_from`. A key that is created gets these attributes (NULL: those of
+// `tavola_set`); any other key keeps its own.
 //
 // # Errors
-// As `tavola_incr_with`.
+// As `tavola_decr_from` and `tavola_set_with`.
 tavola_status tavola_decr_with(const struct tavola_table *table,
                                const void *key,
                                size_t key_len,
@@ -1744,8 +1761,8 @@ tavola_status tavola_add_number_with(const struct tavola_table *table,
                                      const struct tavola_number_options *options,
                                      int64_t *now);
 
-// Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`; each may
-// be NULL, and what is NULL costs nothing: without value and token, no value is copied.
+// Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`. Each of
+// the three may be NULL, and then costs nothing: without value and token, no value is copied.
 //
 // # Examples
 // ```c
@@ -1763,7 +1780,7 @@ tavola_status tavola_add_number_with(const struct tavola_table *table,
 // As `tavola_get`.
 //
 // # Concurrency
-// As `tavola_get`; all three are of one moment.
+// As `tavola_get`. All three are of the same moment.
 tavola_status tavola_get_entry(const struct tavola_table *table,
                                const void *key,
                                size_t key_len,
@@ -1771,12 +1788,13 @@ tavola_status tavola_get_entry(const struct tavola_table *table,
                                struct tavola_attributes *attributes,
                                uint64_t *token);
 
-// As `tavola_touch`, and reads the value of the key, the attributes it had before (`had`), and its
-// token; each of these may be NULL.
+// Changes when a key expires, as `tavola_touch` does, and reads its value, the attributes that it
+// had before (`had`), and its token. Each of these three may be NULL.
 //
 // # Errors
-// As `tavola_touch`. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it needs;
-// `TAVOLA_ERR_STOPPED`: the callback gave no room. The key has its new time after these two, too.
+// As `tavola_touch`. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room the value needs.
+// `TAVOLA_ERR_STOPPED`: the callback gave no memory. After these two the key has its new time,
+// too.
 //
 // # Concurrency
 // The value is the one whose time was changed.
@@ -1791,7 +1809,7 @@ tavola_status tavola_get_and_touch(const struct tavola_table *table,
                                    struct tavola_attributes *had,
                                    uint64_t *token);
 
-// Tells the uid of a key, which gets one if it has none.
+// Returns the uid of a key, and gives it one if it has none.
 //
 // # Examples
 // ```c
@@ -1810,21 +1828,21 @@ tavola_status tavola_get_and_touch(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
-// as `tavola_set_uid`.
+// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_get`, and as `tavola_set_uid`
+// if the key has no uid yet.
 //
 // # Crash
-// Killed before it returned: the key has a uid or it has none.
+// If the process is killed before the call returned, the key has a uid or it has none.
 tavola_status tavola_uid_of(const struct tavola_table *table,
                             const void *key,
                             size_t key_len,
                             tavola_hint *hint);
 
-// Sets a key, as `tavola_set` does, gives it a uid if it has none, and tells that.
+// Sets a key as `tavola_set` does, and returns its uid. A key without a uid gets one.
 //
 // # Errors
-// As `tavola_set`; `TAVOLA_ERR_FULL` also when all uids of the key's shard are given out (2^32 a
-// table, shared evenly by its shards); `TAVOLA_ERR_NO_UIDS`.
+// As `tavola_set`; `TAVOLA_ERR_FULL` also if no uid of the key's shard is free (a table has 2^32,
+// divided evenly among its shards); `TAVOLA_ERR_NO_UIDS`.
 //
 // # Crash
 // As `tavola_set`.
@@ -1835,14 +1853,14 @@ tavola_status tavola_set_uid(const struct tavola_table *table,
                              size_t value_len,
                              tavola_hint *hint);
 
-// Reads the value of the key with this uid, as `tavola_get` does that of a key.
+// Reads the value of the key with this uid, as `tavola_get` does.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: there is none, or it is another key than the one that was meant. Else as
-// `tavola_get`.
+// `TAVOLA_NOT_FOUND`: no key has this uid, or another key than the one that was meant. Otherwise
+// as `tavola_get`.
 //
 // # Concurrency
-// As `tavola_get`; what is read by uid and what is read by key agree at every moment.
+// As `tavola_get`. Reads by uid and reads by key agree at every moment.
 tavola_status tavola_get_by_uid(const struct tavola_table *table,
                                 tavola_hint hint,
                                 struct tavola_buffer *value);
@@ -1865,7 +1883,7 @@ tavola_status tavola_get_entry_by_uid(const struct tavola_table *table,
 // the table was made to let it, and its flags are 0, whatever it had. Its uid stays.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_set`.
+// `TAVOLA_NOT_FOUND`: there is none. Otherwise as `tavola_set`.
 //
 // # Crash
 // As `tavola_set`.
@@ -1877,16 +1895,16 @@ tavola_status tavola_set_by_uid(const struct tavola_table *table,
 // Removes the key with this uid.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_remove`.
+// `TAVOLA_NOT_FOUND`: there is none. Otherwise as `tavola_remove`.
 //
 // # Crash
 // As `tavola_remove`.
 tavola_status tavola_remove_by_uid(const struct tavola_table *table, tavola_hint hint);
 
-// Tells the key with this uid.
+// Returns the key with this uid.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_get`.
+// `TAVOLA_NOT_FOUND`: there is none. Otherwise as `tavola_get`.
 tavola_status tavola_key_of_uid(const struct tavola_table *table,
                                 tavola_hint hint,
                                 struct tavola_buffer *key);
@@ -1913,15 +1931,14 @@ tavola_status tavola_iter_next_with_attributes(struct tavola_iter *iter,
                                                struct tavola_bytes *value,
                                                struct tavola_attributes *attributes);
 
-// How many bytes a cache may take, all told; 0: the table is no cache.
+// Returns how many bytes a cache may take, in all; 0 if the table is not a cache.
 //
 // # Errors
-// Those of mapping the table, where this is its first use.
+// At the first use of a table, the errors of mapping it.
 tavola_status tavola_capacity(const struct tavola_table *table, uint64_t *bytes);
 
-// Changes how many bytes a cache may take, for all who use it; rounded down to 16 KiB. A smaller
-// capacity is applied step by step, by the writes that follow, and by `tavola_maintain`, which
-// does all that is left.
+// Changes how many bytes a cache may take, for all processes; rounded down to 16 KiB. Later writes
+// apply a smaller capacity step by step; `tavola_maintain` applies all that is left.
 //
 // # Examples
 // ```c
@@ -1937,7 +1954,7 @@ tavola_status tavola_capacity(const struct tavola_table *table, uint64_t *bytes)
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_BAD_OPTION` when the table is no cache, or cannot have so many;
+// `TAVOLA_ERR_BAD_OPTION` if the table is not a cache, or cannot have so many bytes;
 // `TAVOLA_ERR_READ_ONLY`.
 tavola_status tavola_set_capacity(const struct tavola_table *table, uint64_t bytes);
 
@@ -2009,18 +2026,17 @@ tavola_status tavola_add_tagged(const struct tavola_table *table,
                                 const struct tavola_attributes *attributes,
                                 const struct tavola_tags *tags);
 
-// Tells the names of the tags that a key has, as it was at one moment. `TAVOLA_NOT_FOUND`: there
-// is no such key.
+// Calls `each` with the name of each tag that a key has, as of one moment.
 //
 // # Errors
-// As `tavola_get`.
+// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_get`.
 tavola_status tavola_tags_of(const struct tavola_table *table,
                              const void *key,
                              size_t key_len,
                              tavola_each_tag each,
                              void *user);
 
-// As `tavola_get_many`, with what each key has beside its value.
+// Reads many keys as `tavola_get_many` does, with the attributes of each key.
 //
 // # Examples
 // ```c
@@ -2048,14 +2064,15 @@ tavola_status tavola_tags_of(const struct tavola_table *table,
 // As `tavola_get_many`.
 //
 // # Concurrency
-// As `tavola_get_many`; value and attributes are of one moment.
+// As `tavola_get_many`. Value and attributes of a key are of the same moment.
 tavola_status tavola_get_many_entries(const struct tavola_table *table,
                                       const struct tavola_bytes *keys,
                                       size_t count,
                                       tavola_each_entry each,
                                       void *user);
 
-// As `tavola_set_many`; all of them get these attributes; NULL: those of `tavola_set`.
+// Sets many keys as `tavola_set_many` does. All of them get these attributes; NULL means those of
+// `tavola_set`.
 //
 // # Errors
 // As `tavola_set_many` and `tavola_set_with`.
@@ -2067,10 +2084,10 @@ tavola_status tavola_set_many_with(const struct tavola_table *table,
                                    size_t count,
                                    const struct tavola_attributes *attributes);
 
-// As `tavola_set_many`; each gets attributes of its own.
+// Sets many keys as `tavola_set_many` does, each with attributes of its own.
 //
 // # Errors
-// As `tavola_set_many` and `tavola_set_with`. Attributes that are none: none of the keys is set.
+// As `tavola_set_many` and `tavola_set_with`. If any attributes are invalid, no key is set.
 //
 // # Concurrency
 // As `tavola_set_many`.
@@ -2078,18 +2095,18 @@ tavola_status tavola_set_many_entries(const struct tavola_table *table,
                                       const struct tavola_entry *entries,
                                       size_t count);
 
-// Has the memory fetched that calls on these keys will look at, so that they wait for it once and
-// not one after the other: for calls of several kinds, which are to follow at once. It pays for
-// some ten keys at a time. Calls that take arrays of keys, and batches, do so by themselves.
+// Prefetches the memory that calls with these keys need, so that they wait for it once. Make these
+// calls at once. It is worth it for about ten keys or more. Calls with arrays of keys, and
+// batches, do it by themselves.
 //
 // # Errors
-// Those of mapping the table, where this is its first use. A key that is NULL and has a length:
-// nothing is fetched for any.
+// At the first use of a table, the errors of mapping it. If a key is NULL and its length is not 0,
+// nothing is fetched.
 tavola_status tavola_prefetch(const struct tavola_table *table,
                               const struct tavola_bytes *keys,
                               size_t count);
 
-// Makes an empty batch. It belongs to no table, and can be executed and cleared again and again.
+// Creates an empty batch. It belongs to no table, and can be executed and cleared many times.
 //
 // # Examples
 // ```c
@@ -2122,14 +2139,14 @@ tavola_status tavola_prefetch(const struct tavola_table *table,
 // ```
 tavola_status tavola_batch_open(struct tavola_batch **batch);
 
-// Prepares a read; `index`, unless it is NULL, gets its number for `tavola_batch_result` and
+// Prepares a read. `index`, which may be NULL, gets its number for `tavola_batch_result` and
 // `tavola_batch_attributes`: 0, 1, ...
 tavola_status tavola_batch_get(struct tavola_batch *batch,
                                const void *key,
                                size_t key_len,
                                size_t *index);
 
-// Prepares what `tavola_set` does; `index`, unless it is NULL, gets its number.
+// Prepares a `tavola_set`. `index`, which may be NULL, gets its number.
 tavola_status tavola_batch_set(struct tavola_batch *batch,
                                const void *key,
                                size_t key_len,
@@ -2137,11 +2154,11 @@ tavola_status tavola_batch_set(struct tavola_batch *batch,
                                size_t value_len,
                                size_t *index);
 
-// Prepares what `tavola_set_with` does; `attributes` may be NULL: those of `tavola_set`. A
-// `ttl_ms` counts from when it is executed. `index`, unless it is NULL, gets its number.
+// Prepares a `tavola_set_with`. `attributes` may be NULL. A `ttl_ms` counts from the execution.
+// `index`, which may be NULL, gets its number.
 //
 // # Errors
-// `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
+// `TAVOLA_ERR_ARGUMENT`: two times, or an invalid `ttl_ms`.
 tavola_status tavola_batch_set_with(struct tavola_batch *batch,
                                     const void *key,
                                     size_t key_len,
@@ -2150,7 +2167,7 @@ tavola_status tavola_batch_set_with(struct tavola_batch *batch,
                                     const struct tavola_attributes *attributes,
                                     size_t *index);
 
-// Prepares what `tavola_add_with` does; else as `tavola_batch_set_with`.
+// Prepares a `tavola_add_with`; see `tavola_batch_set_with`.
 //
 // # Errors
 // As `tavola_batch_set_with`.
@@ -2162,7 +2179,7 @@ tavola_status tavola_batch_add_with(struct tavola_batch *batch,
                                     const struct tavola_attributes *attributes,
                                     size_t *index);
 
-// Prepares what `tavola_replace_with` does; else as `tavola_batch_set_with`.
+// Prepares a `tavola_replace_with`; see `tavola_batch_set_with`.
 //
 // # Errors
 // As `tavola_batch_set_with`.
@@ -2174,13 +2191,13 @@ tavola_status tavola_batch_replace_with(struct tavola_batch *batch,
                                         const struct tavola_attributes *attributes,
                                         size_t *index);
 
-// Prepares what `tavola_remove` does; `index`, unless it is NULL, gets its number.
+// Prepares a `tavola_remove`. `index`, which may be NULL, gets its number.
 tavola_status tavola_batch_remove(struct tavola_batch *batch,
                                   const void *key,
                                   size_t key_len,
                                   size_t *index);
 
-// Prepares what `tavola_incr_with` does; `index`, unless it is NULL, gets its number for
+// Prepares a `tavola_incr_with`. `index`, which may be NULL, gets its number for
 // `tavola_batch_number`.
 //
 // # Errors
@@ -2193,7 +2210,8 @@ tavola_status tavola_batch_incr_with(struct tavola_batch *batch,
                                      const struct tavola_attributes *attributes,
                                      size_t *index);
 
-// Prepares what `tavola_decr_with` does; else as `tavola_batch_incr_with`.
+// Prepares a `tavola_decr_with`. `index`, which may be NULL, gets its number for
+// `tavola_batch_number`.
 //
 // # Errors
 // As `tavola_batch_set_with`.
@@ -2205,68 +2223,69 @@ tavola_status tavola_batch_decr_with(struct tavola_batch *batch,
                                      const struct tavola_attributes *attributes,
                                      size_t *index);
 
-// Prepares what `tavola_touch` does; `index`, unless it is NULL, gets its number.
+// Prepares a `tavola_touch`. `index`, which may be NULL, gets its number.
 //
 // # Errors
-// As `tavola_batch_set_with`, and where there are flags.
+// As `tavola_batch_set_with`; also if there are flags.
 tavola_status tavola_batch_touch(struct tavola_batch *batch,
                                  const void *key,
                                  size_t key_len,
                                  const struct tavola_attributes *attributes,
                                  size_t *index);
 
-// Executes what was prepared, in order: a read finds what a write before it in the batch has set.
+// Executes the prepared operations in order. A read finds what an earlier write of the batch has
+// set.
 //
 // # Errors
-// As the functions that the operations are named after; those before the one that failed are done.
+// Those of the operations. The operations before the one that failed are done.
 //
 // # Concurrency
-// Each operation has a moment of its own; others may see some of them before the rest.
+// Each operation has its own moment. Other processes may see some of them before the rest.
 tavola_status tavola_batch_execute(struct tavola_batch *batch, const struct tavola_table *table);
 
-// What an operation came to: what its function returns. `value`, unless it is NULL, gets what was
-// read, lent until the batch is executed, changed or closed; of a write: nothing.
+// Returns the status of an executed operation. `value`, which may be NULL, gets the value that a
+// read found, lent until the batch is executed, changed or closed; it is empty for a write.
 //
 // # Errors
-// `TAVOLA_NOT_FOUND`: there is no such key. `TAVOLA_EXISTS`: it was to be added, and was there.
-// `TAVOLA_ERR_ARGUMENT`: there is no such number, or it was not executed.
+// `TAVOLA_NOT_FOUND`: the key does not exist. `TAVOLA_EXISTS`: the key was not added, because it
+// exists. `TAVOLA_ERR_ARGUMENT`: there is no operation of this number, or it was not executed.
 tavola_status tavola_batch_result(const struct tavola_batch *batch,
                                   size_t index,
                                   struct tavola_bytes *value);
 
-// What the key of a read has beside its value, as it was when that was executed.
+// Returns the attributes that the key of a read had when the read was executed.
 //
 // # Errors
-// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT`: also when it was no read.
+// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT` also if the operation is not a read.
 tavola_status tavola_batch_attributes(const struct tavola_batch *batch,
                                       size_t index,
                                       struct tavola_attributes *attributes);
 
-// The number that a counter came to.
+// Returns the number that a counter had after an operation.
 //
 // # Errors
-// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT`: also when nothing was counted.
+// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT` also if the operation is not one of a counter.
 tavola_status tavola_batch_number(const struct tavola_batch *batch, size_t index, uint64_t *number);
 
-// Makes a batch empty; its memory is kept for what is prepared next.
+// Removes all operations from a batch. It keeps its memory for the next ones.
 tavola_status tavola_batch_clear(struct tavola_batch *batch);
 
-// Closes a batch. NULL is none.
+// Closes a batch. NULL has no effect.
 void tavola_batch_close(struct tavola_batch *batch);
 
-// The value of a key, or the lease to compute it: of all that ask for a key that is missing, one
-// gets the lease, in whichever process; the others wait, or, where the value is stale only, go on
-// with that. See also `tavola_get_or_compute`, which does all this.
+// Returns the value of a key, or the lease to compute it. If several processes ask for a missing
+// key, one of them gets the lease, and the others wait or use the stale value.
+// `tavola_get_or_compute` does all this in one call.
 //
 // `value` gets the value after `TAVOLA_LEASE_HIT`, `TAVOLA_LEASE_STALE` and
-// `TAVOLA_LEASE_STALE_WON`, and after `TAVOLA_LEASE_FAILED` what was told of it. `lease` gets a
-// lease to fill after `TAVOLA_LEASE_WON` and `TAVOLA_LEASE_STALE_WON`, one to wait for after
-// `TAVOLA_LEASE_WAIT`, else NULL; it is closed in each case by `tavola_lease_close`.
+// `TAVOLA_LEASE_STALE_WON`, and the text of the error after `TAVOLA_LEASE_FAILED`. `lease` gets a
+// lease to fill after `TAVOLA_LEASE_WON` and `TAVOLA_LEASE_STALE_WON`, a lease to wait for after
+// `TAVOLA_LEASE_WAIT`, and NULL otherwise. Close it with `tavola_lease_close` in any case.
 //
-// A value is stored by `tavola_lease_fill` to expire when it is neither fresh nor stale any more.
-// One that was set otherwise is stale when it has no more than `stale_ms` to live, and fresh as
-// long as it does not expire. `tavola_remove` ends the lease of a key, too: what is computed from
-// what was before is not stored.
+// A value that `tavola_lease_fill` stores expires when it is no longer fresh or stale. A value
+// that was set in another way is stale if it expires within `stale_ms`, and fresh before.
+// `tavola_remove` also ends the lease of a key, so a value that was computed from older data is
+// not stored.
 //
 // # Examples
 // ```c
@@ -2291,17 +2310,17 @@ void tavola_batch_close(struct tavola_batch *batch);
 // ```
 //
 // # Errors
-// As `tavola_get`; where what was to go to `value` has no room, the lease is given up.
-// `TAVOLA_ERR_ARGUMENT`: `options` do not say how long a value is fresh. `TAVOLA_ERR_BAD_OPTION`:
-// one is out of its bounds; also in a table of fixed lengths, whose items have no room for a time.
-// Where a lease was to be won: `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL`, when the file system has
-// no room for the first lease of a table; at a process's first write as `tavola_set`.
+// As `tavola_get`; if `value` has no room, the lease is given up. `TAVOLA_ERR_ARGUMENT`: `options`
+// do not say how long a value is fresh. `TAVOLA_ERR_BAD_OPTION`: an option is invalid, or the
+// table has fixed lengths and so no room for a time. A call that tries to get the lease may also
+// return `TAVOLA_ERR_READ_ONLY`, `TAVOLA_ERR_FULL` if the file system has no room for the first
+// lease of a table, and at the first write of a process the errors of `tavola_set`.
 //
 // # Concurrency
-// A hit takes no lock and writes nothing, nor does who finds the lease another's.
+// A hit takes no lock and writes nothing; neither does a call that finds another process's lease.
 //
 // # Crash
-// The lease of a process that has died is won by the next that asks for it.
+// The next process that asks for the lease of a dead process gets it.
 tavola_status tavola_get_or_lease(const struct tavola_table *table,
                                   const void *key,
                                   size_t key_len,
@@ -2310,19 +2329,21 @@ tavola_status tavola_get_or_lease(const struct tavola_table *table,
                                   struct tavola_leased *leased,
                                   struct tavola_lease **lease);
 
-// Stores the value and ends the lease: who waits for it gets the value.
+// Stores the value and ends the lease. Processes that wait for it get the value.
 //
 // # Errors
-// `TAVOLA_LEASE_LOST`: nothing is stored, for the lease has passed on, as its time was over; or
-// the key was removed or set meanwhile; or this is a forked child. `TAVOLA_ERR_ARGUMENT`: the
-// lease is another's, or has ended before. Else as `tavola_set`; the lease is given up then.
+// `TAVOLA_LEASE_LOST`: nothing is stored, because the time of the lease has passed and another
+// process has it, or the key was removed or set meanwhile, or this is a forked child.
+// `TAVOLA_ERR_ARGUMENT`: the lease is another process's, or has ended before. Otherwise as
+// `tavola_set`; the lease is then given up.
 //
 // # Crash
-// Killed before it returned: the value is there, or the lease passes on.
+// If the process is killed before the call returned, the value is stored, or another process gets
+// the lease.
 tavola_status tavola_lease_fill(struct tavola_lease *lease, const void *value, size_t value_len);
 
-// As `tavola_lease_fill`, with tags, which are to be taken before the value is computed: see
-// `tavola_fetch_tags`. NULL: none.
+// Does the same as `tavola_lease_fill`, with tags. Fetch the handles before you compute the value;
+// see `tavola_fetch_tags`. NULL means no tags.
 //
 // # Examples
 // ```c
@@ -2359,49 +2380,50 @@ tavola_status tavola_lease_fill_tagged(struct tavola_lease *lease,
                                        size_t value_len,
                                        const struct tavola_tags *tags);
 
-// Ends the lease without a value. For `back_off_ms`, an hour at most, nobody wins it again: who
-// asks gets the stale value where there is one, else is told `TAVOLA_LEASE_FAILED` with `error`,
-// of which 88 bytes are kept.
+// Ends the lease without a value. For `back_off_ms`, at most an hour, no process gets the lease
+// again: processes that ask get the stale value, or `TAVOLA_LEASE_FAILED` with the first 88 bytes
+// of `error`.
 //
 // # Errors
-// `TAVOLA_LEASE_LOST`: it had passed on. `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has
-// ended before. Else as `tavola_remove`.
+// `TAVOLA_LEASE_LOST`: another process has the lease. `TAVOLA_ERR_ARGUMENT`: the lease is another
+// process's, or has ended before. Otherwise as `tavola_remove`.
 //
 // # Crash
-// Killed before it returned: others are told, or the lease passes on.
+// If the process is killed before the call returned, other processes get the error, or one gets
+// the lease.
 tavola_status tavola_lease_fail(struct tavola_lease *lease,
                                 uint64_t back_off_ms,
                                 const void *error,
                                 size_t error_len);
 
-// Sleeps until a lease that another has (`TAVOLA_LEASE_WAIT`) has ended, or its owner has died, or
-// the key is there: ask for it again.
+// Sleeps until another process's lease (`TAVOLA_LEASE_WAIT`) has ended, its owner has died, or the
+// key exists. Then ask for the key again.
 //
 // # Errors
-// `TAVOLA_TIMEOUT`: the time was up before. `TAVOLA_ERR_ARGUMENT`: the lease is the caller's own.
-// Else as `tavola_get`.
+// `TAVOLA_TIMEOUT`: the time limit passed before. `TAVOLA_ERR_ARGUMENT`: the lease is the caller's
+// own. Otherwise as `tavola_get`.
 //
 // # Concurrency
-// Who ends the lease wakes all that sleep. That its owner has died they find out themselves,
-// within some 10 ms.
+// The process that ends the lease wakes all that sleep. They notice the death of the owner within
+// about 10 ms.
 tavola_status tavola_lease_wait(struct tavola_lease *lease, uint64_t timeout_ms);
 
-// Whether others know of a lease of the caller's. False: so many keys of its shard are being
-// computed at once that there is no record left. Then others may compute this value, too, and a
-// fill may store nothing because another key was removed or changed meanwhile. False also of one
-// that has ended, or is another's.
+// Returns whether other processes know of this lease of the caller. It returns false if so many
+// keys of the shard are being computed at once that no record is free. Other processes may then
+// compute the value, too, and a fill may store nothing because another key was removed or changed
+// meanwhile. It also returns false for a lease that has ended or that is another process's.
 bool tavola_lease_is_recorded(const struct tavola_lease *lease);
 
-// Closes a lease. One that was neither filled nor failed is given up, and another may win it at
-// once. NULL is none.
+// Closes a lease. A lease that was neither filled nor failed is given up, and another process may
+// get it at once. NULL has no effect.
 void tavola_lease_close(struct tavola_lease *lease);
 
-// As `tavola_get_or_compute`, of a value that gets tags of these names, see `tavola_set_tagged`.
-// They are taken before it is computed: if one is invalidated meanwhile, the value is returned,
-// but missing for who asks next. A value that is there already keeps the tags it has.
+// Does the same as `tavola_get_or_compute`, and gives the value tags of these names. The handles
+// are fetched before the value is computed: if a tag is invalidated meanwhile, the call returns
+// the value, but the key is missing. A value that exists already keeps its tags.
 //
 // # Errors
-// As `tavola_get_or_compute`; where the value is to be computed, as `tavola_fetch_tags`, too.
+// As `tavola_get_or_compute`; if the value is computed, also as `tavola_fetch_tags`.
 //
 // # Concurrency
 // As `tavola_get_or_compute`.
@@ -2418,9 +2440,9 @@ tavola_status tavola_get_or_compute_tagged(const struct tavola_table *table,
                                            void *user,
                                            struct tavola_buffer *value);
 
-// Waits until `count` processes, or threads, have called this with the same table and key; then
-// all return. The key is a counter of those that have come: it may be used again by as many. It
-// lives for ever, whatever the table's `ttl_ms`.
+// Waits until `count` processes or threads have called this with the same table and key; then all
+// calls return. The key counts the calls, so `count` callers may use it again. It lives for ever,
+// whatever the `ttl_ms` of the table.
 //
 // # Examples
 // ```c
@@ -2430,17 +2452,17 @@ tavola_status tavola_get_or_compute_tagged(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_TIMEOUT`: they have not come within `timeout_ms`; the caller is not counted any more.
-// `TAVOLA_ERR_ARGUMENT`: `count` is 0. Else as `tavola_incr`; a table of fixed lengths has no
-// counters.
+// `TAVOLA_TIMEOUT`: the others have not called within `timeout_ms`, and this call no longer
+// counts. `TAVOLA_ERR_ARGUMENT`: `count` is 0. Otherwise as `tavola_incr`; a table of fixed
+// lengths has no counters.
 //
 // # Concurrency
-// Who waits for long naps between two looks, for 100 us: of four processes on two processors, the
-// last returned 130 us after the first, in the median of 50 races. Who has to wait for a processor
-// returns so much later.
+// A caller that waits for more than 2 ms looks every 100 us: of four processes on two processors,
+// the last returned 130 us after the first (median of 50 runs). A process that waits for a
+// processor returns that much later.
 //
 // # Crash
-// Who is killed while it waits stays counted; remove the key before the next race.
+// A process that is killed while it waits still counts. Remove the key before you use it again.
 tavola_status tavola_barrier_wait(const struct tavola_table *table,
                                   const void *key,
                                   size_t key_len,

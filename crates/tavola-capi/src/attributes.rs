@@ -7,37 +7,35 @@ use crate::status::Failure;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tavola_core::{Attributes, Details, Expiry, Table};
 
-/// For `ttl_ms`: a key lives as long as the table was made to let it, see `tavola_options`.
+/// For `ttl_ms`: a key lives as long as the table says, see `tavola_options`.
 pub const TAVOLA_TTL_DEFAULT: i64 = 0;
 
 /// For `ttl_ms`: a key lives for ever.
 pub const TAVOLA_TTL_NEVER: i64 = -1;
 
-/// What a key gets or has beside its value. From the time on at which it expires it is missing, for
-/// all processes at once. Begin with
-/// `tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);`, which says the same as NULL:
-/// the key lives as long as the table was made to let it, and its flags are 0.
-///
-/// Handed in, `ttl_ms` or `expires_unix_ms` may be set, not both; told, both are. Times are kept by
-/// a clock that nobody sets: a wall clock that is set, forth or back, changes nothing for the keys
-/// that are there. It goes by the kernel's ticks, each 1 to 10 ms. After the machine was started
-/// anew, a table on a disk goes by the wall clock of that moment. It stands still while the machine
-/// sleeps: after 8 hours asleep, each key that was stored before lives 8 hours longer, and one with
-/// `expires_unix_ms` ends 8 hours late.
+/// What a key has beside its value. After the time at which it expires, the key is missing for all
+/// processes. Begin with `tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);`, which
+/// means the same as NULL: the key lives as long as the table says, and its flags are 0. As an
+/// argument, only one of `ttl_ms` and `expires_unix_ms` may be set; as a result, both are set. The
+/// table measures times with a clock that nobody can set, so a change of the wall clock does not
+/// affect existing keys. The clock has a resolution of 1 to 10 ms. After the machine was restarted,
+/// a table on a disk uses the wall clock of that moment. The clock stands still while the machine
+/// sleeps: after 8 hours of sleep, keys that were stored before live 8 hours longer.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_attributes {
     /// `sizeof(tavola_attributes)`.
     pub size: usize,
-    /// How many milliseconds from now on it lives, a thousand years at most; `TAVOLA_TTL_DEFAULT`,
-    /// which is 0, or `TAVOLA_TTL_NEVER`. Told: what is left, at least 1, or `TAVOLA_TTL_NEVER`.
+    /// How many milliseconds the key lives from now on, at most a thousand years, or
+    /// `TAVOLA_TTL_DEFAULT` or `TAVOLA_TTL_NEVER`. As a result: the milliseconds that are left, at
+    /// least 1, or `TAVOLA_TTL_NEVER`.
     pub ttl_ms: i64,
-    /// If not 0, when it expires: milliseconds since 1970, by the wall clock as it stands now; at
-    /// once, when that has passed. Told: what `ttl_ms` comes to now; 0: never.
+    /// If not 0: when the key expires, in milliseconds since 1970 by the current wall clock; at
+    /// once if this has passed. As a result: the same time as `ttl_ms`, or 0 for never.
     pub expires_unix_ms: u64,
-    /// Any number; the table keeps it and does not look at it.
+    /// Any number; the table stores it and does not use it.
     pub flags: u32,
-    /// 0.
+    /// Must be 0.
     pub reserved: u32,
 }
 

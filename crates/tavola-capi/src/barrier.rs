@@ -21,9 +21,9 @@ const LASTING: Attributes = Attributes {
 /// Digits of the highest number.
 const DIGITS: usize = 20;
 
-/// Waits until `count` processes, or threads, have called this with the same table and key; then
-/// all return. The key is a counter of those that have come: it may be used again by as many. It
-/// lives for ever, whatever the table's `ttl_ms`.
+/// Waits until `count` processes or threads have called this with the same table and key; then all
+/// calls return. The key counts the calls, so `count` callers may use it again. It lives for ever,
+/// whatever the `ttl_ms` of the table.
 ///
 /// # Examples
 /// ```c
@@ -33,17 +33,17 @@ const DIGITS: usize = 20;
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_TIMEOUT`: they have not come within `timeout_ms`; the caller is not counted any more.
-/// `TAVOLA_ERR_ARGUMENT`: `count` is 0. Else as `tavola_incr`; a table of fixed lengths has no
-/// counters.
+/// `TAVOLA_TIMEOUT`: the others have not called within `timeout_ms`, and this call no longer
+/// counts. `TAVOLA_ERR_ARGUMENT`: `count` is 0. Otherwise as `tavola_incr`; a table of fixed
+/// lengths has no counters.
 ///
 /// # Concurrency
-/// Who waits for long naps between two looks, for 100 us: of four processes on two processors, the
-/// last returned 130 us after the first, in the median of 50 races. Who has to wait for a processor
-/// returns so much later.
+/// A caller that waits for more than 2 ms looks every 100 us: of four processes on two processors,
+/// the last returned 130 us after the first (median of 50 runs). A process that waits for a
+/// processor returns that much later.
 ///
 /// # Crash
-/// Who is killed while it waits stays counted; remove the key before the next race.
+/// A process that is killed while it waits still counts. Remove the key before you use it again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_barrier_wait(
     table: *const tavola_table,

@@ -6,46 +6,46 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 
-/// Gives room for a result of `len` bytes, which is written there before the call returns; NULL: no
-/// room, and the call ends with `TAVOLA_ERR_STOPPED` (but where `len` is 0). Called once, with the
-/// exact length, after all else that may fail, and not at all when there is no result. It leaves
-/// the `tavola_buffer` of the call alone.
+/// Returns memory for a result of `len` bytes, which the library writes there before the call
+/// returns. If it returns NULL, the call returns `TAVOLA_ERR_STOPPED`, unless `len` is 0. It is
+/// called once, with the exact length, after everything else that can fail, and not at all without
+/// a result. It must not change the `tavola_buffer` of the call.
 pub type tavola_alloc_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, len: usize) -> *mut c_void>;
 
-/// Takes a result: `len` bytes, lent until it returns. 0: taken; else the call ends with
-/// `TAVOLA_ERR_STOPPED`. Called as `tavola_alloc_fn` is.
+/// Takes a result: `len` bytes, which are lent until it returns. If it does not return 0, the call
+/// returns `TAVOLA_ERR_STOPPED`. It is called when `tavola_alloc_fn` would be.
 pub type tavola_write_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, data: *const c_void, len: usize) -> i32>;
 
-/// Where a result goes: into a buffer,
+/// Says where a result goes: to a buffer,
 ///
 /// `tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);`
 ///
-/// or where `alloc` says, for runtimes whose strings are made at their length and then written,
+/// or to memory that `alloc` returns, for runtimes that create a string with its length,
 ///
 /// `static void *begin(void *user, size_t len) { return bytes_of(*(string **)user = make(len)); }`
 /// `tavola_buffer value = TAVOLA_BUFFER_ALLOC(begin, &string);`
 ///
-/// or to `write`, for runtimes that make strings of bytes:
+/// or to `write`, for runtimes that create a string from bytes:
 ///
 /// `static int32_t push(void *L, const void *b, size_t n) { lua_pushlstring(L, b, n); return 0; }`
 /// `tavola_buffer value = TAVOLA_BUFFER_WRITE(push, L);`
 /// `tavola_status status = tavola_get(table, key, key_len, &value);`
 #[repr(C)]
 pub struct tavola_buffer {
-    /// The buffer; NULL: none, to ask for the length.
+    /// The buffer, or NULL to ask only for the length.
     pub data: *mut c_void,
-    /// Bytes it has room for.
+    /// How many bytes the buffer has room for.
     pub capacity: usize,
-    /// Set by the call: bytes of the result. Also when it is longer than `capacity`
-    /// (`TAVOLA_ERR_TOO_SMALL`): then nothing is copied, and this says what is needed.
+    /// The call sets it to the length of the result, also if the result is longer than `capacity`
+    /// (`TAVOLA_ERR_TOO_SMALL`) and was not copied.
     pub len: usize,
-    /// If not NULL, it is called and the buffer is not used.
+    /// If not NULL, the library calls it and does not use the buffer.
     pub alloc: tavola_alloc_fn,
-    /// If not NULL, it is called, and neither `alloc` nor the buffer is used.
+    /// If not NULL, the library calls it and uses neither `alloc` nor the buffer.
     pub write: tavola_write_fn,
-    /// Handed to the callbacks.
+    /// Passed to the callbacks.
     pub user: *mut c_void,
 }
 

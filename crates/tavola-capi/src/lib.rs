@@ -53,23 +53,21 @@
 //! # Ownership
 //! The library copies the bytes that you pass before the call returns. If it lends bytes to you,
 //! the function says for how long. A function that opens something returns the handle through its
-//! last argument. Close each handle once, with the function that closes its kind; to close NULL
-//! has no effect. You may close handles in any order: an iterator, a view, a lease, a queue or a
-//! drain keeps the file open that it belongs to. If the first field of a struct is `size`,
-//! initialize the struct before you pass it: `tavola_stats stats = TAVOLA_INIT(tavola_stats);`.
+//! last argument. Close each handle once, with the function that closes its kind; to close NULL has
+//! no effect. You may close handles in any order: an iterator, a view, a lease, a queue or a drain
+//! keeps the file open that it belongs to. If the first field of a struct is `size`, initialize the
+//! struct before you pass it: `tavola_stats stats = TAVOLA_INIT(tavola_stats);`.
 //!
 //! # Results
 //! A `tavola_buffer` says where a result goes: to memory of the caller, or to a callback (`alloc`
-//! or
-//! `write`). The library calls the callback once in a call, with the exact length of the result,
+//! or `write`). The library calls the callback once in a call, with the exact length of the result,
 //! after everything else that can fail. It does not call it if there is no result. Each thread
 //! keeps up to 1 MiB of memory for such results, so a read allocates only if its result is longer
 //! than all before. If `alloc` returns NULL (which it may for an empty result) or `write` refuses
 //! the result, the call returns `TAVOLA_ERR_STOPPED`. The call has then done its work and nothing
 //! is lost: a value that was read is still in the table, and `tavola_last_taken` returns what
-//! `tavola_take` or
-//! `tavola_swap` removed. If the memory of the caller is too small, the call returns
-//! `TAVOLA_ERR_TOO_SMALL` before it changes anything, except `tavola_get_and_touch` and
+//! `tavola_take` or `tavola_swap` removed. If the memory of the caller is too small, the call
+//! returns `TAVOLA_ERR_TOO_SMALL` before it changes anything, except `tavola_get_and_touch` and
 //! `tavola_get_or_compute`.
 //!
 //! # Bytes and text
@@ -90,13 +88,12 @@
 //!
 //! # Signals
 //! Do not call the library from a signal handler, because it allocates memory. The only exception
-//! is
-//! `tavola_log_line`, if its thread has written a line to this log before and has not written to
+//! is `tavola_log_line`, if its thread has written a line to this log before and has not written to
 //! four other logs since. It allocates only if it fails. Create the log with room for one piece
 //! more than there are threads that write. With `TAVOLA_OVERLOAD_BLOCK` the handler waits for the
-//! drain, so it must not have interrupted the drain. If a handler interrupts a write to a table
-//! and writes itself, the library refuses this with `TAVOLA_ERR_REENTRANT`, and no harm is done.
-//! The library installs no signal handlers.
+//! drain, so it must not have interrupted the drain. If a handler interrupts a write to a table and
+//! writes itself, the library refuses this with `TAVOLA_ERR_REENTRANT`, and no harm is done. The
+//! library installs no signal handlers.
 //!
 //! # Callbacks
 //! The library calls a callback in the thread that made the call, before the call returns, and

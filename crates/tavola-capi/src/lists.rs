@@ -4,7 +4,7 @@ use crate::entry::{Answer, OK};
 use crate::status::Failure;
 use std::ffi::{CString, c_char, c_void};
 
-/// Is told one name, path or sentence: `len` bytes and a NUL, lent until it returns.
+/// Called with a name, path or sentence: `len` bytes and a NUL, which are lent until it returns.
 pub type tavola_each_text =
     Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char, len: usize)>;
 

@@ -10,7 +10,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use tavola_core::{Table, names};
 
-/// Tells the directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
+/// Returns the directory of named tables: `TAVOLA_DIR`, or `/dev/shm/tavola-UID`.
 ///
 /// # Examples
 /// ```c
@@ -38,11 +38,11 @@ pub unsafe extern "C" fn tavola_names_directory(path: *mut tavola_buffer) -> tav
     entry(|| given!(buffer path).put(names::directory().as_os_str().as_bytes()))
 }
 
-/// Tells the file that a name stands for. A name with a `/` in it is a path already.
+/// Returns the file that a name stands for. A name with a `/` is a path already.
 ///
 /// # Errors
-/// `TAVOLA_ERR_BAD_NAME` for an empty name, one of more than 200 bytes, one that begins with a dot,
-/// and one with control characters.
+/// `TAVOLA_ERR_BAD_NAME`: the name is empty, has more than 200 bytes, begins with a dot, or has
+/// control characters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_names_path_of(
     name: *const c_char,
@@ -51,8 +51,8 @@ pub unsafe extern "C" fn tavola_names_path_of(
     entry(|| given!(buffer path).put(names::path_of(given!(name name))?.as_os_str().as_bytes()))
 }
 
-/// Tells the path of each table in the directory, sorted by name, of those that may not be read
-/// too: opening them says why they cannot be read.
+/// Calls `each` with the path of each table in the directory, sorted by name. It includes tables
+/// that this process must not read; to open them returns the reason.
 ///
 /// # Errors
 /// `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.
@@ -66,11 +66,11 @@ pub unsafe extern "C" fn tavola_names_list(
     entry(|| tell_all(each, user, list))
 }
 
-/// Says why processes may not see each other's writes to this table, because of the file system
-/// that it is on or will be on: overlayfs, a network file system, FUSE. The sentence says what to
-/// do. `TAVOLA_NOT_FOUND`: they do see them, and nothing is written.
+/// Returns why processes may not see each other's writes to this table: because of its file system
+/// (overlayfs, a network file system, FUSE). The sentence says what to do.
 ///
 /// # Errors
+/// `TAVOLA_NOT_FOUND`: they see each other's writes, and there is no warning.
 /// `TAVOLA_ERR_BAD_NAME`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_names_warning(
@@ -86,8 +86,8 @@ pub unsafe extern "C" fn tavola_names_warning(
     })
 }
 
-/// Unlinks a table whoever owns it, also in a directory where everybody may make files.
-/// `tavola_names_remove` refuses the tables of other users there.
+/// Removes a table even if another user owns it and everybody may create files in its directory.
+/// `tavola_names_remove` refuses this.
 ///
 /// # Errors
 /// As `tavola_names_remove`.
@@ -99,12 +99,12 @@ pub unsafe extern "C" fn tavola_names_remove_any_owner(name: *const c_char) -> t
     })
 }
 
-/// Unlinks a table. Processes that have it open keep it until they close it.
+/// Removes the file of a table. Processes that have it open keep it until they close it.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NO_TABLE`; `TAVOLA_ERR_NOT_A_TABLE` if the file is something else, which is left
-/// alone; `TAVOLA_ERR_PERMISSION`, also for another user's table in a directory where everybody may
-/// make files.
+/// `TAVOLA_ERR_NO_TABLE`. `TAVOLA_ERR_NOT_A_TABLE`: the file is not a table, and stays.
+/// `TAVOLA_ERR_PERMISSION`: also for the table of another user in a directory where everybody may
+/// create files.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_names_remove(name: *const c_char) -> tavola_status {
     entry(|| {

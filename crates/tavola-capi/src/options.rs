@@ -5,49 +5,51 @@ use crate::status::Failure;
 use std::time::Duration;
 use tavola_core::{Options, Table};
 
-/// Options of a table; what is 0 has a default that needs no tuning. Begin with
-/// `tavola_options options = TAVOLA_INIT(tavola_options);`.
+/// Options of a table. A field that is 0 means the default. Begin with `tavola_options options =
+/// TAVOLA_INIT(tavola_options);`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_options {
     /// `sizeof(tavola_options)`.
     pub size: usize,
-    /// The most bytes a new table may grow to, 1 MiB to 8 TiB. When 0, 64 GiB on tmpfs and 4 GiB on
-    /// other file systems, or twice the `capacity` if that is more. It reserves addresses and no
-    /// memory. An existing table keeps its own, see `tavola_set_max_size`.
+    /// The most bytes that a new table may grow to, 1 MiB to 8 TiB. The default is 64 GiB on tmpfs
+    /// and 4 GiB on other file systems, or twice the `capacity` if that is more. This reserves
+    /// addresses and no memory. A table that exists keeps its own; see `tavola_set_max_size`.
     pub max_size: u64,
-    /// The mode of a new table's file, whatever the umask; 0600 when 0.
+    /// The mode of the file of a new table, whatever the umask; 0600 by default.
     pub mode: u32,
-    /// Shards of a new table, a power of two from 1 to 1024; by `max_size` or `capacity` when
-    /// 0.
+    /// The shards of a new table, a power of two from 1 to 1024. The default follows from
+    /// `max_size` or `capacity`.
     pub shards: u32,
-    /// Makes a new table for keys of so many bytes only, where not 0: a key takes 8 bytes less.
+    /// If not 0: all keys of a new table have this length, and each takes 8 bytes less.
     pub fixed_key: u32,
-    /// The bytes of all values then.
+    /// The length of all values of such a table.
     pub fixed_value: u32,
-    /// 1: gives a uid to every key that this handle stores; 0: to those it is asked for. A table of
-    /// fixed lengths has uids only if it is made with 1.
+    /// 1: every key that this handle stores gets a uid. 0: only keys that a uid is asked for. A
+    /// table of fixed lengths has uids only if it is created with 1.
     pub uids: u32,
-    /// 1: allows this handle one thread, which calls `tavola_maintain` from time to time.
+    /// 1: this handle may start one thread, which calls `tavola_maintain` from time to time.
     pub background: u32,
-    /// How many milliseconds keys of a new table live after they were set, unless they are given
-    /// another time (`tavola_attributes`); for ever when 0. Not with fixed lengths.
+    /// How many milliseconds the keys of a new table live after they were set, if they have no time
+    /// of their own (`tavola_attributes`); for ever by default. Not with fixed lengths.
     pub ttl_ms: u64,
-    /// Makes a new table a cache of so many bytes, all told: keys, values, the index, free memory.
-    /// Where it has no room for a key, it evicts others, best such as were not read. 0: no cache,
-    /// full is an error. A table that is there stays what it is; see `tavola_set_capacity`.
+    /// Makes a new table a cache of so many bytes in all: keys, values, the index, free memory. If
+    /// it has no room for a key, it evicts others, first those that were not read. 0: not a cache,
+    /// and a full table is an error. A table that exists stays what it is; see
+    /// `tavola_set_capacity`.
     pub capacity: u64,
-    /// 1: gives each key of a new table a version, another one each time that it is set or its
-    /// value is changed: a token stands for that then, and not for the value. 8 bytes a key, and no
-    /// value is changed in place; not with fixed lengths. A table that is there keeps its own.
+    /// 1: each key of a new table has a version, which changes each time that the key is set or its
+    /// value is changed. The token of a key is then its version and not a hash of its value. It
+    /// takes 8 bytes for each key, and no value is changed in place. Not with fixed lengths. A
+    /// table that exists keeps its own.
     pub versions: u32,
-    /// 1: includes the table's bytes in core dumps of this process; they are left out when 0.
+    /// 1: core dumps of this process include the table's bytes.
     pub core_dumps: u32,
-    /// 1: opens tables of any owner, wherever they are; 0: in a directory where everybody may make
-    /// files, such as `/tmp`, tables and symbolic links of other users (root excepted) are refused
-    /// with `TAVOLA_ERR_PERMISSION`.
+    /// 1: opens tables of any owner, wherever they are. 0: in a directory where everybody may
+    /// create files, such as `/tmp`, tables and symbolic links of other users except root are
+    /// refused with `TAVOLA_ERR_PERMISSION`.
     pub any_owner: u32,
-    /// 0.
+    /// Must be 0.
     pub reserved: u32,
 }
 

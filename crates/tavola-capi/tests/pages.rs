@@ -202,6 +202,33 @@ fn examples_of_the_headers_run() {
     assert!(count > 50, "{count} examples");
 }
 
+/// A program that runs an example of a header for C++20.
+fn program_of_cpp_example(code: &str) -> String {
+    let heads = "#include <iostream>\n#include <tavola.hpp>\nusing namespace std::literals;\n";
+    format!("{heads}\nint main() {{\n{code}\nreturn 0;\n}}\n")
+}
+
+#[test]
+fn examples_of_the_headers_for_cpp_run() {
+    let installed = Installed::get();
+    for name in ["tavola.hpp", "tavola_typed.hpp"] {
+        let text = read(&here("include").join(name));
+        let plain = |line: &str| {
+            let line = line.trim_start_matches("//");
+            line.strip_prefix(' ').unwrap_or(line).to_owned()
+        };
+        let text = text.lines().map(plain).collect::<Vec<_>>().join("\n");
+        let code = program_of_cpp_example(only(blocks(&text, "cpp")));
+        let directory = directory();
+        std::fs::write(directory.path().join("a.cpp"), code).unwrap();
+        for compiler in COMPILERS {
+            let command = "cc a.cpp -std=c++20 $(pkg-config --cflags --libs tavola)\n./a.out";
+            let ran = installed.run_command((Language::Cpp20, compiler), directory.path(), command);
+            assert!(!ran.stdout.is_empty() && ran.stderr.is_empty(), "{name}");
+        }
+    }
+}
+
 #[test]
 fn examples_are_made_and_run_as_their_pages_say() {
     let (folder, installed) = (here("../../examples/c"), Installed::get());

@@ -39,10 +39,12 @@ fn cpp_programs_run_and_under_valgrind() {
 }
 
 #[test]
-fn newer_cpp_has_spans() {
+fn newer_cpp_has_spans_ranges_and_named_options() {
     let installed = Installed::get();
     for compiler in COMPILERS {
-        for program in ["queue", "log", "table"].map(|name| format!("tests/cpp/{name}.cpp")) {
+        for program in
+            ["queue", "log", "table", "typed"].map(|name| format!("tests/cpp/{name}.cpp"))
+        {
             installed
                 .compile(Language::Cpp20, compiler, &here(&program), &[])
                 .run();

@@ -10,12 +10,13 @@ use std::ffi::c_void;
 use std::ptr;
 use tavola_core::Attributes;
 
-/// Is told what the key at this position has, lent until it returns; NULL: the key is missing.
+/// Called with the value of the key at this position, which is lent until it returns. `value` is
+/// NULL if the key does not exist.
 pub type tavola_each_value = Option<
     unsafe extern "C" fn(user: *mut c_void, index: usize, value: *const c_void, value_len: usize),
 >;
 
-/// Reads many keys: calls `each` once for each, in order.
+/// Reads many keys: calls `each` once for each key, in order.
 ///
 /// # Examples
 /// ```c
@@ -34,11 +35,11 @@ pub type tavola_each_value = Option<
 /// ```
 ///
 /// # Errors
-/// As `tavola_get`; the keys before the one that failed were told. A key that is NULL and has a
-/// length: none was.
+/// As `tavola_get`; `each` was called for the keys before the one that failed. If a key is NULL and
+/// its length is not 0, `each` is not called at all.
 ///
 /// # Concurrency
-/// Each key is read as by `tavola_get`, at a moment of its own.
+/// Each key is read as by `tavola_get`, each at its own moment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get_many(
     table: *const tavola_table,
@@ -62,7 +63,8 @@ pub unsafe extern "C" fn tavola_get_many(
     })
 }
 
-/// Is told what the key at this position has, all lent until it returns; NULL: the key is missing.
+/// Called with the value and the attributes of the key at this position, which are lent until it
+/// returns. `value` is NULL if the key does not exist.
 pub type tavola_each_entry = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -73,7 +75,7 @@ pub type tavola_each_entry = Option<
     ),
 >;
 
-/// As `tavola_get_many`, with what each key has beside its value.
+/// Reads many keys as `tavola_get_many` does, with the attributes of each key.
 ///
 /// # Examples
 /// ```c
@@ -101,7 +103,7 @@ pub type tavola_each_entry = Option<
 /// As `tavola_get_many`.
 ///
 /// # Concurrency
-/// As `tavola_get_many`; value and attributes are of one moment.
+/// As `tavola_get_many`. Value and attributes of a key are of the same moment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get_many_entries(
     table: *const tavola_table,
@@ -132,11 +134,11 @@ pub unsafe extern "C" fn tavola_get_many_entries(
 /// Sets many keys, in order.
 ///
 /// # Errors
-/// As `tavola_set`; the pairs before the one that failed are set. A key or value that is NULL and
-/// has a length: none is.
+/// As `tavola_set`; the pairs before the one that failed are set. If a key or value is NULL and its
+/// length is not 0, no key is set.
 ///
 /// # Concurrency
-/// Each pair is set as by `tavola_set`; others may see some of them before the rest.
+/// Each pair is set as by `tavola_set`. Other processes may see some of them before the rest.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_set_many(
     table: *const tavola_table,
@@ -147,7 +149,8 @@ pub unsafe extern "C" fn tavola_set_many(
     unsafe { tavola_set_many_with(table, pairs, count, ptr::null()) }
 }
 
-/// As `tavola_set_many`; all of them get these attributes; NULL: those of `tavola_set`.
+/// Sets many keys as `tavola_set_many` does. All of them get these attributes; NULL means those of
+/// `tavola_set`.
 ///
 /// # Errors
 /// As `tavola_set_many` and `tavola_set_with`.
@@ -175,10 +178,10 @@ pub unsafe extern "C" fn tavola_set_many_with(
     })
 }
 
-/// As `tavola_set_many`; each gets attributes of its own.
+/// Sets many keys as `tavola_set_many` does, each with attributes of its own.
 ///
 /// # Errors
-/// As `tavola_set_many` and `tavola_set_with`. Attributes that are none: none of the keys is set.
+/// As `tavola_set_many` and `tavola_set_with`. If any attributes are invalid, no key is set.
 ///
 /// # Concurrency
 /// As `tavola_set_many`.
@@ -203,13 +206,13 @@ pub unsafe extern "C" fn tavola_set_many_entries(
     })
 }
 
-/// Has the memory fetched that calls on these keys will look at, so that they wait for it once and
-/// not one after the other: for calls of several kinds, which are to follow at once. It pays for
-/// some ten keys at a time. Calls that take arrays of keys, and batches, do so by themselves.
+/// Prefetches the memory that calls with these keys need, so that they wait for it once. Make these
+/// calls at once. It is worth it for about ten keys or more. Calls with arrays of keys, and
+/// batches, do it by themselves.
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use. A key that is NULL and has a length:
-/// nothing is fetched for any.
+/// At the first use of a table, the errors of mapping it. If a key is NULL and its length is not 0,
+/// nothing is fetched.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_prefetch(
     table: *const tavola_table,

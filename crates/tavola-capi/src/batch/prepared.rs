@@ -77,7 +77,7 @@ unsafe fn prepare_count(
     unsafe { prepare(batch, key, index, act) }
 }
 
-/// Makes an empty batch. It belongs to no table, and can be executed and cleared again and again.
+/// Creates an empty batch. It belongs to no table, and can be executed and cleared many times.
 ///
 /// # Examples
 /// ```c
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn tavola_batch_open(batch: *mut *mut tavola_batch) -> tav
     })
 }
 
-/// Prepares a read; `index`, unless it is NULL, gets its number for `tavola_batch_result` and
+/// Prepares a read. `index`, which may be NULL, gets its number for `tavola_batch_result` and
 /// `tavola_batch_attributes`: 0, 1, ...
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_get(
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn tavola_batch_get(
     unsafe { prepare(batch, (key, key_len), index, |_| Ok(Act::Get)) }
 }
 
-/// Prepares what `tavola_set` does; `index`, unless it is NULL, gets its number.
+/// Prepares a `tavola_set`. `index`, which may be NULL, gets its number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_set(
     batch: *mut tavola_batch,
@@ -144,11 +144,11 @@ pub unsafe extern "C" fn tavola_batch_set(
     unsafe { tavola_batch_set_with(batch, key, key_len, value, value_len, default, index) }
 }
 
-/// Prepares what `tavola_set_with` does; `attributes` may be NULL: those of `tavola_set`. A
-/// `ttl_ms` counts from when it is executed. `index`, unless it is NULL, gets its number.
+/// Prepares a `tavola_set_with`. `attributes` may be NULL. A `ttl_ms` counts from the execution.
+/// `index`, which may be NULL, gets its number.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
+/// `TAVOLA_ERR_ARGUMENT`: two times, or an invalid `ttl_ms`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_set_with(
     batch: *mut tavola_batch,
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn tavola_batch_set_with(
     unsafe { prepare_with(batch, key, value, attributes, index, Act::Set) }
 }
 
-/// Prepares what `tavola_add_with` does; else as `tavola_batch_set_with`.
+/// Prepares a `tavola_add_with`; see `tavola_batch_set_with`.
 ///
 /// # Errors
 /// As `tavola_batch_set_with`.
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn tavola_batch_add_with(
     unsafe { prepare_with(batch, key, value, attributes, index, act) }
 }
 
-/// Prepares what `tavola_replace_with` does; else as `tavola_batch_set_with`.
+/// Prepares a `tavola_replace_with`; see `tavola_batch_set_with`.
 ///
 /// # Errors
 /// As `tavola_batch_set_with`.
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn tavola_batch_replace_with(
     unsafe { prepare_with(batch, key, value, attributes, index, act) }
 }
 
-/// Prepares what `tavola_remove` does; `index`, unless it is NULL, gets its number.
+/// Prepares a `tavola_remove`. `index`, which may be NULL, gets its number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_remove(
     batch: *mut tavola_batch,
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn tavola_batch_remove(
     }
 }
 
-/// Prepares what `tavola_incr_with` does; `index`, unless it is NULL, gets its number for
+/// Prepares a `tavola_incr_with`. `index`, which may be NULL, gets its number for
 /// `tavola_batch_number`.
 ///
 /// # Errors
@@ -240,7 +240,8 @@ pub unsafe extern "C" fn tavola_batch_incr_with(
     unsafe { prepare_count(batch, (key, key_len), initial, attributes, index, act) }
 }
 
-/// Prepares what `tavola_decr_with` does; else as `tavola_batch_incr_with`.
+/// Prepares a `tavola_decr_with`. `index`, which may be NULL, gets its number for
+/// `tavola_batch_number`.
 ///
 /// # Errors
 /// As `tavola_batch_set_with`.
@@ -259,10 +260,10 @@ pub unsafe extern "C" fn tavola_batch_decr_with(
     unsafe { prepare_count(batch, (key, key_len), initial, attributes, index, act) }
 }
 
-/// Prepares what `tavola_touch` does; `index`, unless it is NULL, gets its number.
+/// Prepares a `tavola_touch`. `index`, which may be NULL, gets its number.
 ///
 /// # Errors
-/// As `tavola_batch_set_with`, and where there are flags.
+/// As `tavola_batch_set_with`; also if there are flags.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_touch(
     batch: *mut tavola_batch,
@@ -280,13 +281,14 @@ pub unsafe extern "C" fn tavola_batch_touch(
     unsafe { prepare(batch, (key, key_len), index, act) }
 }
 
-/// Executes what was prepared, in order: a read finds what a write before it in the batch has set.
+/// Executes the prepared operations in order. A read finds what an earlier write of the batch has
+/// set.
 ///
 /// # Errors
-/// As the functions that the operations are named after; those before the one that failed are done.
+/// Those of the operations. The operations before the one that failed are done.
 ///
 /// # Concurrency
-/// Each operation has a moment of its own; others may see some of them before the rest.
+/// Each operation has its own moment. Other processes may see some of them before the rest.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_execute(
     batch: *mut tavola_batch,
@@ -299,12 +301,12 @@ pub unsafe extern "C" fn tavola_batch_execute(
     })
 }
 
-/// What an operation came to: what its function returns. `value`, unless it is NULL, gets what was
-/// read, lent until the batch is executed, changed or closed; of a write: nothing.
+/// Returns the status of an executed operation. `value`, which may be NULL, gets the value that a
+/// read found, lent until the batch is executed, changed or closed; it is empty for a write.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: there is no such key. `TAVOLA_EXISTS`: it was to be added, and was there.
-/// `TAVOLA_ERR_ARGUMENT`: there is no such number, or it was not executed.
+/// `TAVOLA_NOT_FOUND`: the key does not exist. `TAVOLA_EXISTS`: the key was not added, because it
+/// exists. `TAVOLA_ERR_ARGUMENT`: there is no operation of this number, or it was not executed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_result(
     batch: *const tavola_batch,
@@ -321,10 +323,10 @@ pub unsafe extern "C" fn tavola_batch_result(
     })
 }
 
-/// What the key of a read has beside its value, as it was when that was executed.
+/// Returns the attributes that the key of a read had when the read was executed.
 ///
 /// # Errors
-/// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT`: also when it was no read.
+/// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT` also if the operation is not a read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_attributes(
     batch: *const tavola_batch,
@@ -345,10 +347,10 @@ fn is_count(act: &Act) -> bool {
     matches!(act, Act::Change(Change::Incr(..) | Change::Decr(..)))
 }
 
-/// The number that a counter came to.
+/// Returns the number that a counter had after an operation.
 ///
 /// # Errors
-/// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT`: also when nothing was counted.
+/// As `tavola_batch_result`. `TAVOLA_ERR_ARGUMENT` also if the operation is not one of a counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_number(
     batch: *const tavola_batch,
@@ -365,7 +367,7 @@ pub unsafe extern "C" fn tavola_batch_number(
     })
 }
 
-/// Makes a batch empty; its memory is kept for what is prepared next.
+/// Removes all operations from a batch. It keeps its memory for the next ones.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_clear(batch: *mut tavola_batch) -> tavola_status {
     entry(|| {
@@ -375,7 +377,7 @@ pub unsafe extern "C" fn tavola_batch_clear(batch: *mut tavola_batch) -> tavola_
     })
 }
 
-/// Closes a batch. NULL is none.
+/// Closes a batch. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_close(batch: *mut tavola_batch) {
     // SAFETY: the caller's promise: it came from `tavola_batch_open` and is used no more.

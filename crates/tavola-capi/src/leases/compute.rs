@@ -11,9 +11,9 @@ use crate::table::tavola_table;
 use std::ffi::c_void;
 use std::fmt;
 
-/// Computes the value of a key: returns 0 and says where it stands, or something else where it
-/// could not be computed; then what it says is told to the others, 88 bytes of it. These bytes stay
-/// as they are until the end of `tavola_get_or_compute`.
+/// Computes the value of a key. It returns 0 and the bytes of the value in `value`, or another
+/// number and an error text, of which the other processes get 88 bytes. The bytes must stay valid
+/// until the end of `tavola_get_or_compute`.
 pub type tavola_compute_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, value: *mut tavola_bytes) -> i32>;
 
@@ -59,11 +59,11 @@ unsafe fn ask(compute: tavola_compute_fn, user: *mut c_void) -> Result<Vec<u8>, 
     }
 }
 
-/// The value of a key, which one process of all that ask for it computes, by `compute`, if it is
-/// missing or stale: see `tavola_get_or_lease`. The others sleep meanwhile, or get the stale value.
+/// Returns the value of a key. If it is missing or stale, one of all processes that ask for it
+/// computes it with `compute`; the others sleep, or get the stale value. See `tavola_get_or_lease`.
 ///
-/// A value that cannot be stored, as the table is full, or that is not stored, as it took longer
-/// than the lease, is returned all the same.
+/// The call returns a computed value even if it could not be stored because the table is full, or
+/// was not stored because the computation took longer than the lease.
 ///
 /// # Examples
 /// ```c
@@ -86,17 +86,18 @@ unsafe fn ask(compute: tavola_compute_fn, user: *mut c_void) -> Result<Vec<u8>, 
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_COMPUTE`: it could not be computed, by the caller just now or by another a moment
-/// ago; `tavola_last_error` has what was told of it. `TAVOLA_ERR_TOO_SMALL` and
-/// `TAVOLA_ERR_STOPPED`: the value may be there now, though it was not handed over. Else as
-/// `tavola_get_or_lease`, but that a table without room for leases computes without.
+/// `TAVOLA_ERR_COMPUTE`: this process has just failed to compute the value, or another one a moment
+/// ago; `tavola_last_error` returns the reason. `TAVOLA_ERR_TOO_SMALL` and `TAVOLA_ERR_STOPPED`:
+/// the value may be stored, but was not returned. Otherwise as `tavola_get_or_lease`. A table
+/// without room for leases is not an error: the process computes without one.
 ///
 /// # Concurrency
-/// `compute` is called once at most, holding no lock. It does not ask for the same key: it would
-/// wait for itself. Who waits does so as long as others compute: each for its lease at most.
+/// The call holds no lock while it calls `compute`, and calls it at most once. `compute` must not
+/// ask for the same key, because it would wait for itself. A process waits as long as others
+/// compute, each for at most its lease.
 ///
 /// # Crash
-/// Killed in `compute`: another process computes.
+/// If the process is killed in `compute`, another process computes the value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get_or_compute(
     table: *const tavola_table,
@@ -114,12 +115,12 @@ pub unsafe extern "C" fn tavola_get_or_compute(
     })
 }
 
-/// As `tavola_get_or_compute`, of a value that gets tags of these names, see `tavola_set_tagged`.
-/// They are taken before it is computed: if one is invalidated meanwhile, the value is returned,
-/// but missing for who asks next. A value that is there already keeps the tags it has.
+/// Does the same as `tavola_get_or_compute`, and gives the value tags of these names. The handles
+/// are fetched before the value is computed: if a tag is invalidated meanwhile, the call returns
+/// the value, but the key is missing. A value that exists already keeps its tags.
 ///
 /// # Errors
-/// As `tavola_get_or_compute`; where the value is to be computed, as `tavola_fetch_tags`, too.
+/// As `tavola_get_or_compute`; if the value is computed, also as `tavola_fetch_tags`.
 ///
 /// # Concurrency
 /// As `tavola_get_or_compute`.

@@ -12,47 +12,47 @@ use std::mem::replace;
 use std::time::Duration;
 use tavola_core::{Lease, Leased, Pending};
 
-/// What there is of a key, and who is to compute it.
+/// What exists of a key, and which process computes its value.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum tavola_lease_outcome {
-    /// The value, fresh.
+    /// The value exists and is fresh.
     TAVOLA_LEASE_HIT = 0,
-    /// The value, no more fresh: it may be served still. Another computes it anew, or has failed to
-    /// a moment ago.
+    /// The value is stale and may still be served. Another process computes it again, or has failed
+    /// to a moment ago.
     TAVOLA_LEASE_STALE = 1,
-    /// The value, no more fresh, or soon not to be: it may be served still. The caller is to
-    /// compute it anew.
+    /// The value is stale, or soon will be, and may still be served. The caller has the lease to
+    /// compute it again.
     TAVOLA_LEASE_STALE_WON = 2,
-    /// There is no value: the caller is to compute it.
+    /// There is no value. The caller has the lease to compute it.
     TAVOLA_LEASE_WON = 3,
-    /// There is no value yet: another computes it.
+    /// There is no value yet. Another process computes it.
     TAVOLA_LEASE_WAIT = 4,
-    /// There is no value: it could not be computed a moment ago.
+    /// There is no value. A process failed to compute it a moment ago.
     TAVOLA_LEASE_FAILED = 5,
 }
 
-/// What `tavola_get_or_lease` tells. Begin with
-/// `tavola_leased leased = TAVOLA_INIT(tavola_leased);`.
+/// The result of `tavola_get_or_lease`. Begin with `tavola_leased leased =
+/// TAVOLA_INIT(tavola_leased);`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_leased {
     /// `sizeof(tavola_leased)`.
     pub size: usize,
-    /// What there is.
+    /// What exists.
     pub outcome: tavola_lease_outcome,
     /// 0.
     pub reserved: u32,
-    /// After `TAVOLA_LEASE_WAIT` how many milliseconds the other has at most, after
-    /// `TAVOLA_LEASE_FAILED` in how many one may try again; else 0.
+    /// After `TAVOLA_LEASE_WAIT`: how many milliseconds the other process still has. After
+    /// `TAVOLA_LEASE_FAILED`: after how many milliseconds a process may try again. Otherwise 0.
     pub left_ms: u64,
 }
 
 // SAFETY: 0 is an outcome; no padding (a `usize`, two of 32 bits, a `u64`), the size first.
 unsafe impl SizedStruct for tavola_leased {}
 
-/// The right, and the duty, to compute the value of a key; or, after `TAVOLA_LEASE_WAIT`, the lease
-/// that another has. For one thread at a time. It keeps the table open.
+/// The lease to compute the value of a key, or, after `TAVOLA_LEASE_WAIT`, another process's lease.
+/// For one thread at a time. It keeps the table open.
 pub struct tavola_lease {
     held: Held,
 }
@@ -118,19 +118,19 @@ impl From<Leased> for Told {
     }
 }
 
-/// The value of a key, or the lease to compute it: of all that ask for a key that is missing, one
-/// gets the lease, in whichever process; the others wait, or, where the value is stale only, go on
-/// with that. See also `tavola_get_or_compute`, which does all this.
+/// Returns the value of a key, or the lease to compute it. If several processes ask for a missing
+/// key, one of them gets the lease, and the others wait or use the stale value.
+/// `tavola_get_or_compute` does all this in one call.
 ///
 /// `value` gets the value after `TAVOLA_LEASE_HIT`, `TAVOLA_LEASE_STALE` and
-/// `TAVOLA_LEASE_STALE_WON`, and after `TAVOLA_LEASE_FAILED` what was told of it. `lease` gets a
-/// lease to fill after `TAVOLA_LEASE_WON` and `TAVOLA_LEASE_STALE_WON`, one to wait for after
-/// `TAVOLA_LEASE_WAIT`, else NULL; it is closed in each case by `tavola_lease_close`.
+/// `TAVOLA_LEASE_STALE_WON`, and the text of the error after `TAVOLA_LEASE_FAILED`. `lease` gets a
+/// lease to fill after `TAVOLA_LEASE_WON` and `TAVOLA_LEASE_STALE_WON`, a lease to wait for after
+/// `TAVOLA_LEASE_WAIT`, and NULL otherwise. Close it with `tavola_lease_close` in any case.
 ///
-/// A value is stored by `tavola_lease_fill` to expire when it is neither fresh nor stale any more.
-/// One that was set otherwise is stale when it has no more than `stale_ms` to live, and fresh as
-/// long as it does not expire. `tavola_remove` ends the lease of a key, too: what is computed from
-/// what was before is not stored.
+/// A value that `tavola_lease_fill` stores expires when it is no longer fresh or stale. A value
+/// that was set in another way is stale if it expires within `stale_ms`, and fresh before.
+/// `tavola_remove` also ends the lease of a key, so a value that was computed from older data is
+/// not stored.
 ///
 /// # Examples
 /// ```c
@@ -155,17 +155,17 @@ impl From<Leased> for Told {
 /// ```
 ///
 /// # Errors
-/// As `tavola_get`; where what was to go to `value` has no room, the lease is given up.
-/// `TAVOLA_ERR_ARGUMENT`: `options` do not say how long a value is fresh. `TAVOLA_ERR_BAD_OPTION`:
-/// one is out of its bounds; also in a table of fixed lengths, whose items have no room for a time.
-/// Where a lease was to be won: `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL`, when the file system has
-/// no room for the first lease of a table; at a process's first write as `tavola_set`.
+/// As `tavola_get`; if `value` has no room, the lease is given up. `TAVOLA_ERR_ARGUMENT`: `options`
+/// do not say how long a value is fresh. `TAVOLA_ERR_BAD_OPTION`: an option is invalid, or the
+/// table has fixed lengths and so no room for a time. A call that tries to get the lease may also
+/// return `TAVOLA_ERR_READ_ONLY`, `TAVOLA_ERR_FULL` if the file system has no room for the first
+/// lease of a table, and at the first write of a process the errors of `tavola_set`.
 ///
 /// # Concurrency
-/// A hit takes no lock and writes nothing, nor does who finds the lease another's.
+/// A hit takes no lock and writes nothing; neither does a call that finds another process's lease.
 ///
 /// # Crash
-/// The lease of a process that has died is won by the next that asks for it.
+/// The next process that asks for the lease of a dead process gets it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get_or_lease(
     table: *const tavola_table,
@@ -198,15 +198,17 @@ pub unsafe extern "C" fn tavola_get_or_lease(
     })
 }
 
-/// Stores the value and ends the lease: who waits for it gets the value.
+/// Stores the value and ends the lease. Processes that wait for it get the value.
 ///
 /// # Errors
-/// `TAVOLA_LEASE_LOST`: nothing is stored, for the lease has passed on, as its time was over; or
-/// the key was removed or set meanwhile; or this is a forked child. `TAVOLA_ERR_ARGUMENT`: the
-/// lease is another's, or has ended before. Else as `tavola_set`; the lease is given up then.
+/// `TAVOLA_LEASE_LOST`: nothing is stored, because the time of the lease has passed and another
+/// process has it, or the key was removed or set meanwhile, or this is a forked child.
+/// `TAVOLA_ERR_ARGUMENT`: the lease is another process's, or has ended before. Otherwise as
+/// `tavola_set`; the lease is then given up.
 ///
 /// # Crash
-/// Killed before it returned: the value is there, or the lease passes on.
+/// If the process is killed before the call returned, the value is stored, or another process gets
+/// the lease.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_lease_fill(
     lease: *mut tavola_lease,
@@ -219,8 +221,8 @@ pub unsafe extern "C" fn tavola_lease_fill(
     })
 }
 
-/// As `tavola_lease_fill`, with tags, which are to be taken before the value is computed: see
-/// `tavola_fetch_tags`. NULL: none.
+/// Does the same as `tavola_lease_fill`, with tags. Fetch the handles before you compute the value;
+/// see `tavola_fetch_tags`. NULL means no tags.
 ///
 /// # Examples
 /// ```c
@@ -267,16 +269,17 @@ pub unsafe extern "C" fn tavola_lease_fill_tagged(
     })
 }
 
-/// Ends the lease without a value. For `back_off_ms`, an hour at most, nobody wins it again: who
-/// asks gets the stale value where there is one, else is told `TAVOLA_LEASE_FAILED` with `error`,
-/// of which 88 bytes are kept.
+/// Ends the lease without a value. For `back_off_ms`, at most an hour, no process gets the lease
+/// again: processes that ask get the stale value, or `TAVOLA_LEASE_FAILED` with the first 88 bytes
+/// of `error`.
 ///
 /// # Errors
-/// `TAVOLA_LEASE_LOST`: it had passed on. `TAVOLA_ERR_ARGUMENT`: the lease is another's, or has
-/// ended before. Else as `tavola_remove`.
+/// `TAVOLA_LEASE_LOST`: another process has the lease. `TAVOLA_ERR_ARGUMENT`: the lease is another
+/// process's, or has ended before. Otherwise as `tavola_remove`.
 ///
 /// # Crash
-/// Killed before it returned: others are told, or the lease passes on.
+/// If the process is killed before the call returned, other processes get the error, or one gets
+/// the lease.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_lease_fail(
     lease: *mut tavola_lease,
@@ -290,16 +293,16 @@ pub unsafe extern "C" fn tavola_lease_fail(
     })
 }
 
-/// Sleeps until a lease that another has (`TAVOLA_LEASE_WAIT`) has ended, or its owner has died, or
-/// the key is there: ask for it again.
+/// Sleeps until another process's lease (`TAVOLA_LEASE_WAIT`) has ended, its owner has died, or the
+/// key exists. Then ask for the key again.
 ///
 /// # Errors
-/// `TAVOLA_TIMEOUT`: the time was up before. `TAVOLA_ERR_ARGUMENT`: the lease is the caller's own.
-/// Else as `tavola_get`.
+/// `TAVOLA_TIMEOUT`: the time limit passed before. `TAVOLA_ERR_ARGUMENT`: the lease is the caller's
+/// own. Otherwise as `tavola_get`.
 ///
 /// # Concurrency
-/// Who ends the lease wakes all that sleep. That its owner has died they find out themselves,
-/// within some 10 ms.
+/// The process that ends the lease wakes all that sleep. They notice the death of the owner within
+/// about 10 ms.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_lease_wait(
     lease: *mut tavola_lease,
@@ -316,10 +319,10 @@ pub unsafe extern "C" fn tavola_lease_wait(
     })
 }
 
-/// Whether others know of a lease of the caller's. False: so many keys of its shard are being
-/// computed at once that there is no record left. Then others may compute this value, too, and a
-/// fill may store nothing because another key was removed or changed meanwhile. False also of one
-/// that has ended, or is another's.
+/// Returns whether other processes know of this lease of the caller. It returns false if so many
+/// keys of the shard are being computed at once that no record is free. Other processes may then
+/// compute the value, too, and a fill may store nothing because another key was removed or changed
+/// meanwhile. It also returns false for a lease that has ended or that is another process's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_lease_is_recorded(lease: *const tavola_lease) -> bool {
     entry_or(false, || {
@@ -330,8 +333,8 @@ pub unsafe extern "C" fn tavola_lease_is_recorded(lease: *const tavola_lease) ->
     })
 }
 
-/// Closes a lease. One that was neither filled nor failed is given up, and another may win it at
-/// once. NULL is none.
+/// Closes a lease. A lease that was neither filled nor failed is given up, and another process may
+/// get it at once. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_lease_close(lease: *mut tavola_lease) {
     // SAFETY: the caller's promise: it came from `tavola_get_or_lease` and is used no more.

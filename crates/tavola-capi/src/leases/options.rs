@@ -5,31 +5,34 @@ use crate::status::Failure;
 use std::time::Duration;
 use tavola_core::LeaseOptions;
 
-/// For `back_off_ms`: who asks after an error tries again at once.
+/// For `back_off_ms`: the next call after an error tries again at once.
 pub const TAVOLA_NO_BACK_OFF: i64 = -1;
 
-/// How long a value is fresh, how long it may be served when it is stale, how long who computes it
-/// may take. Begin with `tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);` and say
-/// `fresh_ms`, at least.
+/// How long a value is fresh, how long a stale value may be served, and how long a computation may
+/// take. Begin with `tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);` and set at
+/// least `fresh_ms`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_lease_options {
     /// `sizeof(tavola_lease_options)`.
     pub size: usize,
-    /// A value is fresh for so many milliseconds after it was stored, a thousand years at most;
-    /// 0 only together with a `stale_ms`: it is stale at once.
+    /// How many milliseconds a value is fresh after it was stored, at most a thousand years. 0 only
+    /// with a `stale_ms`: the value is stale at once.
     pub fresh_ms: u64,
-    /// For so long afterwards it is stale: still there, and served while one computes it anew.
+    /// How many milliseconds after that a value is stale: it exists, and is served while one
+    /// process computes it again.
     pub stale_ms: u64,
-    /// How long who computes may take, up to an hour; 10 s when 0. Then another may, and the value
-    /// of the first is refused. For one that has died nobody waits so long.
+    /// How long the computation may take, up to an hour; 10 s by default. After that another
+    /// process may get the lease, and the value of the first is refused. If a process dies, the
+    /// others do not wait for so long.
     pub lease_ms: u64,
-    /// How long after an error nobody tries again, where `tavola_get_or_compute` computes, up to an
-    /// hour; 1 s when 0; or `TAVOLA_NO_BACK_OFF`.
+    /// How long after an error of `tavola_get_or_compute` no process tries again, up to an hour; 1
+    /// s by default, or `TAVOLA_NO_BACK_OFF`.
     pub back_off_ms: i64,
-    /// Lets one process now and then compute a value anew before it is stale, the more probably the
-    /// sooner that will be, and the longer it takes to compute (XFetch): 1 is best as a rule, more
-    /// is earlier, 0 is never. The key's flags then hold how long it took, in microseconds.
+    /// Lets a process now and then compute a value before it is stale. This becomes more likely as
+    /// that time comes nearer, and with the duration of the computation (XFetch). 1 is a good
+    /// value, more is earlier, 0 is never. The flags of the key then hold the duration in
+    /// microseconds.
     pub early_beta: f64,
 }
 

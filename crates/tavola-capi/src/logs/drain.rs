@@ -13,7 +13,7 @@ use std::os::fd::FromRawFd;
 use std::time::Duration;
 use tavola_core::{LogDrain, LogLine, LogSink, LogText, Result};
 
-/// The one who writes a log's lines out; for one thread at a time. It keeps the log open.
+/// Writes the lines of a log out. For one thread at a time. It keeps the log open.
 pub struct tavola_log_drain {
     inner: RefCell<Draining>,
 }
@@ -24,21 +24,22 @@ struct Draining {
     text: Option<(c_int, LogText<Descriptor>)>,
 }
 
-/// Where a drain writes lines. Begin with
-/// `tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);`. Each function returns 0, or what went
-/// wrong, an `errno` as a rule: then the lines come again, with the next pass.
+/// Where a drain writes lines. Begin with `tavola_log_sink sink = TAVOLA_INIT(tavola_log_sink);`.
+/// Each function returns 0, or the number of an error, usually an `errno`; then the lines come
+/// again with the next pass.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_log_sink {
     /// `sizeof(tavola_log_sink)`.
     pub size: usize,
-    /// Handed to the functions.
+    /// Passed to the functions.
     pub user: *mut c_void,
-    /// Takes a line, lent until it returns.
+    /// Takes a line, which is lent until it returns.
     pub line: Option<unsafe extern "C" fn(user: *mut c_void, line: *const tavola_line) -> c_int>,
-    /// Is told that so many lines were dropped since it was told last. May be NULL.
+    /// Called with the number of lines that were dropped since its last call. May be NULL.
     pub dropped: Option<unsafe extern "C" fn(user: *mut c_void, lines: u64) -> c_int>,
-    /// Writes out what was taken: when this returns 0, the lines are the sink's. May be NULL.
+    /// Writes out the lines that were taken. After it has returned 0, they do not come again. May
+    /// be NULL.
     pub flush: Option<unsafe extern "C" fn(user: *mut c_void) -> c_int>,
 }
 
@@ -137,7 +138,7 @@ unsafe fn to_descriptor(
     })
 }
 
-/// Becomes the log's drain.
+/// Opens a drain of a log. A log has one drain at a time.
 ///
 /// # Examples
 /// ```c
@@ -157,17 +158,17 @@ unsafe fn to_descriptor(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_READ_ONLY`; at a process's first write as
+/// `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_READ_ONLY`; at the first write of a process as
 /// `tavola_set`.
 ///
 /// # Concurrency
-/// Lines come in the order of their times. One that its writer, held up between reading the clock
-/// and the end of the line, finishes a tenth of a second later may come after later ones, and so
-/// may lines around the moment at which the clock of the machine is set back.
+/// Lines come in the order of their times. There are two exceptions: a line whose writer was held
+/// up for a tenth of a second or more while it wrote it may come after later ones, and so may lines
+/// around a moment at which the clock of the machine is set back.
 ///
 /// # Crash
-/// A drain begins with the lines that none before it has written out, also those of a time without
-/// a drain. If a drain dies in the middle of a pass, the next writes the lines of that pass again.
+/// A drain begins with the lines that no drain before it has written out. If a drain dies in the
+/// middle of a pass, the next one writes the lines of that pass again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_drain_open(
     log: *const tavola_log,
@@ -184,8 +185,8 @@ pub unsafe extern "C" fn tavola_log_drain_open(
     })
 }
 
-/// Writes out the lines that are due: those of the last millisecond may not be. `lines`, unless it
-/// is NULL, gets how many. The functions of the sink may write to the log.
+/// Writes out the lines that are due. Lines of the last millisecond may not be due yet. `lines`,
+/// which may be NULL, gets how many lines it wrote. The functions of the sink may write to the log.
 ///
 /// # Examples
 /// ```c
@@ -210,7 +211,8 @@ pub unsafe extern "C" fn tavola_log_drain_open(
 ///
 /// # Errors
 /// `TAVOLA_ERR_SINK`: a function of the sink failed, and the lines come again;
-/// `tavola_last_os_error` has what it returned. `TAVOLA_ERR_ALREADY_DRAINED` in a forked child.
+/// `tavola_last_os_error` returns what the function returned. `TAVOLA_ERR_ALREADY_DRAINED` in a
+/// forked child.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_drain_pass(
     drain: *mut tavola_log_drain,
@@ -221,7 +223,7 @@ pub unsafe extern "C" fn tavola_log_drain_pass(
     unsafe { to_sink(drain, sink, lines, LogDrain::pass) }
 }
 
-/// Writes out all lines that are there; for the end, when the writers have ended.
+/// Writes out all lines. Call it at the end, when the writers have ended.
 ///
 /// # Errors
 /// As `tavola_log_drain_pass`.
@@ -235,13 +237,13 @@ pub unsafe extern "C" fn tavola_log_drain_finish(
     unsafe { to_sink(drain, sink, lines, LogDrain::finish) }
 }
 
-/// As `tavola_log_drain_pass`, to a file, a pipe or a terminal, as text: see `tavola_line_print`. A
-/// descriptor that does not block will not do. Another one may be given with each pass, as a file
-/// that has become large is rotated; `tavola log drain --file PATH --rotate SIZE` in the shell does
-/// so by itself.
+/// Does the same as `tavola_log_drain_pass`, and writes the lines as text to a file, a pipe or a
+/// terminal; see `tavola_line_print`. The descriptor must be blocking. You may pass another one
+/// each time, to rotate a large file; `tavola log drain --file PATH --rotate SIZE` in the shell
+/// rotates by itself.
 ///
 /// # Errors
-/// `TAVOLA_ERR_SINK`: the lines come again, and a part of them may have been written. Else as
+/// `TAVOLA_ERR_SINK`: the lines come again, and a part of them may have been written. Otherwise as
 /// `tavola_log_drain_pass`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_drain_pass_fd(
@@ -253,7 +255,7 @@ pub unsafe extern "C" fn tavola_log_drain_pass_fd(
     unsafe { to_descriptor(drain, fd, lines, LogDrain::pass) }
 }
 
-/// As `tavola_log_drain_finish`, to a descriptor.
+/// Does the same as `tavola_log_drain_finish`, and writes the lines as text to a descriptor.
 ///
 /// # Errors
 /// As `tavola_log_drain_pass_fd`.
@@ -267,7 +269,7 @@ pub unsafe extern "C" fn tavola_log_drain_finish_fd(
     unsafe { to_descriptor(drain, fd, lines, LogDrain::finish) }
 }
 
-/// Sleeps for a while, 10 ms and `timeout_ms` at most, less if much is written.
+/// Sleeps for at most 10 ms and at most `timeout_ms`, and less if many lines are written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_drain_wait(
     drain: *mut tavola_log_drain,
@@ -281,7 +283,7 @@ pub unsafe extern "C" fn tavola_log_drain_wait(
     })
 }
 
-/// Ends a drain. NULL is none.
+/// Closes a drain. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_drain_close(drain: *mut tavola_log_drain) {
     // SAFETY: the caller's promise: it came from `tavola_log_drain_open` and is used no more.

@@ -9,7 +9,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::atomic::Ordering;
 use tavola_core::{Level, LogLine};
 
-/// How much a line matters.
+/// The level of a line.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum tavola_level {
@@ -17,32 +17,32 @@ pub enum tavola_level {
     TAVOLA_LEVEL_ERROR = 1,
     /// Something may fail.
     TAVOLA_LEVEL_WARN = 2,
-    /// What a user wants to know.
+    /// Something that a user wants to know.
     TAVOLA_LEVEL_INFO = 3,
-    /// What who looks for a fault wants to know.
+    /// Something that helps to find a fault.
     TAVOLA_LEVEL_DEBUG = 4,
     /// Everything.
     TAVOLA_LEVEL_TRACE = 5,
 }
 
-/// A line of a log, lent to a callback until it returns.
+/// A line of a log, which is lent to a callback until it returns.
 #[repr(C)]
 pub struct tavola_line {
     /// Nanoseconds since 1970-01-01 UTC, by the clock of the machine.
     pub unix_ns: u64,
-    /// The process that wrote it, by its own number.
+    /// The process that wrote the line, by its own number.
     pub pid: u32,
-    /// The thread, by its own number.
+    /// The thread that wrote it, by its own number.
     pub tid: u32,
     /// One of `tavola_level`.
     pub level: i32,
-    /// Bytes at the end of the text that had no room.
+    /// How many bytes at the end of the text had no room.
     pub cut: u32,
-    /// What was written: any bytes, without a NUL at the end.
+    /// The text: any bytes, without a NUL at the end.
     pub text: *const c_char,
-    /// How many.
+    /// How many bytes the text has.
     pub len: usize,
-    /// Whether it was shown on its writer's standard error, as there was no drain.
+    /// Whether the line was shown on the standard error of its writer, because there was no drain.
     pub is_shown: bool,
 }
 
@@ -61,7 +61,7 @@ impl tavola_line {
     }
 }
 
-/// Is told a line.
+/// Called with a line, which is lent until it returns.
 pub type tavola_each_line =
     Option<unsafe extern "C" fn(user: *mut c_void, line: *const tavola_line)>;
 
@@ -82,10 +82,9 @@ fn level_of(number: i32) -> Result<Level, Failure> {
     level.ok_or_else(|| Failure::argument("the level is none of tavola_level"))
 }
 
-/// Writes a line: any bytes, without a line's end. Beyond 16,360 they are cut, and the line says
-/// so. `level` is one of `tavola_level`, whatever `tavola_log_set_level` says.
-///
-/// With `TAVOLA_OVERLOAD_BLOCK` it waits for the drain if it has to.
+/// Writes a line: any bytes, without a newline. Bytes beyond 16,360 are cut, and the line says so.
+/// `level` is one of `tavola_level`; the level of `tavola_log_set_level` does not apply. With
+/// `TAVOLA_OVERLOAD_BLOCK` the call may wait for the drain.
 ///
 /// # Examples
 /// ```c
@@ -106,18 +105,18 @@ fn level_of(number: i32) -> Result<Level, Failure> {
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_ARGUMENT`: no such level; `TAVOLA_ERR_FULL` when living
-/// threads have every piece of the log in hand, and the line is shown nowhere; at a process's first
-/// write as `tavola_set`.
+/// `TAVOLA_ERR_READ_ONLY`. `TAVOLA_ERR_ARGUMENT`: an unknown level. `TAVOLA_ERR_FULL`: all log
+/// buffers are in use by living threads, and the line is not shown anywhere; create the log with
+/// more `bytes`. At the first write of a process as `tavola_set`.
 ///
 /// # Concurrency
-/// All processes and threads write at once, without a lock and without a system call. But as long
-/// as there is no drain, a line is also shown on standard error, by one `write` (a very long one by
-/// several), unless `tavola_log_show_on_stderr` says not to.
+/// All processes and threads write at once, without a lock and without a system call. While the log
+/// has no drain, a line is also shown on standard error with one `write` (a very long line with
+/// several), unless `tavola_log_show_on_stderr` has disabled this.
 ///
 /// # Crash
-/// The line is there when this returns, whatever becomes of its writer then; of a line under way
-/// there is nothing.
+/// When the call has returned, the line is kept, even if its writer is killed. If the writer is
+/// killed during the call, the line is not written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_line(
     log: *const tavola_log,
@@ -133,11 +132,11 @@ pub unsafe extern "C" fn tavola_log_line(
     })
 }
 
-/// Lets the macros `TAVOLA_LOG_ERROR` to `TAVOLA_LOG_TRACE` skip lines above this level; 0: skip
-/// all. When this is not called, they skip none. For this handle, in this process.
+/// Lets the macros `TAVOLA_LOG_ERROR` to `TAVOLA_LOG_TRACE` skip lines above this level; 0 skips
+/// all. By default they skip none. This is a setting of the handle in this process.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ARGUMENT`: no such level.
+/// `TAVOLA_ERR_ARGUMENT`: an unknown level.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_set_level(log: *const tavola_log, level: i32) -> tavola_status {
     entry(|| {
@@ -150,8 +149,8 @@ pub unsafe extern "C" fn tavola_log_set_level(log: *const tavola_log, level: i32
     })
 }
 
-/// Whether the macros write lines of this level. False for NULL: a program whose log could not be
-/// opened may go on without.
+/// Returns whether the macros write lines of this level. It returns false for NULL, so that a
+/// program whose log could not be opened can go on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_is_on(log: *const tavola_log, level: i32) -> bool {
     // SAFETY: I1 of `given.rs`, the caller's promise.
@@ -159,8 +158,8 @@ pub unsafe extern "C" fn tavola_log_is_on(log: *const tavola_log, level: i32) ->
 }
 
 /// Tells a line as `tavola log show` prints it, in UTC, without a line's end. Control characters
-/// are escaped, and what is not UTF-8 is replaced:
-/// `2026-11-22T10:31:05.123456Z  INFO 4711/4712 text`.
+/// are escaped, and what is not UTF-8 is replaced: `2026-11-22T10:31:05.123456Z  INFO 4711/4712
+/// text`.
 ///
 /// # Errors
 /// `TAVOLA_ERR_ARGUMENT`: no such level; those of the buffer.

@@ -11,10 +11,10 @@ use std::ptr;
 use std::sync::atomic::AtomicI32;
 use tavola_core::{Log, LogOptions, Overload, Result, Table};
 
-/// Lines that all processes write, in shared memory. One drain writes them out in the order of
-/// their times; as long as there is none, each is also shown on the standard error of its writer,
-/// and stays for the next drain as long as there is room. Whatever became of their writers, lines
-/// can be read until they are overwritten.
+/// A log in shared memory that all processes write lines to. One drain writes the lines out in the
+/// order of their times. While there is no drain, each line is also shown on the standard error of
+/// its writer, and is kept for the next drain as long as there is room. Lines can be read until
+/// they are overwritten, even if their writers have died.
 pub struct tavola_log {
     pub(super) inner: Log,
     path: CString,
@@ -22,40 +22,39 @@ pub struct tavola_log {
     pub(super) level: AtomicI32,
 }
 
-/// What happens when a line finds no room: every piece of the log that is in no living thread's
-/// hand is full of lines that no drain has written out, be it that the drain is too slow or that
-/// there is none.
+/// What happens when a line finds no room: all pieces of the log that living threads do not use are
+/// full of lines that no drain has written out.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum tavola_overload {
-    /// The oldest lines are overwritten, a piece at a time, and counted.
+    /// The oldest lines are overwritten, one piece at a time, and counted.
     TAVOLA_OVERLOAD_DROP_OLDEST = 0,
-    /// The new line is not written, but counted: the log keeps the oldest.
+    /// The new line is not written, and counted. The log keeps the oldest lines.
     TAVOLA_OVERLOAD_DROP_NEWEST = 1,
-    /// The writer waits for the drain, as long as it lives. Without one it is as with
+    /// The writer waits for the drain while the drain lives. Without a drain it does the same as
     /// `TAVOLA_OVERLOAD_DROP_NEWEST`.
     TAVOLA_OVERLOAD_BLOCK = 2,
 }
 
-/// What a log is made with; what is 0 has a default. Begin with
-/// `tavola_log_options options = TAVOLA_INIT(tavola_log_options);`.
+/// Options of a new log. A field that is 0 means the default. Begin with `tavola_log_options
+/// options = TAVOLA_INIT(tavola_log_options);`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_log_options {
     /// `sizeof(tavola_log_options)`.
     pub size: usize,
-    /// Room for lines, 64 KiB to 16 GiB, in whole pieces of 16 KiB; 4 MiB when 0. A line takes 24
-    /// bytes and its text, in whole words of 8 bytes. Each thread that writes has one piece in
-    /// hand, which no other thread writes on, so there should be several times as many of them as
-    /// threads. At the end of a full piece up to 1 KiB may stay empty.
+    /// Room for lines, 64 KiB to 16 GiB in pieces of 16 KiB; 4 MiB by default. A line takes 24
+    /// bytes and its text, rounded up to 8 bytes. Each thread that writes has one piece for itself,
+    /// so create the log with several times as many pieces as threads. Up to 1 KiB at the end of a
+    /// piece may stay empty.
     pub bytes: u64,
     /// One of `tavola_overload`.
     pub overload: i32,
-    /// The mode of the file of a log that has one of its own; 0600 when 0.
+    /// The mode of the file, if the log has a file of its own; 0600 by default.
     pub mode: u32,
     /// 1: opens a file of any owner, see `tavola_options`.
     pub any_owner: u32,
-    /// 0.
+    /// Must be 0.
     pub reserved: u32,
 }
 
@@ -146,8 +145,8 @@ unsafe fn open_in(
     })
 }
 
-/// Opens a log in a file of its own, making it when it is not there. An existing one keeps its own
-/// size, and what it does when it is full. `options` may be NULL.
+/// Opens a log in a file of its own, and creates it if it does not exist. A log that exists keeps
+/// its size and what it does when it is full. `options` may be NULL.
 ///
 /// # Examples
 /// ```c
@@ -169,8 +168,8 @@ unsafe fn open_in(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no log's; else as
-/// `tavola_open` and `tavola_log_create`.
+/// `TAVOLA_ERR_NO_OBJECT` if the file of that name is not a log; otherwise as `tavola_open` and
+/// `tavola_log_create`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_open(
     name: *const c_char,
@@ -181,15 +180,15 @@ pub unsafe extern "C" fn tavola_log_open(
     unsafe { open(name, options, log, |options, name| options.open(name)) }
 }
 
-/// Makes a log in a file of its own, which is a table as well, without room for keys. `options` may
-/// be NULL.
+/// Creates a log in a file of its own. The file is a table as well, without room for keys.
+/// `options` may be NULL.
 ///
 /// # Errors
-/// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
-/// no room for it; else as `tavola_create`.
+/// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` if the file system has no
+/// room for it; otherwise as `tavola_create`.
 ///
 /// # Crash
-/// The log appears whole or not at all.
+/// The log appears complete or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_create(
     name: *const c_char,
@@ -200,10 +199,10 @@ pub unsafe extern "C" fn tavola_log_create(
     unsafe { open(name, options, log, |options, name| options.create(name)) }
 }
 
-/// Opens a log that is there, in a file of its own.
+/// Opens a log that exists in a file of its own.
 ///
 /// # Errors
-/// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` when that file has none.
+/// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` if the file is not a log.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_open_existing(
     name: *const c_char,
@@ -216,7 +215,7 @@ pub unsafe extern "C" fn tavola_log_open_existing(
     })
 }
 
-/// Opens a log that is there, in a file of its own, only to read it (`tavola_log_reader_open`).
+/// Opens a log that exists in a file of its own, for reading only (`tavola_log_reader_open`).
 ///
 /// # Errors
 /// As `tavola_log_open_existing`.
@@ -232,8 +231,8 @@ pub unsafe extern "C" fn tavola_log_open_read_only(
     })
 }
 
-/// Opens a log beside a table, in its file and within its `max_size`, making it when it is not
-/// there. There can be 16 logs and pools, and each stays as long as the table. `options` may be
+/// Opens a log in the file of a table, within its `max_size`, and creates it if it does not exist.
+/// A table has room for 16 pools and logs, and each stays as long as the table. `options` may be
 /// NULL.
 ///
 /// # Examples
@@ -266,15 +265,15 @@ pub unsafe extern "C" fn tavola_log_open_in(
     unsafe { open_in(table, name, options, log, LogOptions::open_in) }
 }
 
-/// Makes a log beside a table. `options` may be NULL.
+/// Creates a log in the file of a table. `options` may be NULL.
 ///
 /// # Errors
 /// `TAVOLA_ERR_OBJECT_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
-/// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
-/// never used, or the file system no room.
+/// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` if the table has too few pages in a row that were
+/// never used, or the file system has no room.
 ///
 /// # Crash
-/// The log appears whole or not at all.
+/// The log appears complete or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_create_in(
     table: *const tavola_table,
@@ -286,7 +285,8 @@ pub unsafe extern "C" fn tavola_log_create_in(
     unsafe { open_in(table, name, options, log, LogOptions::create_in) }
 }
 
-/// Opens a log that is there, beside a table; to read it, a table that is open read-only will do.
+/// Opens a log that exists in the file of a table. To read it, a read-only handle of the table is
+/// enough.
 ///
 /// # Errors
 /// `TAVOLA_ERR_NO_OBJECT`; `TAVOLA_ERR_CORRUPT`.
@@ -304,10 +304,10 @@ pub unsafe extern "C" fn tavola_log_open_existing_in(
     })
 }
 
-/// Tells the names of the logs beside a table.
+/// Calls `each` with the name of each log in the file of a table.
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_logs(
     table: *const tavola_table,
@@ -322,41 +322,40 @@ pub unsafe extern "C" fn tavola_logs(
     })
 }
 
-/// The path of the file that the log is in, lent until the log is closed.
+/// Returns the path of the log's file, which is lent until the log is closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_path(log: *const tavola_log) -> *const c_char {
     entry_or(ptr::null(), || Ok(given!(handle log).path.as_ptr()))
 }
 
-/// Bytes of all its lines together, at most.
+/// Returns how many bytes of lines the log has room for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_bytes(log: *const tavola_log) -> u64 {
     entry_or(0, || Ok(given!(handle log).inner.bytes()))
 }
 
-/// What happens when a line finds no room: one of `tavola_overload`.
+/// Returns what happens when a line finds no room: one of `tavola_overload`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_overload(log: *const tavola_log) -> i32 {
     entry_or(0, || Ok(number_of(given!(handle log).inner.overload())))
 }
 
-/// Lines that were lost since the log was made: overwritten before a drain wrote them out, or not
-/// written for want of room, whether or not they were shown on standard error.
+/// Returns how many lines were lost since the log was created: overwritten before a drain wrote
+/// them out, or not written for lack of room. Lines that were shown on standard error count as
+/// well.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_dropped(log: *const tavola_log) -> u64 {
     entry_or(0, || Ok(given!(handle log).inner.dropped()))
 }
 
-/// Whether a drain is at work, or was when it was last looked for.
+/// Returns whether the log has a drain, or had one at the last look.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_has_drain(log: *const tavola_log) -> bool {
     entry_or(false, || Ok(given!(handle log).inner.has_drain()))
 }
 
-/// Whether lines are shown on standard error while there is no drain, as they are when this is not
-/// called. For this handle.
-///
-/// A line that finds no room is shown, too; it counts as dropped all the same.
+/// Sets whether lines are shown on standard error while the log has no drain; the default is true.
+/// This is a setting of the handle. A line that finds no room is shown, too, and counts as dropped.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_show_on_stderr(
     log: *const tavola_log,
@@ -368,7 +367,7 @@ pub unsafe extern "C" fn tavola_log_show_on_stderr(
     })
 }
 
-/// Closes a log. NULL is none.
+/// Closes a log. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_close(log: *mut tavola_log) {
     // SAFETY: the caller's promise: it came from `opened` and is used no more.

@@ -8,14 +8,14 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use tavola_core::{LogLine, LogReader};
 
-/// Reads a log's lines without taking them from anybody, those that were drained, too; for one
+/// Reads the lines of a log, including those that were drained, and leaves them for others. For one
 /// thread at a time. It keeps the log open.
 pub struct tavola_log_reader {
     inner: RefCell<LogReader>,
 }
 
-/// Opens a reader, which begins with the oldest line that is there; a log that is open read-only
-/// will do.
+/// Opens a reader, which begins with the oldest line of the log. A read-only handle of the log is
+/// enough.
 ///
 /// # Examples
 /// ```c
@@ -66,11 +66,12 @@ fn tell<'a>(
     }
 }
 
-/// Tells the lines that are there and were not told before, in the order of their times.
+/// Calls `each` with the lines that this reader has not returned before, in the order of their
+/// times.
 ///
 /// # Concurrency
-/// Lines that are just being written may be missing here and come the next time, after later ones;
-/// `tavola_log_reader_follow` waits for them.
+/// Lines that are being written at this moment may be missing, and come with the next call after
+/// later ones; `tavola_log_reader_follow` waits for them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_reader_lines(
     reader: *mut tavola_log_reader,
@@ -85,8 +86,9 @@ pub unsafe extern "C" fn tavola_log_reader_lines(
     })
 }
 
-/// As `tavola_log_reader_lines`, without the lines of the last millisecond, or as long as a writer
-/// is held up in the middle of a line: so the order holds from call to call, as of a drain.
+/// Does the same as `tavola_log_reader_lines`, but leaves out the lines of the last millisecond,
+/// and waits for a writer that is held up in the middle of a line. So the order holds from call to
+/// call, as it does for a drain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_reader_follow(
     reader: *mut tavola_log_reader,
@@ -101,7 +103,7 @@ pub unsafe extern "C" fn tavola_log_reader_follow(
     })
 }
 
-/// Passes over all lines that are there.
+/// Skips all lines that the log has now.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_reader_skip(reader: *mut tavola_log_reader) -> tavola_status {
     entry(|| {
@@ -111,8 +113,9 @@ pub unsafe extern "C" fn tavola_log_reader_skip(reader: *mut tavola_log_reader) 
     })
 }
 
-/// Pieces of the log, 16 KiB each, that were overwritten before all of them was read; at least, as
-/// what was written to a piece after it was looked at is not known.
+/// Returns how many pieces of the log, 16 KiB each, were overwritten before this reader had read
+/// all of them. The number is a lower bound: it does not include lines that were written to a piece
+/// after the reader had looked at it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_reader_missed(reader: *mut tavola_log_reader) -> u64 {
     entry_or(0, || {
@@ -121,7 +124,7 @@ pub unsafe extern "C" fn tavola_log_reader_missed(reader: *mut tavola_log_reader
     })
 }
 
-/// Closes a reader. NULL is none.
+/// Closes a reader. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_reader_close(reader: *mut tavola_log_reader) {
     // SAFETY: the caller's promise: it came from `tavola_log_reader_open` and is used no more.

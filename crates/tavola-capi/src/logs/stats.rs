@@ -54,7 +54,8 @@ impl From<LogStats> for tavola_log_stats {
     }
 }
 
-/// Reports what the log holds, at no one moment while others write. Looks at each piece.
+/// Returns the state of a log. It looks at each piece. While other processes write, the numbers are
+/// not of one moment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_get_stats(
     log: *const tavola_log,

@@ -8,9 +8,10 @@ use std::ffi::c_void;
 use std::ptr;
 use tavola_core::{QueuePool, Result};
 
-/// The bytes of an element, aligned to 8, at the same place as long as the pool or one of its
-/// queues is open; NULL when the pool has no such element. Only who holds the element may read or
-/// write them, and of its threads one at a time. Pushing and popping hand on what was written.
+/// Returns the bytes of an element, aligned to 8, or NULL if there is no such element. The address
+/// stays the same as long as the pool or one of its queues is open. Only the process that holds the
+/// element may read or write the bytes, with one thread at a time. After a push, the process that
+/// pops the element sees them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_element_ptr(
     pool: *const tavola_pool,
@@ -39,7 +40,7 @@ fn in_bounds(
     }
 }
 
-/// Copies `len` bytes of an element that this handle holds, from `at` on.
+/// Copies `len` bytes of an element that this handle holds, beginning with byte `at`.
 ///
 /// # Examples
 /// ```c
@@ -65,7 +66,7 @@ fn in_bounds(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_ARGUMENT` when there are no such bytes; else as
+/// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_ARGUMENT` if the element has no such bytes; otherwise as
 /// `tavola_queue_push`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_read(
@@ -84,7 +85,7 @@ pub unsafe extern "C" fn tavola_pool_read(
     })
 }
 
-/// Copies bytes into an element that this handle holds, from `at` on.
+/// Copies bytes to an element that this handle holds, beginning with byte `at`.
 ///
 /// # Errors
 /// As `tavola_pool_read`.
@@ -104,7 +105,7 @@ pub unsafe extern "C" fn tavola_pool_write(
     })
 }
 
-/// Is told the number of an element.
+/// Called with the number of an element.
 pub type tavola_each_element = Option<unsafe extern "C" fn(user: *mut c_void, element: u32)>;
 
 /// # Safety
@@ -126,7 +127,7 @@ unsafe fn tell_elements(
     })
 }
 
-/// Tells the elements that are held by processes which died or closed the pool.
+/// Calls `each` with each element that is held by a process which died or closed the pool.
 ///
 /// # Errors
 /// As `tavola_pool_reclaim`.
@@ -143,9 +144,9 @@ pub unsafe extern "C" fn tavola_pool_lost(
     unsafe { tell_elements(pool, each, user, QueuePool::lost) }
 }
 
-/// Takes those elements: this handle holds them now, and each is told to the callback, which may
-/// look at it and push it. Each goes to one, however many reclaim at once. Work that grows with the
-/// number of elements.
+/// Takes the lost elements, so that this handle holds them, and calls `each` with each of them.
+/// `each` may use the element and push it. If several processes reclaim at once, each element goes
+/// to one of them. The work grows with the number of elements.
 ///
 /// # Examples
 /// ```c
@@ -172,11 +173,10 @@ pub unsafe extern "C" fn tavola_pool_lost(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first write as `tavola_set`.
+/// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at the first write of a process as `tavola_set`.
 ///
 /// # Concurrency
-/// Passes the locks of all queues once, and so waits for a process that is stopped in a push or
-/// pop.
+/// Takes the locks of all queues once, and so waits for a process that is stopped in a push or pop.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_reclaim(
     pool: *const tavola_pool,

@@ -11,10 +11,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 use tavola_core::{QueueOptions, QueuePool, Result};
 
-/// Elements in shared memory, and queues of them. What moves between queues are the numbers of
-/// elements; their bytes stay where they are. Who popped an element holds it, and is the only one
-/// to touch its bytes, until it pushes it to any of the pool's queues. What is popped through a
-/// handle and its queues is held by all threads that use these.
+/// A pool of elements in shared memory, and queues of them. Only the numbers of elements move
+/// between queues; their bytes stay where they are. A process that has popped an element holds it,
+/// and is the only one that may use its bytes, until it pushes it to a queue of the pool. All
+/// threads that use a handle hold what was popped with it.
 pub struct tavola_pool {
     pub(super) inner: QueuePool,
     path: CString,
@@ -22,27 +22,28 @@ pub struct tavola_pool {
 
 const _: () = crate::given::is_shared::<tavola_pool>();
 
-/// What a pool of queues is made with. Begin with
-/// `tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);`.
+/// Options of a new pool. Begin with `tavola_pool_options options =
+/// TAVOLA_INIT(tavola_pool_options);`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_pool_options {
     /// `sizeof(tavola_pool_options)`.
     pub size: usize,
-    /// Elements, 1 to 2^30.
+    /// How many elements, 1 to 2^30.
     pub elements: u32,
-    /// Bytes of each.
+    /// How many bytes each element has.
     pub element_bytes: u32,
-    /// The names of its queues, 1 to 65,536 of 1 to 56 bytes each. In the first, all elements stand
-    /// at the beginning. NULL: one, "free".
+    /// The names of the queues: 1 to 65,536 names of 1 to 56 bytes. The first queue has all
+    /// elements at the beginning. NULL: one queue, "free".
     pub queues: *const *const c_char,
-    /// How many names.
+    /// How many names there are.
     pub queue_count: usize,
-    /// The mode of the file of a pool that has one of its own; 0600 when 0.
+    /// The mode of the file, if the pool has a file of its own; 0600 by default.
     pub mode: u64,
-    /// Room for so many queues in all, up to 65,536: those that are named here, and those that
-    /// `tavola_pool_add_queue` adds; as many as are named when 0. Each takes 4 bytes for each
-    /// element, their number rounded up to a power of two, and 256 bytes, from the beginning.
+    /// Room for so many queues in all, up to 65,536: those that are named here, and those of
+    /// `tavola_pool_add_queue`; by default only the former. From the beginning, each queue takes
+    /// 256 bytes, and 4 bytes for each element, with the number of elements rounded up to a power
+    /// of two.
     pub queue_room: usize,
     /// 1: opens a file of any owner, see `tavola_options`.
     pub any_owner: u64,
@@ -124,8 +125,8 @@ unsafe fn open_in(
     })
 }
 
-/// Opens a pool in a file of its own, making it when it is not there. An existing one keeps its own
-/// elements and queues.
+/// Opens a pool in a file of its own, and creates it if it does not exist. A pool that exists keeps
+/// its elements and queues.
 ///
 /// # Examples
 /// ```c
@@ -148,8 +149,8 @@ unsafe fn open_in(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_NO_OBJECT` when there is a table of that name which is no pool's; else as
-/// `tavola_open` and `tavola_pool_create`.
+/// `TAVOLA_ERR_NO_OBJECT` if the file of that name is not a pool; otherwise as `tavola_open` and
+/// `tavola_pool_create`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_open(
     name: *const c_char,
@@ -160,14 +161,14 @@ pub unsafe extern "C" fn tavola_pool_open(
     unsafe { open(name, options, pool, |options, name| options.open(name)) }
 }
 
-/// Makes a pool in a file of its own, which is a table as well, without room for keys.
+/// Creates a pool in a file of its own. The file is a table as well, without room for keys.
 ///
 /// # Errors
-/// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` when the file system has
-/// no room for all elements; else as `tavola_create`.
+/// `TAVOLA_ERR_TABLE_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_FULL` if the file system has no
+/// room for all elements; otherwise as `tavola_create`.
 ///
 /// # Crash
-/// The pool appears whole or not at all.
+/// The pool appears complete or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_create(
     name: *const c_char,
@@ -178,10 +179,10 @@ pub unsafe extern "C" fn tavola_pool_create(
     unsafe { open(name, options, pool, |options, name| options.create(name)) }
 }
 
-/// Opens a pool that is there, in a file of its own.
+/// Opens a pool that exists in a file of its own.
 ///
 /// # Errors
-/// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` when that file has none.
+/// As `tavola_open_existing`; `TAVOLA_ERR_NO_OBJECT` if the file is not a pool.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_open_existing(
     name: *const c_char,
@@ -194,8 +195,8 @@ pub unsafe extern "C" fn tavola_pool_open_existing(
     })
 }
 
-/// Opens a pool beside a table, in its file and within its `max_size`, making it when it is not
-/// there. There can be 16, and each stays as long as the table.
+/// Opens a pool in the file of a table, within its `max_size`, and creates it if it does not exist.
+/// A table has room for 16 pools and logs, and each stays as long as the table.
 ///
 /// # Examples
 /// ```c
@@ -237,15 +238,15 @@ pub unsafe extern "C" fn tavola_pool_open_in(
     unsafe { open_in(table, name, options, pool, QueueOptions::open_in) }
 }
 
-/// Makes a pool beside a table.
+/// Creates a pool in the file of a table.
 ///
 /// # Errors
 /// `TAVOLA_ERR_OBJECT_EXISTS`; `TAVOLA_ERR_BAD_OPTION`; `TAVOLA_ERR_BAD_NAME`;
-/// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` when the table has no such stretch of pages that were
-/// never used, or the file system no room.
+/// `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_FULL` if the table has too few pages in a row that were
+/// never used, or the file system has no room.
 ///
 /// # Crash
-/// The pool appears whole or not at all.
+/// The pool appears complete or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_create_in(
     table: *const tavola_table,
@@ -257,7 +258,7 @@ pub unsafe extern "C" fn tavola_pool_create_in(
     unsafe { open_in(table, name, options, pool, QueueOptions::create_in) }
 }
 
-/// Opens a pool that is there, beside a table.
+/// Opens a pool that exists in the file of a table.
 ///
 /// # Errors
 /// `TAVOLA_ERR_NO_OBJECT`; `TAVOLA_ERR_CORRUPT`.
@@ -275,10 +276,10 @@ pub unsafe extern "C" fn tavola_pool_open_existing_in(
     })
 }
 
-/// Tells the names of the pools beside a table.
+/// Calls `each` with the name of each pool in the file of a table.
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pools(
     table: *const tavola_table,
@@ -291,7 +292,8 @@ pub unsafe extern "C" fn tavola_pools(
     })
 }
 
-/// Tells the names of a pool's queues, the one that had all elements at the beginning first.
+/// Calls `each` with the name of each queue of a pool, first with the queue that had all elements
+/// at the beginning.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_queues(
     pool: *const tavola_pool,
@@ -304,37 +306,37 @@ pub unsafe extern "C" fn tavola_pool_queues(
     })
 }
 
-/// The path of the file that the pool is in, lent until the pool is closed.
+/// Returns the path of the pool's file, which is lent until the pool is closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_path(pool: *const tavola_pool) -> *const c_char {
     entry_or(ptr::null(), || Ok(given!(handle pool).path.as_ptr()))
 }
 
-/// How many elements the pool has.
+/// Returns how many elements the pool has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_elements(pool: *const tavola_pool) -> u32 {
     entry_or(0, || Ok(given!(handle pool).inner.elements()))
 }
 
-/// How many queues the pool has room for, those that it has among them.
+/// Returns how many queues the pool has room for, including those that it has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_queue_room(pool: *const tavola_pool) -> u32 {
     entry_or(0, || Ok(given!(handle pool).inner.queue_room()))
 }
 
-/// Bytes of an element.
+/// Returns how many bytes an element has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_element_bytes(pool: *const tavola_pool) -> u32 {
     entry_or(0, || Ok(given!(handle pool).inner.element_bytes()))
 }
 
-/// Checks the file that the pool is in; see `tavola_check`.
+/// Checks the file of a pool; see `tavola_check`.
 ///
 /// # Errors
 /// As `tavola_check`.
 ///
 /// # Concurrency
-/// All queues stand still while they are looked at.
+/// All queues stand still during the check.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_check(
     pool: *const tavola_pool,
@@ -347,7 +349,8 @@ pub unsafe extern "C" fn tavola_pool_check(
     unsafe { self::report(report, each, user, check) }
 }
 
-/// As `tavola_set_lock_timeout`, for the queues of this pool and the table that it was opened by.
+/// Limits how long a call waits for a lock, as `tavola_set_lock_timeout` does, for the queues of
+/// this pool and the table that it was opened with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_set_lock_timeout(
     pool: *const tavola_pool,
@@ -360,8 +363,8 @@ pub unsafe extern "C" fn tavola_pool_set_lock_timeout(
     })
 }
 
-/// Closes a pool. What was popped through it and not pushed is lost, and can be reclaimed, when its
-/// queues are closed as well. NULL is none.
+/// Closes a pool. If its queues are closed, too, the elements that were popped and not pushed are
+/// lost, and can be reclaimed. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_close(pool: *mut tavola_pool) {
     // SAFETY: the caller's promise: it came from `opened` and is used no more.

@@ -8,8 +8,8 @@ use std::ffi::c_char;
 use std::time::Duration;
 use tavola_core::{Queue, Result};
 
-/// A queue of elements, first in, first out. Any number of threads and processes push and pop at
-/// once.
+/// A queue of elements, first in, first out. Any number of threads and processes may push and pop
+/// at once.
 pub struct tavola_queue {
     pub(super) inner: Queue,
     /// Where the pool's elements begin: the same for all queues of one pool by one handle's
@@ -32,7 +32,7 @@ fn opened(pool: &tavola_pool, inner: Queue) -> *mut tavola_queue {
     Box::into_raw(Box::new(tavola_queue { inner, elements }))
 }
 
-/// Opens one of a pool's queues, which keeps the pool's file open. A pool's handle reads each
+/// Opens a queue of a pool. It keeps the file of the pool open. A handle of a pool looks up each
 /// name once.
 ///
 /// # Errors
@@ -51,21 +51,21 @@ pub unsafe extern "C" fn tavola_queue_open(
     })
 }
 
-/// Adds a queue, without elements, for which the pool was made with room (`queue_room`), and opens
-/// it. It stays as long as the pool.
+/// Adds a queue without elements to a pool that was created with room for it (`queue_room`), and
+/// opens it. It stays as long as the pool.
 ///
 /// # Errors
-/// `TAVOLA_ERR_OBJECT_EXISTS` when there is one of that name: `tavola_queue_open` opens it;
-/// `TAVOLA_ERR_BAD_NAME` when the name has not 1 to 56 bytes; `TAVOLA_ERR_FULL` when the pool has
-/// no room for another; `TAVOLA_ERR_CORRUPT`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a
-/// process's first write as `tavola_set`.
+/// `TAVOLA_ERR_OBJECT_EXISTS` if there is a queue of that name; open it with `tavola_queue_open`.
+/// `TAVOLA_ERR_BAD_NAME` if the name does not have 1 to 56 bytes; `TAVOLA_ERR_FULL` if the pool has
+/// no room for another queue; `TAVOLA_ERR_CORRUPT`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`;
+/// at the first write of a process as `tavola_set`.
 ///
 /// # Concurrency
-/// Whoever has the pool open finds the queue by its name at once. Of those that add one of the same
-/// name at once, one does.
+/// All processes that have the pool open find the queue by its name at once. If several add a queue
+/// of the same name, one does.
 ///
 /// # Crash
-/// The queue is there whole or not at all.
+/// The queue exists completely or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_pool_add_queue(
     pool: *const tavola_pool,
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn tavola_pool_add_queue(
     })
 }
 
-/// Adds an element that this process holds, and holds no more then.
+/// Adds an element that this process holds to the end of a queue. The process no longer holds it.
 ///
 /// # Examples
 /// ```c
@@ -111,15 +111,16 @@ pub unsafe extern "C" fn tavola_pool_add_queue(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at a process's first
-/// write as `tavola_set`.
+/// `TAVOLA_ERR_NOT_HELD`; `TAVOLA_ERR_READ_ONLY`; `TAVOLA_ERR_REENTRANT`; at the first write of a
+/// process as `tavola_set`.
 ///
 /// # Concurrency
-/// Takes a short lock. A process that dies or is stopped within delays those who need the same one
-/// until its death is noticed (some 10 ms), or until it goes on.
+/// Takes a lock for a short time. If a process dies while it holds the lock, others notice it after
+/// about 10 ms; if it is stopped, they wait until it goes on.
 ///
 /// # Crash
-/// Killed before it returned: the element stands in the queue, or is held by a dead process.
+/// If the process is killed before the call returned, the element is in the queue, or is held by a
+/// dead process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_push(
     queue: *const tavola_queue,
@@ -131,11 +132,11 @@ pub unsafe extern "C" fn tavola_queue_push(
     })
 }
 
-/// Adds elements in this order. Of each 1024, others see all or none.
+/// Adds elements in this order. Other processes see all or none of each 1024.
 ///
 /// # Errors
-/// As `tavola_queue_push`; those of earlier stretches of 1024 are in the queue then, the others are
-/// still held.
+/// As `tavola_queue_push`. The earlier groups of 1024 are then in the queue, and the process still
+/// holds the others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_push_many(
     queue: *const tavola_queue,
@@ -169,16 +170,17 @@ unsafe fn pop_one(
     })
 }
 
-/// Takes the first element.
+/// Takes the first element of a queue.
 ///
 /// # Errors
-/// `TAVOLA_EMPTY`: there is none. Else as `tavola_queue_push`; `TAVOLA_ERR_CORRUPT`.
+/// `TAVOLA_EMPTY`: the queue is empty. Otherwise as `tavola_queue_push`; `TAVOLA_ERR_CORRUPT`.
 ///
 /// # Concurrency
-/// As `tavola_queue_push`, by another lock. A look at an empty queue takes none.
+/// As `tavola_queue_push`, with another lock. If the queue is empty, it takes no lock.
 ///
 /// # Crash
-/// Killed before it returned: the element stands in the queue, or is held by a dead process.
+/// If the process is killed before the call returned, the element is in the queue, or is held by a
+/// dead process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_pop(
     queue: *const tavola_queue,
@@ -188,11 +190,11 @@ pub unsafe extern "C" fn tavola_queue_pop(
     unsafe { pop_one(queue, element, tavola_status::TAVOLA_EMPTY, Queue::pop) }
 }
 
-/// As `tavola_queue_pop`, waiting for an element if there is none, but no longer than `timeout_ms`;
-/// `UINT64_MAX`: for ever.
+/// Takes the first element of a queue, and waits for one for at most `timeout_ms`; `UINT64_MAX` is
+/// no limit.
 ///
 /// # Errors
-/// `TAVOLA_TIMEOUT`: none came. Else as `tavola_queue_pop`.
+/// `TAVOLA_TIMEOUT`: the time limit passed before. Otherwise as `tavola_queue_pop`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_pop_wait(
     queue: *const tavola_queue,
@@ -227,8 +229,8 @@ unsafe fn pop_some(
     })
 }
 
-/// Takes as many elements as there are and `elements` has room for, at most 1024; `count` gets how
-/// many.
+/// Takes as many elements as the queue has and `elements` has room for (`most`), at most 1024.
+/// `count` gets how many.
 ///
 /// # Examples
 /// ```c
@@ -272,7 +274,8 @@ pub unsafe extern "C" fn tavola_queue_pop_many(
     unsafe { pop_some(queue, (elements, most), count, empty, Queue::pop_many) }
 }
 
-/// As `tavola_queue_pop_many`, waiting for the first element if there is none.
+/// Does the same as `tavola_queue_pop_many`, and waits for the first element for at most
+/// `timeout_ms`.
 ///
 /// # Errors
 /// As `tavola_queue_pop_wait`.
@@ -315,16 +318,17 @@ unsafe fn pass_some(
     })
 }
 
-/// Pops at most `most` elements, of 1024, and pushes them to another queue of the pool; `count`,
-/// unless it is NULL, gets how many.
+/// Moves at most `most` elements (and at most 1024) to another queue of the pool. `count`, which
+/// may be NULL, gets how many.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ARGUMENT`: the other queue is of another pool, or of another handle of it.
-/// `TAVOLA_ERR_NOT_HELD`: another thread has just pushed one of them, or the pool is damaged; the
-/// others are at the end of this queue then, and none is in the other. Else as `tavola_queue_pop`.
+/// `TAVOLA_ERR_ARGUMENT`: the other queue belongs to another pool, or to another handle of this
+/// one. `TAVOLA_ERR_NOT_HELD`: another thread has just pushed one of the elements, or the pool is
+/// damaged; the others are then at the end of this queue, and none is in the other one. Otherwise
+/// as `tavola_queue_pop`.
 ///
 /// # Crash
-/// In between, the elements are this process's, as if it had popped them.
+/// If the process is killed in between, it holds the elements, as if it had popped them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_pass(
     queue: *const tavola_queue,
@@ -337,10 +341,10 @@ pub unsafe extern "C" fn tavola_queue_pass(
     unsafe { pass_some((queue, to), count, tavola_status::TAVOLA_EMPTY, pass) }
 }
 
-/// As `tavola_queue_pass`, waiting for the first element if there is none.
+/// Does the same as `tavola_queue_pass`, and waits for the first element for at most `timeout_ms`.
 ///
 /// # Errors
-/// `TAVOLA_TIMEOUT`: none came. Else as `tavola_queue_pass`.
+/// `TAVOLA_TIMEOUT`: the time limit passed before. Otherwise as `tavola_queue_pass`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_pass_wait(
     queue: *const tavola_queue,
@@ -355,13 +359,13 @@ pub unsafe extern "C" fn tavola_queue_pass_wait(
     unsafe { pass_some((queue, to), count, tavola_status::TAVOLA_TIMEOUT, pass) }
 }
 
-/// How many elements the queue holds, in passing.
+/// Returns how many elements the queue holds at this moment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_len(queue: *const tavola_queue) -> usize {
     entry_or(0, || Ok(given!(handle queue).inner.len()))
 }
 
-/// Closes a queue. NULL is none.
+/// Closes a queue. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_close(queue: *mut tavola_queue) {
     // SAFETY: the caller's promise: it came from `tavola_queue_open` and is used no more.

@@ -8,15 +8,15 @@ use std::ffi::c_int;
 use std::os::fd::AsRawFd;
 use tavola_core::Watch;
 
-/// A descriptor that is readable while a queue holds something.
+/// A descriptor that is readable while a queue has elements.
 pub struct tavola_queue_watch {
     inner: Watch,
 }
 
 const _: () = crate::given::is_shared::<tavola_queue_watch>();
 
-/// Watches a queue; starts a thread. When the descriptor is readable, clear it first, then pop
-/// until the queue is empty, and poll again.
+/// Opens a watch on a queue, and starts a thread for it. When its descriptor is readable, clear it
+/// first, then pop until the queue is empty, and poll again.
 ///
 /// # Examples
 /// ```c
@@ -37,7 +37,7 @@ const _: () = crate::given::is_shared::<tavola_queue_watch>();
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_IO` when there is no descriptor or no thread to be had; `TAVOLA_ERR_READ_ONLY`.
+/// `TAVOLA_ERR_IO` if the system gives no descriptor or thread; `TAVOLA_ERR_READ_ONLY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_watch_open(
     queue: *const tavola_queue,
@@ -51,14 +51,14 @@ pub unsafe extern "C" fn tavola_queue_watch_open(
     })
 }
 
-/// The descriptor, for `poll` and `epoll`; it stays the watch's. -1 for NULL.
+/// Returns the descriptor for `poll` and `epoll`. It belongs to the watch. Returns -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_watch_fd(watch: *const tavola_queue_watch) -> c_int {
     entry_or(-1, || Ok(given!(handle watch).inner.as_raw_fd()))
 }
 
-/// Makes it unreadable until the queue is looked at again, which is at once if it still holds
-/// something.
+/// Makes the descriptor unreadable until the watch looks at the queue again, which is at once if
+/// the queue has elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_watch_clear(
     watch: *const tavola_queue_watch,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn tavola_queue_watch_clear(
     })
 }
 
-/// Ends a watch, and its thread. NULL is none.
+/// Closes a watch, and ends its thread. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_queue_watch_close(watch: *mut tavola_queue_watch) {
     // SAFETY: the caller's promise: it came from `tavola_queue_watch_open` and is used no more.

@@ -5,10 +5,10 @@ use crate::entry::{OK, entry};
 use crate::given::given;
 use crate::status::tavola_status;
 
-/// How many bytes a cache may take, all told; 0: the table is no cache.
+/// Returns how many bytes a cache may take, in all; 0 if the table is not a cache.
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_capacity(
     table: *const tavola_table,
@@ -21,9 +21,8 @@ pub unsafe extern "C" fn tavola_capacity(
     })
 }
 
-/// Changes how many bytes a cache may take, for all who use it; rounded down to 16 KiB. A smaller
-/// capacity is applied step by step, by the writes that follow, and by `tavola_maintain`, which
-/// does all that is left.
+/// Changes how many bytes a cache may take, for all processes; rounded down to 16 KiB. Later writes
+/// apply a smaller capacity step by step; `tavola_maintain` applies all that is left.
 ///
 /// # Examples
 /// ```c
@@ -39,7 +38,7 @@ pub unsafe extern "C" fn tavola_capacity(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_BAD_OPTION` when the table is no cache, or cannot have so many;
+/// `TAVOLA_ERR_BAD_OPTION` if the table is not a cache, or cannot have so many bytes;
 /// `TAVOLA_ERR_READ_ONLY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_set_capacity(

@@ -55,9 +55,9 @@ unsafe fn count_from(
     })
 }
 
-/// Adds to a counter, beginning at 0 when the key is missing; `now` gets the sum, unless it is
-/// NULL. Past 2^64 - 1 it begins at 0 again. A counter reads as decimal text, and decimal text can
-/// be counted on.
+/// Adds to a counter, and writes the sum to `now`, which may be NULL. A key that does not exist
+/// counts as 0. After 2^64 - 1 the counter begins at 0 again. A counter reads as decimal text, and
+/// decimal text can be counted on.
 ///
 /// # Examples
 /// ```c
@@ -76,10 +76,10 @@ unsafe fn count_from(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_A_COUNTER`; else as `tavola_set`.
+/// `TAVOLA_ERR_NOT_A_COUNTER`; otherwise as `tavola_set`.
 ///
 /// # Crash
-/// Killed before it returned: added once, or not at all.
+/// If the process is killed before the call returned, the number was added once or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_incr(
     table: *const tavola_table,
@@ -92,8 +92,8 @@ pub unsafe extern "C" fn tavola_incr(
     unsafe { count(table, (key, key_len), now, |table, key| table.incr(key, by)) }
 }
 
-/// Subtracts from a counter, never below 0; a missing key becomes 0. `now` gets the rest, unless it
-/// is NULL.
+/// Subtracts from a counter, down to 0, and writes the result to `now`, which may be NULL. A key
+/// that does not exist becomes 0.
 ///
 /// # Errors
 /// As `tavola_incr`.
@@ -109,10 +109,11 @@ pub unsafe extern "C" fn tavola_decr(
     unsafe { count(table, (key, key_len), now, |table, key| table.decr(key, by)) }
 }
 
-/// As `tavola_incr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
+/// Does the same as `tavola_incr`, but a key that does not exist becomes `*initial`, or is not
+/// created if `initial` is NULL.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: it was not there, and `initial` is NULL. Else as `tavola_incr`.
+/// `TAVOLA_NOT_FOUND`: the key does not exist, and `initial` is NULL. Otherwise as `tavola_incr`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_incr_from(
     table: *const tavola_table,
@@ -126,10 +127,11 @@ pub unsafe extern "C" fn tavola_incr_from(
     unsafe { tavola_incr_with(table, key, key_len, by, initial, ptr::null(), now) }
 }
 
-/// As `tavola_decr`, but a missing key becomes `*initial`, or stays missing when that is NULL.
+/// Does the same as `tavola_decr`, but a key that does not exist becomes `*initial`, or is not
+/// created if `initial` is NULL.
 ///
 /// # Errors
-/// As `tavola_incr_from`.
+/// `TAVOLA_NOT_FOUND`: the key does not exist, and `initial` is NULL. Otherwise as `tavola_decr`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_decr_from(
     table: *const tavola_table,
@@ -143,8 +145,8 @@ pub unsafe extern "C" fn tavola_decr_from(
     unsafe { tavola_decr_with(table, key, key_len, by, initial, ptr::null(), now) }
 }
 
-/// As `tavola_incr_from`; a key that was missing gets these attributes (NULL: those of
-/// `tavola_set`), any other keeps its own.
+/// Does the same as `tavola_incr_from`. A key that is created gets these attributes (NULL: those of
+/// `tavola_set`); any other key keeps its own.
 ///
 /// # Errors
 /// As `tavola_incr_from` and `tavola_set_with`.
@@ -165,11 +167,11 @@ pub unsafe extern "C" fn tavola_incr_with(
     unsafe { count_from(table, (key, key_len), (initial, attributes), now, incr) }
 }
 
-/// As `tavola_decr_from`; a key that was missing gets these attributes (NULL: those of
-/// `tavola_set`), any other keeps its own.
+/// Does the same as `tavola_decr_from`. A key that is created gets these attributes (NULL: those of
+/// `tavola_set`); any other key keeps its own.
 ///
 /// # Errors
-/// As `tavola_incr_with`.
+/// As `tavola_decr_from` and `tavola_set_with`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_decr_with(
     table: *const tavola_table,

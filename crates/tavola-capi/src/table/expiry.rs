@@ -9,8 +9,8 @@ use crate::status::tavola_status;
 use std::ffi::c_void;
 use std::ptr;
 
-/// Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`; each may
-/// be NULL, and what is NULL costs nothing: without value and token, no value is copied.
+/// Reads the value of a key, its attributes, and its token for `tavola_compare_and_swap`. Each of
+/// the three may be NULL, and then costs nothing: without value and token, no value is copied.
 ///
 /// # Examples
 /// ```c
@@ -28,7 +28,7 @@ use std::ptr;
 /// As `tavola_get`.
 ///
 /// # Concurrency
-/// As `tavola_get`; all three are of one moment.
+/// As `tavola_get`. All three are of the same moment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get_entry(
     table: *const tavola_table,
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn tavola_get_entry(
     })
 }
 
-/// Tells how many milliseconds a key will still live, at least 1, or `TAVOLA_TTL_NEVER`.
+/// Returns how many milliseconds a key will still live: at least 1, or `TAVOLA_TTL_NEVER`.
 ///
 /// # Examples
 /// ```c
@@ -90,16 +90,15 @@ pub unsafe extern "C" fn tavola_ttl(
     })
 }
 
-/// Lets a key expire at another time than it would: that of `attributes`, whose flags are 0. NULL:
-/// as long after now as the table was made to let it live. Its value and its flags stay.
+/// Changes when a key expires, to the time of `attributes`, whose flags must be 0. NULL means the
+/// time of the table, counted from now. The key keeps its value and its flags.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: it is not there. `TAVOLA_ERR_ARGUMENT`: there are flags; else as
-/// `tavola_set_with`. A table of fixed lengths refuses this with `TAVOLA_ERR_BAD_OPTION`, whatever
-/// the time.
+/// `TAVOLA_NOT_FOUND`: the key does not exist. `TAVOLA_ERR_ARGUMENT`: flags. Otherwise as
+/// `tavola_set_with`. A table of fixed lengths returns `TAVOLA_ERR_BAD_OPTION` for every time.
 ///
 /// # Crash
-/// Killed before it returned: the old time or the new one.
+/// If the process is killed before the call returned, the key has the old time or the new one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_touch(
     table: *const tavola_table,
@@ -136,12 +135,13 @@ pub unsafe extern "C" fn tavola_persist(
     unsafe { tavola_touch(table, key, key_len, ptr::from_ref(&for_ever)) }
 }
 
-/// As `tavola_touch`, and reads the value of the key, the attributes it had before (`had`), and its
-/// token; each of these may be NULL.
+/// Changes when a key expires, as `tavola_touch` does, and reads its value, the attributes that it
+/// had before (`had`), and its token. Each of these three may be NULL.
 ///
 /// # Errors
-/// As `tavola_touch`. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it needs;
-/// `TAVOLA_ERR_STOPPED`: the callback gave no room. The key has its new time after these two, too.
+/// As `tavola_touch`. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room the value needs.
+/// `TAVOLA_ERR_STOPPED`: the callback gave no memory. After these two the key has its new time,
+/// too.
 ///
 /// # Concurrency
 /// The value is the one whose time was changed.

@@ -54,14 +54,14 @@ impl From<&Holder> for tavola_holder {
 pub type tavola_each_holder =
     Option<unsafe extern "C" fn(user: *mut c_void, holder: *const tavola_holder)>;
 
-/// Sets how long each lock is waited for while its holder lives, for this handle, in milliseconds;
-/// `UINT64_MAX`, as from the beginning: as long as it takes. After that a call returns
+/// Limits how long a call with this handle waits for a lock whose holder lives, in milliseconds.
+/// `UINT64_MAX`, the default, is no limit. When the limit has passed, the call returns
 /// `TAVOLA_ERR_BUSY`, and `tavola_last_error` names the holder.
 ///
-/// A lock is held for less than a microsecond as a rule. A holder that is stopped (SIGSTOP, a
-/// debugger, `docker pause`) keeps it until it goes on; one that dies does not, whatever the limit.
-/// A call may wait for several locks, one after the other. The lock of the page pool is waited for
-/// without a limit.
+/// A process usually holds a lock for less than a microsecond. A holder that is stopped (SIGSTOP, a
+/// debugger, `docker pause`) keeps it until it goes on; a dead holder never keeps it. A call may
+/// wait for several locks, one after the other. The limit does not apply to the lock of the page
+/// pool.
 ///
 /// # Examples
 /// ```c
@@ -72,7 +72,7 @@ pub type tavola_each_holder =
 /// ```
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_set_lock_timeout(
     table: *const tavola_table,
@@ -85,11 +85,12 @@ pub unsafe extern "C" fn tavola_set_lock_timeout(
     })
 }
 
-/// Reports the locks of shards and of the page pool that one process has held at three looks in
-/// 40 ms: it is stopped, or very busy. Without any, it returns at once.
+/// Calls `each` with each lock of a shard or of the page pool that one process has held at three
+/// looks within 40 ms; this process is stopped or very busy. Without such a lock it returns at
+/// once.
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_lock_holders(
     table: *const tavola_table,

@@ -24,15 +24,15 @@ pub struct tavola_latency {
     pub writes: u64,
 }
 
-/// Is told how many calls took so long, lent until it returns.
+/// Called with a bucket of a histogram, which is lent until it returns.
 pub type tavola_each_latency =
     Option<unsafe extern "C" fn(user: *mut c_void, latency: *const tavola_latency)>;
 
-/// Tells how long reads and writes of a cache took, by samples: a histogram, from short times to
-/// long ones, without gaps. Of other tables nothing is known: all counts are 0.
+/// Calls `each` with the buckets of a histogram: how long sampled reads and writes of a cache took,
+/// from short times to long ones, without gaps. All counts are 0 for a table that is not a cache.
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_latencies(
     table: *const tavola_table,
@@ -60,12 +60,11 @@ pub unsafe extern "C" fn tavola_latencies(
     })
 }
 
-/// Tells the times in nanoseconds within which that part of the timed calls, 0 to 1, was done,
-/// estimated from what `tavola_latencies` tells: 0.5 for the median. 0: none was timed. NULL for
-/// what is not wanted.
+/// Returns an estimated quantile of the times of `tavola_latencies`, in nanoseconds. `part` is 0 to
+/// 1; 0.5 is the median. The result is 0 without samples. `read_ns` and `write_ns` may be NULL.
 ///
 /// # Errors
-/// `TAVOLA_ERR_ARGUMENT`: `part` is not from 0 to 1. Else as `tavola_latencies`.
+/// `TAVOLA_ERR_ARGUMENT`: `part` is not from 0 to 1. Otherwise as `tavola_latencies`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_latency_quantile(
     table: *const tavola_table,

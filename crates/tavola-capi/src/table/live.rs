@@ -34,15 +34,15 @@ impl From<LiveKeys> for tavola_live_keys {
     }
 }
 
-/// Tells the keys that a read finds from those that have expired, or lost a tag, and were not
-/// removed yet: `keys` of `tavola_stats` is the sum of both. It looks at keys that expire only, and
-/// at some 100,000 of them at most; of more it is an estimate.
+/// Counts the keys that a read finds, and the keys that have expired or lost a tag and were not
+/// removed yet. `keys` of `tavola_stats` is the sum of both. It looks only at keys that can expire,
+/// and at about 100,000 of them at most; if there are more, the numbers are an estimate.
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 ///
 /// # Concurrency
-/// Takes no lock; the numbers are of no one moment while others write.
+/// Takes no lock. While other processes write, the numbers are not of one moment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get_live_keys(
     table: *const tavola_table,

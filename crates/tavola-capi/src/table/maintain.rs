@@ -90,9 +90,9 @@ pub(crate) unsafe fn report(
     })
 }
 
-/// Reads everything and compares what is derived with what it is derived from. `each` is told what
-/// is wrong, in plain sentences, at most 100 of them; it may be NULL. `TAVOLA_OK` says that it was
-/// checked: nothing is wrong when `report->problems` is 0.
+/// Checks a whole table: it reads everything and compares derived data with its source. It calls
+/// `each`, which may be NULL, with at most 100 sentences about what is wrong. `TAVOLA_OK` says that
+/// the check was done; the table is sound if `report->problems` is 0.
 ///
 /// # Examples
 /// ```c
@@ -109,11 +109,11 @@ pub(crate) unsafe fn report(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_IO` when this process cannot attach.
+/// `TAVOLA_ERR_IO` if this process cannot attach.
 ///
 /// # Concurrency
-/// Holds one shard's lock at a time for as long as that shard takes. A table open for reading only
-/// is checked without locks: what others write meanwhile may look wrong.
+/// Holds the lock of one shard at a time, for as long as this shard takes. With a read-only handle
+/// it takes no locks, and what others write meanwhile may look wrong.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_check(
     table: *const tavola_table,
@@ -126,15 +126,15 @@ pub unsafe extern "C" fn tavola_check(
     unsafe { self::report(report, each, user, check) }
 }
 
-/// Recovers every shard as after a death: whatever is derived from the index is made anew, and what
-/// cannot be read any more is dropped. The report is that of a check afterwards, with one problem
-/// told for what was dropped.
+/// Repairs a table: it recovers every shard as after a death, so it builds derived data again and
+/// drops what cannot be read. The report is that of a check afterwards, with one more problem if
+/// something was dropped.
 ///
 /// # Errors
-/// `TAVOLA_ERR_READ_ONLY`; else as `tavola_check`.
+/// `TAVOLA_ERR_READ_ONLY`; otherwise as `tavola_check`.
 ///
 /// # Crash
-/// The next to lock the shard recovers it.
+/// The next process that locks the shard recovers it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_repair(
     table: *const tavola_table,
@@ -152,8 +152,8 @@ pub unsafe extern "C" fn tavola_repair(
 ///
 /// The copy has the same limits and options and the same mode. A key keeps its value, expiry,
 /// flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queues and logs
-/// beside the table are not copied. The new file is complete and synchronised to its disk before it
-/// gets its name.
+/// in the table's file are not copied. The new file is complete and synchronised to its disk before
+/// it gets its name.
 ///
 /// # Examples
 /// ```c
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn tavola_repair(
 /// The values of two keys may be of two moments.
 ///
 /// # Crash
-/// The copy appears whole or not at all.
+/// The copy appears complete or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_copy_to(
     table: *const tavola_table,
@@ -204,15 +204,15 @@ pub unsafe extern "C" fn tavola_clear(table: *const tavola_table) -> tavola_stat
     })
 }
 
-/// Gives back all memory that can be given back: merges sparse parts of the index, empties sparse
-/// pages, waits up to two and a half seconds for the grace of freed pages. `given_back` gets the
-/// bytes, unless it is NULL.
+/// Gives back all memory that can be given back: it merges sparse parts of the index, empties
+/// sparse pages, and waits up to 2.5 seconds for pages whose free is deferred. `given_back`, which
+/// may be NULL, gets the number of bytes.
 ///
 /// # Errors
 /// As `tavola_remove`.
 ///
 /// # Concurrency
-/// Moves at most 64 items under one hold of a lock.
+/// Moves at most 64 items each time that it holds a lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_compact(
     table: *const tavola_table,
@@ -225,10 +225,10 @@ pub unsafe extern "C" fn tavola_compact(
     })
 }
 
-/// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can (about a
-/// second a GiB), searches up to 256 buckets of each shard for keys that have expired, evicts keys
-/// of a cache that has more than its capacity until it fits, and gives back some memory nobody
-/// needs. Goes on where the last call of this process ended.
+/// Does some maintenance: it collapses up to `budget_bytes` of the table into huge pages if the
+/// kernel can (about one second for 1 GiB), searches up to 256 buckets of each shard for expired
+/// keys, evicts keys of a cache that exceeds its capacity until it fits, and gives back some unused
+/// memory. It goes on where the last call of this process ended.
 ///
 /// # Examples
 /// ```c
@@ -255,8 +255,8 @@ pub unsafe extern "C" fn tavola_maintain(
     })
 }
 
-/// Removes all keys that have expired. Writes and `tavola_maintain` do so bit by bit; no reader
-/// sees them in the meantime.
+/// Removes all keys that have expired. Writes and `tavola_maintain` also do so step by step. No
+/// reader finds an expired key in the meantime.
 ///
 /// # Errors
 /// As `tavola_remove`.
@@ -268,8 +268,8 @@ pub unsafe extern "C" fn tavola_remove_expired(table: *const tavola_table) -> ta
     })
 }
 
-/// Frees the slots of participants that died, and wins back what they held; `freed` gets how many
-/// there were, unless it is NULL. Writes do so by themselves from time to time.
+/// Frees the slots of participants that died, and reclaims their resources. `freed`, which may be
+/// NULL, gets how many there were. Writes also do so from time to time.
 ///
 /// # Errors
 /// `TAVOLA_ERR_READ_ONLY`.

@@ -57,7 +57,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use tavola_core::Table;
 
-/// A table. Threads share it freely.
+/// A table. Threads may share it.
 pub struct tavola_table {
     pub(crate) inner: Table,
     path: CString,

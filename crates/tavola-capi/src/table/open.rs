@@ -30,9 +30,8 @@ unsafe fn open(
     })
 }
 
-/// Opens a table, making it when it is not there. A name stands for a file in the directory of
-/// tables (see `tavola_names_directory`), anything with a `/` in it is a path. `options` may be
-/// NULL.
+/// Opens a table, and creates it if it does not exist. A name stands for a file in the directory of
+/// tables (see `tavola_names_directory`); a name with a `/` is a path. `options` may be NULL.
 ///
 /// # Examples
 /// ```c
@@ -50,12 +49,12 @@ unsafe fn open(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_A_TABLE`, `TAVOLA_ERR_VERSION`, `TAVOLA_ERR_ENDIANNESS` when the file is not
-/// one; `TAVOLA_ERR_BAD_NAME`, `TAVOLA_ERR_BAD_OPTION`, `TAVOLA_ERR_PERMISSION`,
-/// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_IO`.
+/// `TAVOLA_ERR_NOT_A_TABLE`, `TAVOLA_ERR_VERSION` and `TAVOLA_ERR_ENDIANNESS` if the file is not a
+/// table that this library can use; `TAVOLA_ERR_BAD_NAME`, `TAVOLA_ERR_BAD_OPTION`,
+/// `TAVOLA_ERR_PERMISSION`, `TAVOLA_ERR_FULL`, `TAVOLA_ERR_IO`.
 ///
 /// # Concurrency
-/// Of many processes that do this at once, one makes the table and all open that one.
+/// If several processes do this at once, one creates the table, and all open that one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_open(
     name: *const c_char,
@@ -66,7 +65,7 @@ pub unsafe extern "C" fn tavola_open(
     unsafe { open(name, options, table, |options, name| options.open(name)) }
 }
 
-/// Makes a table.
+/// Creates a table.
 ///
 /// # Examples
 /// ```c
@@ -89,10 +88,10 @@ pub unsafe extern "C" fn tavola_open(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_TABLE_EXISTS`; else as `tavola_open`.
+/// `TAVOLA_ERR_TABLE_EXISTS`; otherwise as `tavola_open`.
 ///
 /// # Crash
-/// The table appears whole or not at all.
+/// The table appears complete or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_create(
     name: *const c_char,
@@ -103,10 +102,10 @@ pub unsafe extern "C" fn tavola_create(
     unsafe { open(name, options, table, |options, name| options.create(name)) }
 }
 
-/// Opens a table that is there.
+/// Opens a table that exists.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NO_TABLE`; else as `tavola_open`.
+/// `TAVOLA_ERR_NO_TABLE`; otherwise as `tavola_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_open_existing(
     name: *const c_char,
@@ -121,10 +120,10 @@ pub unsafe extern "C" fn tavola_open_existing(
     }
 }
 
-/// Opens a table for reading only, through a mapping that cannot be written to.
+/// Opens a table for reading only, with a mapping that cannot be written to.
 ///
 /// # Errors
-/// `TAVOLA_ERR_NO_TABLE`; else as `tavola_open`.
+/// `TAVOLA_ERR_NO_TABLE`; otherwise as `tavola_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_open_read_only(
     name: *const c_char,
@@ -139,8 +138,8 @@ pub unsafe extern "C" fn tavola_open_read_only(
     }
 }
 
-/// Makes a table in this process's own memory: no file, no other process, gone when closed. For
-/// tests; all of `max_size` is taken at once.
+/// Creates a table in the memory of this process: without a file, invisible to other processes, and
+/// freed when it is closed. For tests. It allocates all of `max_size` at once.
 ///
 /// # Examples
 /// ```c
@@ -163,7 +162,7 @@ pub unsafe extern "C" fn tavola_open_private(
     unsafe { open(c"".as_ptr(), options, table, |options, _| options.private()) }
 }
 
-/// Closes a table: this process is no participant any more. NULL is none.
+/// Closes a table. The process is no longer a participant of it. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_close(table: *mut tavola_table) {
     entry(|| {
@@ -175,13 +174,14 @@ pub unsafe extern "C" fn tavola_close(table: *mut tavola_table) {
     });
 }
 
-/// Opens a table again, with the same options, if its file was removed or replaced meanwhile (`mv
-/// new live`, a logout): a handle goes on in the file it has opened. `*table` is the new handle
-/// then, and the old one is closed as by `tavola_close`: no other thread may be using it. `*moved`,
-/// which may be NULL, says whether that was so. Costs one system call if not.
+/// Opens a table again with the same options if its file was removed or replaced (`mv new live`, a
+/// logout): an open handle keeps the file that it has opened. `*table` is then the new handle, and
+/// the old one is closed as by `tavola_close`, so no other thread may be using it. `*moved`, which
+/// may be NULL, says whether the handle has changed. If nothing has changed, this costs one system
+/// call.
 ///
-/// A handle that writes looks for itself, once a second at most, and gives a notice
-/// (`tavola_on_notice`); it does not move over by itself.
+/// A handle that writes checks this itself, at most once a second, and sends a notice
+/// (`tavola_on_notice`); it does not change over by itself.
 ///
 /// # Examples
 /// ```c
@@ -196,8 +196,8 @@ pub unsafe extern "C" fn tavola_close(table: *mut tavola_table) {
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_NO_TABLE` when there is no table of that name any more; else as
-/// `tavola_open_existing`. The handle stays as it is then.
+/// `TAVOLA_ERR_NO_TABLE` if there is no table of that name any more; otherwise as
+/// `tavola_open_existing`. The handle then stays as it is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_refresh(
     table: *mut *mut tavola_table,
@@ -217,10 +217,10 @@ pub unsafe extern "C" fn tavola_refresh(
     })
 }
 
-/// Hands notices of the library to `each`, instead of writing them to standard error: that a table
-/// which is open has lost its name, for example. A notice is one sentence or two, without an end of
-/// line. `each` is called by the thread that found it out, in the middle of a call, but while no
-/// lock is held. NULL: notices go nowhere. `user` is handed to `each` as it is, by any thread.
+/// Sends notices of the library to `each`, and no longer to standard error. A notice says, for
+/// example, that an open table has lost its name; it has one or two sentences, without a newline.
+/// The thread that noticed it calls `each`, in the middle of a call, but while it holds no lock. If
+/// `each` is NULL, notices are dropped. Any thread may pass `user` to `each`.
 ///
 /// # Examples
 /// ```c
@@ -253,13 +253,13 @@ unsafe impl Send for User {}
 // SAFETY: as above.
 unsafe impl Sync for User {}
 
-/// The path of the table's file, lent until the table is closed.
+/// Returns the path of the table's file, which is lent until the table is closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_path(table: *const tavola_table) -> *const c_char {
     entry_or(ptr::null(), || Ok(given!(handle table).path.as_ptr()))
 }
 
-/// Whether the table was opened for reading only.
+/// Returns whether the table was opened for reading only.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_is_read_only(table: *const tavola_table) -> bool {
     entry_or(false, || Ok(given!(handle table).inner.is_read_only()))

@@ -8,8 +8,8 @@ use crate::status::tavola_status;
 use std::ffi::c_void;
 use tavola_core::Table;
 
-/// Reads the value of a key. What a caller's buffer held behind the value, or where there is none,
-/// stays, but for bytes that are 0 because another value stood there meanwhile.
+/// Reads the value of a key. Bytes of the buffer after the value, or all if there is none, stay as
+/// they are, or become 0 if another value was there meanwhile.
 ///
 /// # Examples
 /// ```c
@@ -33,16 +33,16 @@ use tavola_core::Table;
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: it is not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
-/// needs. `TAVOLA_ERR_CORRUPT`: the bytes on the way to it contradict each other.
+/// `TAVOLA_NOT_FOUND`: the key does not exist. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much
+/// room the value needs. `TAVOLA_ERR_CORRUPT`: bytes of the table contradict each other.
 ///
 /// # Concurrency
-/// Takes no lock and writes nothing; never waits for a writer, living, stopped or dead. The value
-/// is one that was set as a whole. Of a cache it notes that the key was read, if the table is open
-/// for writing and the shard's lock is free just then; with the first such note the process becomes
-/// a participant. So it does with the first value of more than some 16 KB that it reads: such a
-/// value is copied once, whatever is written meanwhile, as the process notes in its line which
-/// pages it reads; but through a handle that may only read.
+/// Takes no lock and writes nothing, so it never waits for a writer, even one that is stopped or
+/// dead. The value is one that was set as a whole. There are two exceptions from "writes nothing".
+/// In a cache, the call marks the key as read if the table is open for writing and the lock of the
+/// shard is free at that moment. And the call notes which pages it reads if the value has more than
+/// about 16 KB, unless the handle is read-only: such a value is copied once, whatever is written
+/// meanwhile. With the first such note the process becomes a participant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get(
     table: *const tavola_table,
@@ -72,7 +72,7 @@ fn get_apart(table: &Table, key: &[u8], value: &mut tavola_buffer) -> Answer {
     })
 }
 
-/// Whether the key is there: `TAVOLA_OK` or `TAVOLA_NOT_FOUND`.
+/// Returns `TAVOLA_OK` if the key exists, and `TAVOLA_NOT_FOUND` if it does not.
 ///
 /// # Examples
 /// ```c

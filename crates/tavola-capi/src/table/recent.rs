@@ -49,12 +49,12 @@ impl From<&Recent> for tavola_recent {
     }
 }
 
-/// Is told what was done in a while, lent until it returns.
+/// Called with the counts of the last while, which are lent until it returns.
 pub type tavola_each_recent =
     Option<unsafe extern "C" fn(user: *mut c_void, recent: *const tavola_recent)>;
 
-/// Tells what was done with a cache in the last second, the last ten and the last sixty, in this
-/// order. Of other tables nothing is known.
+/// Calls `each` with the counts of a cache for the last 1, 10 and 60 seconds, in this order. It is
+/// not called for a table that is not a cache.
 ///
 /// # Examples
 /// ```c

@@ -43,15 +43,15 @@ impl From<&ShardStats> for tavola_shard {
     }
 }
 
-/// Is told a shard, lent until it returns.
+/// Called with a shard, which is lent until it returns.
 pub type tavola_each_shard =
     Option<unsafe extern "C" fn(user: *mut c_void, shard: *const tavola_shard)>;
 
-/// Tells what each shard holds and does, one by one, in the order of their numbers; at no one
-/// moment while others write.
+/// Calls `each` with the state of each shard, in the order of their numbers. While other processes
+/// write, the numbers are not of one moment.
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_shard_stats(
     table: *const tavola_table,

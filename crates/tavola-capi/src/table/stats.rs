@@ -195,19 +195,19 @@ pub struct tavola_participant {
     pub is_stopped: u32,
 }
 
-/// Is told a size class, lent until it returns.
+/// Called with a size class, which is lent until it returns.
 pub type tavola_each_class =
     Option<unsafe extern "C" fn(user: *mut c_void, class_: *const tavola_class)>;
 
-/// Is told a participant, lent until it returns.
+/// Called with a participant, which is lent until it returns.
 pub type tavola_each_participant =
     Option<unsafe extern "C" fn(user: *mut c_void, participant: *const tavola_participant)>;
 
-/// How many keys there are, at no one moment while others write. One that has expired counts until
-/// it is removed.
+/// Returns how many keys the table has. Keys that have expired or lost a tag count until they are
+/// removed.
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_len(table: *const tavola_table, keys: *mut u64) -> tavola_status {
     entry(|| {
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn tavola_len(table: *const tavola_table, keys: *mut u64) 
     })
 }
 
-/// Tells what the table holds. Reads a word a page: about 1 ms for 64 GiB.
+/// Returns the state of a table. It reads one word for each page: about 1 ms for 64 GiB.
 ///
 /// # Examples
 /// ```c
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn tavola_len(table: *const tavola_table, keys: *mut u64) 
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_IO` when the file's size cannot be read.
+/// `TAVOLA_ERR_IO` if the size of the file cannot be read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get_stats(
     table: *const tavola_table,
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn tavola_get_stats(
     })
 }
 
-/// Tells the size classes of blocks that are in use, one by one.
+/// Calls `each` with each size class of blocks that is in use.
 ///
 /// # Examples
 /// ```c
@@ -282,8 +282,8 @@ pub unsafe extern "C" fn tavola_classes(
     })
 }
 
-/// Tells the processes attached for writing, one by one. Those that only read are not known to the
-/// table.
+/// Calls `each` with each process that is attached for writing. The table does not know processes
+/// that only read.
 ///
 /// # Examples
 /// ```c
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn tavola_classes(
 /// ```
 ///
 /// # Errors
-/// Those of mapping the table, where this is its first use.
+/// At the first use of a table, the errors of mapping it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_participants(
     table: *const tavola_table,

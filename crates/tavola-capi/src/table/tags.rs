@@ -11,19 +11,19 @@ use crate::status::{Failure, tavola_status};
 use std::ffi::c_void;
 use tavola_core::{Hint, Tags};
 
-/// The most tags of a key.
+/// How many tags a key can have.
 pub const TAVOLA_MOST_TAGS: usize = 16;
 
-/// Tags as they were at one moment; from `tavola_fetch_tags`. Begin with
-/// `tavola_tags tags = TAVOLA_INIT(tavola_tags);`, which is no tags.
+/// Handles of tags, from `tavola_fetch_tags`. `tavola_tags tags = TAVOLA_INIT(tavola_tags);` means
+/// no tags.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_tags {
     /// `sizeof(tavola_tags)`.
     pub size: usize,
-    /// How many there are.
+    /// How many tags there are.
     pub count: u64,
-    /// What the table knows them by.
+    /// The handles.
     pub hints: [tavola_hint; TAVOLA_MOST_TAGS],
 }
 
@@ -41,7 +41,9 @@ pub(crate) unsafe fn tags_of(tags: *const tavola_tags) -> Result<Tags, Failure> 
     let given = given!(sized tags);
     let count = usize::try_from(given.count).unwrap_or(usize::MAX);
     let hints = given.hints.get(..count).ok_or_else(|| {
-        Failure::argument("`count` of tags is more than there may be; take tavola_fetch_tags's")
+        Failure::argument(
+            "`count` of tags is more than there may be; use those of tavola_fetch_tags",
+        )
     })?;
     let mut tags = Tags::NONE;
     for hint in hints {
@@ -60,11 +62,11 @@ pub(crate) unsafe fn names_of<'a>(names: &[tavola_bytes]) -> Result<Vec<&'a [u8]
     names.iter().map(name).collect()
 }
 
-/// Tells tags of these names as they are at this moment, for `tavola_set_tagged`; one that is not
-/// there yet is made. Take them *before* reading what the value is made of: should a tag be
-/// invalidated while the value is made, the key is missing from the beginning. So it is if a cache
-/// evicted the tag meanwhile, which it does when no key was set or read with it for a while: do not
-/// keep them for long.
+/// Returns the handles of the tags of these names, for `tavola_set_tagged`. A tag that does not
+/// exist is created. Fetch the handles *before* you load the source data of a value: if a tag is
+/// invalidated while you compute the value, the key is then missing from the beginning. This also
+/// happens if a cache evicts the tag meanwhile, which it does if no key was set or read with it for
+/// a while; so do not keep handles for long.
 ///
 /// # Examples
 /// ```c
@@ -87,14 +89,14 @@ pub(crate) unsafe fn names_of<'a>(names: &[tavola_bytes]) -> Result<Vec<&'a [u8]
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS`, a name of more than 4096 bytes, a table
-/// of fixed lengths. Where a tag is made: as `tavola_set`.
+/// `TAVOLA_ERR_BAD_OPTION`: more than `TAVOLA_MOST_TAGS` names, a name of more than 4096 bytes, or
+/// a table of fixed lengths. If a tag is created, also as `tavola_set`.
 ///
 /// # Concurrency
-/// Takes no lock where all tags are there.
+/// Takes no lock if all tags exist.
 ///
 /// # Crash
-/// Killed before it returned: some of the tags may have been made.
+/// If the process is killed before the call returned, some of the tags may exist.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_fetch_tags(
     table: *const tavola_table,
@@ -117,9 +119,10 @@ pub unsafe extern "C" fn tavola_fetch_tags(
     })
 }
 
-/// As `tavola_set_with`, with tags: the key is missing as soon as one of them is invalidated. NULL
-/// for `tags`: none. Like attributes, each set without them takes them from the key; changes of a
-/// value (`tavola_update`, `tavola_append`, `tavola_incr`) and `tavola_touch` keep them.
+/// Sets a key with attributes and tags. The key is missing as soon as one of its tags is
+/// invalidated. NULL for `tags` means no tags. The next set without tags takes them from the key,
+/// as it does with attributes; changes of the value (`tavola_update`, `tavola_append`,
+/// `tavola_incr`) and `tavola_touch` keep them.
 ///
 /// # Errors
 /// As `tavola_set_with`.
@@ -173,15 +176,15 @@ pub unsafe extern "C" fn tavola_add_tagged(
     })
 }
 
-/// Invalidates a tag: all keys that have it are missing from this moment on, for all processes, and
-/// in the same time however many they are. Their memory comes back as that of keys that have
-/// expired. `TAVOLA_NOT_FOUND`: there was no such tag, and so no such key.
+/// Invalidates a tag: from this moment all keys that have it are missing, for all processes. This
+/// takes the same time for any number of keys. Their memory is reclaimed like that of expired keys.
 ///
 /// # Errors
-/// As `tavola_remove`.
+/// `TAVOLA_NOT_FOUND`: there is no such tag, and so no key that has it. Otherwise as
+/// `tavola_remove`.
 ///
 /// # Crash
-/// Killed before it returned: all the keys are there, or none is.
+/// If the process is killed before the call returned, all of these keys exist, or none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_invalidate_tag(
     table: *const tavola_table,
@@ -194,15 +197,14 @@ pub unsafe extern "C" fn tavola_invalidate_tag(
     })
 }
 
-/// Is told the name of a tag: any bytes, lent until it returns.
+/// Called with the name of a tag: any bytes, which are lent until it returns.
 pub type tavola_each_tag =
     Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_void, name_len: usize)>;
 
-/// Tells the names of the tags that a key has, as it was at one moment. `TAVOLA_NOT_FOUND`: there
-/// is no such key.
+/// Calls `each` with the name of each tag that a key has, as of one moment.
 ///
 /// # Errors
-/// As `tavola_get`.
+/// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_get`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_tags_of(
     table: *const tavola_table,

@@ -9,13 +9,13 @@ use crate::status::tavola_status;
 use std::ffi::c_void;
 use tavola_core::{Hint, Table};
 
-/// A key's uid in the low 32 bits, and in the high ones which of the keys it is that have had this
-/// uid. The uid stays the key's as long as the key lives, and is never 0. When the key is removed
-/// another may get it; the generation tells them apart. A plain uid, its high bits 0, is a hint as
-/// well, and stands for whatever key has it now.
+/// A uid in the low 32 bits, and its generation in the high 32 bits. A key keeps its uid, which is
+/// never 0, as long as it lives. When the key is removed, another key may get the uid; the
+/// generation tells them apart. A plain uid with a generation of 0 stands for the key that has it
+/// now.
 pub type tavola_hint = u64;
 
-/// Tells the uid of a key, which gets one if it has none.
+/// Returns the uid of a key, and gives it one if it has none.
 ///
 /// # Examples
 /// ```c
@@ -34,11 +34,11 @@ pub type tavola_hint = u64;
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: the key is not there. Else as `tavola_get`, and where the key has no uid yet
-/// as `tavola_set_uid`.
+/// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_get`, and as `tavola_set_uid`
+/// if the key has no uid yet.
 ///
 /// # Crash
-/// Killed before it returned: the key has a uid or it has none.
+/// If the process is killed before the call returned, the key has a uid or it has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_uid_of(
     table: *const tavola_table,
@@ -57,11 +57,11 @@ pub unsafe extern "C" fn tavola_uid_of(
     })
 }
 
-/// Sets a key, as `tavola_set` does, gives it a uid if it has none, and tells that.
+/// Sets a key as `tavola_set` does, and returns its uid. A key without a uid gets one.
 ///
 /// # Errors
-/// As `tavola_set`; `TAVOLA_ERR_FULL` also when all uids of the key's shard are given out (2^32 a
-/// table, shared evenly by its shards); `TAVOLA_ERR_NO_UIDS`.
+/// As `tavola_set`; `TAVOLA_ERR_FULL` also if no uid of the key's shard is free (a table has 2^32,
+/// divided evenly among its shards); `TAVOLA_ERR_NO_UIDS`.
 ///
 /// # Crash
 /// As `tavola_set`.
@@ -82,14 +82,14 @@ pub unsafe extern "C" fn tavola_set_uid(
     })
 }
 
-/// Reads the value of the key with this uid, as `tavola_get` does that of a key.
+/// Reads the value of the key with this uid, as `tavola_get` does.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: there is none, or it is another key than the one that was meant. Else as
-/// `tavola_get`.
+/// `TAVOLA_NOT_FOUND`: no key has this uid, or another key than the one that was meant. Otherwise
+/// as `tavola_get`.
 ///
 /// # Concurrency
-/// As `tavola_get`; what is read by uid and what is read by key agree at every moment.
+/// As `tavola_get`. Reads by uid and reads by key agree at every moment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get_by_uid(
     table: *const tavola_table,
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn tavola_get_entry_by_uid(
 /// the table was made to let it, and its flags are 0, whatever it had. Its uid stays.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: there is none. Otherwise as `tavola_set`.
 ///
 /// # Crash
 /// As `tavola_set`.
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn tavola_set_by_uid(
 /// Removes the key with this uid.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_remove`.
+/// `TAVOLA_NOT_FOUND`: there is none. Otherwise as `tavola_remove`.
 ///
 /// # Crash
 /// As `tavola_remove`.
@@ -187,10 +187,10 @@ pub unsafe extern "C" fn tavola_remove_by_uid(
     })
 }
 
-/// Tells the key with this uid.
+/// Returns the key with this uid.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: there is none. Else as `tavola_get`.
+/// `TAVOLA_NOT_FOUND`: there is none. Otherwise as `tavola_get`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_key_of_uid(
     table: *const tavola_table,

@@ -13,13 +13,13 @@ use std::ffi::c_void;
 use std::{mem, ptr};
 use tavola_core::{Hint, Table, Updated};
 
-/// What becomes of a value in `tavola_update`.
+/// What `tavola_update` does with a key.
 #[repr(i32)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum tavola_change {
-    /// The value stays as it is; a missing key stays missing.
+    /// The value stays as it is. A key that does not exist is not created.
     TAVOLA_CHANGE_KEEP = 0,
-    /// The key is set to the bytes that the callback gave.
+    /// The key gets the bytes that the callback returned.
     TAVOLA_CHANGE_SET = 1,
     /// The key is removed.
     TAVOLA_CHANGE_REMOVE = 2,
@@ -40,9 +40,9 @@ impl tavola_change {
     }
 }
 
-/// Gets the old value (NULL: the key is missing), lent until it returns, and says what becomes of
-/// it: one of `tavola_change`. The bytes in `now` stay as they are until the next call of this
-/// function, or the end of `tavola_update`.
+/// Gets the old value, which is lent until it returns and is NULL if the key does not exist.
+/// Returns one of `tavola_change`. The bytes in `now` must stay valid until the next call of this
+/// function or the end of `tavola_update`.
 pub type tavola_update_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -89,8 +89,8 @@ unsafe fn ask(
     }
 }
 
-/// Changes a value atomically: `change` gets the old value and gives the new one. The key keeps its
-/// attributes.
+/// Changes a value atomically: `change` gets the old value and returns the new one. The key keeps
+/// its attributes and tags.
 ///
 /// # Examples
 /// ```c
@@ -109,10 +109,11 @@ unsafe fn ask(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: the key is not there now. Else as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: the key does not exist now. Otherwise as `tavola_set`.
 ///
 /// # Concurrency
-/// `change` is called holding no lock, and again when another process changed the key meanwhile.
+/// The call holds no lock while it calls `change`. If another process changes the key meanwhile, it
+/// calls `change` again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_update(
     table: *const tavola_table,
@@ -134,7 +135,8 @@ pub unsafe extern "C" fn tavola_update(
     })
 }
 
-/// As `tavola_update`, of the key with this uid: `old` is never NULL. Its uid stays.
+/// Changes the value of the key with this uid, as `tavola_update` does. `old` is never NULL, and
+/// the uid stays.
 ///
 /// # Examples
 /// ```c
@@ -153,12 +155,12 @@ pub unsafe extern "C" fn tavola_update(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: there is none now, as there was none, and `change` was not called, or as
-/// `change` removed it. Else as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: no key has the uid, and `change` was not called; or `change` has removed the
+/// key. Otherwise as `tavola_set`.
 ///
 /// # Concurrency
-/// `change` is called holding no lock, and again when another process changed the key meanwhile, or
-/// removed it and the uid went to another key, unless the hint has a generation.
+/// As `tavola_update`. If the hint has no generation and the uid goes to another key meanwhile,
+/// `change` is called again for that key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_update_by_uid(
     table: *const tavola_table,
@@ -179,7 +181,7 @@ pub unsafe extern "C" fn tavola_update_by_uid(
     })
 }
 
-/// Removes a key and gives the value it had.
+/// Removes a key and returns the value that it had.
 ///
 /// # Examples
 /// ```c
@@ -195,12 +197,13 @@ pub unsafe extern "C" fn tavola_update_by_uid(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: it was not there. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much room it
-/// needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no room or refused the value;
-/// the key is removed, and `tavola_last_taken` has the value. Else as `tavola_remove`.
+/// `TAVOLA_NOT_FOUND`: the key does not exist. `TAVOLA_ERR_TOO_SMALL`: `value->len` says how much
+/// room the value needs, and the key stays. `TAVOLA_ERR_STOPPED`: the callback gave no memory or
+/// refused the value; the key is removed, and `tavola_last_taken` returns the value. Otherwise as
+/// `tavola_remove`.
 ///
 /// # Concurrency
-/// Of several that take a key at once, one gets its value.
+/// If several processes take a key at once, one of them gets its value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_take(
     table: *const tavola_table,
@@ -214,13 +217,13 @@ pub unsafe extern "C" fn tavola_take(
     })
 }
 
-/// Sets a key, as `tavola_set` does, and gives the value it had.
+/// Sets a key as `tavola_set` does, and returns the value that it had.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: it was not there, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len` says
-/// how much room the old value needs, which stays. `TAVOLA_ERR_STOPPED`: the callback gave no room
-/// for the old value or refused it; the key is set, and `tavola_last_taken` has the old value. Else
-/// as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: the key did not exist, and is set now. `TAVOLA_ERR_TOO_SMALL`: `old->len`
+/// says how much room the old value needs, and the key stays as it is. `TAVOLA_ERR_STOPPED`: the
+/// callback gave no memory or refused the old value; the key is set, and `tavola_last_taken`
+/// returns the old value. Otherwise as `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_swap(
     table: *const tavola_table,
@@ -263,9 +266,9 @@ fn keep(value: Vec<u8>) {
     let _ = LAST_TAKEN.try_with(|last| last.set(Some(value)));
 }
 
-/// Gives again what the last `tavola_take` or `tavola_swap` of this thread that came to
-/// `TAVOLA_ERR_STOPPED` took from the table, and its callback did not take. It is kept until it is
-/// given, or the next is refused, or the thread ends.
+/// Returns the value that the last `tavola_take` or `tavola_swap` of this thread removed and could
+/// not return (`TAVOLA_ERR_STOPPED`). The value is kept until this call has returned it, or until
+/// the next one is refused, or until the thread ends.
 ///
 /// # Examples
 /// ```c
@@ -284,8 +287,8 @@ fn keep(value: Vec<u8>) {
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: there is none, or it was given. `TAVOLA_ERR_TOO_SMALL`,
-/// `TAVOLA_ERR_STOPPED`: it is kept.
+/// `TAVOLA_NOT_FOUND`: there is no such value. `TAVOLA_ERR_TOO_SMALL`, `TAVOLA_ERR_STOPPED`: the
+/// value is still kept.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_last_taken(value: *mut tavola_buffer) -> tavola_status {
     entry(|| {
@@ -299,7 +302,7 @@ pub unsafe extern "C" fn tavola_last_taken(value: *mut tavola_buffer) -> tavola_
 
 /// Reads the value of a key, and its token for `tavola_compare_and_swap`: a hash of the value. A
 /// value that was changed and changed back has its old token, unless the table was made with
-/// `versions`: then the token is another one each time that the key is set.
+/// `versions`; then the token changes each time that the key is set.
 ///
 /// # Errors
 /// As `tavola_get`.

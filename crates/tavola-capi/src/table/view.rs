@@ -9,20 +9,20 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use tavola_core::{Table, View};
 
-/// A value that is lent where it stands.
+/// A value that the table lends without a copy.
 pub struct tavola_view {
     /// Dropped before the table that it borrows.
     inner: View<'static>,
     _table: Arc<tavola_table>,
 }
 
-/// Lends the value of a key: it stays as it is until `tavola_view_close`, whatever is written to
-/// the key. The table stays open until then.
+/// Lends the value of a key without a copy. The value stays as it is until `tavola_view_close`,
+/// even if the key is written meanwhile, and the table stays open until then.
 ///
-/// A value that is longer than some 16 KB is not copied, and stands in one or more pieces; a
-/// shorter one is copied. So is any value of a table that is open for reading only, of a process
-/// that cannot become a participant, and where six views and reads of large values are under way
-/// through this handle.
+/// Only a value of more than about 16 KB is lent where it is, in one or more pieces. A shorter
+/// value is copied. A value is also copied if the table is open for reading only, if the process
+/// cannot become a participant, and if six views and reads of large values are under way with this
+/// handle.
 ///
 /// # Examples
 /// ```c
@@ -39,15 +39,15 @@ pub struct tavola_view {
 /// ```
 ///
 /// # Errors
-/// As `tavola_get`, but for `TAVOLA_ERR_TOO_SMALL`.
+/// As `tavola_get`, without `TAVOLA_ERR_TOO_SMALL`.
 ///
 /// # Concurrency
-/// As `tavola_get`. Writers go on: the pages of a value that is overwritten or removed stay in use
-/// until the view has ended, and are freed by the next write. In a forked child a view of its
-/// parent's is not to be used, only ended.
+/// As `tavola_get`. Writers do not wait: if the value is overwritten or removed, its pages stay in
+/// use until the view is closed, and the next write frees them. In a forked child, only close a
+/// view of the parent.
 ///
 /// # Crash
-/// Pages that a dead process had in view come back with what else it held.
+/// Pages that a dead process had in a view are reclaimed with its other resources.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_get_view(
     table: *const tavola_table,
@@ -77,16 +77,17 @@ pub unsafe extern "C" fn tavola_get_view(
     })
 }
 
-/// How many bytes the value has.
+/// Returns how many bytes the value has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_view_len(view: *const tavola_view) -> usize {
     entry_or(0, || Ok(given!(handle view).inner.len()))
 }
 
-/// One of the pieces that the value stands in, in their order, from 0 on: lent until the view ends.
+/// Returns one of the pieces of the value, in order, from 0 on. It is lent until the view is
+/// closed.
 ///
 /// # Errors
-/// `TAVOLA_END`: there are no more.
+/// `TAVOLA_END`: there are no more pieces.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_view_piece(
     view: *const tavola_view,
@@ -105,7 +106,7 @@ pub unsafe extern "C" fn tavola_view_piece(
     })
 }
 
-/// Ends a view: its bytes are lent no more. NULL is none.
+/// Closes a view, after which its bytes must not be used. NULL has no effect.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_view_close(view: *mut tavola_view) {
     // SAFETY: the caller's promise: it came from `tavola_get_view` and is used no more.

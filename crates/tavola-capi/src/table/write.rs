@@ -62,8 +62,8 @@ pub(super) fn added(is_new: bool) -> Answer {
     })
 }
 
-/// Sets a key, whether or not it is there. It lives as long as the table was made to let it, and
-/// its flags are 0, whatever it had.
+/// Sets a key, whether or not it exists. The key gets the time of the table and the flags 0, and
+/// loses the attributes and tags that it had.
 ///
 /// # Examples
 /// ```c
@@ -74,14 +74,14 @@ pub(super) fn added(is_new: bool) -> Answer {
 ///
 /// # Errors
 /// `TAVOLA_ERR_FULL`, `TAVOLA_ERR_TOO_LARGE`, `TAVOLA_ERR_LENGTHS`, `TAVOLA_ERR_READ_ONLY`,
-/// `TAVOLA_ERR_CORRUPT`, `TAVOLA_ERR_REENTRANT`; the old value stays then. At a process's first
-/// write also `TAVOLA_ERR_TOO_MANY_PARTICIPANTS` and `TAVOLA_ERR_IO`.
+/// `TAVOLA_ERR_CORRUPT`, `TAVOLA_ERR_REENTRANT`, `TAVOLA_ERR_BUSY`; the old value then stays. The
+/// first write of a process may also return `TAVOLA_ERR_TOO_MANY_PARTICIPANTS` and `TAVOLA_ERR_IO`.
 ///
 /// # Concurrency
-/// Others see the old value or the new one, whole.
+/// Other processes see the whole old value or the whole new one.
 ///
 /// # Crash
-/// Killed before it returned: the old value or the new one. After: the new one.
+/// If the process is killed before the call returned, the key has the old value or the new one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_set(
     table: *const tavola_table,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn tavola_set(
     unsafe { write(table, (key, key_len), (value, value_len), set) }
 }
 
-/// Sets a key only if it is missing.
+/// Sets a key only if it does not exist.
 ///
 /// # Examples
 /// ```c
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn tavola_set(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set`.
+/// `TAVOLA_EXISTS`: the key exists, and stays as it is. Otherwise as `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_add(
     table: *const tavola_table,
@@ -125,10 +125,10 @@ pub unsafe extern "C" fn tavola_add(
     unsafe { write(table, (key, key_len), (value, value_len), add) }
 }
 
-/// Sets a key only if it is there.
+/// Sets a key only if it exists.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: it is not there and stays so. Else as `tavola_set`.
+/// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_set`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_replace(
     table: *const tavola_table,
@@ -142,7 +142,8 @@ pub unsafe extern "C" fn tavola_replace(
     unsafe { write(table, (key, key_len), (value, value_len), replace) }
 }
 
-/// As `tavola_set`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+/// Sets a key with attributes. NULL for `attributes` means those of `tavola_set`. The key loses the
+/// attributes and tags that it had.
 ///
 /// # Examples
 /// ```c
@@ -155,15 +156,15 @@ pub unsafe extern "C" fn tavola_replace(
 /// ```
 ///
 /// # Errors
-/// As `tavola_set`. `TAVOLA_ERR_ARGUMENT`: two times, or a `ttl_ms` that is none.
-/// `TAVOLA_ERR_BAD_OPTION`: a time or flags in a table of fixed lengths, whose items have no room
-/// for them.
+/// As `tavola_set`. `TAVOLA_ERR_ARGUMENT`: two times, or an invalid `ttl_ms`.
+/// `TAVOLA_ERR_BAD_OPTION`: a time or flags in a table of fixed lengths, which has no room for
+/// them.
 ///
 /// # Concurrency
-/// As `tavola_set`; others see the old value with its attributes, or the new ones.
+/// As `tavola_set`. Value and attributes change together.
 ///
 /// # Crash
-/// As `tavola_set`, value and attributes together.
+/// As `tavola_set`, for value and attributes together.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_set_with(
     table: *const tavola_table,
@@ -181,10 +182,11 @@ pub unsafe extern "C" fn tavola_set_with(
     unsafe { write_with(table, (key, key_len), (value, value_len), attributes, set) }
 }
 
-/// As `tavola_add`, with attributes; NULL: those of `tavola_set`.
+/// Sets a key with attributes only if it does not exist. NULL for `attributes` means those of
+/// `tavola_set`.
 ///
 /// # Errors
-/// `TAVOLA_EXISTS`: it is there and stays as it is. Else as `tavola_set_with`.
+/// `TAVOLA_EXISTS`: the key exists, and stays as it is. Otherwise as `tavola_set_with`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_add_with(
     table: *const tavola_table,
@@ -201,10 +203,11 @@ pub unsafe extern "C" fn tavola_add_with(
     unsafe { write_with(table, (key, key_len), (value, value_len), attributes, add) }
 }
 
-/// As `tavola_replace`, with attributes; NULL: those of `tavola_set`. What the key had is gone.
+/// Sets a key with attributes only if it exists. NULL for `attributes` means those of `tavola_set`.
+/// The key loses the attributes and tags that it had.
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: it is not there and stays so. Else as `tavola_set_with`.
+/// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_set_with`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_replace_with(
     table: *const tavola_table,
@@ -229,7 +232,8 @@ pub unsafe extern "C" fn tavola_replace_with(
     }
 }
 
-/// Adds bytes after the value. The key keeps its attributes.
+/// Adds bytes after the value. The key keeps its attributes. See `tavola_append_with` for a call
+/// that creates the key.
 ///
 /// # Examples
 /// ```c
@@ -306,10 +310,11 @@ pub unsafe extern "C" fn tavola_prepend(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_NOT_FOUND`: it was not there. Else as `tavola_set`, but never `TAVOLA_ERR_FULL`.
+/// `TAVOLA_NOT_FOUND`: the key does not exist. Otherwise as `tavola_set`, without
+/// `TAVOLA_ERR_FULL`.
 ///
 /// # Crash
-/// Killed before it returned: the key is there, whole, or it is not.
+/// If the process is killed before the call returned, the whole key exists, or it does not.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_remove(
     table: *const tavola_table,

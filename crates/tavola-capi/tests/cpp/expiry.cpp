@@ -103,7 +103,7 @@ static void many(tavola::table& table) {
 static void tables() {
   tavola::options options;
   options.max_size = 16 << 20;
-  options.ttl_ms = 3600 * 1000;
+  options.ttl = std::chrono::hours(1);
   auto timed = tavola::table::create("timed", options);
   timed.set("a", "1");
   timed.set("b", "2", {{}, {}, 7});
@@ -114,7 +114,7 @@ static void tables() {
 
   options.fixed_key = options.fixed_value = 1;
   CHECK(thrown_by([&] { tavola::table::create("fixed", options); }) == TAVOLA_ERR_BAD_OPTION);
-  options.ttl_ms = 0;
+  options.ttl = {};
   auto fixed = tavola::table::create("fixed", options);
   fixed.set("a", "1", {tavola::for_ever});
   CHECK(thrown_by([&] { fixed.set("a", "2", {1h}); }) == TAVOLA_ERR_BAD_OPTION);

@@ -121,9 +121,9 @@ int main() {
   tavola::names::remove("events");
 
   auto table = a_table("main");
-  auto beside = tavola::log::create_beside(table, "events");
-  CHECK(tavola::log::open_beside(table, "events").path() == beside.path());
-  CHECK(tavola::log::open_existing_beside(table, "events").bytes() == beside.bytes());
+  auto beside = tavola::log::create_in(table, "events");
+  CHECK(tavola::log::open_in(table, "events").path() == beside.path());
+  CHECK(tavola::log::open_existing_in(table, "events").bytes() == beside.bytes());
   CHECK(table.logs() == std::vector<std::string>{"events"});
   tavola::names::remove("main");
 }

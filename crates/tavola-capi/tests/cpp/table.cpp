@@ -50,7 +50,7 @@ static void lists() {
   CHECK(classes[0].used == 1 && classes[0].blocks >= 1 && classes[1].pages == 1);
   const auto all = table.participants();
   CHECK(all.size() == 1 && all[0].pid == static_cast<std::uint32_t>(getpid()) && all[0].is_alive);
-  CHECK(all[0].command && !all[0].command->empty() && all[0].attached_unix_s > 0);
+  CHECK(all[0].command && !all[0].command->empty() && all[0].attached.time_since_epoch().count() > 0);
   CHECK(tavola::version() == TAVOLA_VERSION && tavola::name_of(TAVOLA_END) == "TAVOLA_END");
   tavola::names::remove("lists");
 }
@@ -147,6 +147,17 @@ static void the_rest(tavola::table& table) {
   CHECK(tavola::table::open("main").len() == tavola::table::open_existing("main").len());
 }
 
+static void watches_and_grows(tavola::table& table) {
+  table.set("config", "1");
+  auto watch = table.watch_key("config");
+  CHECK(!watch.wait(std::chrono::milliseconds(0)));
+  table.set("config", "2");
+  CHECK(watch.wait(std::chrono::seconds(10)) && !watch.wait(std::chrono::milliseconds(0)));
+  const auto before = table.stats().max_size;
+  table.set_max_size(2 * before);
+  CHECK(table.stats().max_size == 2 * before);
+}
+
 int main() {
   auto table = a_table("main");
   reads_and_writes(table);
@@ -157,5 +168,6 @@ int main() {
   walks(table);
   lists();
   the_rest(table);
+  watches_and_grows(table);
   tavola::names::remove("main");
 }
