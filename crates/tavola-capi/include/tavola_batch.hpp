@@ -1,4 +1,4 @@
-// Operations that are prepared, for C++17; a part of tavola.hpp, which includes it.
+// Batches of operations, for C++17. A part of tavola.hpp, which includes it.
 //
 // MIT OR Apache-2.0, at your choice.
 
@@ -9,7 +9,7 @@
 
 namespace tavola {
 
-// Operations that are prepared, and executed together.
+// Operations that are prepared first and then executed together.
 class batch {
   using view = std::string_view;
 
@@ -19,8 +19,8 @@ class batch {
     detail::check(tavola_batch_open(&made));
     handle_.reset(made);
   }
-  // Each gives the number of the operation, for what is asked of it when it was executed. A `ttl`
-  // counts from then.
+  // Each of these returns the number of the operation, to ask for its result after the execution. A
+  // `ttl` counts from the execution.
   std::size_t get(view key) { return prepare(tavola_batch_get, key); }
   std::size_t set(view key, view value, const attributes& with = {}) {
     return prepare_with(tavola_batch_set_with, key, value, with);
@@ -32,7 +32,7 @@ class batch {
     return prepare_with(tavola_batch_replace_with, key, value, with);
   }
   std::size_t remove(view key) { return prepare(tavola_batch_remove, key); }
-  // A key that is missing becomes `initial`, or stays missing; if it does not, it gets `with`.
+  // A key that does not exist becomes `initial` and gets `with`, or is not created.
   std::size_t incr(view key, std::uint64_t by, std::optional<std::uint64_t> initial,
                    const attributes& with = {}) {
     return prepare_count(tavola_batch_incr_with, key, by, initial, with);
@@ -46,23 +46,23 @@ class batch {
     return prepare(tavola_batch_touch, key, &given);
   }
   void execute(const table& on) { detail::check(tavola_batch_execute(handle_.get(), on.get())); }
-  // Whether an operation did what it was to: the key was there, or, when it was to be added, not.
+  // Returns whether an operation succeeded.
   bool done(std::size_t index) const {
     return detail::done(tavola_batch_result(handle_.get(), index, nullptr));
   }
-  // What a read found, lent until the batch is changed.
+  // Returns the value that a read found, lent until the batch is changed.
   std::optional<view> result(std::size_t index) const {
     tavola_bytes value;
     if (!detail::done(tavola_batch_result(handle_.get(), index, &value))) return std::nullopt;
     return detail::view(value);
   }
-  // What the key of a read had beside its value.
+  // Returns the attributes that the key of a read had.
   std::optional<tavola::attributes> attributes_of(std::size_t index) const {
     tavola_attributes has = TAVOLA_INIT(tavola_attributes);
     if (!detail::done(tavola_batch_attributes(handle_.get(), index, &has))) return std::nullopt;
     return detail::from(has);
   }
-  // What a counter came to.
+  // Returns the number that a counter had after the operation.
   std::optional<std::uint64_t> number(std::size_t index) const {
     std::uint64_t number = 0;
     if (!detail::done(tavola_batch_number(handle_.get(), index, &number))) return std::nullopt;

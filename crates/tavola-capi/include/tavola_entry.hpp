@@ -109,8 +109,8 @@ inline tavola_attributes to(const attributes& with) noexcept {
   // A time that has passed; 0 has another meaning.
   const std::uint64_t at_once = 1;
   if (with.expires) {
-    const auto since = with.expires->time_since_epoch();
-    const auto ms = std::chrono::duration_cast<milliseconds>(since);
+    const auto at = with.expires.value_or(std::chrono::system_clock::time_point{});
+    const auto ms = std::chrono::duration_cast<milliseconds>(at.time_since_epoch());
     given.expires_unix_ms = ms.count() <= 0 ? at_once : static_cast<std::uint64_t>(ms.count());
   }
   if (with.ttl == for_ever) {
@@ -245,7 +245,7 @@ struct recent {
   // The time that was asked for, and the one that the counts are of; zero: they are not known.
   std::chrono::milliseconds wanted, spanned;
   std::uint64_t hits, misses, writes, evicted, expired;
-  // Of all reads those that found their key, 0 to 1; nothing: there were none.
+  // Returns which part of the reads found their key, 0 to 1, or nothing without reads.
   std::optional<double> hit_ratio() const noexcept {
     const double reads = static_cast<double>(hits) + static_cast<double>(misses);
     return reads > 0 ? std::make_optional(static_cast<double>(hits) / reads) : std::nullopt;
@@ -265,7 +265,7 @@ struct latency {
   std::uint64_t reads, writes;
 };
 
-// Within which time a part of the timed calls was done; zero: none was timed.
+// Quantiles of the times of sampled calls; zero without samples.
 struct latency_quantiles {
   std::chrono::nanoseconds read, write;
 };
@@ -273,7 +273,7 @@ struct latency_quantiles {
 // What a shard holds and does; see tavola_shard.
 using shard = tavola_shard;
 
-// What a check found; `problems` are told in plain sentences, at most 100. For `copied_in_use`, see
+// The result of a check, with at most 100 sentences in `problems`. For `copied_in_use`, see
 // tavola_check_report.
 struct check_report {
   std::uint64_t keys, bytes_reachable, bytes_in_use, problem_count;

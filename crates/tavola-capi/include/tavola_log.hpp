@@ -129,7 +129,7 @@ class log {
     (out << ... << parts);
     line(level, out.str());
   }
-  // As `print`, formatted by `std::printf`'s rules.
+  // Formats and writes a line as `std::printf` does, if its level is on.
   TAVOLA_PRINTF(3, 4)
   void printf(level level, const char* format, ...) const {
     if (!is_on(level)) return;
