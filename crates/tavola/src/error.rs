@@ -2,6 +2,7 @@
 
 mod holder;
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -207,6 +208,9 @@ impl fmt::Display for Error {
                 Shown(path)
             ),
             // A cause that this library found has its own advice.
+            Self::Permission { path, source } if is_advised(source) => {
+                write!(f, "access to {} was refused: {source}", Shown(path))
+            }
             Self::Permission { path, source } if source.raw_os_error().is_none() => {
                 write!(f, "{} is not used: {source}", Shown(path))
             }
@@ -242,7 +246,7 @@ impl fmt::Display for Error {
 }
 
 /// A path for a message: control characters, which a terminal would obey, as `\x0a`.
-struct Shown<'a>(&'a Path);
+pub(crate) struct Shown<'a>(pub(crate) &'a Path);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -348,16 +352,20 @@ impl Error {
 #[derive(Debug)]
 pub(crate) struct Advised {
     pub(crate) number: i32,
-    pub(crate) advice: &'static str,
+    pub(crate) advice: Cow<'static, str>,
 }
 
 impl fmt::Display for Advised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.advice)
+        f.write_str(&self.advice)
     }
 }
 
 impl std::error::Error for Advised {}
+
+fn is_advised(source: &io::Error) -> bool {
+    source.get_ref().is_some_and(|inner| inner.is::<Advised>())
+}
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

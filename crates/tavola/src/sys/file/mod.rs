@@ -9,7 +9,7 @@ mod open_dir;
 mod space;
 
 pub(crate) use create::{
-    create_named_in, create_unnamed, publish_named, publish_unnamed, rename_named,
+    FileRights, create_named_in, create_unnamed, publish_named, publish_unnamed, rename_named,
 };
 pub(crate) use identity::identity;
 pub(crate) use kept::{KeptFile, NameState};
@@ -33,6 +33,7 @@ pub(crate) struct FileInfo {
     /// Permission bits only.
     pub(crate) mode: u32,
     pub(crate) uid: u32,
+    pub(crate) gid: u32,
     pub(crate) is_regular: bool,
     /// What it is: `S_IFREG`, `S_IFDIR`, ...
     pub(crate) kind: u32,
@@ -94,6 +95,7 @@ fn info_from(stat: &libc::stat) -> FileInfo {
         allocated_bytes: stat.st_blocks as u64 * 512,
         mode: stat.st_mode & 0o7777,
         uid: stat.st_uid,
+        gid: stat.st_gid,
         is_regular: stat.st_mode & libc::S_IFMT == libc::S_IFREG,
         kind: stat.st_mode & libc::S_IFMT,
         dev: stat.st_dev as u64,
