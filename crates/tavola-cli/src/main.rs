@@ -32,6 +32,7 @@ mod output;
 mod owner;
 mod pattern;
 mod progress;
+mod rights;
 mod session;
 mod stream;
 mod units;

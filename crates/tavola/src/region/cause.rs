@@ -31,7 +31,7 @@ pub(crate) fn told(op: &'static str, path: &Path, source: io::Error) -> Error {
                 Some(advice) => {
                     let advice = advice.into();
                     io::Error::new(kind, Advised { number, advice })
-                },
+                }
                 None => source,
             };
             Error::Io { op, path, source }

@@ -12,8 +12,8 @@ use super::name::{directory, is_default_directory, path_of};
 use crate::error::{Error, Result};
 use crate::layout::{MAGIC, MAX_SIZE, MIN_SIZE, PAGE};
 use crate::sys::file::{
-    FileInfo, FileRights, Links, OpenDir, create_named_in, create_unnamed, is_trusted, len_and_blocks,
-    publish_named, publish_unnamed, read_at, rename_named, split,
+    FileInfo, FileRights, Links, OpenDir, create_named_in, create_unnamed, is_trusted,
+    len_and_blocks, publish_named, publish_unnamed, read_at, rename_named, split,
 };
 use crate::sys::process::{effective_uid, generation};
 use std::ffi::{CStr, CString, OsStr};

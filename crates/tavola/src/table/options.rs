@@ -305,7 +305,8 @@ impl Options {
         let geometry = self.geometry()?;
         region::make_directory(&path)?;
         let at = self.location(name.as_ref()).map_err(no_directory)?;
-        let (region, unnamed) = region::create(at, geometry, self.rights()).map_err(no_directory)?;
+        let (region, unnamed) =
+            region::create(at, geometry, self.rights()).map_err(no_directory)?;
         if self.core_dumps {
             let _ = region.set_in_core_dumps(true);
         }

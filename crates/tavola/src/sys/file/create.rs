@@ -174,7 +174,9 @@ mod tests {
         let taken = |result: io::Result<()>| {
             assert_eq!(result.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         };
-        let second = create_unnamed(at, FileRights::of_mode(0o600)).unwrap().unwrap();
+        let second = create_unnamed(at, FileRights::of_mode(0o600))
+            .unwrap()
+            .unwrap();
         taken(publish_unnamed(second.as_fd(), at, c"table"));
         taken(create_named_in(at, c"table", FileRights::of_mode(0o600)).map(drop));
         let named = create_named_in(at, c"temporary", FileRights::of_mode(0o622)).unwrap();
