@@ -26,7 +26,9 @@ pub fn examine(directory: &Path) -> Vec<Finding> {
     };
     // What the library refuses to use, it says best itself.
     match names::list() {
-        Err(refused @ tavola::Error::Permission { .. }) if directory == names::directory() => {
+        Err(refused @ tavola::Error::Permission { .. })
+            if directory == names::directory() && refused.os_error().is_none() =>
+        {
             vec![of_sentence(&refused.to_string())]
         }
         _ => found,

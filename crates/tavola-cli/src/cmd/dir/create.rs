@@ -98,13 +98,24 @@ fn refuse_private(path: &Path) -> Result<(), CliError> {
     }
 }
 
-/// Creates the directory if it is missing, and gives it group and mode through a descriptor, so
-/// that nobody can put another directory or a link in its place meanwhile.
+/// Creates the directory if it is missing, with its group and mode. If that fails, a directory that
+/// was created is removed.
 fn make(path: &Path, args: &Args) -> Result<(), CliError> {
-    match mkdir(path, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => {}
+    let is_new = match mkdir(path, Mode::RWXU) {
+        Ok(()) => true,
+        Err(Errno::EXIST) => false,
         Err(errno) => return Err(failed(path, errno.into())),
-    }
+    };
+    give_rights(path, args).inspect_err(|_| {
+        if is_new {
+            let _ = fs::remove_dir(path);
+        }
+    })
+}
+
+/// Gives the directory its group and mode through a descriptor, so that nobody can put another
+/// directory or a link in its place meanwhile.
+fn give_rights(path: &Path, args: &Args) -> Result<(), CliError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let dir = match open(path, flags, Mode::empty()) {
         Err(Errno::NOTDIR | Errno::LOOP) => {
