@@ -207,19 +207,7 @@ impl fmt::Display for Error {
                 "{} was made on a machine of the other byte order; dump it there and load it here",
                 Shown(path)
             ),
-            // A cause that this library found has its own advice.
-            Self::Permission { path, source } if is_advised(source) => {
-                write!(f, "access to {} was refused: {source}", Shown(path))
-            }
-            Self::Permission { path, source } if source.raw_os_error().is_none() => {
-                write!(f, "{} is not used: {source}", Shown(path))
-            }
-            Self::Permission { path, source } => write!(
-                f,
-                "access to {} was refused ({source}); ask its owner for access, \
-                 or use a table or a TAVOLA_DIR of your own",
-                Shown(path)
-            ),
+            Self::Permission { path, source } => write_refused(f, path, source),
             Self::Compute { source } => write!(f, "the value could not be computed: {source}"),
             Self::Codec { source } => write!(
                 f,
@@ -362,6 +350,20 @@ impl fmt::Display for Advised {
 }
 
 impl std::error::Error for Advised {}
+
+/// The sentence for access that was refused. A cause that this library found has its own advice.
+fn write_refused(f: &mut fmt::Formatter<'_>, path: &Path, source: &io::Error) -> fmt::Result {
+    let path = Shown(path);
+    match source.raw_os_error() {
+        None if is_advised(source) => write!(f, "access to {path} was refused: {source}"),
+        None => write!(f, "{path} is not used: {source}"),
+        Some(_) => write!(
+            f,
+            "access to {path} was refused ({source}); ask its owner for access, \
+             or use a table or a TAVOLA_DIR of your own"
+        ),
+    }
+}
 
 fn is_advised(source: &io::Error) -> bool {
     source.get_ref().is_some_and(|inner| inner.is::<Advised>())

@@ -25,6 +25,7 @@ pub struct Options {
     capacity: Option<u64>,
     mode: Option<u32>,
     group: Option<u32>,
+    is_group_lenient: bool,
     shards: Option<u32>,
     background: bool,
     naming: Naming,
@@ -42,6 +43,7 @@ impl Options {
             capacity: None,
             mode: None,
             group: None,
+            is_group_lenient: false,
             shards: None,
             background: false,
             naming: Naming::Keep,
@@ -116,6 +118,13 @@ impl Options {
     /// the group.
     pub fn group(mut self, gid: u32) -> Self {
         self.group = Some(gid);
+        self
+    }
+
+    /// Sets the group of a new table's file if that is allowed. If not, its group has no rights.
+    pub(super) fn group_if_can(mut self, gid: Option<u32>) -> Self {
+        self.group = gid;
+        self.is_group_lenient = true;
         self
     }
 
@@ -384,6 +393,7 @@ impl Options {
         FileRights {
             mode: self.mode.unwrap_or(usual),
             group: self.group,
+            is_lenient: self.is_group_lenient,
         }
     }
 

@@ -10,8 +10,8 @@ use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_uid};
 use crate::error::CliError;
 use crate::owner;
 
-/// Becomes another user, with the groups that /etc/group gives it, where this one is root. Only this thread does, so that it must be the
-/// only one; those it starts later are of the same user.
+/// Becomes another user, with the groups that /etc/group gives it, where this one is root. Only
+/// this thread does, so that it must be the only one; those it starts later are of the same user.
 pub fn become_user(name: &str) -> Result<(), CliError> {
     if !geteuid().is_root() {
         return Ok(());

@@ -13,13 +13,20 @@ pub(crate) struct FileRights {
     pub(crate) mode: u32,
     /// The group; the system chooses it if not set.
     pub(crate) group: Option<u32>,
+    /// Whether a group that is refused is no error. The group of the file has no rights then: they
+    /// were meant for another one.
+    pub(crate) is_lenient: bool,
 }
 
 impl FileRights {
     /// Returns the rights of a file whose group the system chooses.
     #[cfg(test)]
     pub(crate) fn of_mode(mode: u32) -> Self {
-        Self { mode, group: None }
+        Self {
+            mode,
+            group: None,
+            is_lenient: false,
+        }
     }
 }
 
@@ -122,13 +129,16 @@ fn link_and_unlink(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr)) -
 
 /// Gives a new file its group, and only then its mode: members of another group never have rights.
 fn exact_rights(fd: OwnedFd, rights: FileRights) -> io::Result<OwnedFd> {
+    let mut mode = rights.mode;
     if let Some(group) = rights.group {
         // SAFETY: no memory is passed. The owner, the largest number, is left alone.
-        check(unsafe { libc::fchown(fd.as_raw_fd(), libc::uid_t::MAX, group) })
-            .map_err(|error| refused_group(error, group))?;
+        match check(unsafe { libc::fchown(fd.as_raw_fd(), libc::uid_t::MAX, group) }) {
+            Err(_) if rights.is_lenient => mode &= !0o070,
+            outcome => drop(outcome.map_err(|error| refused_group(error, group))?),
+        }
     }
     // SAFETY: no memory is passed.
-    check(unsafe { libc::fchmod(fd.as_raw_fd(), rights.mode) })?;
+    check(unsafe { libc::fchmod(fd.as_raw_fd(), mode) })?;
     Ok(fd)
 }
 
@@ -143,7 +153,8 @@ fn refused_group(error: io::Error, group: u32) -> io::Error {
         ),
         Some(libc::EINVAL) => format!(
             "it cannot have group {group}, because the user namespace of this process has no such \
-             group; map that group into the container, or name another one"
+             group; map that group into the container, or leave the group out in a directory with \
+             the setgid bit"
         ),
         _ => return error,
     };
