@@ -185,7 +185,7 @@ fn a_user_goes_on_after_another_user_was_killed() {
 /// returns how many entries were written.
 fn write_until_killed(child: &mut Child, mut is_time: impl FnMut() -> bool) -> u64 {
     let mut input = child.stdin.take().expect("a pipe");
-    let written = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let writer = scope.spawn(move || {
             let lines = (0_u64..).take_while(|n| {
                 writeln!(input, "{{\"key\":\"k{}\",\"value\":\"{n}\"}}", n % 5000).is_ok()
@@ -196,8 +196,7 @@ fn write_until_killed(child: &mut Child, mut is_time: impl FnMut() -> bool) -> u
         child.kill().expect("a child of ours");
         child.wait().expect("a child of ours");
         writer.join().expect("a writer")
-    });
-    written
+    })
 }
 
 #[test]

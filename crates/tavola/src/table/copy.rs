@@ -114,10 +114,10 @@ impl Table {
     /// many keys the copy has.
     ///
     /// The copy has the same limits and options, the same mode and the same group. If this process
-    /// may not give it that group, the group of the copy has no rights. A key keeps its value, expiry,
-    /// flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queues and
-    /// logs beside the table are not copied. The new file is complete and synchronised to its disk
-    /// before it gets its name.
+    /// may not give it that group, the group of the copy has no rights. A key keeps its value,
+    /// expiry, flags, tags, marks and version. A key that has a uid gets a new uid in the copy.
+    /// Queues and logs beside the table are not copied. The new file is complete and synchronised
+    /// to its disk before it gets its name.
     ///
     /// # Examples
     /// ```
