@@ -1,4 +1,4 @@
-//! Who may use the file of a new table: its mode and its group.
+//! Which users may use the file of a new table: its mode and its group.
 
 use tavola::{LogOptions, Options, QueueOptions};
 
@@ -7,7 +7,7 @@ use crate::owner;
 /// The rights of a new table. An existing one keeps its own.
 #[derive(clap::Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RightsArgs {
-    /// Who may use a new table, as for chmod [default: 600, with --group 660]
+    /// Which users may use a new table, as for chmod [default: 600, with --group 660]
     #[arg(long, value_name = "OCTAL", value_parser = parse_mode)]
     mode: Option<u32>,
     /// The group of a new table, by name or number: its members may use the table

@@ -117,7 +117,7 @@ fn rights(path: impl AsRef<Path>) -> (u32, u32) {
 }
 
 /// Asserts that a command failed and said each of these.
-fn assert_told(ran: &Ran, words: &[&str]) {
+fn assert_reported(ran: &Ran, words: &[&str]) {
     let said = &ran.err;
     assert_eq!(ran.code, 2, "{ran:?}");
     for word in words {
@@ -126,7 +126,7 @@ fn assert_told(ran: &Ran, words: &[&str]) {
 }
 
 #[test]
-fn members_of_the_group_use_a_table_and_others_are_told_what_is_missing() {
+fn members_of_the_group_use_a_table_and_others_get_an_error_that_names_what_is_missing() {
     let Some(town) = Town::new() else { return };
     // Without setgid, only --group gives the table its group.
     let tables = town.directory("tables", 0o770);
@@ -144,10 +144,10 @@ fn members_of_the_group_use_a_table_and_others_are_told_what_is_missing() {
     );
 
     let refused = town.run(stranger(BOB), &tables, &["get", "pages", "/"]);
-    assert_told(&refused, &["not in that group", "usermod -aG 21100"]);
+    assert_reported(&refused, &["not in that group", "usermod -aG 21100"]);
     let other = OTHER.to_string();
     let refused = town.run(ann, &tables, &["create", "x", "--group", &other]);
-    assert_told(
+    assert_reported(
         &refused,
         &["group 21101", "user 21001 is not in that group"],
     );
@@ -155,13 +155,13 @@ fn members_of_the_group_use_a_table_and_others_are_told_what_is_missing() {
 
     town.run(ann, &tables, &["create", "mine"]).ok();
     let refused = town.run(bob, &tables, &["set", "mine", "a", "b"]);
-    assert_told(
+    assert_reported(
         &refused,
         &["mode 600", "chgrp GROUP", "chmod 660", "tavola dir create"],
     );
     chown(tables.join("mine"), None, Some(WEB)).unwrap();
     let refused = town.run(bob, &tables, &["get", "mine", "a"]);
-    assert_told(&refused, &["user 21001 can run: chmod 640"]);
+    assert_reported(&refused, &["user 21001 can run: chmod 640"]);
 }
 
 #[test]
@@ -179,6 +179,25 @@ fn a_user_goes_on_after_another_user_was_killed() {
         .ok();
     let checked = town.run(member(BOB), &tables, &["check", "t"]).ok();
     assert!(String::from_utf8_lossy(&checked).contains("no problems"));
+}
+
+/// As the unit of the package does: a server of one user, and local programs of the group.
+#[test]
+fn a_served_table_is_used_by_local_members_of_the_group() {
+    let Some(town) = Town::new() else { return };
+    let tables = town.directory("tables", 0o2770);
+    let socket = tables.join(".socket");
+    let flags = ["memcached", "--mode", "660", "--table", "sessions", "-s"];
+    let args = [&flags[..], &[socket.to_str().unwrap()]].concat();
+    let mut server = town.command(member(ANN), &tables, &args).spawn().unwrap();
+    let local = |args: &[&str]| town.run(member(BOB), &tables, args);
+    // The table is there, and the key is missing.
+    wait_until(|| local(&["get", "sessions", "bob"]).code == 1);
+    local(&["set", "sessions", "bob", "hi"]).ok();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert_eq!(rights(tables.join("sessions")), (WEB, 0o660));
+    assert_eq!(local(&["get", "sessions", "bob"]).out, b"hi");
 }
 
 /// Writes entries to a `load` without a pause, kills it in the middle as soon as `is_time`, and
@@ -244,7 +263,7 @@ fn every_command_that_creates_a_table_takes_mode_and_group() {
         .ok();
     assert_eq!(rights(shell.path().join("alone")), (group, 0o660));
     let refused = shell.run(["create", "x", "--group", "no-such-group"]);
-    assert_told(&refused, &["groupadd no-such-group"]);
+    assert_reported(&refused, &["groupadd no-such-group"]);
 }
 
 #[test]
@@ -289,7 +308,7 @@ fn a_directory_that_cannot_be_shared_is_refused() {
     set_mode(town.home.path(), 0o1777);
     let refused = |person, path: &Path, group: &str, words: &[&str]| {
         let args = ["dir", "create", path.to_str().unwrap(), "--group", group];
-        assert_told(&town.run(person, "/", &args), words);
+        assert_reported(&town.run(person, "/", &args), words);
     };
     refused(member(ANN), &ours, &web, &["belongs to user root"]);
     let new = town.path("new");

@@ -69,7 +69,7 @@ fn user(args: &[String]) {
 }
 
 #[test]
-fn a_user_who_is_not_in_the_group_is_told_so_and_leaves_no_file() {
+fn a_user_outside_the_group_gets_an_error_and_leaves_no_file() {
     play(&[("user", user)]);
     if !is_root() {
         println!("skipped: only root can become another user");
@@ -77,7 +77,7 @@ fn a_user_who_is_not_in_the_group_is_told_so_and_leaves_no_file() {
     }
     let dir = Dir::new();
     chown(dir.path(), Some(USER), None).unwrap();
-    let test = "a_user_who_is_not_in_the_group_is_told_so_and_leaves_no_file";
+    let test = "a_user_outside_the_group_gets_an_error_and_leaves_no_file";
     let mut actor = Actor::start(test, "user", &[&USER.to_string()]);
     let mut ask = |group: &str, name: &Path| {
         actor.tell(&format!("{group} {}", name.display()));

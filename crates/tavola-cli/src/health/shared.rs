@@ -1,5 +1,5 @@
-//! A directory that a group shares: does each new table get the group, who is in it, and which
-//! tables do its members not reach.
+//! A directory that a group shares: whether each new table gets the group, its members, and which
+//! tables they cannot read.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Why the system refused access to a table, and which command gives it.
+//! Explains why the system refused access to a table, and which command gives access.
 //!
 //! "Permission denied" leaves open whether the file's mode, its group or its directory is in the
 //! way. This module looks at all three and names the one step that helps.

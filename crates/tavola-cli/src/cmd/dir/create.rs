@@ -33,7 +33,7 @@ pub struct Args {
     /// The group, by name or number
     #[arg(long, value_name = "GROUP", value_parser = owner::parse_group)]
     group: u32,
-    /// Who may use the directory, as for chmod
+    /// Which users may use the directory, as for chmod
     #[arg(long, value_name = "OCTAL", value_parser = parse_mode, default_value = "2770")]
     mode: u32,
     /// Also print the line of tmpfiles.d that creates the directory at boot, or write it to FILE
