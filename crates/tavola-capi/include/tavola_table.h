@@ -297,8 +297,11 @@ typedef struct tavola_options {
   // create files, such as `/tmp`, tables and symbolic links of other users except root are
   // refused with `TAVOLA_ERR_PERMISSION`.
   uint32_t any_owner;
-  // Must be 0.
-  uint32_t reserved;
+  // The group of a new table's file, by its number; nobody sees the file with another group. The
+  // mode is then 0660 unless `mode` is set. 0: the group of a directory that has the setgid
+  // bit, else that of the process. If the user is not in the group, creating the table fails
+  // with `TAVOLA_ERR_PERMISSION`.
+  uint32_t group_id;
 } tavola_options;
 
 // Bytes that are lent.

@@ -49,8 +49,11 @@ pub struct tavola_options {
     /// create files, such as `/tmp`, tables and symbolic links of other users except root are
     /// refused with `TAVOLA_ERR_PERMISSION`.
     pub any_owner: u32,
-    /// Must be 0.
-    pub reserved: u32,
+    /// The group of a new table's file, by its number; nobody sees the file with another group. The
+    /// mode is then 0660 unless `mode` is set. 0: the group of a directory that has the setgid
+    /// bit, else that of the process. If the user is not in the group, creating the table fails
+    /// with `TAVOLA_ERR_PERMISSION`.
+    pub group_id: u32,
 }
 
 // SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`, four `u32`), the size
@@ -72,6 +75,9 @@ pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Option
     }
     if given.mode != 0 {
         made = made.mode(given.mode);
+    }
+    if given.group_id != 0 {
+        made = made.group(given.group_id);
     }
     if given.shards != 0 {
         made = made.shards(given.shards);

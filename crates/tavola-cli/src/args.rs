@@ -16,6 +16,7 @@ use tavola::{Attributes, CasOutcome, CasToken, Expiry, Options, Table, Tags};
 
 use crate::error::CliError;
 use crate::kind::Kind;
+use crate::rights::RightsArgs;
 use crate::session::{self, Right};
 use crate::{output, units};
 
@@ -76,6 +77,12 @@ impl TableArg {
     /// Opens the table to change what is there.
     pub fn open_existing(&self) -> Result<Rc<Table>, CliError> {
         self.open_to_write(|| options().open_existing(&self.name))
+    }
+
+    /// Opens or makes the table to store keys in it, as [`TableArg::keys_or_create`]. A new table
+    /// gets these rights.
+    pub fn keys_or_create_with(&self, rights: RightsArgs) -> Result<Rc<Table>, CliError> {
+        self.with_keys(self.open_to_write(|| rights.give(options()).open(&self.name))?)
     }
 
     /// Opens the table to store something, and makes it if it is missing.

@@ -46,6 +46,7 @@ Begin with:
 #[derive(Subcommand)]
 pub enum Command {
     Create(cmd::create::Args),
+    Dir(cmd::dir::Args),
     Get(cmd::get::Args),
     Set(cmd::set::Args),
     Add(cmd::add::Args),
@@ -106,6 +107,7 @@ impl Command {
     pub fn run(self) -> Result<ExitCode, CliError> {
         match self {
             Command::Create(args) => cmd::create::run(args),
+            Command::Dir(args) => cmd::dir::run(args),
             Command::Get(args) => cmd::get::run(args),
             Command::Set(args) => cmd::set::run(args),
             Command::Add(args) => cmd::add::run(args),
@@ -188,6 +190,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
         "Tables",
         &[
             "create",
+            "dir",
             "ls",
             "count",
             "stat",

@@ -8,6 +8,7 @@
 //! - [`pattern`], [`kind`]: which keys are meant; what a file of tables holds.
 //! - [`lines`]: commands one a line, of a shell or a batch.
 //! - [`session`]: tables that a shell or a batch keeps open; [`command`]: programs that are run.
+//! - [`rights`], [`owner`]: mode and group of a new table; the names of users and groups.
 //! - [`stream`]: the three formats of `dump` and `load`.
 //! - [`health`]: what `doctor` looks at.
 //! - [`interrupt`]: Ctrl-C ends a command in good order.
@@ -32,6 +33,7 @@ mod output;
 mod owner;
 mod pattern;
 mod progress;
+mod rights;
 mod session;
 mod stream;
 mod units;

@@ -5,12 +5,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// What is installed, below the prefix.
-const PARTS: [&str; 18] = [
+const PARTS: [&str; 24] = [
     "bin/tavola",
     "bin/tavola-memcached",
     "lib/systemd/system/tavola-memcached.service",
     "lib/systemd/system/tavola-memcached.socket",
+    "lib/systemd/system/tavola-exporter.service",
+    "lib/systemd/system/tavola-log-drain@.service",
+    "lib/systemd/system/tavola-maintain.service",
+    "lib/systemd/system/tavola-maintain.timer",
     "lib/sysusers.d/tavola.conf",
+    "lib/tmpfiles.d/tavola.conf",
+    "share/man/man1/tavola-dir-create.1",
     "share/man/man1/tavola.1",
     "share/man/man1/tavola-log-drain.1",
     "share/man/man1/tavola-memcached.1",

@@ -2,6 +2,7 @@
 
 mod holder;
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -201,16 +202,7 @@ impl fmt::Display for Error {
                 "{} was made on a machine of the other byte order; dump it there and load it here",
                 Shown(path)
             ),
-            // A cause that this library found has its own advice.
-            Self::Permission { path, source } if source.raw_os_error().is_none() => {
-                write!(f, "{} is not used: {source}", Shown(path))
-            }
-            Self::Permission { path, source } => write!(
-                f,
-                "access to {} was refused ({source}); ask its owner for access, \
-                 or use a table or a TAVOLA_DIR of your own",
-                Shown(path)
-            ),
+            Self::Permission { path, source } => write_refused(f, path, source),
             Self::Compute { source } => write!(f, "the value could not be computed: {source}"),
             Self::Codec { source } => write!(
                 f,
@@ -254,7 +246,7 @@ fn other_version(
 }
 
 /// A path for a message: control characters, which a terminal would obey, as `\x0a`.
-struct Shown<'a>(&'a Path);
+pub(crate) struct Shown<'a>(pub(crate) &'a Path);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -360,16 +352,34 @@ impl Error {
 #[derive(Debug)]
 pub(crate) struct Advised {
     pub(crate) number: i32,
-    pub(crate) advice: &'static str,
+    pub(crate) advice: Cow<'static, str>,
 }
 
 impl fmt::Display for Advised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.advice)
+        f.write_str(&self.advice)
     }
 }
 
 impl std::error::Error for Advised {}
+
+/// The sentence for access that was refused. A cause that this library found has its own advice.
+fn write_refused(f: &mut fmt::Formatter<'_>, path: &Path, source: &io::Error) -> fmt::Result {
+    let path = Shown(path);
+    match source.raw_os_error() {
+        None if is_advised(source) => write!(f, "access to {path} was refused: {source}"),
+        None => write!(f, "{path} is not used: {source}"),
+        Some(_) => write!(
+            f,
+            "access to {path} was refused ({source}); ask its owner for access, \
+             or use a table or a TAVOLA_DIR of your own"
+        ),
+    }
+}
+
+fn is_advised(source: &io::Error) -> bool {
+    source.get_ref().is_some_and(|inner| inner.is::<Advised>())
+}
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

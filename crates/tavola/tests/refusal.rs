@@ -409,7 +409,7 @@ fn every_error_is_a_sentence_that_helps() {
             .unwrap_err(),
         options().create(dir.table("t")).unwrap_err(),
         Table::open(dir.table("text")).unwrap_err(),
-        table.set(b"key", [0; 2 << 20]).unwrap_err(),
+        table.set(b"key", vec![0; 2 << 20]).unwrap_err(),
         table.incr(b"text", 1).unwrap_err(),
         Table::open_read_only(dir.table("t"))
             .unwrap()

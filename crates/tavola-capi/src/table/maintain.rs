@@ -150,7 +150,8 @@ pub unsafe extern "C" fn tavola_repair(
 /// Copies all keys into a new table, while other processes go on using this one. `keys` gets the
 /// number of keys of the copy, unless it is NULL.
 ///
-/// The copy has the same limits and options and the same mode. A key keeps its value, expiry,
+/// The copy has the same limits and options, the same mode and the same group. If this process may
+/// not give it that group, the group of the copy has no rights. A key keeps its value, expiry,
 /// flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queues and logs
 /// in the table's file are not copied. The new file is complete and synchronised to its disk before
 /// it gets its name.

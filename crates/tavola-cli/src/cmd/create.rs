@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use crate::args::{self, TableArg, warn_of};
 use crate::error::CliError;
+use crate::rights::RightsArgs;
 use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
   tavola create sessions
   tavola create big --max-size 256G
-  tavola create shared --mode 660        the group may write, too
+  tavola create shared --group web       members of the group may read and write
+  tavola create shared --group web --mode 640    they may read
   tavola create ./cache.tavola           a path, because it has a / in it
   tavola create sessions --ttl 30m       keys expire 30 minutes after they are set
   tavola create pairs --fixed 8,8        all keys and values have 8 bytes: 8 bytes less a key
@@ -32,9 +34,8 @@ pub struct Args {
     /// Make it a cache, which takes at most this much memory and evicts keys when it is full
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     capacity: Option<u64>,
-    /// Which users may use it, as for chmod [default: 600]
-    #[arg(long, value_name = "OCTAL", value_parser = parse_mode)]
-    mode: Option<u32>,
+    #[command(flatten)]
+    rights: RightsArgs,
     /// The number of parts, each with a lock; a power of two
     /// [default: by --max-size or --capacity]
     #[arg(long, value_name = "COUNT")]
@@ -63,9 +64,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     if let Some(bytes) = args.capacity {
         options = options.capacity(bytes);
     }
-    if let Some(mode) = args.mode {
-        options = options.mode(mode);
-    }
+    options = args.rights.give(options);
     if let Some(count) = args.shards {
         options = options.shards(count);
     }
@@ -87,15 +86,6 @@ fn parse_lengths(text: &str) -> Result<(u32, u32), String> {
     lengths.ok_or_else(|| format!("'{text}' is not two numbers of bytes, as 8,8 is"))
 }
 
-pub fn parse_mode(text: &str) -> Result<u32, String> {
-    match u32::from_str_radix(text, 8) {
-        Ok(mode) if mode & 0o600 == 0o600 && mode <= 0o777 => Ok(mode),
-        _ => Err(format!(
-            "'{text}' is not a mode that lets its owner read and write, as 600 does"
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,15 +95,6 @@ mod tests {
         assert_eq!(parse_lengths("8,16"), Ok((8, 16)));
         for wrong in ["", "8", "8,", ",8", "8,8,8", "8;8", "8,-1"] {
             assert!(parse_lengths(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_mode_is_octal_and_leaves_the_owner_able() {
-        assert_eq!(parse_mode("660"), Ok(0o660));
-        assert_eq!(parse_mode("0600"), Ok(0o600));
-        for wrong in ["", "9", "066", "1777", "rw", "-600"] {
-            assert!(parse_mode(wrong).is_err(), "{wrong}");
         }
     }
 }

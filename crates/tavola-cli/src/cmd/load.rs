@@ -12,6 +12,7 @@ use tavola::Table;
 use crate::args::TableArg;
 use crate::error::CliError;
 use crate::progress::{self, Lasting};
+use crate::rights::RightsArgs;
 use crate::stream::tsv::Columns;
 use crate::stream::{Batch, Format, Source, binary, folder, jsonl};
 use crate::units;
@@ -51,6 +52,8 @@ pub struct Args {
     dir: Option<PathBuf>,
     #[command(flatten)]
     columns: ColumnArgs,
+    #[command(flatten)]
+    rights: RightsArgs,
 }
 
 #[derive(clap::Args)]
@@ -136,7 +139,7 @@ fn load(
     path: &Path,
     bar: &ProgressBar,
 ) -> Result<ExitCode, CliError> {
-    let table = args.table.keys_or_create()?;
+    let table = args.table.keys_or_create_with(args.rights)?;
     let (started, mut loaded) = (Instant::now(), 0);
     let poured = pour(&table, source, path, &mut loaded);
     bar.finish_and_clear();

@@ -17,6 +17,7 @@ pub mod count;
 pub mod create;
 pub mod decr;
 pub mod del;
+pub mod dir;
 pub mod doctor;
 pub mod drop;
 pub mod dump;

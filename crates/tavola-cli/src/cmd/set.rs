@@ -8,6 +8,7 @@ use tavola::{Expiry, StoreOptions, Table};
 
 use crate::args::{AttributeArgs, Notation, TableArg, TagArgs, ValueArg};
 use crate::error::CliError;
+use crate::rights::RightsArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,6 +50,8 @@ pub struct Args {
     keep_tags: bool,
     #[command(flatten)]
     notation: Notation,
+    #[command(flatten)]
+    rights: RightsArgs,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
@@ -58,7 +61,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     }
     let key = args.notation.read(&args.key)?;
     let value = args.value.read()?;
-    let table = args.table.keys_or_create()?;
+    let table = args.table.keys_or_create_with(args.rights)?;
     if args.keep_ttl && args.keep_tags {
         let how = StoreOptions {
             attributes: None,

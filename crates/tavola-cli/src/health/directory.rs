@@ -12,6 +12,7 @@ use rustix::process::geteuid;
 use tavola::names;
 
 use super::Finding;
+use super::shared::{self, Shared};
 use crate::output::printable;
 
 const TOPIC: &str = "directory";
@@ -20,15 +21,17 @@ const TOPIC: &str = "directory";
 pub fn examine(directory: &Path) -> Vec<Finding> {
     let found = match fs::metadata(directory) {
         Ok(metadata) => judge(directory, &metadata),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => absent(directory),
-        Err(error) => unreadable(directory, &error),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => vec![absent(directory)],
+        Err(error) => vec![unreadable(directory, &error)],
     };
     // What the library refuses to use, it says best itself.
     match names::list() {
-        Err(refused @ tavola::Error::Permission { .. }) if directory == names::directory() => {
+        Err(refused @ tavola::Error::Permission { .. })
+            if directory == names::directory() && refused.os_error().is_none() =>
+        {
             vec![of_sentence(&refused.to_string())]
         }
-        _ => vec![found],
+        _ => found,
     }
 }
 
@@ -40,29 +43,37 @@ fn of_sentence(sentence: &str) -> Finding {
     Finding::attention(TOPIC, message, advice)
 }
 
-fn judge(directory: &Path, metadata: &Metadata) -> Finding {
+fn judge(directory: &Path, metadata: &Metadata) -> Vec<Finding> {
     let path = shown(directory);
     if !metadata.is_dir() {
         let message = format!("{path} is not a directory");
-        return Finding::attention(TOPIC, message, "set TAVOLA_DIR to a directory");
+        return vec![Finding::attention(
+            TOPIC,
+            message,
+            "set TAVOLA_DIR to a directory",
+        )];
     }
-    match access(
+    let found = match access(
         directory,
         Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK,
     ) {
-        Ok(()) => judge_rights(directory, metadata.mode(), metadata.uid()),
+        Ok(()) => match Shared::of(directory, metadata) {
+            Some(shared) => return shared.examine(),
+            None => judge_rights(directory, metadata.mode(), metadata.uid()),
+        },
         Err(Errno::ROFS) => {
             let message = format!("{path} is on a file system that can only be read");
             let advice = "mount it for writing, or set TAVOLA_DIR to another directory";
             Finding::attention(TOPIC, message, advice)
         }
-        Err(_) => {
+        Err(_) => shared::refused(directory, metadata).unwrap_or_else(|| {
             let message = format!("you may not read and write {path}");
-            let advice =
-                "ask its owner for the right to, or set TAVOLA_DIR to a directory of your own";
+            let advice = "set TAVOLA_DIR to a directory of your own, or to one that \
+                 'tavola dir create /dev/shm/shared --group GROUP' makes";
             Finding::attention(TOPIC, message, advice)
-        }
-    }
+        }),
+    };
+    vec![found]
 }
 
 fn judge_rights(directory: &Path, mode: u32, owner: u32) -> Finding {

@@ -6,6 +6,7 @@ pub mod huge_pages;
 pub mod limits;
 pub mod logout;
 pub mod room;
+mod shared;
 pub mod tables;
 
 /// How much a finding matters.

@@ -28,7 +28,10 @@ pub(crate) fn told(op: &'static str, path: &Path, source: io::Error) -> Error {
         kind => {
             let number = source.raw_os_error().unwrap_or(0);
             let source = match advice(number) {
-                Some(advice) => io::Error::new(kind, Advised { number, advice }),
+                Some(advice) => {
+                    let advice = advice.into();
+                    io::Error::new(kind, Advised { number, advice })
+                }
                 None => source,
             };
             Error::Io { op, path, source }

@@ -8,12 +8,12 @@
 use super::cause::told;
 use super::location::{Location, kind_of};
 use super::reach::cannot_map;
-use super::{NameState, Region};
+use super::{NameState, Region, refused};
 use crate::error::{Error, Result};
 use crate::layout::{FORMAT, FORMAT_1, Geometry, MAGIC, PAGE, Pool, Superblock};
 use crate::sync::Ordering;
 use crate::sys;
-use crate::sys::file::KeptFile;
+use crate::sys::file::{FileRights, KeptFile};
 use crate::sys::map::Mapping;
 use crate::sys::process::generation;
 use std::ffi::CString;
@@ -42,14 +42,15 @@ pub(crate) struct Unnamed {
 pub(crate) fn create(
     at: Location,
     (geometry, max_size): (Geometry, u64),
-    mode: u32,
+    rights: FileRights,
 ) -> Result<(Region, Unnamed)> {
     if let Some(error) = at.occupant() {
         return Err(error);
     }
-    let created = at.create(mode);
-    let (fd, temporary) =
-        created.map_err(|source| told("creating the table", at.path(), source))?;
+    let (fd, temporary) = at.create(rights).map_err(|source| {
+        let source = refused::creating(&at, source);
+        told("creating the table", at.path(), source)
+    })?;
     let made = Unnamed { at, temporary };
     Ok((write_whole(fd, made.at.path(), geometry, max_size)?, made))
 }
@@ -219,7 +220,10 @@ fn open_version(at: &Location, writable: bool, version: u32) -> Result<Unmapped>
         path: path.to_path_buf(),
         why: why.to_string(),
     };
-    let fd = at.open(writable).map_err(failed("opening the table"))?;
+    let fd = at.open(writable).map_err(|source| {
+        let source = refused::opening(at, writable, source);
+        told("opening the table", path, source)
+    })?;
     let info = sys::file::len_and_blocks(fd.as_fd()).map_err(failed("reading the table"))?;
     if !info.is_regular {
         return Err(foreign(kind_of(&info)));

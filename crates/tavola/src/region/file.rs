@@ -14,6 +14,13 @@ impl Region {
         known.unwrap_or([0, 0]).map(folded)
     }
 
+    /// The group of the table's file, if it has one.
+    pub(crate) fn group(&self) -> io::Result<Option<u32>> {
+        self.file().map_or(Ok(None), |file| {
+            file.with(|fd| Ok(Some(sys::file::len_and_blocks(fd)?.gid)))
+        })
+    }
+
     /// The permission bits of the table's file; those of a new table where there is no file.
     pub(crate) fn mode(&self) -> io::Result<u32> {
         self.file().map_or(Ok(0o600), |file| {

@@ -12,8 +12,8 @@ use super::name::{directory, is_default_directory, path_of};
 use crate::error::{Error, Result};
 use crate::layout::{MAGIC, MAX_SIZE, MIN_SIZE, PAGE};
 use crate::sys::file::{
-    FileInfo, Links, OpenDir, create_named_in, create_unnamed, is_trusted, len_and_blocks, link,
-    publish_named, publish_unnamed, read_at, rename, rename_named, split,
+    FileInfo, FileRights, Links, OpenDir, create_named_in, create_unnamed, is_trusted,
+    len_and_blocks, link, publish_named, publish_unnamed, read_at, rename, rename_named, split,
 };
 use crate::sys::process::{effective_uid, generation};
 use std::ffi::{CStr, CString, OsStr};
@@ -88,14 +88,14 @@ impl Location {
     }
 
     /// A new file without a name, and if the file system has none such, with a temporary name.
-    pub(super) fn create(&self, mode: u32) -> io::Result<(OwnedFd, Option<CString>)> {
-        if let Some(fd) = create_unnamed(self.dir.as_fd(), mode)? {
+    pub(super) fn create(&self, rights: FileRights) -> io::Result<(OwnedFd, Option<CString>)> {
+        if let Some(fd) = create_unnamed(self.dir.as_fd(), rights)? {
             return Ok((fd, None));
         }
         let temporary = temporary_name(&self.name);
         // A creator of this pid that died left it; nobody else uses the name.
         let _ = self.dir.unlink(&temporary);
-        let fd = create_named_in(self.dir.as_fd(), &temporary, mode)?;
+        let fd = create_named_in(self.dir.as_fd(), &temporary, rights)?;
         Ok((fd, Some(temporary)))
     }
 
@@ -106,6 +106,11 @@ impl Location {
             None => publish_unnamed(fd, dir, &self.name),
             Some(temporary) => publish_named(dir, temporary, &self.name),
         }
+    }
+
+    /// The directory, and the name in it.
+    pub(super) fn parts(&self) -> (&OpenDir, &CStr) {
+        (&self.dir, &self.name)
     }
 
     pub(super) fn remove_temporary(&self, temporary: &CStr) {

@@ -27,12 +27,13 @@ mod location;
 mod name;
 mod pins;
 mod reach;
+mod refused;
 mod samples;
 mod size;
 mod warning;
 mod watches;
 
-pub(crate) use crate::sys::file::sync_directory;
+pub(crate) use crate::sys::file::{FileRights, sync_directory};
 pub(crate) use block::Block;
 pub(crate) use cause::{no_room, told};
 pub(crate) use create::{Unmapped, create, open, open_old};

@@ -3,7 +3,7 @@
 //! A child is forked out of a process with several threads, so its body may make system calls and
 //! touch what exists, but not allocate, lock or panic.
 
-use super::file::{Links, OpenDir, create_named_in};
+use super::file::{FileRights, Links, OpenDir, create_named_in};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -47,7 +47,7 @@ pub(super) fn create_named(path: &Path, mode: u32) -> io::Result<OwnedFd> {
     let (dir, name) = (path.parent().unwrap(), path.file_name().unwrap());
     let dir = OpenDir::open(dir, Links::Followed)?;
     let name = CString::new(name.as_bytes()).unwrap();
-    create_named_in(dir.as_fd(), &name, mode)
+    create_named_in(dir.as_fd(), &name, FileRights::of_mode(mode))
 }
 
 /// A page of words that a test and its children share.

@@ -27,6 +27,9 @@ pub(super) trait Beside {
     /// The mode of its file, if it has one of its own.
     fn mode(&self) -> u32;
 
+    /// The group of its file, if it has one of its own.
+    fn group(&self) -> Option<u32>;
+
     /// Whether its file may belong to any user, see [`Options::any_owner`].
     fn any_owner(&self) -> bool;
 
@@ -63,6 +66,10 @@ pub(super) fn open<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
 pub(super) fn create<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
     let file = file(options.len()?)?.mode(options.mode());
     let file = file.any_owner(options.any_owner());
+    let file = match options.group() {
+        Some(gid) => file.group(gid),
+        None => file,
+    };
     let table = file.create_with(name, |core| options.build(core, ALONE))?;
     B::find(&table, ALONE)
 }

@@ -21,10 +21,10 @@ impl Core {
     /// The options with which an empty table like this one is made.
     pub(super) fn options_of_copy(&self) -> Result<Options> {
         let region = self.region();
-        let mode = region
-            .mode()
-            .map_err(|source| told("reading the table", self.path(), source))?;
-        Ok(Options::like(region, mode))
+        let failed = |source| told("reading the table", self.path(), source);
+        let mode = region.mode().map_err(failed)?;
+        let group = region.group().map_err(failed)?;
+        Ok(Options::like(region, mode).group_if_can(group))
     }
 
     /// Refuses a file that has no keys by its nature: its copy would be empty.
@@ -113,10 +113,11 @@ impl Table {
     /// Copies all keys into a new table, while other processes go on using this one. Returns how
     /// many keys the copy has.
     ///
-    /// The copy has the same limits and options and the same mode. A key keeps its value, expiry,
-    /// flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queues and
-    /// logs beside the table are not copied. The new file is complete and synchronised to its disk
-    /// before it gets its name.
+    /// The copy has the same limits and options, the same mode and the same group. If this process
+    /// may not give it that group, the group of the copy has no rights. A key keeps its value,
+    /// expiry, flags, tags, marks and version. A key that has a uid gets a new uid in the copy.
+    /// Queues and logs beside the table are not copied. The new file is complete and synchronised
+    /// to its disk before it gets its name.
     ///
     /// # Examples
     /// ```

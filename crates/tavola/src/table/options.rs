@@ -9,7 +9,7 @@ use super::lazy::Lazy;
 use crate::alloc::capacity;
 use crate::error::{Error, Result};
 use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_MS, MOST_SMALL, PAGE};
-use crate::region::{self, Location, Region, is_in_memory, names};
+use crate::region::{self, FileRights, Location, Region, is_in_memory, names};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,9 @@ const TRIES: u32 = 100;
 pub struct Options {
     max_size: Option<u64>,
     capacity: Option<u64>,
-    mode: u32,
+    mode: Option<u32>,
+    group: Option<u32>,
+    is_group_lenient: bool,
     shards: Option<u32>,
     background: bool,
     pub(super) naming: Naming,
@@ -42,7 +44,9 @@ impl Options {
         Self {
             max_size: None,
             capacity: None,
-            mode: 0o600,
+            mode: None,
+            group: None,
+            is_group_lenient: false,
             shards: None,
             background: false,
             naming: Naming::Keep,
@@ -64,7 +68,7 @@ impl Options {
             max_size: Some(region.max_size()),
             // A cache whose word of the capacity is damaged may take all of the file.
             capacity: capacity(region).or(is_cache.then(|| region.max_size())),
-            mode,
+            mode: Some(mode),
             shards: Some(geometry.shards()),
             naming: if has_uids { Naming::Give } else { Naming::Keep },
             lengths: fixed.map(|fixed| (fixed.key_len, fixed.value_len)),
@@ -106,9 +110,28 @@ impl Options {
         self
     }
 
-    /// The mode of a new table's file, whatever the umask; 0o600 when not set.
+    /// The mode of a new table's file, whatever the umask. When not set, it is 0o600, or 0o660 if
+    /// [`Options::group`] is set.
     pub fn mode(mut self, mode: u32) -> Self {
-        self.mode = mode;
+        self.mode = Some(mode);
+        self
+    }
+
+    /// Sets the group of a new table's file, by its number. Nobody sees the file with another
+    /// group. When not set, the file gets the group of its directory if that has the setgid bit,
+    /// or else that of the process.
+    ///
+    /// Creating the table fails with [`Error::Permission`] if the user of this process is not in
+    /// the group.
+    pub fn group(mut self, gid: u32) -> Self {
+        self.group = Some(gid);
+        self
+    }
+
+    /// Sets the group of a new table's file if that is allowed. If not, its group has no rights.
+    pub(super) fn group_if_can(mut self, gid: Option<u32>) -> Self {
+        self.group = gid;
+        self.is_group_lenient = true;
         self
     }
 
@@ -311,7 +334,7 @@ impl Options {
         let sized = self.geometry(Some(&path))?;
         region::make_directory(&path)?;
         let at = self.location(name.as_ref()).map_err(no_directory)?;
-        let (region, unnamed) = region::create(at, sized, self.mode).map_err(no_directory)?;
+        let (region, unnamed) = region::create(at, sized, self.rights()).map_err(no_directory)?;
         if self.core_dumps {
             let _ = region.set_in_core_dumps(true);
         }
@@ -380,6 +403,18 @@ impl Options {
     /// Those of [`names::rename`].
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
         region::rename_of(from.as_ref(), to.as_ref(), self.any_owner)
+    }
+
+    fn rights(&self) -> FileRights {
+        let usual = match self.group {
+            Some(_) => 0o660,
+            None => 0o600,
+        };
+        FileRights {
+            mode: self.mode.unwrap_or(usual),
+            group: self.group,
+            is_lenient: self.is_group_lenient,
+        }
     }
 
     fn location(&self, name: &OsStr) -> Result<Location> {

@@ -8,6 +8,7 @@ use tavola::{LogOptions, Overload};
 use super::LogArg;
 use crate::args;
 use crate::error::CliError;
+use crate::rights::RightsArgs;
 use crate::units;
 
 /// Make a log
@@ -26,6 +27,8 @@ pub struct Args {
     /// What happens when a line finds no room, as the drain is too slow or there is none
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenFull::DropOldest)]
     overload: WhenFull,
+    #[command(flatten)]
+    rights: RightsArgs,
 }
 
 /// As in [`Overload`].
@@ -46,11 +49,12 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
         WhenFull::Block => Overload::Block,
     };
     let options = LogOptions::new().bytes(args.size).overload(overload);
+    let options = args.rights.give_log(options);
     let (options, log) = (options.any_owner(args::is_any_owner()), &args.log);
     args::warn_of(&log.name);
     match log.log.as_str() {
         "" => options.create(&log.name)?,
-        beside => options.create_in(&args::options().open(&log.name)?, beside)?,
+        beside => options.create_in(&args.rights.give(args::options()).open(&log.name)?, beside)?,
     };
     Ok(ExitCode::SUCCESS)
 }

@@ -12,6 +12,7 @@ use super::LogArg;
 use super::lines::Form;
 use super::rotate::Rotated;
 use crate::error::CliError;
+use crate::rights::RightsArgs;
 use crate::{interrupt, units};
 
 /// Lines found in a pass, from which on the next begins at once.
@@ -41,13 +42,17 @@ pub struct Args {
     once: bool,
     #[command(flatten)]
     form: Form,
+    #[command(flatten)]
+    rights: RightsArgs,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let interrupted = interrupt::heed()?;
     let log = match args.once {
         true => args.log.open_existing()?,
-        false => args.log.open_or_create(&LogOptions::new())?,
+        false => args
+            .log
+            .open_or_create(&args.rights.give_log(LogOptions::new()))?,
     };
     match &args.file {
         None => drain(&args, &log, io::stdout(), &interrupted, CliError::Output)?,

@@ -6,15 +6,15 @@ use tavola::QueueOptions;
 
 use super::jobs::{FREE, JOBS, PREFIX, QueueArg};
 use crate::args::is_any_owner;
-use crate::cmd::create::parse_mode;
 use crate::error::CliError;
+use crate::rights::RightsArgs;
 use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
   tavola queue create jobs
   tavola queue create jobs --places 100000 --size 4K
-  tavola queue create ./jobs.tavola --mode 660
+  tavola queue create ./jobs.tavola --group web
 
 The memory for all places is taken at once: places times size.";
 
@@ -30,9 +30,8 @@ pub struct Args {
     /// The most bytes of a job
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "1K")]
     size: u64,
-    /// Which users may use it, as for chmod [default: 600]
-    #[arg(long, value_name = "OCTAL", value_parser = parse_mode)]
-    mode: Option<u32>,
+    #[command(flatten)]
+    rights: RightsArgs,
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, CliError> {
@@ -43,8 +42,8 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
             CliError::Sentence("a job has less than 4 GiB; give a smaller --size".to_string())
         })?;
     let options = QueueOptions::new(args.places, bytes).queues([FREE, JOBS]);
-    let options = options.mode(args.mode.unwrap_or(0o600));
-    options
+    args.rights
+        .give_queue(options)
         .any_owner(is_any_owner())
         .create(args.queue.name())?;
     Ok(ExitCode::SUCCESS)

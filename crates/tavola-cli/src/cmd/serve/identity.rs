@@ -8,9 +8,10 @@ use rustix::process::{Gid, Resource, Uid, geteuid, getrlimit, setrlimit};
 use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_uid};
 
 use crate::error::CliError;
+use crate::owner;
 
-/// Becomes another user, where this one is root. Only this thread does, so that it must be the
-/// only one; those it starts later are of the same user.
+/// Becomes another user, with the groups that /etc/group gives it, where this one is root. Only
+/// this thread does, so that it must be the only one; those it starts later are of the same user.
 pub fn become_user(name: &str) -> Result<(), CliError> {
     if !geteuid().is_root() {
         return Ok(());
@@ -20,20 +21,22 @@ pub fn become_user(name: &str) -> Result<(), CliError> {
         path: accounts.into(),
         source,
     })?;
-    let (uid, gid) = find(&String::from_utf8_lossy(&text), name).ok_or_else(|| {
+    let (account, uid, gid) = find(&String::from_utf8_lossy(&text), name).ok_or_else(|| {
         CliError::Sentence(format!(
             "there is no user {name} in /etc/passwd; name one that is there"
         ))
     })?;
     let group = Gid::from_raw(gid);
-    set_thread_groups(&[group])
+    let others = owner::groups_with(&account).into_iter();
+    let groups: Vec<Gid> = [gid].into_iter().chain(others).map(Gid::from_raw).collect();
+    set_thread_groups(&groups)
         .and_then(|()| set_thread_gid(group))
         .and_then(|()| set_thread_uid(Uid::from_raw(uid)))
         .map_err(|errno| CliError::Sentence(format!("cannot become user {name} ({errno})")))
 }
 
-/// The numbers of a user and its group, by name or by number.
-fn find(accounts: &str, name: &str) -> Option<(u32, u32)> {
+/// The name of a user, its number and that of its group, by name or by number.
+fn find(accounts: &str, name: &str) -> Option<(String, u32, u32)> {
     accounts.lines().find_map(|line| {
         let mut fields = line.split(':');
         let (account, _, uid, gid) = (
@@ -43,7 +46,7 @@ fn find(accounts: &str, name: &str) -> Option<(u32, u32)> {
             fields.next()?,
         );
         let is_it = account == name || uid == name;
-        is_it.then(|| Some((uid.parse().ok()?, gid.parse().ok()?)))?
+        is_it.then(|| Some((account.to_string(), uid.parse().ok()?, gid.parse().ok()?)))?
     })
 }
 
@@ -98,9 +101,10 @@ mod tests {
     #[test]
     fn users_are_found_by_name_and_number() {
         let accounts = "root:x:0:0:root:/root:/bin/sh\nbad:x:many:1::/:\nann:x:1000:1001::/:\n";
-        assert_eq!(find(accounts, "root"), Some((0, 0)));
-        assert_eq!(find(accounts, "ann"), Some((1000, 1001)));
-        assert_eq!(find(accounts, "1000"), Some((1000, 1001)));
+        let found = |name: &str, uid, gid| Some((name.to_string(), uid, gid));
+        assert_eq!(find(accounts, "root"), found("root", 0, 0));
+        assert_eq!(find(accounts, "ann"), found("ann", 1000, 1001));
+        assert_eq!(find(accounts, "1000"), found("ann", 1000, 1001));
         for nobody in ["", "bob", "x", "bad", "100"] {
             assert_eq!(find(accounts, nobody), None, "{nobody}");
         }

@@ -33,6 +33,7 @@ use tavola_server::memcached::Protocol;
 use tavola_server::{Io, TlsFiles};
 
 use crate::error::CliError;
+use crate::rights::RightsArgs;
 use crate::units;
 use place::Place;
 pub use place::is_of_this_machine;
@@ -71,6 +72,8 @@ pub struct Args {
     /// How large the table may become, if it is not there [default: 64G]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     max_size: Option<u64>,
+    #[command(flatten)]
+    rights: RightsArgs,
     /// The largest value that clients may store; more than half of the table is warned of
     #[arg(long, value_name = "SIZE", value_parser = parse_value_bytes, default_value = "1M")]
     largest_value: usize,
@@ -185,7 +188,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             name: args.name,
             capacity: args.capacity,
             max_size: args.max_size,
-            mode: None,
+            rights: args.rights,
             insists: false,
             versions: true,
         },

@@ -11,6 +11,7 @@ use tavola_server::{Io, TlsFiles};
 use super::place::Place;
 use crate::args;
 use crate::error::CliError;
+use crate::rights::RightsArgs;
 use crate::units;
 
 /// How long a thread that was busy looks for more to do, unless told otherwise.
@@ -142,7 +143,8 @@ pub struct TablePlan {
     pub name: OsString,
     pub capacity: Option<u64>,
     pub max_size: Option<u64>,
-    pub mode: Option<u32>,
+    /// The mode and the group of a table that is made.
+    pub rights: RightsArgs,
     /// Whether a table that is there gets the capacity, too, and must be one that evicts, or not.
     pub insists: bool,
     /// Whether a table that is made has versions, by which clients compare and swap.
@@ -158,10 +160,7 @@ impl TablePlan {
         if let Some(bytes) = self.max_size {
             options = options.max_size(bytes);
         }
-        if let Some(mode) = self.mode {
-            options = options.mode(mode);
-        }
-        let table = options.open(&self.name)?;
+        let table = self.rights.give(options).open(&self.name)?;
         if self.insists {
             self.insist(&table)?;
         }

@@ -1,17 +1,48 @@
 //! New files, which appear under their name whole or not at all.
 
 use super::{check, open_at, proc_fd};
+use crate::sys::process::effective_uid;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-/// A new file in `dir` that has no name yet, with exactly `mode` whatever the umask; `None` when
-/// the file system has no such files. Killed before it is published, it leaves nothing behind.
-pub(crate) fn create_unnamed(dir: BorrowedFd<'_>, mode: u32) -> io::Result<Option<OwnedFd>> {
+/// The rights of a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileRights {
+    /// The permission bits, whatever the umask.
+    pub(crate) mode: u32,
+    /// The group; the system chooses it if not set.
+    pub(crate) group: Option<u32>,
+    /// Whether a group that is refused is no error. The group of the file has no rights then: they
+    /// were meant for another one.
+    pub(crate) is_lenient: bool,
+}
+
+impl FileRights {
+    /// Returns the rights of a file whose group the system chooses.
+    #[cfg(test)]
+    pub(crate) fn of_mode(mode: u32) -> Self {
+        Self {
+            mode,
+            group: None,
+            is_lenient: false,
+        }
+    }
+}
+
+/// The mode of a file that does not have its group yet: its owner alone may open it.
+const PRIVATE: u32 = 0o600;
+
+/// A new file in `dir` that has no name yet, with exactly these rights; `None` when the file system
+/// has no such files. Killed before it is published, it leaves nothing behind.
+pub(crate) fn create_unnamed(
+    dir: BorrowedFd<'_>,
+    rights: FileRights,
+) -> io::Result<Option<OwnedFd>> {
     // A kernel that does not know O_TMPFILE sees an attempt to open a directory for writing
     // (EISDIR). ENOENT stays an error: it means what it says, the directory is not there.
-    match open_at(dir, c".", libc::O_TMPFILE | libc::O_RDWR, mode) {
-        Ok(fd) => exact_mode(fd, mode).map(Some),
+    match open_at(dir, c".", libc::O_TMPFILE | libc::O_RDWR, PRIVATE) {
+        Ok(fd) => exact_rights(fd, rights).map(Some),
         Err(error) => match error.raw_os_error() {
             Some(libc::EOPNOTSUPP | libc::EISDIR) => Ok(None),
             _ => Err(error),
@@ -19,11 +50,18 @@ pub(crate) fn create_unnamed(dir: BorrowedFd<'_>, mode: u32) -> io::Result<Optio
     }
 }
 
-/// A new file of this name, with exactly `mode` whatever the umask; `AlreadyExists` if there is
-/// one of any kind.
-pub(crate) fn create_named_in(dir: BorrowedFd<'_>, name: &CStr, mode: u32) -> io::Result<OwnedFd> {
+/// A new file of this name, with exactly these rights; `AlreadyExists` if there is one of any kind.
+/// If the rights are refused, no file is left.
+pub(crate) fn create_named_in(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    rights: FileRights,
+) -> io::Result<OwnedFd> {
     let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR;
-    exact_mode(open_at(dir, name, flags, mode)?, mode)
+    exact_rights(open_at(dir, name, flags, PRIVATE)?, rights).inspect_err(|_| {
+        // SAFETY: `name` is a C string that outlives the call.
+        unsafe { libc::unlinkat(dir.as_raw_fd(), name.as_ptr(), 0) };
+    })
 }
 
 /// Gives a file from `create_unnamed` its name, unless the name is taken (`AlreadyExists`).
@@ -103,10 +141,38 @@ fn link_and_unlink(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr)) -
     Ok(())
 }
 
-fn exact_mode(fd: OwnedFd, mode: u32) -> io::Result<OwnedFd> {
+/// Gives a new file its group, and only then its mode: members of another group never have rights.
+fn exact_rights(fd: OwnedFd, rights: FileRights) -> io::Result<OwnedFd> {
+    let mut mode = rights.mode;
+    if let Some(group) = rights.group {
+        // SAFETY: no memory is passed. The owner, the largest number, is left alone.
+        match check(unsafe { libc::fchown(fd.as_raw_fd(), libc::uid_t::MAX, group) }) {
+            Err(_) if rights.is_lenient => mode &= !0o070,
+            outcome => drop(outcome.map_err(|error| refused_group(error, group))?),
+        }
+    }
     // SAFETY: no memory is passed.
     check(unsafe { libc::fchmod(fd.as_raw_fd(), mode) })?;
     Ok(fd)
+}
+
+/// Says why a file did not get a group.
+fn refused_group(error: io::Error, group: u32) -> io::Error {
+    let me = effective_uid();
+    let why = match error.raw_os_error() {
+        Some(libc::EPERM) => format!(
+            "it cannot have group {group}, because user {me} is not in that group; \
+             add the user to the group (usermod -aG {group} USER) and log in again, \
+             or name a group that the user is in"
+        ),
+        Some(libc::EINVAL) => format!(
+            "it cannot have group {group}, because the user namespace of this process has no such \
+             group; map that group into the container, or leave the group out in a directory with \
+             the setgid bit"
+        ),
+        _ => return error,
+    };
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
 #[cfg(all(test, not(miri)))]
@@ -122,7 +188,7 @@ mod tests {
         let path = |name| dir.path(name);
         let open = OpenDir::open(&path("."), Links::Followed).unwrap();
         let at = open.as_fd();
-        let unnamed = create_unnamed(at, 0o664).unwrap();
+        let unnamed = create_unnamed(at, FileRights::of_mode(0o664)).unwrap();
         let unnamed = unnamed.expect("tmpfs has O_TMPFILE");
         assert!(!path("table").exists());
         publish_unnamed(unnamed.as_fd(), at, c"table").unwrap();
@@ -133,10 +199,12 @@ mod tests {
         let taken = |result: io::Result<()>| {
             assert_eq!(result.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         };
-        let second = create_unnamed(at, 0o600).unwrap().unwrap();
+        let second = create_unnamed(at, FileRights::of_mode(0o600))
+            .unwrap()
+            .unwrap();
         taken(publish_unnamed(second.as_fd(), at, c"table"));
-        taken(create_named_in(at, c"table", 0o600).map(drop));
-        let named = create_named_in(at, c"temporary", 0o622).unwrap();
+        taken(create_named_in(at, c"table", FileRights::of_mode(0o600)).map(drop));
+        let named = create_named_in(at, c"temporary", FileRights::of_mode(0o622)).unwrap();
         assert_eq!(len_and_blocks(named.as_fd()).unwrap().mode, 0o622);
         taken(publish_named(at, c"temporary", c"table"));
         publish_named(at, c"temporary", c"other").unwrap();
@@ -156,12 +224,12 @@ mod tests {
         let gone = OpenDir::open(&path, Links::Refused).unwrap();
         std::fs::remove_dir(&path).unwrap();
         // Some file systems make the file, which can get no name then.
-        let made = create_unnamed(gone.as_fd(), 0o600);
+        let made = create_unnamed(gone.as_fd(), FileRights::of_mode(0o600));
         let named =
             made.and_then(|made| publish_unnamed(made.unwrap().as_fd(), gone.as_fd(), c"x"));
         assert_eq!(named.unwrap_err().kind(), io::ErrorKind::NotFound);
         let proc = OpenDir::open("/proc".as_ref(), Links::Refused).unwrap();
-        match create_unnamed(proc.as_fd(), 0o600) {
+        match create_unnamed(proc.as_fd(), FileRights::of_mode(0o600)) {
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
             Ok(made) => assert!(made.is_none()),
         }

@@ -136,6 +136,21 @@ pub(crate) fn effective_uid() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// Returns whether this process has the rights of a group.
+pub(crate) fn is_in_group(gid: u32) -> bool {
+    // SAFETY: always succeeds and passes no memory.
+    if unsafe { libc::getegid() } == gid {
+        return true;
+    }
+    // SAFETY: with a length of 0 it returns the count and writes nothing.
+    let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
+    let mut groups = vec![0; usize::try_from(count).unwrap_or(0)];
+    // SAFETY: the buffer has room for as many groups as it is told.
+    let count = unsafe { libc::getgroups(count.max(0), groups.as_mut_ptr()) };
+    groups.truncate(usize::try_from(count).unwrap_or(0));
+    groups.contains(&gid)
+}
+
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::super::testing::Child;

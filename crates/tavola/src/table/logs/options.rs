@@ -69,6 +69,7 @@ pub struct LogOptions {
     bytes: u64,
     overload: Overload,
     mode: u32,
+    group: Option<u32>,
     any_owner: bool,
 }
 
@@ -85,6 +86,7 @@ impl LogOptions {
             bytes: 4 << 20,
             overload: Overload::DropOldest,
             mode: 0o600,
+            group: None,
             any_owner: false,
         }
     }
@@ -112,6 +114,13 @@ impl LogOptions {
     /// The mode of the file of a log that has one of its own; 0o600 when not set.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Sets the group of the file of a log that has one of its own, see
+    /// [`Options::group`](crate::Options::group). The mode stays as it is.
+    pub fn group(mut self, gid: u32) -> Self {
+        self.group = Some(gid);
         self
     }
 
@@ -189,6 +198,10 @@ impl Beside for LogOptions {
 
     fn mode(&self) -> u32 {
         self.mode
+    }
+
+    fn group(&self) -> Option<u32> {
+        self.group
     }
 
     fn any_owner(&self) -> bool {

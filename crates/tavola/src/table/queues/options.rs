@@ -36,6 +36,7 @@ pub struct QueueOptions {
     queues: Vec<String>,
     queue_room: Option<u32>,
     mode: u32,
+    group: Option<u32>,
     any_owner: bool,
 }
 
@@ -48,6 +49,7 @@ impl QueueOptions {
             queues: vec!["free".to_owned()],
             queue_room: None,
             mode: 0o600,
+            group: None,
             any_owner: false,
         }
     }
@@ -70,6 +72,13 @@ impl QueueOptions {
     /// The mode of the file of a pool that has one of its own; 0o600 when not set.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Sets the group of the file of a pool that has one of its own, see
+    /// [`Options::group`](crate::Options::group). The mode stays as it is.
+    pub fn group(mut self, gid: u32) -> Self {
+        self.group = Some(gid);
         self
     }
 
@@ -171,6 +180,10 @@ impl Beside for QueueOptions {
 
     fn mode(&self) -> u32 {
         self.mode
+    }
+
+    fn group(&self) -> Option<u32> {
+        self.group
     }
 
     fn any_owner(&self) -> bool {

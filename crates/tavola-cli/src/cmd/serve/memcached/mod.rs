@@ -18,6 +18,7 @@ use super::plan::{Plan, TablePlan, Voice};
 use super::{at_least_one, running};
 use crate::args;
 use crate::error::CliError;
+use crate::rights::RightsArgs;
 use extended::Extended;
 
 /// The program's name: by it the command knows that it is asked with these flags. `make install`
@@ -130,6 +131,8 @@ pub struct Flags {
     /// The table [default: memcached- and the port, or the name of the Unix socket]
     #[arg(long, value_name = "NAME")]
     table: Option<OsString>,
+    #[command(flatten)]
+    rights: RightsArgs,
     /// Use a table of another user, too, where everybody may make files, as in /tmp
     #[arg(long)]
     any_owner: bool,
@@ -282,7 +285,7 @@ impl Flags {
                 name,
                 capacity: (!self.disable_evictions).then_some(memory),
                 max_size: self.disable_evictions.then_some(memory),
-                mode: None,
+                rights: self.rights,
                 insists: true,
                 versions: !self.disable_cas,
             },
