@@ -144,7 +144,7 @@ fn a_drain_writes_to_files_and_ends_in_good_order() {
         ran.err.is_empty()
     });
     let second = shell.run(["log", "drain", "events"]).error();
-    assert!(second.contains("drained already"), "{second}");
+    assert!(second.contains("already has a drain"), "{second}");
     let many: String = (0..500).map(|n| format!("line {n}\n")).collect();
     let ran = shell.feed(["log", "write", "events"], many.as_bytes());
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));

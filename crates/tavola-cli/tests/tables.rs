@@ -170,7 +170,7 @@ fn create_says_what_has_the_name() {
     for (name, words) in [
         ("fifo", "it is a FIFO"),
         ("directory", "it is a directory"),
-        ("text", "does not begin as a table does"),
+        ("text", "does not begin with the bytes of a table"),
         ("empty", "it is an empty file"),
         ("table", "already exists"),
     ] {

@@ -95,12 +95,12 @@ pub(crate) fn check_pool(region: &Region, me: Option<u32>, report: &mut CheckRep
             PageWord::Hole { .. } => holes += 1,
             PageWord::Claimed { owner } | PageWord::Build { owner, .. } => report
                 .expect(is_alive(region, owner, me), || {
-                    format!("page {page} is in the hands of a participant that is no more")
+                    format!("page {page} belongs to a participant that no longer exists")
                 }),
             PageWord::Extent { number } => {
                 extent_pages += 1;
                 report.expect(extents.has(number, page), || {
-                    format!("page {page} is of extent {number}, which does not have it")
+                    format!("page {page} refers to extent {number}, which does not contain it")
                 });
             }
             PageWord::Unused | PageWord::Damaged => {

@@ -38,7 +38,7 @@ pub fn path_of(name: impl AsRef<OsStr>) -> Result<PathBuf> {
         return bad("it is empty");
     }
     if bytes.contains(&0) {
-        return bad("it holds a NUL byte");
+        return bad("it contains a NUL byte");
     }
     if bytes.contains(&b'/') {
         return Ok(PathBuf::from(name));
@@ -47,10 +47,10 @@ pub fn path_of(name: impl AsRef<OsStr>) -> Result<PathBuf> {
         return bad("it is longer than 200 bytes");
     }
     if bytes[0] == b'.' {
-        return bad("it begins with a dot; those names are kept for files that are being made");
+        return bad("it begins with a dot; such names are reserved for temporary files");
     }
     if bytes.iter().any(|b| b.is_ascii_control()) {
-        return bad("it holds control characters");
+        return bad("it contains control characters");
     }
     Ok(directory().join(name))
 }

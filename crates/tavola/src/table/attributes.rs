@@ -92,8 +92,7 @@ impl Attributes {
 pub(super) fn no_room() -> Error {
     Error::BadOption {
         option: "ttl or flags",
-        why: "items of a table of fixed lengths have no room for them; make it without `fixed`"
-            .into(),
+        why: "a table of fixed lengths does not store them; create it without `fixed`".into(),
     }
 }
 

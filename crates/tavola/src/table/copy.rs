@@ -37,7 +37,7 @@ impl Core {
             if extent_names(self.region(), kind).contains(&Vec::new()) {
                 return Err(Error::NotATable {
                     path: self.path().to_path_buf(),
-                    why: format!("it is {what}, and only keys are copied"),
+                    why: format!("it is {what}, but only tables can be copied"),
                 });
             }
         }

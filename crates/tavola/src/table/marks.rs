@@ -45,7 +45,7 @@ pub(super) fn check(core: &Core, marks: Marks) -> Result<()> {
     if marks.set > MARKS {
         return Err(Error::BadOption {
             option: "mark",
-            why: "there are 24 bits".to_string(),
+            why: "only 24 bits are available".to_string(),
         });
     }
     Ok(())

@@ -135,7 +135,7 @@ impl Core {
         let given = self.region().take_owner_of(old.region());
         given.map_err(|source| {
             told(
-                "giving the new table to the owner of the old",
+                "changing the owner of the new table to that of the old one",
                 self.path(),
                 source,
             )

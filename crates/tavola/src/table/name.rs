@@ -53,13 +53,15 @@ impl Core {
         let notice = match self.region().name_state() {
             NameState::Same => return,
             NameState::Gone => format!(
-                "the table {path} was removed while this process has it open; it goes on in the \
-                 removed file, which others cannot open. Open the table again (or see refresh). \
-                 If nobody removed it, the system may have done so at logout: see tavola doctor"
+                "the table {path} was removed while this process has it open; this process still \
+                uses the removed file, which others cannot open. Open the table again (or see \
+                refresh). If you did not remove it, the system may have done so at logout: see \
+                tavola doctor"
             ),
             NameState::Other => format!(
-                "the table {path} was replaced while this process has it open; it goes on in the \
-                 old file, while others open the new one. Open the table again (or see refresh)"
+                "the table {path} was replaced while this process has it open; this process \
+                still uses the old file, while others open the new one. Open the table again (or \
+                see refresh)"
             ),
         };
         self.name.looked.store(TOLD, Ordering::Relaxed);

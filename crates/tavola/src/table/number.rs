@@ -79,7 +79,7 @@ fn signed(text: &[u8]) -> Option<i64> {
 fn too_far() -> Error {
     Error::BadOption {
         option: "by",
-        why: "the sum has more than 63 bits".to_string(),
+        why: "the sum does not fit a signed 64-bit number".to_string(),
     }
 }
 

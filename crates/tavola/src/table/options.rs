@@ -190,7 +190,10 @@ impl Options {
         let bad = |option, why: String| Err(Error::BadOption { option, why });
         let wanted = self.max_size.unwrap_or_else(|| self.default_size(path));
         if !(MIN_SIZE..=MAX_SIZE).contains(&wanted) {
-            return bad("max_size", format!("{wanted} is not 1 MiB to 8 TiB"));
+            return bad(
+                "max_size",
+                format!("{wanted} is not between 1 MiB and 8 TiB"),
+            );
         }
         let max_size = wanted.next_multiple_of(PAGE);
         let by_size = || default_shards(max_size);
@@ -208,8 +211,8 @@ impl Options {
                     return bad(
                         "fixed",
                         format!(
-                            "keys of {key} bytes and values of {value}: \
-                             keys have 1 byte at least, both together {MOST_SMALL} at most"
+                            "keys of {key} bytes and values of {value} are not possible: keys \
+                            have at least 1 byte, and both together at most {MOST_SMALL}"
                         ),
                     );
                 }
@@ -223,7 +226,7 @@ impl Options {
         match make(max_size, shards.ilog2()) {
             Some(_) if self.versions && fixed.is_some() => bad(
                 "versions",
-                "items of a table of fixed lengths have no room for them".to_string(),
+                "a table of fixed lengths does not store them".to_string(),
             ),
             Some(geometry) => {
                 let geometry = Geometry {
@@ -237,7 +240,7 @@ impl Options {
             }
             None => bad(
                 "shards",
-                format!("{max_size} bytes have no room for {shards} shards"),
+                format!("{max_size} bytes are too few for {shards} shards"),
             ),
         }
     }
@@ -262,7 +265,10 @@ impl Options {
             Ok(ms) if ms > 0 && ms <= MOST_MS => Ok(ms),
             _ => Err(Error::BadOption {
                 option: "ttl",
-                why: format!("{ttl:?} is not 1 ms to {} days", MOST_MS / 86_400_000),
+                why: format!(
+                    "{ttl:?} is not between 1 ms and {} days",
+                    MOST_MS / 86_400_000
+                ),
             }),
         }
     }
@@ -425,7 +431,7 @@ fn no_directory(error: Error) -> Error {
             path,
             source: std::io::Error::new(
                 std::io::ErrorKind::NotFound,
-                "its directory does not exist; make that first",
+                "its directory does not exist; create the directory first",
             ),
         },
         other => other,

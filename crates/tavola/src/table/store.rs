@@ -83,10 +83,12 @@ impl Core {
         }
         if let Some(version) = how.version {
             if !self.region().geometry().has_versions {
-                return Err(wrong("the table has none; make it with `versions`"));
+                return Err(wrong(
+                    "the table has no versions; create it with `versions`",
+                ));
             }
             if version == 0 || version == NEXT {
-                return Err(wrong("0 and 2^64 - 1 are none"));
+                return Err(wrong("0 and 2^64 - 1 are not valid versions"));
             }
             stamping.stamp.version = version;
         }

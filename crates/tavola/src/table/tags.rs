@@ -40,7 +40,7 @@ impl Core {
         let mut tags = Tags::NONE;
         for name in names {
             if !tags.push(self.tag(name.as_ref())?) {
-                return Err(wrong(format!("a key has {MOST_TAGS} tags at most")));
+                return Err(wrong(format!("a key has at most {MOST_TAGS} tags")));
             }
         }
         Ok(tags)
@@ -73,7 +73,7 @@ impl Core {
     fn make_tag(&self, name: &[u8]) -> Result<Hint> {
         if name.len() > LONGEST_NAME {
             let why = format!(
-                "its name has {} bytes; the most is {LONGEST_NAME}",
+                "its name has {} bytes, more than {LONGEST_NAME}",
                 name.len()
             );
             return Err(wrong(why));

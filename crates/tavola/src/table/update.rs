@@ -335,7 +335,9 @@ impl Table {
         if core.region().geometry().has_versions {
             return Err(Error::BadOption {
                 option: "token_of",
-                why: "a table with versions tells a key's token with its value only".to_string(),
+                why: "in a table with versions, a token is returned together with the value \
+                    only; use get_with_token"
+                    .to_string(),
             });
         }
         Ok(core.token(0, value))

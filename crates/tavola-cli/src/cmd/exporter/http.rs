@@ -196,18 +196,26 @@ impl Visitor {
 fn answer_to(request: &[u8], find: &mut impl FnMut(&str) -> Option<Answer>) -> Option<Answer> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
-    let too_long = || Answer::plain("431 Request Header Fields Too Large", "too long a request");
+    let too_long = || {
+        Answer::plain(
+            "431 Request Header Fields Too Large",
+            "the request is too long",
+        )
+    };
     match parsed.parse(request) {
         Ok(httparse::Status::Partial) if request.len() < REQUEST_BYTES => None,
         Ok(httparse::Status::Partial) | Err(httparse::Error::TooManyHeaders) => Some(too_long()),
-        Err(_) => Some(Answer::plain("400 Bad Request", "this is not HTTP/1.1")),
+        Err(_) => Some(Answer::plain(
+            "400 Bad Request",
+            "the request is not HTTP/1.1",
+        )),
         Ok(httparse::Status::Complete(_)) => {
             let target = parsed.path.unwrap_or_default();
             let path = target.split('?').next().unwrap_or_default();
             if parsed.method != Some("GET") {
                 return Some(Answer::plain(
                     "405 Method Not Allowed",
-                    "only GET is answered",
+                    "only GET is supported",
                 ));
             }
             let found = find(path);

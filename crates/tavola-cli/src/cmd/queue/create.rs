@@ -16,21 +16,21 @@ Examples:
   tavola queue create jobs --places 100000 --size 4K
   tavola queue create ./jobs.tavola --mode 660
 
-The memory for all places is taken at once: places times size.";
+The memory for all places is allocated at once: places times size.";
 
-/// Make a queue
+/// Create a queue
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     queue: QueueArg,
-    /// How many jobs it has room for
+    /// The maximum number of jobs
     #[arg(long, value_name = "N", default_value_t = 1024)]
     places: u32,
-    /// The most bytes of a job
+    /// The maximum size of a job
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "1K")]
     size: u64,
-    /// Which users may use it, as for chmod [default: 600]
+    /// The mode of the file, as for chmod [default: 600]
     #[arg(long, value_name = "OCTAL", value_parser = parse_mode)]
     mode: Option<u32>,
 }
@@ -40,7 +40,11 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
         .ok()
         .and_then(|bytes| bytes.checked_add(PREFIX))
         .ok_or_else(|| {
-            CliError::Sentence("a job has less than 4 GiB; give a smaller --size".to_string())
+            CliError::Sentence(
+                "a job must be smaller than 4 GiB; give a smaller \
+                --size"
+                    .to_string(),
+            )
         })?;
     let options = QueueOptions::new(args.places, bytes).queues([FREE, JOBS]);
     let options = options.mode(args.mode.unwrap_or(0o600));

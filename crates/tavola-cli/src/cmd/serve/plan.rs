@@ -90,8 +90,8 @@ impl Plan {
             false => "-I",
         };
         Ok(Some(format!(
-            "the largest value, {}, is more than half of the {} of the table {}, and may find no \
-             room: serve a larger table, or give a smaller {flag}",
+            "values of {} exceed half of the {} of the table {} and may not fit: serve a larger \
+            table, or give a smaller {flag}",
             units::size(value),
             units::size(room),
             table.path().display()
@@ -181,10 +181,13 @@ impl TablePlan {
         }
         let is = match stats.capacity {
             Some(bytes) => format!("a cache of {}", units::size(bytes)),
-            None => format!("no cache, and may grow to {}", units::size(stats.max_size)),
+            None => format!(
+                "not a cache, and may grow to {}",
+                units::size(stats.max_size)
+            ),
         };
         Ok(Some(format!(
-            "the table {} is there already: it is {is}; the size that was asked for has no effect",
+            "the table {} exists already: it is {is}; the requested size has no effect",
             table.path().display()
         )))
     }
@@ -195,12 +198,12 @@ impl TablePlan {
             (Some(bytes), Some(found)) if bytes != found => Ok(table.set_capacity(bytes)?),
             (Some(_), Some(_)) | (None, None) => Ok(()),
             (Some(_), None) => Err(CliError::Sentence(format!(
-                "the table {path} is there and evicts nothing; \
-                 give -M, or name another one with --table"
+                "the table {path} exists and is not a cache; give -M, or name another table with \
+                --table"
             ))),
             (None, Some(_)) => Err(CliError::Sentence(format!(
-                "the table {path} is there and evicts keys; \
-                 leave -M out, or name another one with --table"
+                "the table {path} exists and is a cache, which evicts keys; leave out -M, or \
+                name another table with --table"
             ))),
         }
     }

@@ -103,7 +103,7 @@ impl Watch {
             (Ok(now), Ok(before)) if now.stats.uuid == before.stats.uuid => {
                 self.before = Some(before);
             }
-            (Ok(_), _) => self.begin_anew(Some("a new table of this name: figures begin anew")),
+            (Ok(_), _) => self.begin_anew(Some("a new table of this name: statistics restarted")),
             (Err(_), _) => self.begin_anew(None),
         }
         self.keep();

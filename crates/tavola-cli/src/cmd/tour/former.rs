@@ -38,7 +38,7 @@ pub fn clear(name: &OsStr) -> Result<(), CliError> {
     };
     let name = quoted(name);
     Err(CliError::Sentence(format!(
-        "the table {name} {why}; choose another with --table NAME"
+        "the table {name} {why}; choose another one with --table NAME"
     )))
 }
 

@@ -89,13 +89,13 @@ impl LeaseOptions {
             Err(Error::BadOption { option, why })
         };
         if !(1..=LONGEST_LEASE_MS).contains(&self.lease_ms) {
-            return wrong("lease", "a lease lasts from a millisecond to an hour");
+            return wrong("lease", "the time of a lease is between 1 ms and 1 hour");
         }
         if self
             .early
             .is_some_and(|beta| !(beta >= 0.0 && beta.is_finite()))
         {
-            return wrong("early", "it is a number from 0 on");
+            return wrong("early", "it is a number of at least 0");
         }
         match region.fixed() {
             Some(_) => Err(no_room()),

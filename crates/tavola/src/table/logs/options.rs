@@ -171,7 +171,7 @@ impl LogOptions {
         made.ok_or_else(|| Error::BadOption {
             option: "bytes",
             why: format!(
-                "{} is not {} to {}",
+                "{} is not between {} and {}",
                 self.bytes,
                 u64::from(FEWEST_SHEETS) * SHEET,
                 u64::from(MOST_SHEETS) * SHEET

@@ -286,7 +286,7 @@ impl Log {
             }
             return match put {
                 Put::NoSheet if !is_seen => Err(Error::Full {
-                    reason: "every piece of the log is in a living thread's hand; make it larger",
+                    reason: "all buffers of the log are in use by threads; create a larger log",
                 }),
                 _ => Ok(()),
             };

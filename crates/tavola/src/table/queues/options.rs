@@ -127,32 +127,41 @@ impl QueueOptions {
     fn geometry(&self) -> Result<QueueGeometry> {
         let bad = |option, why: String| Err(Error::BadOption { option, why });
         if !(1..=MOST_ELEMENTS).contains(&self.elements) {
-            return bad("elements", format!("{} is not 1 to 2^30", self.elements));
+            return bad(
+                "elements",
+                format!("{} is not between 1 and 2^30", self.elements),
+            );
         }
         let count = self.queues.len();
         if !(1..=MOST_QUEUES as usize).contains(&count) {
-            return bad("queues", format!("{count} is not 1 to {MOST_QUEUES}"));
+            return bad(
+                "queues",
+                format!("{count} is not between 1 and {MOST_QUEUES}"),
+            );
         }
         let room = self.queue_room.unwrap_or(count as u32);
         if !(count as u32..=MOST_QUEUES).contains(&room) {
             return bad(
                 "queue_room",
-                format!("{room} is not {count} to {MOST_QUEUES}"),
+                format!("{room} is not between {count} and {MOST_QUEUES}"),
             );
         }
         if let Some(name) = self.queues.iter().find(|name| !is_name(name)) {
             return bad(
                 "queues",
-                format!("the name {name:?} has not 1 to 56 bytes, none of them 0"),
+                format!(
+                    "the name {name:?} is invalid: a name has 1 to 56 bytes, without zero \
+                    bytes"
+                ),
             );
         }
         let mut seen = HashSet::new();
         if let Some(name) = self.queues.iter().find(|name| !seen.insert(*name)) {
-            return bad("queues", format!("the name {name:?} is there twice"));
+            return bad("queues", format!("the name {name:?} is given twice"));
         }
         match QueueGeometry::new(self.elements, self.element_bytes, room) {
             Some(geometry) => Ok(geometry),
-            None => bad("elements", "they take more than 8 TiB".to_owned()),
+            None => bad("elements", "together they exceed 8 TiB".to_owned()),
         }
     }
 }

@@ -174,7 +174,7 @@ impl QueuePool {
         if !is_name(name) {
             return Err(Error::BadName {
                 name: name.to_owned(),
-                why: "a queue has one of 1 to 56 bytes, none of them 0",
+                why: "a queue has a name of 1 to 56 bytes, without zero bytes",
             });
         }
         let (core, seen) = (&self.inner.core, self.inner.named()?);

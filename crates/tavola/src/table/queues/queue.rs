@@ -125,7 +125,7 @@ impl Queue {
     pub fn pass(&self, to: &Queue, most: usize) -> Result<usize> {
         assert!(
             self.pool.is_same(&to.pool),
-            "elements are passed within one pool"
+            "elements can only be passed within one pool"
         );
         let mut run = [0; RUN];
         let count = self.pop_many(&mut run[..most.min(RUN)])?;
