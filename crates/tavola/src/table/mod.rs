@@ -85,8 +85,9 @@ use std::path::Path;
 
 /// A key-value table that all processes of a machine share.
 ///
-/// Threads share a `Table` freely; processes open it by its name. Reads take no lock and write
-/// nothing; each write holds the lock of one shard for a moment. Dropping it detaches.
+/// Threads can share a `Table`; processes open it by its name. Reads take no lock and write
+/// nothing; each write briefly holds the lock of one shard. Dropping the handle detaches the
+/// process.
 ///
 /// # Examples
 /// ```
@@ -102,8 +103,8 @@ use std::path::Path;
 /// ```
 ///
 /// # Crash
-/// A process may be killed at any instruction of any call: the others go on, what had returned is
-/// there, and of a call that had not, either all or nothing is.
+/// A process may be killed at any moment: the others continue. A call that has returned took
+/// effect; a call that was interrupted took effect completely or not at all.
 pub struct Table {
     // Stopped before the core goes.
     _background: Option<Background>,

@@ -71,17 +71,18 @@ impl Core {
 
 impl Table {
     /// Opens the table again, with the same options, if its file was removed or replaced meanwhile
-    /// (`mv new live`, a logout): a handle goes on in the file it has opened. Returns whether it
-    /// was opened again. Costs one system call if it was not.
+    /// (`mv new live`, a logout). Without this call a handle continues to use the old file. Returns
+    /// whether it was opened again; if not, the call costs one system call.
     ///
-    /// A handle that writes looks for itself, once a second at most, and gives a notice
-    /// ([`on_notice`](crate::on_notice)); it does not move over by itself, as what was read and
-    /// what is written then would belong to different tables. A lock timeout has to be set again.
+    /// A handle that writes checks this at most once a second, and reports it with a notice
+    /// ([`on_notice`](crate::on_notice)). It does not switch to the new file by itself, because
+    /// data read from the old table could then be written to the new one. Set a lock timeout again
+    /// after a refresh.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) when there is no table of that name any more;
-    /// else as [`Options::open_existing`](super::Options::open_existing). The handle stays as it is
-    /// then.
+    /// [`Error::NotFound`](crate::Error::NotFound) if there is no table of that name any more;
+    /// otherwise as [`Options::open_existing`](super::Options::open_existing). On an error the
+    /// handle does not change.
     pub fn refresh(&mut self) -> Result<bool> {
         let reopened = self.reopened()?;
         let is_moved = reopened.is_some();
@@ -91,8 +92,8 @@ impl Table {
         Ok(is_moved)
     }
 
-    /// As [`Table::refresh`], for handles that are shared: returns the table that has the name now,
-    /// `None` if it is this one, which stays open in any case.
+    /// Returns the table that has the name now, or `None` if it is this one. It is
+    /// [`Table::refresh`] for shared handles: this handle stays open in any case.
     ///
     /// # Errors
     /// As [`Table::refresh`].
