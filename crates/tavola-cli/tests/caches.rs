@@ -92,7 +92,7 @@ fn a_smaller_capacity_gives_memory_back_and_a_larger_one_is_used() {
 
     let text = shell.run(["set-capacity", "c", "8M"]).text();
     assert!(
-        text.starts_with("takes ") && text.contains(" of 8 MiB now, "),
+        text.starts_with("uses ") && text.contains(" of 8 MiB, "),
         "{text}"
     );
     load(&shell, 16_000);

@@ -211,7 +211,7 @@ fn stat_tells_of_leases_without_a_record() {
         .map(|key| table.get_or_lease(key, minute).unwrap())
         .collect();
     assert_eq!((held.len(), counted()), (18, 2.into()));
-    assert!(stat().contains("leases        2 leases without a record"));
+    assert!(stat().contains("leases        2 leases granted without a record"));
 }
 
 /// Of a cache: who looks for the value reads, who stores it writes, and a lease is neither.

@@ -113,7 +113,7 @@ fn a_log_stands_beside_a_table_too() {
         "a",
         "--size",
         "64K",
-        "--when-full",
+        "--overload",
         "block",
     ];
     shell.run(args).ok();
@@ -127,7 +127,10 @@ fn a_log_stands_beside_a_table_too() {
     assert_eq!(shell.run(["get", "t", "key"]).text(), "value");
     shell.run(["check", "t"]).ok();
     let again = shell.run(["log", "create", "t", "--log", "a"]).error();
-    assert!(again.contains("a log named \"a\" already"), "{again}");
+    assert!(
+        again.contains("a log named \"a\" exists already"),
+        "{again}"
+    );
 }
 
 #[test]
@@ -174,7 +177,7 @@ fn what_a_killed_drain_left_the_next_writes_out() {
         "log",
         "create",
         "events",
-        "--when-full",
+        "--overload",
         "block",
         "--size",
         "64K",

@@ -72,7 +72,7 @@ fn stat_tells_who_serves_and_how_many() {
     // They tell it once a second.
     wait_until(|| {
         let text = shell.run(["stat", "t"]).text();
-        text.contains("2 processes, 3 connections now, 3 since")
+        text.contains("2 processes, 3 connections now, 3 in total")
     });
     drop(lines.pop());
     let told = |name: &str| {

@@ -132,7 +132,7 @@ fn dropped_lines_are_counted_and_shown() {
         "events",
         "--size",
         "64K",
-        "--when-full",
+        "--overload",
         "drop-newest",
     ];
     shell.run(create).ok();

@@ -41,7 +41,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         if users > 0 {
             let name = printable(name.as_bytes());
             let users = units::counted(users, "process");
-            eprintln!("tavola: {name} is dropped; its memory stays in use until {users} close it");
+            eprintln!(
+                "tavola: {name} is dropped, but still open in {users}; \
+                 its memory is freed when it is closed"
+            );
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -35,7 +35,7 @@ is no password: anyone who can reach the address can read names and statistics o
 tables, but no keys and no values. So addresses that other machines can reach are refused
 without --insecure. contrib/grafana/tavola.json in the source is a dashboard for Grafana.";
 
-/// Names of tables that are gone, kept to tell so.
+/// The most names of missing tables that are still reported.
 const GONE_KEPT: usize = 1000;
 
 /// Serve table statistics as OpenMetrics over HTTP
@@ -96,7 +96,7 @@ fn warn_of_all(named: &[OsString]) {
     named.iter().for_each(|name| warn_of(name));
 }
 
-/// Refuses an address at which other machines could read what this tells, as `serve` does.
+/// Refuses an address at which other machines could read the statistics, as `serve` does.
 fn guard(address: &SocketAddr) -> Result<(), CliError> {
     if is_of_this_machine(address) {
         return Ok(());
@@ -107,9 +107,9 @@ fn guard(address: &SocketAddr) -> Result<(), CliError> {
     )))
 }
 
-/// Which tables are told of.
+/// Which tables are reported.
 struct Tables {
-    /// Those that were named; none: all of the directory.
+    /// The named tables. If it is empty, all tables of the directory are reported.
     named: Vec<OsString>,
     /// Names of those of the directory that were seen.
     seen: BTreeSet<String>,

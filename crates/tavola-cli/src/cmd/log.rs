@@ -22,7 +22,7 @@ Examples:
   tavola log show events                        the last lines, also of killed processes
   tavola log follow events                      the last lines, then new ones
   tavola log drain events --file events.log --rotate 100M --keep 5
-  tavola log create events --size 64M --when-full block
+  tavola log create events --size 64M --overload block
 
 A log is a ring buffer in shared memory: writing a line takes no system call. 'tavola log
 drain' writes the lines out in time order. While no drain runs, each line also appears on

@@ -62,7 +62,7 @@ fn maintain(name: &TableArg) -> Result<ExitCode, CliError> {
         false => out.line("no huge pages here; 'tavola doctor' says why")?,
     }
     out.line(format!(
-        "{} given back",
+        "{} returned to the system",
         units::size(total.given_back_bytes)
     ))?;
     out.finish()?;

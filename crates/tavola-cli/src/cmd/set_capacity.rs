@@ -107,11 +107,11 @@ mod tests {
         stats.keys = 1;
         stats.capacity = Some(2 << 20);
         stats.resident_bytes = 2 << 20;
-        assert_eq!(in_words(&stats), "takes 2 MiB of 2 MiB now, 1 key");
+        assert_eq!(in_words(&stats), "uses 2 MiB of 2 MiB, 1 key");
         stats.resident_bytes += 512 << 10;
         assert_eq!(
             in_words(&stats),
-            "takes 2.5 MiB of 2 MiB now, 1 key; later writes release the rest"
+            "uses 2.5 MiB of 2 MiB, 1 key; later writes release the rest"
         );
     }
 }

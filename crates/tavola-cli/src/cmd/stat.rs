@@ -23,7 +23,7 @@ Examples:
   tavola stat sessions --json | jq .resident_bytes
   watch -n1 tavola stat sessions";
 
-/// Parts of all calls that are told of: the time within which they were done.
+/// The reported quantiles of latencies.
 const QUANTILES: [f64; 2] = [0.5, 0.99];
 
 /// Show the keys, memory, settings and users of a table
@@ -174,7 +174,7 @@ fn summary(stats: &Stats, keys: &LiveKeys, latencies: &Latencies) -> Vec<(&'stat
     lines
 }
 
-/// Of all counted reads those that found their key; none: there were none.
+/// Returns the part of counted reads that found their key, or `None` if there were no reads.
 fn hit_ratio(stats: &Stats) -> Option<f64> {
     let reads = stats.hits as f64 + stats.misses as f64;
     (reads > 0.0).then(|| stats.hits as f64 / reads)
@@ -241,7 +241,8 @@ fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'stati
     lines
 }
 
-/// How many processes serve the table to clients, and to how many; `None`: none does.
+/// Returns how many processes serve the table to clients, and to how many, or `None` if no process
+/// does.
 fn served(participants: &[Participant]) -> Option<String> {
     let alive = participants.iter().filter(|one| one.alive);
     let servers: Vec<Serving> = alive.filter_map(|one| one.serving).collect();

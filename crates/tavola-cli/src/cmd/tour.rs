@@ -304,7 +304,7 @@ fn processes(number: u64) -> String {
     }
 }
 
-/// Who alone writes a record.
+/// The only process that writes a record.
 fn owner_of(record: usize, seats: u32) -> u32 {
     (record % seats as usize) as u32
 }

@@ -86,7 +86,7 @@ impl Attributes {
     }
 }
 
-/// What is told where a table of fixed lengths has no room for attributes.
+/// The error of a table of fixed lengths, which has no room for attributes.
 #[cold]
 pub(super) fn no_room() -> Error {
     Error::BadOption {
@@ -102,7 +102,7 @@ pub(super) fn in_ms(time: Duration) -> u64 {
 }
 
 impl Core {
-    /// What keys get that are stored without a word about it; `None`: nothing.
+    /// Returns the default TTL of new keys, or `None` if they do not expire.
     #[inline(always)]
     pub(super) fn default_stamping(&self) -> Option<Stamping<'static>> {
         if !self.region().geometry().stamps() {
@@ -128,7 +128,7 @@ impl Core {
         }
     }
 
-    /// What stands for the version of keys that get the next one; 0: they get none.
+    /// Returns the placeholder for the next version, or 0 if keys have no versions.
     pub(super) fn next_version(&self) -> u64 {
         match self.region().geometry().has_versions {
             true => NEXT,
@@ -180,7 +180,7 @@ impl Core {
         }
     }
 
-    /// As those who read are told.
+    /// Returns the attributes as readers get them.
     pub(super) fn attributes(&self, told: Shown) -> Attributes {
         let left = || told.expiry_ms.saturating_sub(self.region().now_ms());
         Attributes {

@@ -60,7 +60,7 @@ impl Core {
         Ok(())
     }
 
-    /// As [`Ahead::finish`]; the cache is told what was read.
+    /// As [`Ahead::finish`]; also counts the read in a cache.
     #[inline(never)]
     fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);

@@ -16,7 +16,7 @@ const TRIES: u32 = 3000;
 /// The name of what has a file of its own.
 pub(super) const ALONE: &str = "";
 
-/// Options with which something is made that stands in an extent.
+/// Options of something that is created in an extent.
 pub(super) trait Beside {
     /// As its users hold it.
     type Made;

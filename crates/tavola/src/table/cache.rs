@@ -36,7 +36,7 @@ impl Core {
         Ok(())
     }
 
-    /// As [`read`]; a cache is told what was read.
+    /// As [`read`]; also counts the read in a cache.
     #[inline(always)]
     pub(super) fn read(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         if self.region().is_cache() && self.region().is_writable() {
@@ -123,8 +123,9 @@ impl Core {
         }
     }
 
-    /// After a writer that holds a chain has found no room for the rest. True: others hold some,
-    /// who may lack what it had; it has given that up, and is to begin again.
+    /// Handles a writer that holds a chain and has found no room for the rest. Returns true if
+    /// others hold chains, too, and may lack the pages of this one: it has released them, and
+    /// starts again.
     #[cold]
     pub(super) fn steps_back(
         &self,

@@ -7,7 +7,7 @@ use crate::lock::{holder, owner_of};
 use std::time::Duration;
 
 /// How often all locks are looked at, and the pause between two looks: a lock is held for less than
-/// a microsecond as a rule.
+/// a microsecond.
 const LOOKS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(20);
 

@@ -77,7 +77,7 @@ struct End {
     key: usize,
     value: usize,
     told: Shown,
-    /// So many words follow the value.
+    /// The number of words after the value.
     tags: u32,
     /// The size class, from 0.
     class: u32,
@@ -93,7 +93,7 @@ pub(super) struct WholeEntry<'a> {
     pub(super) has_uid: bool,
 }
 
-/// Where the reading of one segment stands.
+/// The position of reading within one segment.
 struct Pass {
     page: u32,
     layout: u64,
@@ -198,7 +198,7 @@ impl<'a> Iter<'a> {
         Ok(Some((entry, last.class + 1)))
     }
 
-    /// Where the next entry stands in `bytes`: its beginning, the end of its key, its end.
+    /// The position of the next entry in `bytes`: its beginning, the end of its key, its end.
     #[inline(always)]
     fn advance(&mut self) -> Result<Option<[usize; 3]>> {
         if self.core.is_none() {
@@ -229,7 +229,7 @@ impl<'a> Iter<'a> {
         self.core().region()
     }
 
-    /// Reads on until there is a chunk; false: the walk is over.
+    /// Reads on until there is a chunk. Returns false at the end.
     fn fill(&mut self) -> bool {
         while self.at.shard < self.region().geometry().shards() {
             // A cursor may come from another table, which has pages that this one has not.
@@ -305,7 +305,7 @@ impl<'a> Iter<'a> {
         .1
     }
 
-    /// Copies one bucket; false: the directory leads elsewhere by now.
+    /// Copies one bucket. Returns false if the directory has changed meanwhile.
     fn bucket(&mut self, pass: &mut Pass) -> bool {
         let region = self.region();
         let segment = region.segment(pass.page);

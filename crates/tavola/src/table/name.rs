@@ -11,12 +11,13 @@ use crate::sys::notice::StandardError;
 
 /// When a handle looks at its name.
 pub(super) struct NameWatch {
-    /// The second of the last look; 0: the table has no name yet; [`TOLD`]: not any more.
+    /// The second of the last look, 0 if the table has no name yet, or the constant below if it
+    /// has no name any more.
     looked: W32,
     standard_error: StandardError,
 }
 
-/// Of `looked`: what there is to tell was told.
+/// A value of `looked`: the notice was given.
 const TOLD: u32 = u32::MAX;
 
 impl NameWatch {

@@ -67,7 +67,7 @@ impl Table {
     }
 }
 
-/// The number that decimal text stands for.
+/// Returns the number that decimal text represents.
 fn signed(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     // Else `+5` would be one.

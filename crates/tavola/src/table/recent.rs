@@ -10,9 +10,9 @@ use crate::lock::tallies;
 use crate::sync::Ordering;
 use std::time::Duration;
 
-/// Seconds that are told of.
+/// The reported periods in seconds.
 const WANTED_S: [u64; 3] = [1, 10, 60];
-/// A sample is thrown away that took longer to sum up: it would tell of two times as one.
+/// A sample that took longer to sum up is discarded: its counters are of different moments.
 const MOST_MS: u64 = if cfg!(feature = "torture") {
     u64::MAX
 } else {

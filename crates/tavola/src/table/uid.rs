@@ -129,7 +129,7 @@ impl Core {
         Ok(self.region().damaged("the item of a uid")?)
     }
 
-    /// Does something to the key of a uid that succeeds while the key has it. False: no key has.
+    /// Runs `act` on the key of a uid until it succeeds. Returns false if no key has the uid.
     fn by_key(&self, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
         let mut key = Vec::new();
         for _ in 0..TRIES {

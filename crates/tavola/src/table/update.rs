@@ -43,7 +43,7 @@ pub enum Updated {
     NotFound,
 }
 
-/// What a key has or had; `None`: nothing.
+/// The value that a key has or had, or `None` if it is missing.
 type Value = Option<Vec<u8>>;
 
 impl Core {

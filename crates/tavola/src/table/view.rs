@@ -17,7 +17,7 @@ pub struct View<'t> {
     lent: Lent,
 }
 
-/// What is copied of a value, and where in the region the rest stands, which is pinned.
+/// The copied part of a value, and the places of the rest in the region, which is pinned.
 #[derive(Default)]
 struct Lent {
     head: Vec<u8>,

@@ -348,7 +348,7 @@ pub(super) fn write_with_uid(
     }
 }
 
-/// What is told of key or value that are not as long as all of the table are.
+/// The error of a key or value that does not have the fixed length of the table.
 #[cold]
 pub(super) fn lengths(fixed: Fixed) -> Error {
     Error::Lengths {
@@ -364,7 +364,7 @@ pub(super) struct New {
     pub(super) hint: Hint,
 }
 
-/// One store for the value, and one that tells who reads by other means than loads (`index::peek`).
+/// One store for the value, and one for readers that use other means than loads (`index::peek`).
 /// Both release: who sees the word sees all that came before, the bumps among it.
 #[inline(always)]
 pub(super) fn change_in_place(lock: &ShardLock<'_>, hash: Hash, place: &W64, word: u64) {

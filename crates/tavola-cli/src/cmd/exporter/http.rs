@@ -64,7 +64,7 @@ impl Answer {
     }
 }
 
-/// Serves until `ended`. What is found at a path is said by `find`; `None`: nothing is.
+/// Serves until `ended`. `find` returns the answer for a path, or `None` if there is nothing.
 pub fn serve(
     listener: &TcpListener,
     ended: &AtomicBool,
@@ -129,9 +129,9 @@ struct Visitor {
 }
 
 enum Stage {
-    /// So much of the request has come.
+    /// The part of the request that has been read.
     Asks { request: Vec<u8> },
-    /// So many bytes of the answer have gone.
+    /// The number of bytes of the answer that have been sent.
     Answers { bytes: Vec<u8>, gone: usize },
     /// All has gone. To close now would take the answer from a visitor that still sends.
     Leaves { discarded: usize },
@@ -149,7 +149,7 @@ impl Visitor {
         })
     }
 
-    /// Goes on as far as it goes without waiting; says whether the visit lasts.
+    /// Continues as far as possible without waiting, and returns whether the visit lasts.
     fn see_to(&mut self, find: &mut impl FnMut(&str) -> Option<Answer>) -> bool {
         loop {
             match self.go_on(find) {

@@ -13,20 +13,21 @@ use crate::args;
 use crate::error::CliError;
 use crate::units;
 
-/// How long a thread that was busy looks for more to do, unless told otherwise.
+/// How long a busy thread polls for more work by default.
 pub const SPIN: Duration = Duration::from_micros(50);
 
 /// All that is known before it starts.
 #[derive(Debug)]
 pub struct Plan {
     pub table: TablePlan,
-    /// Where to listen; none: at `default_place`, unless sockets were handed over.
+    /// The addresses to listen on. If it is empty: `default_place`, unless sockets were handed
+    /// over.
     pub places: Vec<Place>,
     pub default_place: Place,
     pub socket_mode: u32,
     pub threads: usize,
     pub max_connections: usize,
-    /// Whether connections above the limit are told so and closed, instead of waiting.
+    /// Whether connections above the limit are refused with an error instead of waiting.
     pub refuses: bool,
     pub backlog: u32,
     pub idle_timeout: Option<Duration>,
@@ -39,7 +40,7 @@ pub struct Plan {
     /// Requests of a client in a row, if not as many as usual.
     pub requests: Option<usize>,
     pub protocol: Option<Protocol>,
-    /// A file of users; none: anybody may come.
+    /// A file of users. Without one, no password is needed.
     pub users: Option<PathBuf>,
     /// What TLS is spoken with, at all addresses but those that are said to be without.
     pub tls: Option<TlsFiles>,
@@ -50,7 +51,7 @@ pub struct Plan {
     pub watch: bool,
     /// Where prefixes of keys end, by which commands are counted from the beginning.
     pub prefixes: Option<u8>,
-    /// What `stats settings` tells as such until a client changes it.
+    /// What `stats settings` reports as verbosity until a client changes it.
     pub verbosity: u32,
     /// Whether clients may end the server.
     pub shutdown: bool,

@@ -23,10 +23,10 @@ use super::upkeep::Upkeep;
 use crate::error::CliError;
 use crate::output;
 
-/// What connections above the limit are told, as memcached does.
+/// The answer to connections above the limit, as in memcached.
 const TOO_MANY: &[u8] = b"ERROR Too many open connections\r\n";
 
-/// Serves until told to end.
+/// Serves until a signal ends it.
 pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
     let program = Program::of_this_process().map_err(failed("finding this program"))?;
     let mut predecessor = Predecessor::find()?;
@@ -239,7 +239,7 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// Reads the files of users and of certificates anew.
+    /// Reads the files of users and of certificates again.
     fn reload(&self) {
         let voice = self.plan.voice;
         if let (Some(path), Some(users)) = (&self.plan.users, &self.users) {

@@ -59,7 +59,7 @@ pub struct Program {
 
 impl Program {
     /// To be called at the start: later the file may be another one of the same name, which is what
-    /// a successor is to run. A link that names the program is followed anew then.
+    /// a successor is to run. A link that names the program is then followed again.
     pub fn of_this_process() -> io::Result<Program> {
         let name = env::args_os().next().unwrap_or_default();
         let named = Path::new(&name);
@@ -173,7 +173,7 @@ impl Predecessor {
         Ok(Some(taken))
     }
 
-    /// Tells it that this process serves. If it is gone, that is so as well.
+    /// Reports to it that this process serves. It does not matter if it has ended.
     pub fn ready(self) {
         let _ = ManuallyDrop::into_inner(self.line).write(&[1]);
     }

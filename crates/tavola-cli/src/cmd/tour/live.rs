@@ -293,7 +293,7 @@ mod tests {
             landed: 1,
             ..Findings::default()
         };
-        assert!(told("p1", good, 1).contains("all are there"));
+        assert!(told("p1", good, 1).contains("all present"));
         let bad = Findings { lost: 1, ..good };
         assert!(told("p1", bad, 1).contains("1 LOST"));
     }

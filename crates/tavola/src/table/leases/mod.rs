@@ -48,9 +48,10 @@ pub enum Leased {
     Hit(Vec<u8>),
     /// The stale value, or one that will soon be stale (see [`LeaseOptions::early`]).
     Stale {
-        /// It may be served still.
+        /// The value, which may still be served.
         value: Vec<u8>,
-        /// The caller is to compute it anew; `None`: another does, or has failed to a moment ago.
+        /// The lease if the caller is to compute the value again. `None` if another process does,
+        /// or has just failed to.
         lease: Option<Lease>,
     },
     /// There is no value; the caller computes it.
@@ -59,9 +60,9 @@ pub enum Leased {
     Wait(Pending),
     /// There is no value; the last attempt to compute it failed.
     Failed {
-        /// What was told of it.
+        /// The reported error.
         error: Vec<u8>,
-        /// Who asks again after that may win the lease.
+        /// The time until the lease is available again.
         retry: Duration,
     },
 }
@@ -86,14 +87,14 @@ impl There {
     }
 }
 
-/// Who asks for a key.
+/// The caller that asks for a key.
 struct Asking<'a> {
     core: &'a Arc<Core>,
     named: Named<'a>,
     options: LeaseOptions,
 }
 
-/// A record's number, and what it tells.
+/// The number of a record, and its content.
 type Shown = Option<(u32, LeaseView)>;
 
 impl Asking<'_> {
@@ -122,7 +123,7 @@ impl Asking<'_> {
         }
     }
 
-    /// `Err`: the value, that is all; else what there is, to be computed anew.
+    /// Returns what is to be computed again, or `Err` with the value if nothing is.
     fn read(&self, now_ms: u64) -> Result<std::result::Result<Option<There>, Vec<u8>>> {
         let mut found = Stamped::of(Value::default());
         let (key, hash) = (self.named.key, self.named.hash);
@@ -145,7 +146,7 @@ impl Asking<'_> {
         is_alive(self.core.region(), owner, self.core.participant())
     }
 
-    /// The lease, if it is to be had.
+    /// The lease, if it is available.
     fn win(&self, expiry_ms: Option<u64>) -> Result<Option<Lease>> {
         let (core, options) = (self.core, self.options);
         let claim = core.win(core.writer()?, self.named, expiry_ms, options.lease_ms())?;
@@ -154,7 +155,7 @@ impl Asking<'_> {
             .transpose()
     }
 
-    /// `None`: look again.
+    /// Returns `None` if the caller must look again.
     fn of_stale(&self, there: There, told: Shown, now_ms: u64) -> Result<Option<Leased>> {
         let is_anothers = told.is_some_and(|(number, view)| {
             let is_due = || {
@@ -174,7 +175,7 @@ impl Asking<'_> {
         }))
     }
 
-    /// `None`: look again.
+    /// Returns `None` if the caller must look again.
     fn of_missing(&self, told: Shown, now_ms: u64) -> Result<Option<Leased>> {
         let Some((number, view)) = told else {
             return Ok(self.win(None)?.map(Leased::Won));

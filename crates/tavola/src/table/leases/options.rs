@@ -132,7 +132,7 @@ impl LeaseOptions {
         }
     }
 
-    /// Whether a value that is fresh for so long is to be computed anew now.
+    /// Returns whether a value that is fresh for this time is to be computed again now.
     pub(super) fn is_early(&self, told: &Shown, fresh_ms: u64) -> bool {
         let random = || {
             // The state's keys are random, the moment tells a forked child from its parent.

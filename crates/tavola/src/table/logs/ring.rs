@@ -46,7 +46,7 @@ pub struct Log {
     pub(super) inner: Arc<Inner>,
 }
 
-/// Where a log stands in its region, and its geometry.
+/// The place of a log in its region, and its geometry.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) base: u64,

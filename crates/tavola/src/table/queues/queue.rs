@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// How long a sleeper sleeps at most before it looks itself: one that pushes and is killed before
 /// it wakes others delays them by so much.
 const NAP: Duration = Duration::from_millis(50);
-/// Between two looks, where whoever pushes holds the lock and may be stopped.
+/// Between two looks, if the process that pushes holds the lock and may be stopped.
 const PAUSE: Duration = Duration::from_millis(if cfg!(feature = "shuttle") { 0 } else { 1 });
 /// Looks at an empty queue before its waiter sleeps: some microseconds.
 const SPINS: u32 = if cfg!(feature = "shuttle") { 1 } else { 100 };
@@ -189,7 +189,7 @@ impl Queue {
         self.pool.core.path()
     }
 
-    /// Waits a while for something to be there. False: the time is up.
+    /// Waits for an element. Returns false if the time is over.
     pub(super) fn wait(&self, wait: &mut Wait) -> Result<bool> {
         let me = self.pool.core.writer()?;
         let ends = self.pool.ends(self.number);
@@ -232,7 +232,7 @@ impl Queue {
 
 /// A wait with an end.
 pub(super) struct Wait {
-    /// `None`: later than any clock tells.
+    /// The end of the wait. `None` is later than any time of the clock.
     until: Option<Instant>,
     /// Whether it came to sleeping.
     has_slept: bool,

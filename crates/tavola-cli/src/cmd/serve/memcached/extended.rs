@@ -14,17 +14,17 @@ Extended options:
   maxconns_fast         refuse connections above the limit with an error (default)
   no_maxconns_fast      let connections above the limit wait
   idle_timeout=SECONDS  close connections that are idle for this long
-  io=CALLS              by which calls short answers go out to clients that ask at the same
+  io=CALLS              system calls that send short replies to several clients at the same
                         time: auto (default), epoll, uring; memcached has no such option
-  spin=TIME             how long a thread that was busy looks for more to do before it sleeps:
-                        50us (default), up to 10ms; 0: not at all; memcached has no such option
+  spin=TIME             how long a thread polls for more work before it sleeps:
+                        50us (default), up to 10ms, 0 is off; memcached has no such option
   ssl_chain_cert=FILE   certificate chain of the server, in PEM
   ssl_key=FILE          private key in PEM, if it is not in the certificate file
   ssl_ca_cert=FILE      CA certificates for client certificates, in PEM
   ssl_verify_mode=NUM   client certificates: 0 off (default), 1 optional, 2 or 3 required
   ssl_min_version=NUM   2: TLS 1.2 and 1.3 (default), 3: only TLS 1.3
   The other options of memcached 1.6 are accepted without effect, except these, which are
-  refused: ext_path (external storage), options of the proxy, ssl_ciphers, and
+  refused: those of external storage and of the proxy, ssl_ciphers, and
   ssl_keyformat other than 1.
 
 Examples:

@@ -188,8 +188,8 @@ enum Asked {
     One(Protocol),
 }
 
-/// The arguments of this process behind what says that they are of memcached: the program's name,
-/// or the first word of them. `None`: nothing says so.
+/// Returns the arguments of this process after the program's name or the first word, whichever says
+/// that memcached's flags follow. Returns `None` if neither does.
 pub fn asked() -> Option<Vec<OsString>> {
     asked_by(env::args_os().collect())
 }
@@ -325,8 +325,8 @@ impl Flags {
         })
     }
 
-    /// Who may come, and by which protocol: with `-Y` by text, with `-S` by the binary one, with
-    /// both by both.
+    /// Returns the file of users and the protocol they may use: text with `-Y`, binary with `-S`,
+    /// both with both.
     fn access(&self) -> Result<(Option<PathBuf>, Option<Protocol>), CliError> {
         let asked = match self.protocol {
             Some(Asked::One(protocol)) => Some(protocol),
