@@ -37,7 +37,7 @@ fn what_is_beside_the_keys_is_named_as_left_out() {
         .unwrap();
     let ran = shell.run(["copy", "t", "new"]);
     assert!(
-        ran.err.contains("1 log beside t is not copied: audit"),
+        ran.err.contains("1 log of t is not copied: audit"),
         "{}",
         ran.err
     );

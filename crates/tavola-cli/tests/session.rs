@@ -51,7 +51,11 @@ fn errors_of_a_batch_have_line_numbers() {
         "{}",
         ran.err
     );
-    assert!(ran.err.contains("line 6: there is no value"), "{}", ran.err);
+    assert!(
+        ran.err.contains("line 6: the value is missing"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

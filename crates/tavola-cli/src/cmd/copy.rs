@@ -15,10 +15,10 @@ Examples:
   tavola copy sessions trial                     another table in the same directory
 
 Other processes can use the table meanwhile. Each key is copied with its value, expiry,
-flags, tags, marks and version. A key that has a uid gets a new uid. Queues and logs
-beside the table are not copied. The copy appears under its name when it is complete; an
-existing file is not replaced. Do not use 'cp': if a process writes meanwhile, a copied
-value may mix the bytes of two writes.";
+flags, tags, marks and version. A key that has a uid gets a new uid. Queues and logs of
+the table are not copied. The copy appears under its name when it is complete; an existing
+file is not replaced. Do not use 'cp': if a process writes meanwhile, a copied value may
+mix the bytes of two writes.";
 
 /// Copy a table to a new file while other processes use it
 #[derive(clap::Args)]
@@ -40,7 +40,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     for (names, what) in left_out {
         if !names.is_empty() {
             eprintln!(
-                "tavola: {} beside {label} {} not copied: {}",
+                "tavola: {} of {label} {} not copied: {}",
                 counted(names.len() as u64, what),
                 if names.len() == 1 { "is" } else { "are" },
                 names.join(", ")

@@ -17,8 +17,8 @@ Examples:
 
 First end the processes that have the table open; if one still writes, the command fails
 and names it. Each key keeps its value, expiry, flags, tags, marks and version; a key that
-has a uid gets a new uid. Queues and logs beside the table are not copied. The old file is
-not written to. A table that has the current format already is not changed.";
+has a uid gets a new uid. Queues and logs of the table are not copied. The old file is not
+written to. A table that has the current format already is not changed.";
 
 /// Convert a table of an older version to the current format
 #[derive(clap::Args)]

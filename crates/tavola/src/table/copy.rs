@@ -114,9 +114,9 @@ impl Table {
     /// of keys in the copy.
     ///
     /// The copy has the same limits and options and the same mode. A key keeps its value, expiry,
-    /// flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queues and
-    /// logs beside the table are not copied. The new file is complete and synchronised to its disk
-    /// before it gets its name.
+    /// flags, tags, marks and version. A key that has a uid gets a new uid in the copy. Queue pools
+    /// and logs are not copied. The new file is complete and synchronised to its disk before it
+    /// gets its name.
     ///
     /// # Examples
     /// ```

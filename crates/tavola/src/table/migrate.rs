@@ -29,7 +29,7 @@ pub struct Migrated {
     pub keys: u64,
     /// The old file.
     pub old: PathBuf,
-    /// Queue pools and logs beside the old table, which were not copied.
+    /// Queue pools and logs of the old table, which were not copied.
     pub left_out: Vec<String>,
 }
 
@@ -39,8 +39,8 @@ impl Options {
     /// changed.
     ///
     /// A key keeps its value, expiry, flags, tags, marks and version; a key that has a uid gets
-    /// a new one. The table keeps its limits, options, mode and owner. Queue pools and logs beside
-    /// it are not copied. Of these options only [`Options::any_owner`] counts.
+    /// a new one. The table keeps its limits, options, mode and owner. Queue pools and logs are not
+    /// copied. Of these options only [`Options::any_owner`] counts.
     ///
     /// # Errors
     /// [`Error::Io`] if a process has the table open for writing, or is migrating it;

@@ -80,7 +80,7 @@ pub struct Stats {
     pub uid_bytes: u64,
     /// Pages of large items.
     pub large_bytes: u64,
-    /// Pages of the queue pools and logs beside the table.
+    /// Pages of the queue pools and logs of the table.
     pub beside_bytes: u64,
     /// Pages in the pool that are still backed by memory.
     pub free_bytes: u64,
