@@ -40,7 +40,7 @@ pub fn options() -> Options {
 /// The table a command works on.
 #[derive(clap::Args)]
 pub struct TableArg {
-    /// The table: a name, or a path if it has a / in it
+    /// The table: a name, or a path if it contains a /
     #[arg(value_name = "TABLE")]
     name: OsString,
     /// Wait at most this long for a lock that another process holds; then fail
@@ -128,7 +128,7 @@ impl TableArg {
 /// The table a command works on, or all of them.
 #[derive(clap::Args)]
 pub struct TablesArg {
-    /// The table: a name, or a path if it has a / in it. Without one: all tables
+    /// The table: a name, or a path if it contains a /. Without one: all tables
     #[arg(value_name = "TABLE")]
     name: Option<OsString>,
     /// Wait at most this long for a lock that another process holds; then fail
@@ -267,7 +267,7 @@ fn to_hex(bytes: &[u8]) -> String {
 pub fn parse_ttl(text: &str) -> Result<Duration, String> {
     match units::parse_time(text)? {
         Duration::ZERO => Err(
-            "a time of 0 would remove the key at once; leave the option out, or run 'tavola del'"
+            "a TTL of 0 would remove the key at once; leave out the option, or run 'tavola del'"
                 .to_string(),
         ),
         time => Ok(time),
@@ -306,7 +306,7 @@ pub struct AttributeArgs {
     /// Expire the key at this date, in UTC: 2030-01-31, 2030-01-31T18:00:00Z, @1900000000
     #[arg(long, value_name = "DATE", value_parser = parse_date, conflicts_with = "ttl")]
     expires: Option<SystemTime>,
-    /// A number kept with the value, for your own use
+    /// A number stored with the value, for your own use
     #[arg(long, value_name = "N", default_value_t = 0)]
     flags: u32,
 }
@@ -332,7 +332,7 @@ impl AttributeArgs {
 /// Which tags a key gets.
 #[derive(clap::Args)]
 pub struct TagArgs {
-    /// A tag: 'tavola invalidate' removes all keys that have it. May be repeated
+    /// A tag, which 'tavola invalidate' uses to remove all its keys; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<OsString>,
 }
@@ -356,7 +356,7 @@ pub struct Expected {
         allow_hyphen_values = true
     )]
     if_value: Option<OsString>,
-    /// Only if the key has this token, as 'tavola get --token' prints it
+    /// Only if the key has this token, from 'tavola get --token'
     #[arg(long, value_name = "TOKEN", value_parser = parse_token)]
     if_token: Option<CasToken>,
 }
@@ -410,10 +410,10 @@ fn parse_token(text: &str) -> Result<CasToken, String> {
 /// Where a value comes from.
 #[derive(clap::Args)]
 pub struct ValueArg {
-    /// The value; '-' or nothing reads it from standard input
+    /// The value [default: standard input, also '-']
     #[arg(value_name = "VALUE", allow_negative_numbers = true)]
     value: Option<OsString>,
-    /// Take the value from a file
+    /// Read the value from a file
     #[arg(long, short, value_name = "FILE", conflicts_with = "value")]
     file: Option<PathBuf>,
 }

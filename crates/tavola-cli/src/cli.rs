@@ -13,7 +13,7 @@ use crate::{args, cmd};
 /// Shared-memory key-value store and cache
 ///
 /// A table is a file in shared memory. Any number of processes read and write it at the same
-/// time, without a server, and any of them may be killed at any moment.
+/// time, without a server. The table stays intact if one of them is killed.
 #[derive(Parser)]
 #[command(
     name = "tavola",
@@ -25,7 +25,7 @@ use crate::{args, cmd};
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Use tables of other users, too, where everybody may make files, as in /tmp
+    /// Also use tables of other users in world-writable directories such as /tmp
     #[arg(long, global = true)]
     any_owner: bool,
 }
@@ -37,8 +37,8 @@ Exit codes: 0 found or done; 1 missing, or something needs attention; 2 error. C
 that run a program pass on its exit code if it fails.
 
 Begin with:
-  tavola tour                                   see it all work in ten seconds
-  tavola set sessions alice '{\"cart\":3}'        makes the table if it is missing
+  tavola tour                                   a ten-second demonstration
+  tavola set sessions alice '{\"cart\":3}'        creates the table if it is missing
   tavola get sessions alice
   tavola COMMAND --help                         examples for each command";
 
@@ -235,7 +235,7 @@ fn overview(command: &clap::Command) -> String {
 }
 
 /// What `tavola bench` answers.
-const NO_BENCH: &str = "the benchmarks are a program of their own, tavola-bench: run \
+const NO_BENCH: &str = "the benchmarks are in a separate program, tavola-bench: run \
     'make bench-quick' or 'cargo run --release --package tavola-bench -- kv' in Tavola's sources";
 
 /// Reads the arguments of this process.

@@ -62,14 +62,14 @@ impl fmt::Display for CliError {
         match self {
             // No command writes through a table that it opened read-only.
             CliError::Table(tavola::Error::ReadOnly) => f.write_str(
-                "the table lies on a file system that can only be read; \
-                 mount it for writing, or set TAVOLA_DIR to another directory",
+                "the table is on a read-only file system; mount it for writing, or set \
+                TAVOLA_DIR to another directory",
             ),
             CliError::Table(source) => source.fmt(f),
             CliError::Output(source) => {
                 write!(
                     f,
-                    "cannot write to standard output ({source}); see where it leads"
+                    "cannot write to standard output ({source}); check where it is redirected"
                 )
             }
             CliError::Read { path, source } => {
@@ -82,25 +82,26 @@ impl fmt::Display for CliError {
             CliError::Write { path, source } => {
                 write!(
                     f,
-                    "cannot write {} ({source}); choose another place",
+                    "cannot write {} ({source}); choose another path",
                     path.display()
                 )
             }
             CliError::NoInput { wanted } => {
                 write!(
                     f,
-                    "there is no {wanted}: give it as an argument, in a file, or by a pipe"
+                    "the {wanted} is missing: give it as an argument, in a file, or through a pipe"
                 )
             }
             CliError::BadKey { notation, text } => {
                 write!(
                     f,
-                    "'{text}' is not {notation}; encode the key, or leave --{notation} out"
+                    "'{text}' is not {notation}; encode the key, or leave out --{notation}"
                 )
             }
-            CliError::BinaryToTerminal => {
-                f.write_str("a binary dump would garble the terminal; name a file or use a pipe")
-            }
+            CliError::BinaryToTerminal => f.write_str(
+                "a binary dump cannot be written to a terminal; name a file or use a \
+                    pipe",
+            ),
             CliError::BadDump {
                 path,
                 line: Some(line),

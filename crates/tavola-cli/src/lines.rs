@@ -64,7 +64,7 @@ impl Lines {
         let verb = verb.to_string_lossy().into_owned();
         if NOT_IN_SESSIONS.contains(&&*verb) {
             return Err(CliError::Sentence(format!(
-                "'{verb}' cannot run here; run 'tavola {verb}' by itself"
+                "'{verb}' cannot run in a batch or shell; run 'tavola {verb}' separately"
             )));
         }
         match self.parse(&verb, words) {

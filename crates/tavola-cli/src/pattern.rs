@@ -27,8 +27,7 @@ impl Pattern {
         let wrong = |why: &str| {
             let text = printable(text.as_bytes());
             CliError::Sentence(format!(
-                "'{text}' is not a pattern ({why}); write \\ before *, ?, [ and {{ that mean \
-                 themselves"
+                "'{text}' is not a pattern ({why}); write \\ before a literal *, ?, [ or {{"
             ))
         };
         let glob = text.to_str().ok_or_else(|| wrong("it is not UTF-8"))?;

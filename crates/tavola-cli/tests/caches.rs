@@ -92,7 +92,7 @@ fn a_smaller_capacity_gives_memory_back_and_a_larger_one_is_used() {
 
     let text = shell.run(["set-capacity", "c", "8M"]).text();
     assert!(
-        text.starts_with("takes ") && text.contains(" of 8 MiB now, "),
+        text.starts_with("uses ") && text.contains(" of 8 MiB, "),
         "{text}"
     );
     load(&shell, 16_000);
@@ -115,7 +115,7 @@ fn capacities_out_of_bounds_and_other_tables_are_refused() {
     assert_eq!(number(&stat(&shell), "capacity"), 4 * MIB);
     shell.run(["create", "t"]).ok();
     let refused = shell.run(["set-capacity", "t", "4M"]).error();
-    assert!(refused.contains("no cache"), "{refused}");
+    assert!(refused.contains("is not a cache"), "{refused}");
     let refused = shell.run(["create", "u", "--capacity", "1K"]).error();
     assert!(refused.contains("capacity"), "{refused}");
     assert_eq!(shell.run(["create", "u", "--capacity", "much"]).code, 2);

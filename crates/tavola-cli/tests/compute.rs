@@ -192,7 +192,7 @@ fn a_command_that_fails_leaves_the_others_the_stale_value() {
     // As the help says.
     let help = scene.shell.run(["compute", "--help"]).text();
     let said = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "the others print the stale value if there is one; if not, their exit code is 2";
+    let told = "other processes print the stale value, or fail with exit code 2 if there is none";
     assert!(said.contains(told), "{said}");
 }
 
@@ -211,7 +211,7 @@ fn stat_tells_of_leases_without_a_record() {
         .map(|key| table.get_or_lease(key, minute).unwrap())
         .collect();
     assert_eq!((held.len(), counted()), (18, 2.into()));
-    assert!(stat().contains("leases        2 leases without a record"));
+    assert!(stat().contains("leases        2 leases granted without a record"));
 }
 
 /// Of a cache: who looks for the value reads, who stores it writes, and a lease is neither.

@@ -37,7 +37,7 @@ fn what_is_beside_the_keys_is_named_as_left_out() {
         .unwrap();
     let ran = shell.run(["copy", "t", "new"]);
     assert!(
-        ran.err.contains("1 log beside t is not copied: audit"),
+        ran.err.contains("1 log of t is not copied: audit"),
         "{}",
         ran.err
     );
@@ -59,7 +59,7 @@ fn a_copy_by_cp_of_a_table_in_use_is_never_without_problems() {
         let ran = shell.run(args);
         let said = String::from_utf8(ran.out.clone()).unwrap();
         assert_eq!(ran.code, 1, "{said}");
-        assert!(said.contains("values may be mixed"), "{said}");
+        assert!(said.contains("values may be torn"), "{said}");
         assert!(!said.contains("no problems"), "{said}");
     }
     let json = shell.run(["check", "bytes", "--json"]).json();

@@ -113,7 +113,7 @@ fn a_log_stands_beside_a_table_too() {
         "a",
         "--size",
         "64K",
-        "--when-full",
+        "--overload",
         "block",
     ];
     shell.run(args).ok();
@@ -127,7 +127,10 @@ fn a_log_stands_beside_a_table_too() {
     assert_eq!(shell.run(["get", "t", "key"]).text(), "value");
     shell.run(["check", "t"]).ok();
     let again = shell.run(["log", "create", "t", "--log", "a"]).error();
-    assert!(again.contains("a log named \"a\" already"), "{again}");
+    assert!(
+        again.contains("a log named \"a\" exists already"),
+        "{again}"
+    );
 }
 
 #[test]
@@ -144,7 +147,7 @@ fn a_drain_writes_to_files_and_ends_in_good_order() {
         ran.err.is_empty()
     });
     let second = shell.run(["log", "drain", "events"]).error();
-    assert!(second.contains("drained already"), "{second}");
+    assert!(second.contains("already has a drain"), "{second}");
     let many: String = (0..500).map(|n| format!("line {n}\n")).collect();
     let ran = shell.feed(["log", "write", "events"], many.as_bytes());
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
@@ -174,7 +177,7 @@ fn what_a_killed_drain_left_the_next_writes_out() {
         "log",
         "create",
         "events",
-        "--when-full",
+        "--overload",
         "block",
         "--size",
         "64K",

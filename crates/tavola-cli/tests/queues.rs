@@ -23,7 +23,7 @@ fn jobs_come_out_in_their_order() {
     assert_eq!(shell.run(["queue", "len", "q"]).text(), "4\n");
     let full = shell.run(["queue", "push", "q", "more"]);
     assert!(
-        full.code == 1 && full.err.contains("all 4 places"),
+        full.code == 1 && full.err.contains("is full (4 places)"),
         "{full:?}"
     );
     for job in [&b"one\n"[..], b"two\n", b"\xff\n", b"\n"] {

@@ -47,11 +47,15 @@ fn errors_of_a_batch_have_line_numbers() {
             .all(|line| starts.iter().any(|start| line.starts_with(start)))
     );
     assert!(
-        ran.err.contains("run 'tavola serve' by itself"),
+        ran.err.contains("run 'tavola serve' separately"),
         "{}",
         ran.err
     );
-    assert!(ran.err.contains("line 6: there is no value"), "{}", ran.err);
+    assert!(
+        ran.err.contains("line 6: the value is missing"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

@@ -66,7 +66,9 @@ fn the_format_is_known_by_the_name_of_the_file_or_its_beginning() {
         assert!(shell.run(["dump", "odd", file]).ok().is_empty());
         assert!(fs::read(file).unwrap().starts_with(beginning));
         let ran = shell.run(["load", name, file]);
-        let said = format!("tavola: {file} is read as tsv, by its name; --format says otherwise\n");
+        let said = format!(
+            "tavola: {file} is read as tsv because of its name; override it with --format\n"
+        );
         let said = if name == "d.tsv" { &said } else { "" };
         assert_eq!((ran.code, &ran.err[..]), (0, said));
         assert_eq!(entries(&shell, name), expected, "{name}");

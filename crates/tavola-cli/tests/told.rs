@@ -58,7 +58,7 @@ fn who_holds_a_lock_is_named() {
     let text = shell.run(["stat", "t"]).text();
     assert!(
         text.contains(&format!(
-            "by pid {pid}, which is stopped: writers of it wait"
+            "by pid {pid}, which is stopped: writers are waiting"
         )),
         "{text}"
     );
@@ -132,7 +132,7 @@ fn dropped_lines_are_counted_and_shown() {
         "events",
         "--size",
         "64K",
-        "--when-full",
+        "--overload",
         "drop-newest",
     ];
     shell.run(create).ok();

@@ -227,7 +227,7 @@ fn a_table_that_goes_and_comes_is_told_of() {
     let seat = Seat::new(&shell, &["top", "t", "--interval", "0.2"], 80, 24);
     let modes = seat.modes();
     seat.wait_for("a table of 32 shards");
-    seat.wait_for("changes a second over time");
+    seat.wait_for("changes per second over time");
     seat.wait_for("measured in caches only");
     shell.run(["drop", "t"]).ok();
     let rows = seat.wait_for("waiting for it to come back");
@@ -235,7 +235,7 @@ fn a_table_that_goes_and_comes_is_told_of() {
     shell.run(["set", "t", "k", "v"]).ok();
     shell.run(["set", "t", "l", "v"]).ok();
     seat.wait("the other table", |rows| rows[1].starts_with("keys    2 "));
-    seat.wait_for("a new table of this name: figures begin anew");
+    seat.wait_for("a new table of this name: statistics restarted");
     // Dropped and made anew between two looks.
     seat.press("p");
     seat.wait_for("PAUSED");

@@ -121,7 +121,7 @@ fn two_processes_are_killed_and_everything_holds() {
     );
     assert!(!shown.contains('\x1b'), "no colours in a pipe");
     assert_eq!(shown.matches("kill -9 ").count(), 2, "{shown}");
-    assert_eq!(shown.matches("all are there").count(), 2, "{shown}");
+    assert_eq!(shown.matches("all present").count(), 2, "{shown}");
     assert!(shown.matches("  ok  ").count() >= 8, "{shown}");
     assert!(!shown.contains("FAILED"), "{shown}");
     let a_row = |line: &&str| line.contains(" MiB") && line.contains('+');

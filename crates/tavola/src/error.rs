@@ -1,4 +1,4 @@
-//! The one error of the crate: causes a caller can act on, each told in a sentence that says how.
+//! The error type of the crate. Each cause has a sentence that says what to do.
 
 mod holder;
 
@@ -10,123 +10,123 @@ use std::time::Duration;
 
 pub use holder::{Holder, Lock};
 
-/// What every call of the crate returns.
+/// The result type of the crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Any error of a caller's, as [`Table::get_or_compute`](crate::Table::get_or_compute) takes it.
+/// Any error type of the caller, for [`Table::get_or_compute`](crate::Table::get_or_compute).
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a call did not do what it was asked. A missing key is no error: it is `Ok(None)`.
+/// The reason why a call failed. A missing key is not an error: it is `Ok(None)`.
 #[non_exhaustive]
 #[derive(Debug)]
 pub enum Error {
-    /// No table of that name.
+    /// There is no table of that name.
     NotFound {
-        /// Where it was looked for.
+        /// The path that was tried.
         path: PathBuf,
     },
-    /// `create` found a table of that name.
+    /// A table of that name exists already.
     AlreadyExists {
-        /// Where it stands.
+        /// The path of the table.
         path: PathBuf,
     },
-    /// No room: `max_size` is reached, or the file system is full. The table is intact.
+    /// There is no space: `max_size` is reached, or the file system is full. The table is intact.
     Full {
-        /// What ran out, and what helps.
+        /// What ran out, and what to do.
         reason: &'static str,
     },
-    /// Bytes of the region contradict each other; nothing was changed.
+    /// The table is damaged. The call changed nothing.
     Corrupt {
         /// Which structure was found damaged.
         what: &'static str,
     },
-    /// The file is no table: foreign, empty, or cut short.
+    /// The file is not a table: it is foreign, empty, or truncated.
     NotATable {
         /// The file.
         path: PathBuf,
-        /// What gave it away.
+        /// How it was recognised.
         why: String,
     },
-    /// The table was made by another version of the format.
+    /// The table has another format version.
     Version {
         /// The table.
         path: PathBuf,
         /// Its format version.
         found: u32,
-        /// The one this library reads and writes.
+        /// The format version of this library.
         expected: u32,
     },
-    /// The table was made on a machine of the other byte order.
+    /// The table was created on a machine with another byte order.
     Endianness {
         /// The table.
         path: PathBuf,
     },
-    /// The system refused access.
+    /// The system denied access.
     Permission {
         /// The file or directory.
         path: PathBuf,
-        /// The system's answer.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A write on a table that was opened read-only, or lies on a read-only file system.
+    /// The table is open read-only, or is on a read-only file system.
     ReadOnly,
-    /// A name that cannot stand for a table.
+    /// The name is not a valid table name.
     BadName {
-        /// The name, made printable.
+        /// The name, with unprintable characters escaped.
         name: String,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// An option outside its bounds.
+    /// An option has an invalid value.
     BadOption {
         /// The option.
         option: &'static str,
-        /// Its bounds.
+        /// The valid values.
         why: String,
     },
-    /// Every participant slot is taken by a living process.
+    /// All participant slots are in use by running processes.
     TooManyParticipants {
-        /// How many there are.
+        /// The number of slots.
         limit: u32,
     },
-    /// Key and value together exceed 2^32 - 1 bytes.
+    /// The key and the value together exceed 2^32 - 1 bytes.
     TooLarge {
         /// Their size.
         bytes: u64,
     },
-    /// The table has keys and values of other lengths only.
+    /// The table has fixed lengths of keys and values, and accepts no others.
     Lengths {
-        /// Bytes of its keys.
+        /// The length of its keys in bytes.
         key: u32,
-        /// Bytes of its values.
+        /// The length of its values in bytes.
         value: u32,
     },
-    /// A table of fixed lengths that was made without uids.
+    /// The table has fixed lengths and was created without uids.
     NoUids,
-    /// Nothing of that name stands beside the table.
+    /// The table has no queue pool or log of that name.
     NotThere {
-        /// What was looked for.
+        /// The kind: a queue pool or a log, for example.
         what: &'static str,
         /// Its name.
         name: String,
     },
-    /// Something of that name stands beside the table already.
+    /// The table has a queue pool or log of that name already.
     AlreadyThere {
-        /// What was to be made.
+        /// The kind: a queue pool or a log, for example.
         what: &'static str,
         /// Its name.
         name: String,
     },
-    /// An element was pushed by who does not hold it.
+    /// A process pushed an element that it does not hold.
     NotHeld {
         /// Its number.
         element: u32,
     },
-    /// The log has a drain already.
+    /// The log already has a drain.
     AlreadyDrained,
-    /// Lines of a log could not be written out; they are still the log's.
+    /// Lines of a log could not be written out; they stay in the log.
     Sink {
-        /// What the sink says.
+        /// The error of the sink.
         source: io::Error,
     },
     /// The function that computes the value of a key returned an error.
@@ -134,37 +134,37 @@ pub enum Error {
         /// That error.
         source: BoxError,
     },
-    /// A typed table could not encode a value, or not decode its bytes.
+    /// A typed table could not encode a value or decode its bytes.
     Codec {
-        /// What the codec says.
+        /// The error of the codec.
         source: BoxError,
     },
-    /// The value of a key could not be computed a moment ago, and is not tried again yet.
+    /// The last attempt to compute the value failed, and the back-off is not over.
     NotComputed {
-        /// What was told of it.
+        /// The reported reason.
         why: String,
-        /// After that it is tried again.
+        /// The time until the next attempt.
         retry: Duration,
     },
-    /// `incr` or `decr` on a value that is no decimal number below 2^64.
+    /// `incr` or `decr` found a value that is not a decimal number below 2^64.
     NotACounter,
     /// A write began in a signal handler that had interrupted a write of the same thread.
     Reentrant,
-    /// A lock was not to be had within the time that was set by
-    /// [`Table::set_lock_timeout`](crate::Table::set_lock_timeout). Of this step nothing was done.
+    /// A lock was not released within the time of
+    /// [`Table::set_lock_timeout`](crate::Table::set_lock_timeout). Nothing of this step was done.
     Busy {
-        /// Who holds it.
+        /// The process that holds the lock.
         holder: Holder,
-        /// How long it was waited for.
+        /// How long the call waited.
         waited: Duration,
     },
-    /// Any other failure of the operating system.
+    /// Another operation of the system failed.
     Io {
         /// The operation that failed.
         op: &'static str,
-        /// The file it was done to.
+        /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -174,7 +174,7 @@ impl fmt::Display for Error {
         match self {
             Self::NotFound { path } => write!(
                 f,
-                "there is no table at {}; create it, or check the name and TAVOLA_DIR",
+                "there is no table at {}; check the name and TAVOLA_DIR, or create the table",
                 Shown(path)
             ),
             Self::AlreadyExists { path } => write!(
@@ -185,7 +185,8 @@ impl fmt::Display for Error {
             Self::Full { reason } => write!(f, "there is no room: {reason}"),
             Self::Corrupt { what } => write!(
                 f,
-                "the table is damaged ({what}); run a check with repair, or load it again"
+                "the table is damaged ({what}); repair it with 'tavola check --repair', or load \
+                it again"
             ),
             Self::NotATable { path, why } => write!(
                 f,
@@ -199,7 +200,8 @@ impl fmt::Display for Error {
             } => other_version(f, path, *found, *expected),
             Self::Endianness { path } => write!(
                 f,
-                "{} was made on a machine of the other byte order; dump it there and load it here",
+                "{} was created on a machine with another byte order; dump it there and load it \
+                here",
                 Shown(path)
             ),
             Self::Permission { path, source } => write_refused(f, path, source),
@@ -211,13 +213,12 @@ impl fmt::Display for Error {
             ),
             Self::NotComputed { why, retry } => write!(
                 f,
-                "the value could not be computed a moment ago ({why}); \
-                 ask for it again in {retry:?}"
+                "the last attempt to compute the value failed ({why}); try again in {retry:?}"
             ),
             Self::Busy { holder, waited } => write!(
                 f,
-                "{} is locked by {holder}, for more than {waited:.0?}; try again, let that process \
-                 go on, or end it",
+                "{} is locked by {holder}, for more than {waited:.0?}; try again, or continue or \
+                end that process",
                 holder.lock
             ),
             Self::Io { op, path, source } => {
@@ -261,67 +262,67 @@ impl fmt::Display for Shown<'_> {
 }
 
 impl Error {
-    /// The sentences of the other causes.
+    /// Writes the sentences of the other causes.
     fn fmt_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => write!(
                 f,
-                "the table is open read-only, or its file system is read-only; \
-                 open it for writing, or move it, to change it"
+                "the table is open read-only, or its file system is read-only; open the table \
+                for writing, or move it to another file system"
             ),
             Self::BadName { name, why } => write!(
                 f,
-                "the name {name} cannot stand for a table: {why}; \
-                 choose another, or a path with a / in it"
+                "{name} is not a valid table name: {why}; choose another name, or a path that \
+                contains a /"
             ),
             Self::BadOption { option, why } => {
-                write!(f, "the option {option} is out of bounds: {why}")
+                write!(f, "the option {option} is invalid: {why}")
             }
             Self::TooManyParticipants { limit } => write!(
                 f,
-                "all {limit} participant slots are taken by living processes; \
-                 end some of them, or let them open the table read-only"
+                "all {limit} participant slots are in use by running processes; end some of \
+                them, or open the table read-only"
             ),
             Self::TooLarge { bytes } => write!(
                 f,
-                "key and value together have {bytes} bytes, more than 4294967295; \
-                 store them in parts"
+                "key and value together have {bytes} bytes, more than 4294967295; split the \
+                value over several keys"
             ),
             Self::Lengths { key, value } => write!(
                 f,
-                "all keys of the table have {key} bytes and all values {value}; \
-                 use such, or a table without fixed lengths"
+                "the table accepts only keys of {key} bytes and values of {value} bytes; use \
+                these lengths, or a table without fixed lengths"
             ),
             Self::NoUids => write!(
                 f,
-                "the table was made for fixed lengths without uids; \
-                 make it with the option uids to have them"
+                "the table has fixed lengths and no uids; create it with the option uids"
             ),
             Self::NotThere { what, name } => write!(
                 f,
-                "there is no {what} named {name:?}; make it, or check the name"
+                "there is no {what} named {name:?}; check the name, or create it"
             ),
             Self::AlreadyThere { what, name } => write!(
                 f,
-                "there is a {what} named {name:?} already; open it, or choose another name"
+                "a {what} named {name:?} exists already; open it, or choose another name"
             ),
             Self::NotHeld { element } => write!(
                 f,
-                "element {element} is not held by this process; \
-                 push what this process has popped, and once"
+                "element {element} is not held by this process; push only elements that this \
+                process has popped, each once"
             ),
             Self::AlreadyDrained => write!(
                 f,
-                "the log is drained already; end that drain, or follow the log without draining it"
+                "the log already has a drain; end that drain, or read the log without draining it"
             ),
             Self::Sink { source } => write!(
                 f,
-                "lines of the log could not be written out ({source}); \
-                 they are still in the log, and the next drain writes them"
+                "lines of the log could not be written out ({source}); they stay in the log for \
+                the next drain"
             ),
             Self::NotACounter => write!(
                 f,
-                "the value is not a decimal number below 2^64; set it to one, or remove it first"
+                "the value is not a decimal number below 2^64; set it to such a number, or \
+                remove the key"
             ),
             Self::Reentrant => write!(
                 f,
@@ -334,7 +335,7 @@ impl Error {
 }
 
 impl Error {
-    /// The `errno` of the system's answer, if there was one.
+    /// Returns the `errno` of the system, if there was one.
     pub fn os_error(&self) -> Option<i32> {
         match self {
             Self::Permission { source, .. } | Self::Io { source, .. } | Self::Sink { source } => {
@@ -348,7 +349,7 @@ impl Error {
     }
 }
 
-/// An answer of the system, told by what it means for a table and what to do.
+/// An error of the system, with what it means for a table and what to do.
 #[derive(Debug)]
 pub(crate) struct Advised {
     pub(crate) number: i32,

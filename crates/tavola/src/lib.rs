@@ -1,27 +1,140 @@
-//! Tavola: one key-value table in shared memory that every process on a machine sits at.
+//! Tavola is a shared-memory key-value store and cache for Linux.
 //!
-//! Embedded (no server), shared (all processes read and write one table at memory speed), kill-safe
-//! (any process may die at any instruction). Begin at [`Table`]; names are told in [`names`].
+//! A [`Table`] is a file in shared memory. All processes that open it read and write it directly,
+//! without a server. A process may be killed at any moment: the table stays intact.
 //!
-//! The rooms, each using only those above it in this list:
+//! # Open a table
 //!
-//! | room | what it holds |
-//! |---|---|
-//! | `sync` | words of shared memory, copies, the hooks of the torture and model tests |
-//! | `error` | the one error |
-//! | `sys` | what is asked of Linux: files, mappings, futexes, who lives |
-//! | `layout` | the bytes: structures, states, sizes, byte tables |
-//! | `region` | the mapped file, making and opening it, names |
-//! | `lock` | lock words and participants |
-//! | `alloc` | page pool, slabs, items, chains of large items |
-//! | `index` | hashing, reading without locks, placing, splitting, shrinking |
-//! | `recover` | recovery after a death, check, repair |
-//! | `queue` | rings of elements' numbers beside the table |
-//! | `log` | sheets of lines beside the table |
-//! | `table` | the operations, of queues and logs too |
+//! [`Table::open`] opens a table, or creates it if it is missing. A name is a file in the directory
+//! of tables, see [`names`]; a name that contains a `/` is a path. [`Table::options`] sets the
+//! maximum size, the mode of the file and more.
 //!
-//! How it stays correct while processes read, write and die is argued in
-//! `docs/internals/concurrency.md`.
+//! ```
+//! # let dir = std::env::temp_dir().join(format!("tavola-front-{}", std::process::id()));
+//! # std::fs::create_dir_all(&dir)?;
+//! # let sessions = dir.join("sessions");
+//! use tavola::Table;
+//!
+//! let table = Table::options().max_size(1 << 30).open(sessions)?;
+//! table.set("alice", "3")?;
+//! assert_eq!(table.get("alice")?.as_deref(), Some(&b"3"[..]));
+//! assert_eq!(table.get("bob")?, None);
+//! # std::fs::remove_dir_all(&dir)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The examples below use [`Options::private`], a table in the memory of one process, which is also
+//! useful in tests.
+//!
+//! # Cache
+//!
+//! A table with a [capacity](Options::capacity) is a cache: it evicts keys when it is full. A key
+//! can have a TTL in any table.
+//!
+//! ```
+//! use std::time::Duration;
+//! use tavola::{Attributes, Table};
+//!
+//! let cache = Table::options().max_size(8 << 20).capacity(4 << 20).private()?;
+//! cache.set_with("/", "<p>hello</p>", Attributes::ttl(Duration::from_secs(60)))?;
+//! assert!(cache.contains("/")?);
+//! # Ok::<(), tavola::Error>(())
+//! ```
+//!
+//! # Count and update
+//!
+//! [`Table::incr`] changes a counter in one atomic step. [`Table::update`] computes a new value
+//! from the old one, and is retried on conflict. [`Table::compare_and_swap`] stores a value only if
+//! the key has not changed.
+//!
+//! ```
+//! # let table = tavola::Table::options().max_size(1 << 20).private()?;
+//! assert_eq!(table.incr("visits", 1)?, 1);
+//! table.update("log", |old| Some([old.unwrap_or(b""), b"x"].concat()))?;
+//! assert_eq!(table.get("log")?.as_deref(), Some(&b"x"[..]));
+//! # Ok::<(), tavola::Error>(())
+//! ```
+//!
+//! # Compute a missing value once
+//!
+//! [`Table::get_or_compute`] lets one process compute a missing value while the others wait, or use
+//! the stale value. If that process dies, another one computes the value.
+//!
+//! ```
+//! # let cache = tavola::Table::options().max_size(8 << 20).private()?;
+//! use std::time::Duration;
+//! use tavola::LeaseOptions;
+//!
+//! let one_minute = LeaseOptions::new(Duration::from_secs(60));
+//! let page = cache.get_or_compute("/", one_minute, || Ok("<p>hello</p>"))?;
+//! assert_eq!(page, b"<p>hello</p>");
+//! # Ok::<(), tavola::Error>(())
+//! ```
+//!
+//! # Invalidate many keys
+//!
+//! [`Table::invalidate_tag`] makes all keys that have a tag missing in one step. Fetch the tags
+//! before you load the source data; otherwise an invalidation in between is missed.
+//!
+//! ```
+//! # let cache = tavola::Table::options().max_size(8 << 20).private()?;
+//! use tavola::Attributes;
+//!
+//! let tags = cache.fetch_tags(&["user:7"])?;
+//! cache.set_tagged("/cart", "<p>cart</p>", Attributes::default(), &tags)?;
+//! cache.invalidate_tag("user:7")?;
+//! assert_eq!(cache.get("/cart")?, None);
+//! # Ok::<(), tavola::Error>(())
+//! ```
+//!
+//! # Queues
+//!
+//! A [`QueuePool`] holds elements of a fixed size, and queues that pass them between processes
+//! without a copy. [`QueuePool::reclaim`] returns the elements that crashed processes held.
+//!
+//! ```
+//! # let dir = std::env::temp_dir().join(format!("tavola-front-queue-{}", std::process::id()));
+//! # std::fs::create_dir_all(&dir)?;
+//! # let jobs = dir.join("jobs");
+//! use tavola::QueueOptions;
+//!
+//! let pool = QueueOptions::new(100, 64).queues(["free", "todo"]).open(jobs)?;
+//! if let Some(job) = pool.queue("free")?.pop()? {
+//!     pool.write(job, 0, b"resize 17.jpg")?;
+//!     pool.queue("todo")?.push(job)?;
+//! }
+//! assert_eq!(pool.queue("todo")?.len(), 1);
+//! # std::fs::remove_dir_all(&dir)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Log
+//!
+//! All processes write lines to a [`Log`] without a system call. One [`LogDrain`] writes them out
+//! in time order.
+//!
+//! ```
+//! # let dir = std::env::temp_dir().join(format!("tavola-front-log-{}", std::process::id()));
+//! # std::fs::create_dir_all(&dir)?;
+//! # let events = dir.join("events");
+//! use tavola::{Level, LogOptions, LogText};
+//!
+//! let log = LogOptions::new().open(events)?;
+//! let mut drain = log.drain()?;
+//! log.line(Level::Info, "cart 3 is ready")?;
+//! drain.finish(&mut LogText::new(Vec::new()))?;
+//! # std::fs::remove_dir_all(&dir)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Errors and concurrency
+//!
+//! Every call returns [`Error`] with a sentence that says what to do; a missing key is `Ok(None)`.
+//! A [`Table`] can be shared by threads and cloned. Sections called "Concurrency" and "Crash" say
+//! what other processes see during a call, and what is left if the process is killed in it.
+
+// ARCHITECTURE.md lists the modules and the order in which they may use each other;
+// docs/internals/concurrency.md has the argument why the table stays correct.
 
 #![deny(unsafe_code)]
 

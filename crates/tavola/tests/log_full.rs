@@ -249,7 +249,7 @@ fn more_threads_than_room_is_an_error_that_says_so() {
             let holders: Vec<_> = (0..SHEETS).map(|_| scope.spawn(holds)).collect();
             gate.wait();
             let refused = log.line(Level::Info, "no room").unwrap_err();
-            assert!(refused.to_string().contains("make it larger"));
+            assert!(refused.to_string().contains("create a larger log"));
             gate.wait();
             join(holders);
         });

@@ -235,7 +235,7 @@ fn namer(_: &[String]) {
 fn paths_are_the_system_s(home: &std::path::Path) {
     let missing = home.join("no/such/directory/t");
     let error = options().open(&missing).unwrap_err().to_string();
-    assert!(error.contains("make that first"), "{error}");
+    assert!(error.contains("create the directory first"), "{error}");
     let endless = home.join("x".repeat(300));
     assert!(options().open(&endless).is_err());
     assert!(options().open("a/\0").is_err());

@@ -15,6 +15,7 @@ mod marks;
 mod names;
 mod paths;
 mod places;
+mod plain;
 mod rooms;
 mod size;
 mod stale;
@@ -26,7 +27,7 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 15] = [
+const RULES: [(&str, Rule); 16] = [
     ("size", size::check),
     ("functions", functions::check),
     ("rooms", rooms::check),
@@ -42,6 +43,7 @@ const RULES: [(&str, Rule); 15] = [
     ("columns", columns::check),
     ("links", links::check),
     ("language", language::check),
+    ("plain", plain::check),
 ];
 
 /// Runs every rule and prints what it finds.

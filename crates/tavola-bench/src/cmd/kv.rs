@@ -92,7 +92,7 @@ pub struct Args {
     latency_ops: u64,
     #[command(flatten)]
     place: PlaceArgs,
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

@@ -86,7 +86,7 @@ pub struct Args {
     /// The directory for the files [default: where the log is]
     #[arg(long, value_name = "DIR")]
     file_dir: Option<PathBuf>,
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

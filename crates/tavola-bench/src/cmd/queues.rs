@@ -78,7 +78,7 @@ pub struct Args {
     /// The directory for the pool [default: where tables live]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

@@ -110,7 +110,7 @@ pub struct Args {
     /// One more argument for tavola serve, such as --with=--spin=0; may be given several times
     #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
     with: Vec<OsString>,
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

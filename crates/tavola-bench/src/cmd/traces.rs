@@ -59,7 +59,7 @@ pub struct Args {
     requests: u64,
     #[command(flatten)]
     place: PlaceArgs,
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

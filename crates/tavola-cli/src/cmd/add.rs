@@ -14,11 +14,11 @@ Examples:
   tavola add sessions alice --file default.json
   tavola add pages / --file index.html --tag home
 
-Exit code 1, and nothing is changed, if the key is there already. If several
-processes add the same key at once, exactly one gets exit code 0. 'tavola lock' frees a
-lock also if its holder is killed.";
+If the key exists already, nothing is changed and the exit code is 1. If several processes
+add the same key at the same time, exactly one gets exit code 0. 'tavola lock' also
+releases a lock when its holder is killed.";
 
-/// Store a value only if the key is not there yet
+/// Store a value only if the key does not exist
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -46,7 +46,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::SUCCESS);
     }
     if io::stderr().is_terminal() {
-        eprintln!("tavola: the key is there already, nothing was changed");
+        eprintln!("tavola: the key exists already, nothing was changed");
     }
     Ok(ExitCode::from(crate::MISSING))
 }

@@ -10,13 +10,13 @@ use crate::error::CliError;
 const EXAMPLES: &str = "\
 Examples:
   tavola append notes today ', buy milk'
-  date | tavola append notes log --create     starts the value if the key is missing
+  date | tavola append notes log --create     creates the key if it is missing
   tavola append notes today --file more.txt
 
-The key keeps its time to live, flags and tags. Exit code 1, and nothing is changed, if
-the key is missing, except with --create.";
+The key keeps its TTL, flags and tags. If the key is missing, nothing is changed and the
+exit code is 1, except with --create.";
 
-/// Add bytes at the end of a value
+/// Append bytes to a value
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

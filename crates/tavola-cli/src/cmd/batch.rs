@@ -14,28 +14,29 @@ use tavola_program::stack::on_large_stack;
 const EXAMPLES: &str = "\
 Examples:
   printf 'set t a 1\\nincr t a\\nget t a\\n' | tavola batch
-  tavola batch --table sessions < commands.txt     'set alice {}' is enough then
+  tavola batch --table sessions < commands.txt     then 'set alice {}' is enough
   tavola batch commands.txt --keep-going
 
-Each line is a command without 'tavola', its words quoted as for sh; # begins a comment.
-Tables stay open, so thousands of commands run in a second. A command takes its value from
-its arguments or from --file, never from standard input. Each value that is printed ends
-with a newline.
+Each line is a command without 'tavola'. Quote words as in sh; # begins a comment. Tables
+stay open, so thousands of commands run per second. A command reads its value from its
+arguments or from --file, never from standard input. Each printed value ends with a
+newline.
 
-The first error ends the batch, with its line number and exit code 2; with --keep-going
-the other lines run, too. Otherwise the exit code is 1 if any command's was not 0.";
+The batch stops at the first error: it reports the line number, and the exit code is 2.
+With --keep-going the remaining lines run, too. If there was no error, the exit code is 1
+if any command had a nonzero exit code.";
 
-/// Run many commands, one a line, in one process
+/// Run many commands, one per line, in one process
 #[derive(clap::Args, Clone)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The file with the commands; '-' or nothing is standard input
+    /// The file with the commands [default: standard input, also '-']
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Commands for a table work on this one, and do not name it
+    /// Use this table for all commands; the lines then do not name one
     #[arg(long, value_name = "TABLE")]
     table: Option<OsString>,
-    /// Go on after an error
+    /// Continue after an error
     #[arg(long)]
     keep_going: bool,
 }

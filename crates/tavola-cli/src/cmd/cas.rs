@@ -16,12 +16,12 @@ Examples:
   tavola cas sessions alice '{\"cart\":4}' --if-token $token || echo changed meanwhile
 
 A token is a hash of the value: if another process changes the value and changes it back,
-the token is the same. In a table that was made with --versions it is a version, which is
-another one after each change. As after 'tavola set', the key has the time to live and
-flags that are given here, and no tags. Exit code 1, and nothing is stored, if the key has
-another value or is missing.";
+the token is the same. In a table created with --versions the token is a version number,
+which increases with each change. As with 'tavola set', the key gets the TTL and flags
+given here, and no tags. If the key has another value or is missing, nothing is stored and
+the exit code is 1.";
 
-/// Store a value only if the key still has a certain value (compare and swap)
+/// Store a value only if the key still has the expected value (compare and swap)
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("expected").args(["if_value", "if_token"]).required(true))]

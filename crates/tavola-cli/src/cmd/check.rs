@@ -15,25 +15,25 @@ use crate::units::{counted, size};
 const EXAMPLES: &str = "\
 Examples:
   tavola check sessions
-  tavola check                  all tables, a line for each that is as it should be
+  tavola check                  all tables, one line for each intact one
   tavola check sessions --repair
   tavola check sessions --json | jq .problems
 
-Others may go on using the table. Without the right to write to it the check takes no
-locks, and may then report what a writer is just about to finish. Exit code 1 when
-problems are found (and, with --repair, remain), and for a file that was copied while
-a process was attached: its values may be mixed.";
+Other processes can use the table meanwhile. Without write permission the check takes no
+locks, and may report a write in progress as a problem. The exit code is 1 if problems are
+found (with --repair: if problems remain), and for a file that was copied while a process
+was attached: its values may be torn.";
 
-/// Check a table from end to end, and repair it if asked
+/// Check the integrity of a table, and repair it with --repair
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     tables: TablesArg,
-    /// Rebuild everything that can be derived, and drop what cannot be read
+    /// Rebuild all derived structures, and remove unreadable items
     #[arg(long)]
     repair: bool,
-    /// The findings as one JSON object, a line for each table
+    /// Print the findings as JSON, one object per line and table
     #[arg(long)]
     json: bool,
 }
@@ -102,7 +102,10 @@ fn write(
         out.line(COPIED_IN_USE)?;
     }
     if repair {
-        return out.line("what is left cannot be repaired: dump what is readable, and drop it");
+        return out.line(
+            "the remaining problems cannot be repaired: save the readable keys with \
+            'tavola dump', then drop the table",
+        );
     }
     out.line(format!(
         "'tavola check {label} --repair' keeps everything that can be read"
@@ -110,9 +113,10 @@ fn write(
 }
 
 /// What neither a check nor a repair can find.
-const COPIED_IN_USE: &str = "  values may be mixed: the file was copied (cp, mv to another file \
-    system, a snapshot) while a process was attached,\n  so a value may consist of parts of two; \
-    copy tables in use with 'tavola copy', and restore this one if others wrote to it then";
+const COPIED_IN_USE: &str = "  values may be torn: the file was copied (cp, mv to another file \
+    system, a snapshot) while a process was attached,\n  so a value may mix the bytes of two \
+    writes; copy tables in use with 'tavola copy', and restore this one if it was written \
+    meanwhile";
 
 fn write_problems(out: &mut Output, label: &str, report: &CheckReport) -> Result<(), CliError> {
     out.line(format!(

@@ -9,9 +9,9 @@ const EXAMPLES: &str = "\
 Examples:
   tavola clear sessions
 
-The table keeps its limits and options, and processes that use it go on. A key that
-another process sets meanwhile may stay. 'tavola compact' gives the memory back, and
-'tavola drop' removes the table itself.";
+The table keeps its limits and options, and other processes can continue to use it. A key
+that another process sets meanwhile may stay. 'tavola compact' returns the memory to the
+system, and 'tavola drop' removes the table itself.";
 
 /// Remove all keys of a table
 #[derive(clap::Args)]

@@ -11,10 +11,10 @@ const EXAMPLES: &str = "\
 Examples:
   tavola compact sessions
 
-Tables give memory back by themselves, a little at a time; this does all of it now,
-while others go on using the table.";
+Tables return memory to the system by themselves, a little at a time. This command does
+all of it now, while other processes use the table.";
 
-/// Give back all memory that a table no longer needs
+/// Return all unused memory of a table to the system
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -25,7 +25,10 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let given_back_bytes = args.table.open_existing()?.compact()?;
     let mut out = Output::new();
-    out.line(format!("{} given back", units::size(given_back_bytes)))?;
+    out.line(format!(
+        "{} returned to the system",
+        units::size(given_back_bytes)
+    ))?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -18,8 +18,8 @@ Examples:
   tavola completions zsh > \"${fpath[1]}/_tavola\"
   tavola completions fish > ~/.config/fish/completions/tavola.fish
 
-In bash, zsh and fish, names of tables and keys are completed, too: up to 200 keys, found
-within a tenth of a second.";
+In bash, zsh and fish, names of tables and keys are completed, too: up to 200 keys, as
+many as are found within 0.1 seconds.";
 
 /// After the script for bash.
 const BASH: &str = r#"
@@ -52,7 +52,7 @@ complete -c tavola -f -n 'test (count (commandline -opc)) -gt 1' \
     -a '(tavola __complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
 "#;
 
-/// Print completions for a shell
+/// Print the completion script for a shell
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

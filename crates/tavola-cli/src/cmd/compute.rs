@@ -19,15 +19,16 @@ Examples:
   tavola compute jobs report --fresh 1h --stale 1d --lease 10m -- ./report.sh
   tavola compute jobs lines -- sh -c 'grep error app.log | wc -l'
 
-If several processes miss a value at the same moment, one of them runs the command and
-stores what it writes on standard output, exactly; the others wait for that, or print the
-stale value if there is one. If that process is killed, another runs the command.
+If several processes miss a value at the same time, one of them runs the command and
+stores its exact standard output. The others wait for the result, or print the stale value
+if there is one. If the process that runs the command is killed, another one runs it.
 
-A command that fails stores nothing, and its exit code is passed on. No process runs it again
-until the back-off is over: the others print the stale value if there is one; if not, their
-exit code is 2. What the command writes on standard error is shown where it runs.";
+If the command fails, nothing is stored and its exit code is passed on. No process runs it
+again until the back-off is over: until then, other processes print the stale value, or
+fail with exit code 2 if there is none. The standard error of the command appears in the
+process that runs it.";
 
-/// Print a value, and run a command to make it if it is missing
+/// Print a value; if it is missing, run a command to compute it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -39,22 +40,22 @@ pub struct Args {
     /// How long a value is fresh: 90, 1.5s, 250ms, 2h, 7d
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "60s")]
     fresh: Duration,
-    /// For how long afterwards it is printed while another makes it anew
+    /// How long the stale value is still printed while another process recomputes it
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "0s")]
     stale: Duration,
-    /// How long the command may take until another process may run it, too; up to 1h
+    /// How long the command may take before another process may run it, too; at most 1h
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "60s")]
     lease: Duration,
-    /// How long nobody runs the command again after it failed
+    /// How long no process runs the command again after it failed
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "1s")]
     back_off: Duration,
-    /// Now and then run it before the value is stale, the sooner the longer it takes: 1 as a rule,
+    /// Recompute at random before the value is stale, earlier if the command is slow: 1 is usual,
     /// more is earlier
     #[arg(long, value_name = "BETA")]
     early: Option<f64>,
     #[command(flatten)]
     notation: Notation,
-    /// The command and its arguments, behind --
+    /// The command and its arguments, after --
     #[arg(value_name = "COMMAND", last = true, required = true)]
     command: Vec<OsString>,
 }

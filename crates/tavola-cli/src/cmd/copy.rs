@@ -12,13 +12,13 @@ const EXAMPLES: &str = "\
 Examples:
   tavola copy sessions /backup/sessions-monday
   tavola copy sessions ./sessions.table          into this directory
-  tavola copy sessions trial                     another table, beside the first one
+  tavola copy sessions trial                     another table in the same directory
 
-Other processes go on using the table. Each key of the copy is whole: it has its value,
-expiry, flags, tags, marks and version. A key that has a uid gets a new uid. Queues and
-logs beside the table are not copied. The copy appears under its name when it is complete;
-a file that has the name already is not replaced. 'cp' is no substitute: it may put together
-parts of two values of a key, if a process writes meanwhile.";
+Other processes can use the table meanwhile. Each key is copied with its value, expiry,
+flags, tags, marks and version. A key that has a uid gets a new uid. Queues and logs of
+the table are not copied. The copy appears under its name when it is complete; an existing
+file is not replaced. Do not use 'cp': if a process writes meanwhile, a copied value may
+mix the bytes of two writes.";
 
 /// Copy a table to a new file while other processes use it
 #[derive(clap::Args)]
@@ -26,7 +26,7 @@ parts of two values of a key, if a process writes meanwhile.";
 pub struct Args {
     #[command(flatten)]
     table: TableArg,
-    /// The new table: a name, or a path when it has a / in it
+    /// The new table: a name, or a path if it contains a /
     #[arg(value_name = "FILE")]
     file: OsString,
 }
@@ -40,7 +40,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     for (names, what) in left_out {
         if !names.is_empty() {
             eprintln!(
-                "tavola: {} beside {label} {} not copied: {}",
+                "tavola: {} of {label} {} not copied: {}",
                 counted(names.len() as u64, what),
                 if names.len() == 1 { "is" } else { "are" },
                 names.join(", ")

@@ -14,9 +14,9 @@ Examples:
   tavola count sessions user:            keys that begin with user:
   tavola count sessions 'user:*:cart'    keys that match
 
-Without a pattern the number comes from counters and costs nothing; if more than some
-100,000 keys have a time to live, expired keys are an estimate in it. With a pattern
-all keys are read.";
+Without a pattern the number comes from counters and no key is read; if more than about
+100,000 keys have a TTL, the number of expired keys is an estimate. With a pattern all
+keys are read.";
 
 /// Print the number of keys
 #[derive(clap::Args)]
@@ -24,7 +24,7 @@ all keys are read.";
 pub struct Args {
     #[command(flatten)]
     table: TableArg,
-    /// Only keys that begin with this; with *, ? or [ in it, keys that match it
+    /// Only keys with this prefix, or keys that match if it contains *, ? or [
     #[arg(value_name = "PATTERN", allow_negative_numbers = true)]
     pattern: Option<OsString>,
     #[command(flatten)]

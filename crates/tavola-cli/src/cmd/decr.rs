@@ -13,9 +13,9 @@ Examples:
   tavola decr counters seats --existing     exit code 1 if it is missing
   tavola decr quotas alice --initial 100 --ttl 1h
 
-A counter never falls below 0; a missing one becomes 0.";
+A counter never falls below 0. A missing counter becomes 0.";
 
-/// Count down, never below 0, and print the new value
+/// Decrement a counter, never below 0, and print the new value
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

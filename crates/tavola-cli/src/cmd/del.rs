@@ -14,11 +14,11 @@ const EXAMPLES: &str = "\
 Examples:
   tavola del sessions alice
   tavola del sessions alice bob carol
-  tavola del locks nightly-report --if-value $$     not if another process has it now
+  tavola del locks nightly-report --if-value $$     not if another process holds it now
   tavola ls sessions tmp: -0 | xargs -0 tavola del sessions
 
-Exit code 1 if a key was missing; the others are removed all the same. With --if-value or
---if-token, exit code 1 also if the key has another value, and it stays then.";
+If a key is missing, the exit code is 1; the other keys are removed anyway. With
+--if-value or --if-token, a key that has another value stays, and the exit code is 1, too.";
 
 /// Remove keys
 #[derive(clap::Args)]
@@ -56,7 +56,8 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 
 fn remove_if(args: &Args, keys: &[Vec<u8>]) -> Result<ExitCode, CliError> {
     let [key] = keys else {
-        let why = "--if-value and --if-token are for one key; give one, or leave them out";
+        let why = "--if-value and --if-token work with one key only; give one key, or leave them \
+            out";
         return Err(CliError::Sentence(why.to_string()));
     };
     let table = args.table.keys_existing()?;

@@ -16,14 +16,14 @@ Examples:
   tavola drop sessions
   tavola drop scratch --if-exists     no error if it is missing
 
-Processes that use the table keep it until they close it; a process that opens the
-name later gets a new table.";
+Processes that have the table open can use it until they close it. A process that opens
+the name later gets a new table.";
 
-/// Remove tables and all that is in them
+/// Remove tables and all their keys
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The tables: names, or paths if they have a / in them
+    /// The tables: names, or paths if they contain a /
     #[arg(value_name = "TABLE", required = true)]
     tables: Vec<OsString>,
     /// Do not fail if a table is missing
@@ -41,7 +41,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         if users > 0 {
             let name = printable(name.as_bytes());
             let users = units::counted(users, "process");
-            eprintln!("tavola: {name} is dropped, but still in use by {users} until they close it");
+            eprintln!(
+                "tavola: {name} is dropped, but still open in {users}; \
+                 its memory is freed when it is closed"
+            );
         }
     }
     Ok(ExitCode::SUCCESS)

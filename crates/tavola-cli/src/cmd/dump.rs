@@ -19,30 +19,29 @@ Examples:
   tavola dump sessions sessions.tavola            binary, by the name of the file
   tavola dump sessions sessions.csv               for a spreadsheet
   tavola dump sessions --format tsv | cut -f1     the keys
-  tavola dump pages --dir ./pages                 a file a key
+  tavola dump pages --dir ./pages                 one file per key
   tavola dump here --format binary | ssh there tavola load here
 
-Other processes go on using the table: a key that is there all the time is written at
-least once, with a value that it had. All formats carry any bytes; csv, tsv and --dir leave
-out times to live, flags and tags. The binary one is a header, lengths with their bytes,
-and a trailer with count and checksum, so that 'tavola load' notices if some of it is
-missing. With --dir, bytes of a key that cannot be in a file's name are written as % and
-two hexadecimal digits. On a terminal a bar shows how far it is; elsewhere a line every
-10 seconds, on standard error.";
+Other processes can use the table meanwhile: a key that exists during the whole dump is
+written at least once, with a value that it had. All formats can hold any bytes; csv, tsv
+and --dir omit TTLs, flags and tags. The binary format ends with a count and a checksum,
+so that 'tavola load' detects an incomplete dump. With --dir, bytes of a key that a file
+name cannot contain are written as % and two hexadecimal digits. Progress is shown on
+standard error: a bar on a terminal, otherwise a line every 10 seconds.";
 
-/// Write all entries of a table to a file or a pipe
+/// Write all entries of a table to a file or standard output
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     table: TableArg,
-    /// The file to write; '-' or nothing is standard output
+    /// The file to write [default: standard output, also '-']
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The format [default: by the name of the file, else jsonl]
+    /// The format [default: from the file name, else jsonl]
     #[arg(long, short, value_enum)]
     format: Option<Format>,
-    /// Write a file for each key into this folder, which must be new or empty
+    /// Write one file per key into this directory, which must be new or empty
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "format"])]
     dir: Option<PathBuf>,
 }

@@ -9,11 +9,11 @@ use crate::error::CliError;
 const EXAMPLES: &str = "\
 Examples:
   tavola exists sessions alice && echo she is here
-  tavola exists sessions alice bob       all of them?
+  tavola exists sessions alice bob       0 only if both exist
 
-Exit code 0 if all keys are there, 1 if one is missing. Prints nothing.";
+The exit code is 0 if all keys exist, 1 if one is missing. Prints nothing.";
 
-/// Say by the exit code whether keys are there
+/// Check whether keys exist; the result is the exit code
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -25,31 +25,30 @@ const EXAMPLES: &str = "\
 Examples:
   tavola exporter                                all tables of the directory
   tavola exporter sessions pages
-  tavola exporter sessions --listen 127.0.0.1:0  any free port; it says which
+  tavola exporter sessions --listen 127.0.0.1:0  any free port, which it prints
   curl http://127.0.0.1:9419/metrics
 
-Answers GET /metrics with OpenMetrics text, version 1.0; each table is opened for reading
-only, and again each time. A table that is gone or cannot be read has tavola_up 0, and
-tavola_unreadable_info with the reason: gone, permission, damaged, format, system. There is
-no password: who can reach the address can read names and numbers of the tables, but no
-keys and no values. So an address that other machines can reach is refused, unless
---insecure says that it is meant. A dashboard for Grafana is
-contrib/grafana/tavola.json of the source.";
+Answers GET /metrics with OpenMetrics text, version 1.0. Each request opens the tables
+again, read-only. A table that is missing or unreadable has tavola_up 0, and
+tavola_unreadable_info with the reason: gone, permission, damaged, format, system. There
+is no password: anyone who can reach the address can read names and statistics of the
+tables, but no keys and no values. So addresses that other machines can reach are refused
+without --insecure. contrib/grafana/tavola.json in the source is a dashboard for Grafana.";
 
-/// Names of tables that are gone, kept to tell so.
+/// The most names of missing tables that are still reported.
 const GONE_KEPT: usize = 1000;
 
-/// Serve what tables hold and do as OpenMetrics, over HTTP
+/// Serve table statistics as OpenMetrics over HTTP
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Tables: names, or paths when they have a / in them; all of the directory when none is named
+    /// Tables: names, or paths if they contain a / [default: all tables of the directory]
     #[arg(value_name = "TABLE")]
     names: Vec<OsString>,
-    /// Where to listen; port 0 stands for any that is free
+    /// The address to listen on; port 0 means any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9419")]
     listen: String,
-    /// Listens also where other machines can reach it, without a password and without TLS
+    /// Allow addresses that other machines can reach, without a password and TLS
     #[arg(long)]
     insecure: bool,
 }
@@ -66,7 +65,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let failed = |source: io::Error| {
         let address = &args.listen;
         CliError::Sentence(format!(
-            "cannot listen on {address} ({source}); choose another address with --listen"
+            "cannot listen on {address} ({source}); give another address with --listen"
         ))
     };
     let listener = TcpListener::bind(&args.listen).map_err(failed)?;
@@ -97,20 +96,20 @@ fn warn_of_all(named: &[OsString]) {
     named.iter().for_each(|name| warn_of(name));
 }
 
-/// Refuses an address at which other machines could read what this tells, as `serve` does.
+/// Refuses an address at which other machines could read the statistics, as `serve` does.
 fn guard(address: &SocketAddr) -> Result<(), CliError> {
     if is_of_this_machine(address) {
         return Ok(());
     }
     Err(CliError::Sentence(format!(
-        "{address} can be reached from other machines, and whoever reaches it could read the names \
-         and figures of all tables: listen on 127.0.0.1, or say --insecure"
+        "{address} can be reached from other machines, which could then read the names and \
+        statistics of all tables; listen on 127.0.0.1, or give --insecure"
     )))
 }
 
-/// Which tables are told of.
+/// Which tables are reported.
 struct Tables {
-    /// Those that were named; none: all of the directory.
+    /// The named tables. If it is empty, all tables of the directory are reported.
     named: Vec<OsString>,
     /// Names of those of the directory that were seen.
     seen: BTreeSet<String>,

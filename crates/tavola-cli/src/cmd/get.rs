@@ -15,16 +15,16 @@ use crate::units;
 const EXAMPLES: &str = "\
 Examples:
   tavola get sessions alice
-  tavola get sessions alice > alice.json          exactly the bytes of the value
-  tavola get sessions alice bob carol --json      one object a key, null if it is missing
+  tavola get sessions alice > alice.json          the exact bytes of the value
+  tavola get sessions alice bob carol --json      one object per key, null if it is missing
   tavola get sessions alice --token               for 'tavola cas --if-token'
   tavola get films trailer --start 1M --max 64K   a part of the value
   tavola get blobs --hex 00ff17
   if tavola get sessions alice >/dev/null; then echo she is here; fi
 
-Of several keys each value is a line, and a missing key is the line '(missing)'; --missing
-sets another text. Exit code 1 if a key is missing. In a cache, this command counts no
-read and keeps no key from being evicted.";
+With several keys, each value is printed on a line, and a missing key as '(missing)';
+--missing sets another text. The exit code is 1 if a key is missing. In a cache, this
+command does not count as a read, so it does not protect a key from eviction.";
 
 /// Print the values of keys
 #[derive(clap::Args)]
@@ -35,13 +35,13 @@ pub struct Args {
     /// The keys
     #[arg(value_name = "KEY", required = true, allow_negative_numbers = true)]
     keys: Vec<OsString>,
-    /// Leave out this many bytes at the beginning of a value
+    /// Skip this many bytes at the beginning of a value
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     start: Option<u64>,
     /// Print at most this many bytes of a value
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     max: Option<u64>,
-    /// Print the token of the value, not the value
+    /// Print the token of the value instead of the value
     #[arg(long, conflicts_with_all = ["start", "max", "json"])]
     token: bool,
     /// What to print for a missing key, if there are several keys
@@ -49,7 +49,7 @@ pub struct Args {
     missing: OsString,
     #[command(flatten)]
     notation: Notation,
-    /// One JSON object a key: value (null if missing), token, flags, milliseconds to live
+    /// Print one JSON object per key: value (null if missing), token, flags, TTL in milliseconds
     #[arg(long)]
     json: bool,
 }

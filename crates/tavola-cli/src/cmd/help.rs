@@ -18,7 +18,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The command; without one, the overview
+    /// The command [default: the overview of all commands]
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
 }

@@ -19,11 +19,11 @@ Examples:
   tavola incr counters seats -3             counts down, never below 0
   tavola incr counters tickets --initial 1000
   tavola incr counters visits --existing    exit code 1 if it is missing
-  tavola incr limits alice --ttl 1m         starts again a minute after its first count
+  tavola incr limits alice --ttl 1m         restarts one minute after its first increment
 
-A missing counter starts at 0. It counts to 2^64 - 1 and then wraps to 0.";
+A missing counter starts at 0. A counter wraps from 2^64 - 1 to 0.";
 
-/// Count up, and print the new value
+/// Increment a counter, and print the new value
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -39,7 +39,7 @@ pub struct Counter {
     /// The key
     #[arg(value_name = "KEY", allow_negative_numbers = true)]
     key: OsString,
-    /// By how much; a negative number counts in the other direction
+    /// The amount; a negative number counts in the other direction
     #[arg(
         value_name = "BY",
         default_value = "1",
@@ -47,19 +47,18 @@ pub struct Counter {
         value_parser = parse_step
     )]
     by: Step,
-    /// What a missing counter becomes
+    /// The initial value of a missing counter
     #[arg(long, value_name = "N", conflicts_with = "existing")]
     initial: Option<u64>,
-    /// Leave a missing counter alone; exit code 1
+    /// Do not create a missing counter; exit with code 1
     #[arg(long)]
     existing: bool,
-    /// Expire a counter that was missing after this time: 90, 1.5s, 250ms, 2h, 7d [default: the
-    /// table's]
+    /// The TTL of a new counter: 90, 1.5s, 250ms, 2h, 7d [default: the table's]
     #[arg(long, value_name = "TIME", value_parser = parse_ttl, conflicts_with = "existing")]
     ttl: Option<Duration>,
     #[command(flatten)]
     notation: Notation,
-    /// The key and its new value as JSON
+    /// Print the key and its new value as JSON
     #[arg(long)]
     json: bool,
 }
@@ -85,7 +84,7 @@ fn parse_step(text: &str) -> Result<Step, String> {
     };
     match digits.parse() {
         Ok(by) => Ok(Step { by, is_negative }),
-        Err(_) => Err(format!("'{text}' is not a whole number of less than 2^64")),
+        Err(_) => Err(format!("'{text}' is not a whole number below 2^64")),
     }
 }
 
@@ -128,7 +127,7 @@ impl Counter {
     ) -> Result<Option<u64>, tavola::Error> {
         let Step { by, is_negative } = self.by;
         let is_up = (direction == Direction::Up) != is_negative;
-        // What a missing counter becomes if the arguments do not say.
+        // The initial value of a missing counter if the arguments do not say.
         let first = if is_up { by } else { 0 };
         let initial = match self.existing {
             true => None,

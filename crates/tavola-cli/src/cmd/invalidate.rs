@@ -11,11 +11,11 @@ Examples:
   tavola set pages / --file index.html --tag home
   tavola invalidate pages home
 
-It takes as long for a million keys as for one. The keys are missing for all processes from
-that moment on; their memory comes back with later writes, or by 'tavola compact'.
-Exit code 1 when there was no such tag.";
+The time does not depend on the number of keys. From then on the keys are missing for all
+processes; later writes or 'tavola compact' reuse their memory. The exit code is 1 if
+there is no such tag.";
 
-/// Remove all keys that have a tag, at once
+/// Remove all keys that have a tag, in one step
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

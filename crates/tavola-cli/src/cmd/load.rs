@@ -23,31 +23,31 @@ Examples:
   curl -s https://example.org/entries.jsonl | tavola load sessions
   tavola load words words.tsv --key 1 --value 3
   tavola load people people.csv --key 2 --value 5
-  tavola load pages --dir ./pages                 a file a key
+  tavola load pages --dir ./pages                 one file per key
   tavola load unicode UnicodeData.txt --separator ';' --key 1 --value 2 --raw
   tavola dump old --format binary | tavola load new
 
-Makes the table if it is missing; a key that is there gets the new value. If a file is
-damaged or cut short, the exit code is 2, and what came before that place stays loaded; the
-error says how many entries that are. Without --format, the format follows from the name
-and the first bytes of the file; unless it is jsonl or binary, a line on standard error
-says which it is. With --dir, the key is the path below the folder, in which % and two
-hexadecimal digits are a byte. A load that lasts shows a bar on a terminal, and elsewhere a
-line every 10 seconds, on standard error.";
+Creates the table if it is missing; an existing key gets the new value. If a file is
+damaged or incomplete, the exit code is 2; the entries before that place stay loaded, and
+the error reports their number. Without --format, the name and the first bytes of the file
+determine the format; unless it is jsonl or binary, a line on standard error reports the
+choice. With --dir, the key is the path below the directory, in which % and two
+hexadecimal digits are a byte. Progress is shown on standard error: a bar on a terminal,
+otherwise a line every 10 seconds.";
 
-/// Read entries from a file or a pipe into a table
+/// Load entries from a file or standard input into a table
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     table: TableArg,
-    /// The file to read; '-' or nothing is standard input
+    /// The file to read [default: standard input, also '-']
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The format [default: by the beginning or the name of the file, else jsonl]
+    /// The format [default: from the first bytes or the name of the file, else jsonl]
     #[arg(long, short, value_enum)]
     format: Option<Format>,
-    /// Load each file in this folder, and in the folders below it, as the value of a key
+    /// Load each file in this directory and its subdirectories as the value of a key
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "format"])]
     dir: Option<PathBuf>,
     #[command(flatten)]
@@ -65,13 +65,13 @@ struct ColumnArgs {
     /// The column of the value [default: 2]
     #[arg(long, value_name = "N", value_parser = parse_column)]
     value: Option<usize>,
-    /// What is between columns [default: a tab, or a comma]
+    /// The separator of columns [default: a tab, or a comma]
     #[arg(long, value_name = "CHAR", value_parser = parse_separator)]
     separator: Option<u8>,
-    /// Of tsv: backslashes mean themselves, not \t, \n, \r and \\
+    /// With tsv: take backslashes literally, not as \t, \n, \r and \\
     #[arg(long)]
     raw: bool,
-    /// Of csv: the first line is an entry, not the names of the columns
+    /// With csv: the first line is an entry, not the column names
     #[arg(long)]
     no_header: bool,
 }
@@ -185,8 +185,8 @@ fn open(file: Option<&Path>) -> Result<Input, CliError> {
 fn choose(args: &Args, path: &Path, first: &[u8]) -> Result<Format, CliError> {
     if let Some(format) = args.format {
         if args.columns.any() && !matches!(format, Format::Tsv | Format::Csv) {
-            let why = "--key, --value, --separator, --raw and --no-header are for tsv and csv; \
-                leave them out, or give --format tsv or csv";
+            let why = "--key, --value, --separator, --raw and --no-header work with tsv and csv \
+                only; leave them out, or give --format tsv or csv";
             return Err(CliError::Sentence(why.to_string()));
         }
         return Ok(format);
@@ -194,7 +194,10 @@ fn choose(args: &Args, path: &Path, first: &[u8]) -> Result<Format, CliError> {
     let (format, by) = guess(args.columns.any(), path, first);
     if !matches!(format, Format::Jsonl | Format::Binary) && !by.is_empty() {
         let (path, name) = (path.display(), format.name());
-        eprintln!("tavola: {path} is read as {name}, by its {by}; --format says otherwise");
+        eprintln!(
+            "tavola: {path} is read as {name} because of its {by}; override it with \
+            --format"
+        );
     }
     Ok(format)
 }

@@ -41,16 +41,16 @@ Examples:
   tavola lock locks deploy --timeout 0 -- make deploy || echo another one runs
   tavola get locks nightly-report                  which process holds it
 
-The lock is free when the command has ended, and also when 'tavola lock' is killed: the
-next process that wants the lock sees that its holder is dead. A command that a killed
-'tavola lock' left behind may still run then. SIGTERM and SIGHUP are passed on to the
-command. A lock is for processes that ask for it: any process may remove its key. A cache
-may evict the key, so a lock needs a table that is no cache.
+The lock is released when the command ends, and also when 'tavola lock' is killed: the
+next process that wants the lock detects that its holder is dead. In that case the command
+may still be running. SIGTERM and SIGHUP are passed on to the command. The lock is
+advisory: any process can remove its key. A cache may evict the key, so use a table that
+is not a cache.
 
-The exit code is that of the command. Exit code 1 if the time is up before the lock is
-free; 2 for an error.";
+The exit code is that of the command, 1 if the timeout ends before the lock is free, or 2
+for an error.";
 
-/// Run a command while no other process holds a lock
+/// Run a command while holding a lock
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -59,7 +59,7 @@ pub struct Args {
     /// The name of the lock, a key of the table
     #[arg(value_name = "NAME", allow_negative_numbers = true)]
     lock: OsString,
-    /// Wait for the lock up to this time [default: for ever]
+    /// Wait for the lock at most this long [default: forever]
     #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
     timeout: Option<Duration>,
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let table = args.table.keys_or_create()?;
     if table.capacity()?.is_some() {
         return Err(CliError::Sentence(format!(
-            "{} is a cache, which may evict a lock; name a table that is none",
+            "{} is a cache, which may evict a lock; use a table that is not a cache",
             args.table.label()
         )));
     }
@@ -174,7 +174,7 @@ fn acquire(
 fn is_over(table: &Table, me: &Holder, value: &[u8]) -> Result<bool, CliError> {
     let holder: Holder = serde_json::from_slice(value).map_err(|_| {
         CliError::Sentence(
-            "the key of the lock has another value than a lock has; choose another name"
+            "the key exists, but its value is not a lock; choose another name for the lock"
                 .to_string(),
         )
     })?;

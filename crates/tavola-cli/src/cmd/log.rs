@@ -18,19 +18,19 @@ mod write;
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola log write events 'cart 3 is ready'     makes the log when it is not there
-  tavola log show events                        the last lines, of killed processes too
-  tavola log follow events                      and those to come
+  tavola log write events 'cart 3 is ready'     creates the log if it is missing
+  tavola log show events                        the last lines, also of killed processes
+  tavola log follow events                      the last lines, then new ones
   tavola log drain events --file events.log --rotate 100M --keep 5
-  tavola log create events --size 64M --when-full block
+  tavola log create events --size 64M --overload block
 
-A log is a ring in shared memory: writing a line takes no system call. While a drain runs
-it writes the lines out in the order of their times; while none does, each line is shown on
-the standard error of the process that writes it, too, and stays for the next drain as long
-as there is room. 'tavola stat' shows how many lines await a drain, or were dropped. A log
-stands in a file of its own, or beside the keys of a table: --log NAME names one of those.";
+A log is a ring buffer in shared memory: writing a line takes no system call. 'tavola log
+drain' writes the lines out in time order. While no drain runs, each line also appears on
+the standard error of the process that writes it, and stays in the log for the next drain
+as long as there is room. 'tavola stat' shows how many lines wait for a drain or were
+dropped. A log is in its own file, or belongs to a table: --log NAME selects such a log.";
 
-/// Lines that all processes write: show, follow, write out
+/// Write, show, follow and drain a log shared by all processes
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Args {
@@ -60,10 +60,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 /// Which log.
 #[derive(clap::Args)]
 struct LogArg {
-    /// The log, or the table it stands beside: a name, or a path when it has a / in it
+    /// The log, or the table it belongs to: a name, or a path if it contains a /
     #[arg(value_name = "NAME")]
     name: OsString,
-    /// Its name beside the table
+    /// The name of a log that belongs to a table
     #[arg(
         long,
         value_name = "LOG",
@@ -86,7 +86,7 @@ impl LogArg {
         Ok(self.find(&options().open_existing(&self.name)?)?)
     }
 
-    /// For a command that makes the log when it is not there.
+    /// For a command that creates the log if it is missing.
     fn open_or_create(&self, log_options: &LogOptions) -> Result<Log, CliError> {
         match self.open_existing() {
             Err(CliError::Table(Error::NotFound { .. } | Error::NotThere { .. })) => {}

@@ -17,36 +17,37 @@ pub mod tables;
 const EXAMPLES: &str = "\
 Examples:
   tavola ls                          all tables
-  tavola ls sessions                 all keys of a table, in no order
+  tavola ls sessions                 all keys of a table, unordered
   tavola ls sessions user:           keys that begin with user:
   tavola ls sessions 'user:*:cart'   keys that match
-  tavola ls sessions --long          with size of the value, seconds to live, flags, tags
+  tavola ls sessions --long          with value size, TTL in seconds, flags, tags
   tavola ls sessions tmp: -0 | xargs -0 tavola del sessions
-  tavola ls blobs --hex              binary keys, one a line whatever is in them
-  tavola ls sessions --json | jq .   one JSON object a line
+  tavola ls blobs --hex              binary keys, one per line
+  tavola ls sessions --json | jq .   one JSON object per line
 
-In a pattern, * matches any bytes, ? one character, [a-z] one of them and {a,b} one of the
-two; \\ takes their meaning away. A pattern without *, ? and [ is a prefix.
+In a pattern, * matches any bytes, ? one character, [a-z] one character of the range and
+{a,b} either alternative; \\ escapes them. A pattern without *, ? and [ is a prefix.
 
-Through a pipe, each table is a line of fields with tabs between: name, live keys, bytes of
-keys and values, memory, keys that have expired or were invalidated and are not reclaimed
-yet, kind (table, cache, queue, log), owner, mode. If a table cannot be read, the first
-field is followed by four times - and the reason, and the exit code is 2. With --long each
-key is a line of fields, too: size, seconds to live (- for ever), flags, key, tags.
-Newline, return, tab and backslash in names and keys are written \\n, \\r, \\t and \\\\, as in
-'tavola dump --format tsv'; with -0, --hex, --base64 and --json keys are not.";
+If the output is not a terminal, each table is a line of tab-separated fields: name, live
+keys, bytes of keys and values, memory, expired or invalidated keys that are not reclaimed
+yet, kind (table, cache, queue, log), owner, mode. If a table cannot be read, its line has
+the name, four fields '-' and the reason, and the exit code is 2. With --long, each key is
+a line of tab-separated fields: size, TTL in seconds (- if it does not expire), flags,
+key, tags. Newline, return, tab and backslash in names and keys are escaped as \\n, \\r,
+\\t and \\\\, as in 'tavola dump --format tsv'; keys are not escaped with -0, --hex,
+--base64 and --json.";
 
 /// List the tables, or the keys of a table
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a name, or a path if it has a / in it
+    /// The table: a name, or a path if it contains a /
     #[arg(value_name = "TABLE")]
     table: Option<OsString>,
-    /// Only keys that begin with this; with *, ? or [ in it, keys that match it
+    /// Only keys with this prefix, or keys that match if it contains *, ? or [
     #[arg(value_name = "PATTERN", allow_negative_numbers = true)]
     pattern: Option<OsString>,
-    /// Also the size of the value, seconds to live, flags and tags
+    /// Also print the value size, TTL in seconds, flags and tags
     #[arg(long, short, requires = "table")]
     long: bool,
     /// Stop after this many keys
@@ -60,7 +61,7 @@ pub struct Args {
     count: bool,
     #[command(flatten)]
     notation: Notation,
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

@@ -13,16 +13,17 @@ use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola maintain sessions       worth it after a large load: cold reads get faster
+  tavola maintain sessions       after a large load: cold reads get faster
   tavola maintain                all tables
 
-Removes participants that died and keys that expired, moves the table onto huge pages where
-the kernel can (see 'tavola doctor'), and gives spare memory back, while others go on using it.";
+Reclaims the resources of dead processes, removes expired keys, moves the table to huge
+pages if the kernel supports them (see 'tavola doctor'), and returns spare memory to the
+system. Other processes can use the table meanwhile.";
 
 /// How much one step may move, so that other users of the table are not kept waiting.
 const STEP_BYTES: u64 = 64 << 20;
 
-/// Tidy a table up: huge pages, the dead, spare memory
+/// Run maintenance now: dead processes, expired keys, huge pages, spare memory
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -61,7 +62,7 @@ fn maintain(name: &TableArg) -> Result<ExitCode, CliError> {
         false => out.line("no huge pages here; 'tavola doctor' says why")?,
     }
     out.line(format!(
-        "{} given back",
+        "{} returned to the system",
         units::size(total.given_back_bytes)
     ))?;
     out.finish()?;

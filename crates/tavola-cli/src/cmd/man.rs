@@ -19,11 +19,11 @@ Examples:
   tavola man ~/.local/share/man/man1
   tavola man ./pages && man ./pages/tavola-get.1";
 
-/// Write the man pages, one a command, into a directory
+/// Write the man pages, one per command, into a directory
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The directory; it is made if it is missing
+    /// The directory; it is created if it is missing
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
@@ -84,7 +84,7 @@ fn sections(command: &Command) -> Roff {
     let is_server = command.get_name().contains("memcached");
     let runs_program = command.get_positionals().any(clap::Arg::is_last_set);
     let ends: &[(&str, &str)] = match (is_server, runs_program) {
-        (true, _) => &[("0", "The server has ended in good order."), EXIT_ERROR],
+        (true, _) => &[("0", "The server has shut down cleanly."), EXIT_ERROR],
         (false, false) => &[EXIT_DONE, EXIT_MISSING, EXIT_ERROR],
         (false, true) => &[EXIT_DONE, EXIT_MISSING, EXIT_ERROR, EXIT_OTHER],
     };
@@ -100,14 +100,14 @@ fn sections(command: &Command) -> Roff {
     roff
 }
 
-const EXIT_DONE: (&str, &str) = ("0", "Found or done.");
+const EXIT_DONE: (&str, &str) = ("0", "Success.");
 const EXIT_MISSING: (&str, &str) = (
     "1",
     "A key is missing, a condition does not hold, or something needs attention.",
 );
 const EXIT_ERROR: (&str, &str) = (
     "2",
-    "An error, which a sentence on standard error explains; or wrong arguments.",
+    "An error, which is explained on standard error, or invalid arguments.",
 );
 const EXIT_OTHER: (&str, &str) = (
     "other",
@@ -138,7 +138,7 @@ const ENVIRONMENT: [Used; 6] = [
     },
     Used {
         name: "NO_COLOR",
-        text: "If it is set and not empty, there are no colours.",
+        text: "If it is set and not empty, output has no colours.",
         by: &["top", "tour"],
     },
     Used {
@@ -148,17 +148,17 @@ const ENVIRONMENT: [Used; 6] = [
     },
     Used {
         name: "LC_ALL, LC_CTYPE, LANG",
-        text: "Whether letters other than ASCII are shown.",
+        text: "Whether non-ASCII characters are shown.",
         by: &["top"],
     },
     Used {
         name: "XDG_STATE_HOME",
-        text: "The directory of the history; ~/.local/state if it is not set.",
+        text: "The directory of the history [default: ~/.local/state].",
         by: &["shell"],
     },
     Used {
         name: "NOTIFY_SOCKET, LISTEN_FDS, LISTEN_PID",
-        text: "What systemd sets for a service and its sockets.",
+        text: "Set by systemd for a service and its sockets.",
         by: &["serve", "memcached"],
     },
 ];
@@ -172,7 +172,7 @@ const FILES: [Used; 4] = [
     },
     Used {
         name: "$XDG_STATE_HOME/tavola/history",
-        text: "The lines that were typed.",
+        text: "The history of typed lines.",
         by: &["shell"],
     },
     Used {

@@ -15,18 +15,18 @@ Examples:
   tavola migrate sessions                        the old file stays as sessions.old
   tavola migrate ./old.table ./new.table         the old file keeps its name
 
-End the processes that have the table open first: one that writes is refused by name. Each
-key keeps its value, expiry, flags, tags, marks and version; a key that has a uid gets a new
-uid. Queues and logs beside the table are not copied. Nothing is written into the old file.
-A table that has the present format already is left alone.";
+First end the processes that have the table open; if one still writes, the command fails
+and names it. Each key keeps its value, expiry, flags, tags, marks and version; a key that
+has a uid gets a new uid. Queues and logs of the table are not copied. The old file is not
+written to. A table that has the current format already is not changed.";
 
-/// Bring a table of an older version to this version's format
+/// Convert a table of an older version to the current format
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     table: TableArg,
-    /// Where the new table goes: a name, or a path when it has a / in it
+    /// The new table: a name, or a path if it contains a /
     #[arg(value_name = "NEW")]
     new: Option<OsString>,
 }
@@ -51,7 +51,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 
 fn in_words(label: &str, done: &Migrated) -> String {
     if done.found == done.now {
-        return format!("{label} has format {} already", done.now);
+        return format!("{label} already has format {}", done.now);
     }
     format!(
         "migrated {} of {label} from format {} to {}; the old file is {}",

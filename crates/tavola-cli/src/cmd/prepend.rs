@@ -10,10 +10,10 @@ Examples:
   tavola prepend notes today 'urgent: '
   tavola prepend stack items 'newest ' --create
 
-The key keeps its time to live, flags and tags. Exit code 1, and nothing is changed, if
-the key is missing, except with --create.";
+The key keeps its TTL, flags and tags. If the key is missing, nothing is changed and the
+exit code is 1, except with --create.";
 
-/// Add bytes at the beginning of a value
+/// Prepend bytes to a value
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

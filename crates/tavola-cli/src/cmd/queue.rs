@@ -21,17 +21,17 @@ Examples:
   tavola queue pop jobs --wait 1h -- ./work.sh  runs a command with the job
   tavola queue ls jobs
 
-A queue has a file of its own, a fixed number of places, and jobs of up to a fixed size.
-Any number of processes push and pop at once, first in, first out. A process that is
-killed loses no job: a job that it had popped and was working on goes back to the end of
-the queue, at the next 'pop' that finds the queue empty, or at 'reclaim'. So a job may run
-twice, and is never lost while the machine runs.
+A queue has its own file, a fixed number of places, and a maximum job size. Any number of
+processes can push and pop at the same time, first in, first out. No job is lost when a
+process is killed: a job that it had popped returns to the end of the queue, at the next
+'pop' that finds the queue empty, or with 'reclaim'. So a job may run twice. A restart of
+the machine deletes a queue in /dev/shm.
 
-For programs: a pool of elements ('QueuePool' of the library) with the queues 'free' and
-'jobs'. An element begins with 4 bytes, the length of the job plus 1, little-endian (0: no
-job); the job follows.";
+For programs, the file is a pool ('QueuePool' of the library) with the queues 'free' and
+'jobs'. An element begins with the length of the job plus 1 as 4 bytes, little-endian (0:
+no job); the job follows.";
 
-/// Push and pop jobs: a queue in shared memory
+/// Push and pop jobs with a queue in shared memory
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Args {

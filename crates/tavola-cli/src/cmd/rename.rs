@@ -13,16 +13,16 @@ Examples:
   tavola rename sessions sessions-old
   tavola load new entries.jsonl && tavola drop live && tavola rename new live
 
-One step: other processes find the table under one of the names. A table that has the
-new name is not replaced: that is an error. Processes that have the table open go on
-with it, and are told on standard error that its name is gone. Both names are on one
-file system; 'tavola copy' writes a table to another one.";
+The rename is atomic. It fails if a table has the new name already. Processes that have
+the table open can continue to use it; they print a warning on standard error that its
+name is gone. Both names must be on the same file system; 'tavola copy' writes a table to
+another one.";
 
 /// Rename a table, a queue or a log
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a name, or a path if it has a / in it
+    /// The table: a name, or a path if it contains a /
     #[arg(value_name = "TABLE")]
     from: OsString,
     /// The new name
@@ -38,8 +38,8 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         }
         let to = names::path_of(&args.to).unwrap_or_else(|_| (&args.to).into());
         CliError::Sentence(format!(
-            "cannot rename the table to {}, on another file system; write it there with \
-             'tavola copy', and drop the old one",
+            "cannot rename the table to {}: it is on another file system; copy the table with \
+            'tavola copy', then drop the old one",
             to.display()
         ))
     })?;

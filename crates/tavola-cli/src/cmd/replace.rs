@@ -12,10 +12,10 @@ Examples:
   tavola replace sessions alice '{\"cart\":4}'
   tavola replace sessions alice --file alice.json --ttl 30m
 
-As after 'tavola set', the key has the time to live and flags that are given here, and
-no tags. Exit code 1, and nothing is stored, if the key is missing.";
+As with 'tavola set', the key gets the TTL and flags given here, and no tags. If the key
+is missing, nothing is stored and the exit code is 1.";
 
-/// Store a value only if the key is there
+/// Store a value only if the key exists
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -12,14 +12,14 @@ Examples:
   tavola resize sessions 128G
   tavola resize ./sessions.table 8G
 
-Processes that have the table open see the new size at once. A table can be raised to 16
-times the --max-size that it was created with, as far as 256 GiB, and not be made smaller.
-The capacity of a cache stays as it is; 'tavola set-capacity' changes it.
-For more room than that, create a larger table and copy the keys:
+Processes that have the table open see the new size at once. The limit is 16 times the
+--max-size of the table's creation, and at most 256 GiB. The size cannot be reduced. The
+capacity of a cache does not change; use 'tavola set-capacity'. For more space, create a
+larger table and copy the keys:
   tavola create large --max-size 1T
   tavola dump sessions | tavola load large";
 
-/// Raise the most that a table may grow to
+/// Raise the maximum size of a table
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -37,7 +37,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let now = table.stats()?.max_size;
     let mut out = Output::new();
     out.line(format!(
-        "{} may grow to {} now; it was {}",
+        "{} may now grow to {}; it was {}",
         args.table.label(),
         units::size(now),
         units::size(before)

@@ -12,22 +12,22 @@ use crate::rights::RightsArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola set sessions alice '{\"cart\":3}'     makes the table if it is missing
+  tavola set sessions alice '{\"cart\":3}'     creates the table if it is missing
   date +%s | tavola set jobs last-run
   tavola set pages /index.html --file index.html
   tavola set sessions bob '{}' --ttl 30m    expires after 30 minutes
   tavola set offers spring '{}' --expires 2030-04-01
-  tavola set sessions bob '{}' --keep-ttl   expires when it would have before
+  tavola set sessions bob '{}' --keep-ttl   keeps its expiry time
   tavola set pages / --file index.html --tag home --tag 'user 7'
   tavola set blobs --hex 00ff17 'a value under a binary key'
   tavola set temperatures oslo -- -5C
 
-What comes from a pipe or a file is stored exactly, its last newline included. With both
---keep-ttl and --keep-tags the key keeps its flags, too, and all of that in one step. With
-one of them, what is kept is read first: if another process changes it before the value
-is stored, that change is lost.";
+Input from a pipe or a file is stored exactly, including the last newline. With both
+--keep-ttl and --keep-tags the key also keeps its flags, and the update is atomic. With
+only one of them, the kept attribute is read first: if another process changes it before
+the value is stored, that change is lost.";
 
-/// StoreOptions a value under a key, whether or not the key was there
+/// Store a value under a key, whether or not the key exists
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -40,7 +40,7 @@ pub struct Args {
     value: ValueArg,
     #[command(flatten)]
     attributes: AttributeArgs,
-    /// Keep the time at which the key expires
+    /// Keep the expiry time of the key
     #[arg(long, conflicts_with_all = ["ttl", "expires"])]
     keep_ttl: bool,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     if args.keep_ttl && args.keep_tags && args.attributes.has_flags() {
-        let why = "with --keep-ttl and --keep-tags the key keeps its flags; leave --flags out";
+        let why = "with --keep-ttl and --keep-tags the key keeps its flags; leave out --flags";
         return Err(CliError::Sentence(why.to_string()));
     }
     let key = args.notation.read(&args.key)?;

@@ -17,23 +17,24 @@ Examples:
   tavola set-capacity pages 2G
   tavola set-capacity pages 512M --json | jq .resident_bytes
 
-A cache is a table made with 'tavola create NAME --capacity SIZE'. Where it becomes smaller,
-keys are evicted and their memory is given back, while others go on using it.";
+A cache is a table created with 'tavola create NAME --capacity SIZE'. If the new capacity
+is smaller, keys are evicted and their memory is returned to the system, while other
+processes use the cache.";
 
 /// How long memory is waited for that cannot be given back at once, as a reader may look at it.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Change how much memory a cache may take
+/// Change the capacity of a cache
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     table: TableArg,
-    /// All that it may take, keys, values, index and free memory: 64M, 8G, rounded down to 16 KiB
+    /// The memory for keys, values, index and free space: 64M, 8G, rounded down to 16 KiB
     #[arg(value_name = "SIZE", value_parser = units::parse_size)]
     size: u64,
-    /// What it takes now as one JSON object
+    /// Print the memory in use as one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -74,10 +75,10 @@ fn is_within(stats: &Stats) -> bool {
 fn in_words(stats: &Stats) -> String {
     let rest = match is_within(stats) {
         true => "",
-        false => "; the rest goes with later writes",
+        false => "; later writes release the rest",
     };
     format!(
-        "takes {} of {} now, {}{rest}",
+        "uses {} of {}, {}{rest}",
         units::size(stats.resident_bytes),
         units::size(stats.capacity.unwrap_or_default()),
         units::counted(stats.keys, "key"),
@@ -106,11 +107,11 @@ mod tests {
         stats.keys = 1;
         stats.capacity = Some(2 << 20);
         stats.resident_bytes = 2 << 20;
-        assert_eq!(in_words(&stats), "takes 2 MiB of 2 MiB now, 1 key");
+        assert_eq!(in_words(&stats), "uses 2 MiB of 2 MiB, 1 key");
         stats.resident_bytes += 512 << 10;
         assert_eq!(
             in_words(&stats),
-            "takes 2.5 MiB of 2 MiB now, 1 key; the rest goes with later writes"
+            "uses 2.5 MiB of 2 MiB, 1 key; later writes release the rest"
         );
     }
 }

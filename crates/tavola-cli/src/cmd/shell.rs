@@ -33,17 +33,17 @@ Examples:
   sessions> use counters
   counters> exit
 
-A line is a command without 'tavola' and without the table; 'create', 'drop', 'rename',
-'copy', 'queue' and 'log' name theirs. 'use TABLE' changes the table, 'help' lists the
-commands. Tab completes commands and keys. The lines are kept in
-$XDG_STATE_HOME/tavola/history, or ~/.local/state/tavola/history, which only you can read.
-Ctrl-D or 'exit' ends it.";
+A line is a command without 'tavola' and without the table name; only 'create', 'drop',
+'rename', 'copy', 'queue' and 'log' need a name. 'use TABLE' switches to another table,
+'help' lists the commands. Tab completes commands and keys. The history is saved in
+$XDG_STATE_HOME/tavola/history or ~/.local/state/tavola/history, readable only by you.
+Ctrl-D or 'exit' leaves the shell.";
 
-/// Open a prompt for a table
+/// Open an interactive prompt for a table
 #[derive(clap::Args, Clone)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a name, or a path if it has a / in it
+    /// The table: a name, or a path if it contains a /
     #[arg(value_name = "TABLE")]
     table: OsString,
 }

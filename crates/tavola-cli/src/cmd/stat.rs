@@ -23,16 +23,16 @@ Examples:
   tavola stat sessions --json | jq .resident_bytes
   watch -n1 tavola stat sessions";
 
-/// Parts of all calls that are told of: the time within which they were done.
+/// The reported quantiles of latencies.
 const QUANTILES: [f64; 2] = [0.5, 0.99];
 
-/// Show what a table holds, what memory it takes, and who uses it
+/// Show the keys, memory, settings and users of a table
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     tables: TablesArg,
-    /// All numbers as one JSON object, a line for each table
+    /// Print all numbers as JSON, one object per line and table
     #[arg(long)]
     json: bool,
 }
@@ -82,7 +82,7 @@ fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
             out.line(format!("  {name:<13} {text}"))?;
         }
         for holder in &holders {
-            let text = format!("{} by {holder}: writers of it wait", holder.lock);
+            let text = format!("{} by {holder}: writers are waiting", holder.lock);
             out.line(format!("  {:<13} {text}", "locked"))?;
         }
         for (name, stats) in &logs {
@@ -156,14 +156,14 @@ fn summary(stats: &Stats, keys: &LiveKeys, latencies: &Latencies) -> Vec<(&'stat
     if stats.ttl_ms > 0 || stats.expired > 0 {
         let ttl = match stats.ttl_ms {
             0 => String::new(),
-            ms => format!(", by default {} s after they were set", ms as f64 / 1000.0),
+            ms => format!(", by default after {} s", ms as f64 / 1000.0),
         };
         lines.insert(1, ("expired", format!("{}{ttl}", count(stats.expired))));
     }
     if stats.leases_unrecorded > 0 {
         let leases = counted(stats.leases_unrecorded, "lease");
-        let told = format!("{leases} without a record, as all of their shard were taken");
-        lines.insert(lines.len() - 1, ("leases", told));
+        let text = format!("{leases} granted without a record");
+        lines.insert(lines.len() - 1, ("leases", text));
     }
     if let Some((key, value)) = stats.fixed {
         lines.insert(
@@ -174,7 +174,7 @@ fn summary(stats: &Stats, keys: &LiveKeys, latencies: &Latencies) -> Vec<(&'stat
     lines
 }
 
-/// Of all counted reads those that found their key; none: there were none.
+/// Returns the part of counted reads that found their key, or `None` if there were no reads.
 fn hit_ratio(stats: &Stats) -> Option<f64> {
     let reads = stats.hits as f64 + stats.misses as f64;
     (reads > 0.0).then(|| stats.hits as f64 / reads)
@@ -211,7 +211,7 @@ fn timed(latencies: &Latencies) -> Option<String> {
 fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'static str, String)> {
     let percent = |bytes: u64| bytes as f64 * 100.0 / capacity as f64;
     let taken = format!(
-        "{}, {:.1} % taken, {:.1} % by keys and values",
+        "{}, {:.1} % in use, {:.1} % by keys and values",
         size(capacity),
         percent(stats.resident_bytes),
         percent(stats.payload_bytes)
@@ -228,7 +228,10 @@ fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'stati
         counted(stats.sets, "set"),
         counted(stats.removes, "remove")
     );
-    let back = format!("{} soon after eviction", counted(stats.ghost_hits, "key"));
+    let back = format!(
+        "{} set again soon after eviction",
+        counted(stats.ghost_hits, "key")
+    );
     let mut lines = vec![("capacity", taken), ("used by", used)];
     lines.extend(lately(&stats.recent).map(|text| ("lately", text)));
     lines.extend(timed(latencies).map(|text| ("takes", text)));
@@ -238,7 +241,8 @@ fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'stati
     lines
 }
 
-/// How many processes serve the table to clients, and to how many; `None`: none does.
+/// Returns how many processes serve the table to clients, and to how many, or `None` if no process
+/// does.
 fn served(participants: &[Participant]) -> Option<String> {
     let alive = participants.iter().filter(|one| one.alive);
     let servers: Vec<Serving> = alive.filter_map(|one| one.serving).collect();
@@ -250,7 +254,7 @@ fn served(participants: &[Participant]) -> Option<String> {
         };
         let now = counted(sum(|one| one.connections), "connection");
         let ever = count(sum(|one| one.accepted));
-        format!("{many}, {now} now, {ever} since they began")
+        format!("{many}, {now} now, {ever} in total")
     })
 }
 

@@ -19,15 +19,15 @@ Examples:
   tavola status
   tavola status --json | jq .memory_bytes
 
-Shows which tables there are, their sizes and the memory of all, which processes serve
-them, and what needs attention: as 'tavola doctor' finds it, which also says what is good.
-Exit code 1 if something needs attention. Changes nothing.";
+Shows the tables with their sizes, the total memory, the processes that serve them, and
+what needs attention; 'tavola doctor' also lists the checks that passed. The exit code is
+1 if something needs attention. Changes nothing.";
 
-/// Show all tables, their memory, who serves them, and what needs attention
+/// Show all tables, their memory, their servers, and what needs attention
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The numbers as one JSON object
+    /// Print the numbers as one JSON object
     #[arg(long)]
     json: bool,
 }

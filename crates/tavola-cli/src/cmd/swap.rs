@@ -9,13 +9,13 @@ use crate::output::Output;
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola swap leaders europe node-7       prints the leader before
+  tavola swap leaders europe node-7       prints the previous leader
   tavola swap counters hits 0             reads a counter and resets it
 
-The key has the table's time to live then, and no flags or tags. Exit code 1 if the key
-was missing; the value is stored all the same.";
+The key gets the table's default TTL, and no flags or tags. If the key was missing, the
+value is stored and the exit code is 1.";
 
-/// Store a value, and print the one it replaces
+/// Store a value, and print the previous one
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

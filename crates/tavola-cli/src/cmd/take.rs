@@ -13,10 +13,10 @@ Examples:
   tavola take tokens alice
   token=$(tavola take tokens alice) || echo it was used before
 
-If several processes take a key at once, one of them gets the value. Exit code 1 if the
-key is missing.";
+If several processes take a key at the same time, one of them gets the value. The exit
+code is 1 if the key is missing.";
 
-/// Remove a key, and print the value it had
+/// Remove a key, and print its value
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

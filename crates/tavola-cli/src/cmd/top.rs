@@ -26,15 +26,15 @@ use watch::Watch;
 const EXAMPLES: &str = "\
 Examples:
   tavola top sessions                            q quits, p pauses
-  tavola top                                     all tables, a line each
+  tavola top                                     all tables, one line each
   tavola top sessions --interval 5
-  tavola top sessions --once                     one look, as text
+  tavola top sessions --once                     one report as text
   tavola top sessions --batch --count 60 > minute.txt
 
-Reads and writes a second, memory and who uses it, from the difference of two looks. What
-only caches count (hits, latencies) is shown of caches only. It never writes to the table.
-Where standard output is no terminal, or TERM is dumb, it is as with --batch. Colours are
-left out when NO_COLOR is set, and other letters than ASCII unless the locale is of UTF-8.";
+Shows reads and writes per second, memory, and the processes that use the table. Hits and
+latencies are measured in caches only. The command never writes to the table. If standard
+output is not a terminal, or TERM is dumb, it prints text as with --batch. NO_COLOR turns
+colours off. Non-ASCII characters need a UTF-8 locale.";
 
 /// Between the first two looks: rates are there at once.
 const FIRST: Duration = Duration::from_millis(250);
@@ -50,19 +50,19 @@ const BARS: usize = 26;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a name, or a path if it has a / in it. Without one: a list of all tables
+    /// The table: a name, or a path if it contains a / [default: a list of all tables]
     #[arg(value_name = "TABLE")]
     name: Option<OsString>,
-    /// Time between two looks
+    /// Time between two reports
     #[arg(long, short, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     interval: Duration,
-    /// End after so many looks
+    /// Exit after this many reports
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Plain text, one look after the other
+    /// Print plain text, one report after the other
     #[arg(long, short)]
     batch: bool,
-    /// One look in plain text: as --batch --count 1
+    /// Print one report in plain text: same as --batch --count 1
     #[arg(long, conflicts_with = "count")]
     once: bool,
 }
@@ -204,7 +204,7 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     let interval = units::parse_time(text)?;
     match (Duration::from_millis(100)..=Duration::from_secs(86_400)).contains(&interval) {
         true => Ok(interval),
-        false => Err("write a time from 0.1 seconds to one day".to_owned()),
+        false => Err("write a time between 0.1 seconds and one day".to_owned()),
     }
 }
 

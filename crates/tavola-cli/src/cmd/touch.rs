@@ -13,11 +13,11 @@ const EXAMPLES: &str = "\
 Examples:
   tavola touch sessions alice --ttl 30m
   tavola touch sessions alice bob --never
-  tavola touch sessions alice             the table's default time to live
+  tavola touch sessions alice             the table's default TTL
 
-Exit code 1 if a key is missing, or has expired. Values and flags stay as they are.";
+The exit code is 1 if a key is missing or has expired. Values and flags do not change.";
 
-/// Change the time to live of keys
+/// Change the TTL of keys
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -26,10 +26,10 @@ pub struct Args {
     /// The keys
     #[arg(value_name = "KEY", required = true, allow_negative_numbers = true)]
     keys: Vec<OsString>,
-    /// Expire them after this time: 90, 1.5s, 250ms, 2h, 7d [default: the table's]
+    /// The new TTL: 90, 1.5s, 250ms, 2h, 7d [default: the table's]
     #[arg(long, value_name = "TIME", value_parser = parse_ttl, conflicts_with = "never")]
     ttl: Option<Duration>,
-    /// Do not expire them
+    /// Keep the keys until they are removed
     #[arg(long)]
     never: bool,
     #[command(flatten)]

@@ -36,11 +36,11 @@ const EXAMPLES: &str = "\
 Examples:
   tavola tour                           four processes, one of them killed
   tavola tour --procs 8 --kills 20 --seconds 30
-  tavola tour --drop                    leaves nothing behind
+  tavola tour --drop                    drops the table at the end
 
-Loads the Unicode Character Database, has several processes read, edit and count on the
-same table, kills some of them with SIGKILL while they write, and then checks that all
-writes that were acknowledged are there. Exit code 0 only if everything held.";
+Loads the Unicode Character Database into a table. Several processes read, edit and count
+in it; some are killed with SIGKILL while they write. Then the tour checks that all
+acknowledged writes are in the table. The exit code is 0 only if all checks passed.";
 
 /// Written by the tour into its table, so that the next tour knows it may replace it.
 const MARKER: &[u8] = b"tour";
@@ -54,7 +54,7 @@ const HISTORY_ENTRY_BYTES: u64 = 100;
 /// Entries of the history that may be there together.
 const HISTORY_ENTRIES: u64 = 1_000_000;
 
-/// See it all work: several processes, real data, and one of them killed
+/// Run a demonstration: several processes, real data, one of them killed
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -67,13 +67,13 @@ pub struct Args {
     #[arg(long, value_name = "P", default_value_t = 4,
           value_parser = clap::value_parser!(u32).range(1..=64))]
     procs: u32,
-    /// How many of them are killed, one after the other
+    /// How many of the processes are killed, one after the other
     #[arg(long, value_name = "K", default_value_t = 1)]
     kills: u32,
-    /// The table: a name, or a path when it has a / in it
+    /// The table: a name, or a path if it contains a /
     #[arg(long, value_name = "TABLE", default_value = "tour")]
     table: OsString,
-    /// Leave the table for you to look at (as it is without this)
+    /// Keep the table at the end (default)
     #[arg(long, conflicts_with = "drop")]
     keep: bool,
     /// Drop the table at the end
@@ -92,7 +92,8 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         return worker::run(args);
     }
     if args.kills > 0 && args.procs < 2 {
-        let sentence = "a kill needs at least 2 processes, so that one survives; or --kills 0";
+        let sentence = "kills need at least 2 processes, so that one survives; give --procs 2 or \
+            more, or --kills 0";
         return Err(CliError::Sentence(sentence.to_owned()));
     }
     let interrupted = interrupt::heed()?;
@@ -104,7 +105,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     match shown {
         Ok(Ending::Held) if args.drop => {
             names::remove(&args.table)?;
-            screen.line("\nThe table is dropped; without --drop it stays for you to look at.")?;
+            screen.line("\nThe table is dropped; without --drop it is kept.")?;
             Ok(ExitCode::SUCCESS)
         }
         Ok(Ending::Held) => {
@@ -114,7 +115,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         Ok(Ending::Failed) => {
             let table = quoted(&args.table);
             screen.line(&format!(
-                "\nSomething did not hold. The table {table} is kept as it is."
+                "\nA check failed. The table {table} is kept for inspection."
             ))?;
             Ok(ExitCode::from(crate::MISSING))
         }
@@ -130,7 +131,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         Err(error) => {
             let table = quoted(&args.table);
             Err(CliError::Sentence(format!(
-                "{error}; the table {table} is kept as it is"
+                "{error}; the table {table} is kept for inspection"
             )))
         }
     }
@@ -184,7 +185,7 @@ fn show(
     };
     seats.stop()?;
     screen.title(&format!(
-        "{} operations later: does everything hold?",
+        "{} operations later: is everything correct?",
         count(operations)
     ))?;
     for verdict in verify::everything(table, records, &seats)? {
@@ -213,14 +214,14 @@ fn load(table: &Table, records: &Records, screen: &Screen) -> Result<(), CliErro
     }
     let seconds = begin.elapsed().as_secs_f64();
     screen.line(&format!(
-        "{} of UnicodeData.txt loaded in {} ({} a second)",
+        "{} of UnicodeData.txt loaded in {} ({} per second)",
         counted(records.all.len() as u64, "record"),
         screen::duration((seconds * 1e9) as u64),
         screen::rate(records.all.len() as f64 / seconds),
     ))?;
     let memory = size(table.stats()?.resident_bytes);
     screen.line(&format!(
-        "into {}, which takes {memory} of memory now",
+        "into {}, which now uses {memory} of memory",
         table.path().display()
     ))
 }
@@ -252,8 +253,8 @@ fn introduce(args: &Args, seats: &Seats, screen: &Screen) -> Result<(), CliError
     ))?;
     screen.line(&format!("pids {}", pids.join(", ")))?;
     screen
-        .line("Each checks all it reads, and notes in a journal each write that has returned:")?;
-    screen.line("an edit, its entry in the history, a shared counter. Operations a second:\n")
+        .line("Each process checks all it reads, and records each completed write in a journal:")?;
+    screen.line("an edit, its history entry, a shared counter. Operations per second:\n")
 }
 
 /// Leaves the data as it was loaded, with the counters, and gives back the memory of the rest.
@@ -281,7 +282,7 @@ fn tidy_up(
     }
     table.compact()?;
     let after = table.stats()?;
-    screen.title("The history is removed, the records are put back as loaded")?;
+    screen.title("The history is removed, the records are restored")?;
     screen.line(&format!(
         "{} and {} became {} and {} in {}",
         counted(keys, "key"),
@@ -303,7 +304,7 @@ fn processes(number: u64) -> String {
     }
 }
 
-/// Who alone writes a record.
+/// The only process that writes a record.
 fn owner_of(record: usize, seats: u32) -> u32 {
     (record % seats as usize) as u32
 }

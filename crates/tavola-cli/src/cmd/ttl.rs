@@ -12,10 +12,10 @@ use crate::output::{self, Output};
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola ttl sessions alice           seconds, as 1799.25, or 'never'
+  tavola ttl sessions alice           seconds, for example 1799.25, or 'never'
   tavola ttl sessions alice --json    with its flags
 
-Exit code 1 if the key is missing, or has expired.";
+The exit code is 1 if the key is missing or has expired.";
 
 /// Print the time until a key expires
 #[derive(clap::Args)]
@@ -28,7 +28,7 @@ pub struct Args {
     key: OsString,
     #[command(flatten)]
     notation: Notation,
-    /// The key, its flags and its milliseconds, null for never, as JSON
+    /// Print the key, its flags and its TTL in milliseconds (null if none) as JSON
     #[arg(long)]
     json: bool,
 }

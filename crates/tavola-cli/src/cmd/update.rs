@@ -15,14 +15,14 @@ Examples:
   tavola update notes today -- sort -u
   tavola update lists queue -- sh -c 'cat; echo another line'
 
-The command reads the value on standard input; what it writes on standard output, exactly,
-becomes the value. If another process changes the key meanwhile, the command runs again
-with the new value, so run no command that may not run twice. A missing key has an empty
-input, and is stored. The key keeps its time to live, flags and tags.
+The command reads the value on standard input; its exact standard output becomes the new
+value. If another process changes the key meanwhile, the command runs again with the new
+value, so use only commands that may run twice. If the key is missing, the input is empty
+and the key is created. An existing key keeps its TTL, flags and tags.
 
-If the command fails, nothing is stored, and its exit code is passed on.";
+If the command fails, nothing is stored and its exit code is passed on.";
 
-/// Change a value by a command that reads the old one and writes the new one
+/// Change a value with a command that reads the old one and writes the new one
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -2,7 +2,7 @@
 //!
 //! All of them carry any bytes:
 //!
-//! - [`jsonl`]: one JSON object a line, for other programs and for eyes;
+//! - [`jsonl`]: one JSON object per line, for other programs and for eyes;
 //! - [`json`]: one JSON document, for programs that read no lines;
 //! - [`csv`]: comma-separated values, for spreadsheets and databases;
 //! - [`tsv`]: key and value between tabs, for `cut`, `awk` and `join`;
@@ -29,7 +29,7 @@ use crate::error::CliError;
 /// A format of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// One JSON object a line: {"key": ..., "value": ...}, base64 where it is not UTF-8
+    /// Print one JSON object per line: {"key": ..., "value": ...}, base64 where it is not UTF-8
     Jsonl,
     /// One JSON document: a list of such objects; to load, also an object of keys and values
     Json,

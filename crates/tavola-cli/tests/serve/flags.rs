@@ -235,7 +235,7 @@ fn a_port_for_udp_is_warned_of() {
     assert_eq!(seat.ended(), Some(0));
     let said = fs::read_to_string(&path).expect("text");
     assert!(
-        said.contains("no UDP") && said.lines().count() == 1,
+        said.contains("UDP is not supported") && said.lines().count() == 1,
         "{said}"
     );
 }

@@ -182,12 +182,12 @@ pub(crate) fn set(region: &Region, bytes: u64) -> Result<()> {
         })
     };
     if !region.is_cache() {
-        return bad("the table is no cache: it was made without a capacity".to_string());
+        return bad("the table is not a cache: it was created without a capacity".to_string());
     }
     let (least, most) = (least(region), region.max_size());
     if !(least..=most).contains(&bytes) {
         return bad(format!(
-            "{bytes} is not {least} to {most} bytes, the table's max_size"
+            "{bytes} is not between {least} and {most} bytes (the table's max_size)"
         ));
     }
     let word = PagesWord::encode((bytes / PAGE) as u32);

@@ -146,10 +146,13 @@ fn claim<'a>(
             Place::Damaged => return corrupt("the entry of what stands beside the table"),
             Place::NoRun => return full(FULL_SIZE),
             Place::Over => {
-                return full("the cache's capacity has no room for it beside the keys; raise it");
+                return full("the capacity of the cache is too small for it; raise the capacity");
             }
             Place::NoNumber => {
-                return full("all 16 places beside the table are taken; use another table");
+                return full(
+                    "the table already has 16 queue pools and logs, the maximum; use \
+                    another table",
+                );
             }
             Place::Taken => {
                 drop(lock);

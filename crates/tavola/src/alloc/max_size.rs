@@ -19,15 +19,15 @@ pub(crate) fn raise_max_size(region: &Region, me: u32, bytes: u64) -> Result<()>
         })
     };
     if bytes > MAX_SIZE {
-        return bad(format!("{bytes} is not 1 MiB to 8 TiB"));
+        return bad(format!("{bytes} is not between 1 MiB and 8 TiB"));
     }
     let bytes = bytes.next_multiple_of(PAGE);
     let lock = lock(region, me)?;
     let now = region.max_size();
     if bytes < now {
         return bad(format!(
-            "{bytes} is less than the {now} bytes it is now, and it can only be raised; \
-             to make it smaller, load the keys into a new table"
+            "{bytes} is less than the current {now} bytes, and max_size can only be raised; for \
+            a smaller one, load the keys into a new table"
         ));
     }
     let room = region.geometry().room;
@@ -35,8 +35,8 @@ pub(crate) fn raise_max_size(region: &Region, me: u32, bytes: u64) -> Result<()>
         Some(limit) => limit.max(region.limit()),
         None => {
             return bad(format!(
-                "{bytes} is more than the {room} bytes that this table was made to grow to; \
-                 create a table with a larger max_size and copy the keys (tavola dump, tavola load)"
+                "{bytes} exceeds {room} bytes, the limit set when this table was created; create \
+                a table with a larger max_size and copy the keys (tavola dump, tavola load)"
             ));
         }
     };

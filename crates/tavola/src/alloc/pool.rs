@@ -22,9 +22,9 @@ pub(crate) const GRACE_S: u32 = 1;
 const KEEP_PART: u32 = 8;
 
 pub(super) const FULL_SIZE: &str =
-    "max_size is reached; remove something, or raise max_size (tavola resize)";
-pub(super) const FULL_CAPACITY: &str =
-    "the cache's capacity is reached, and nothing can be evicted; raise it, or try again";
+    "max_size is reached; remove keys, or raise max_size (tavola resize)";
+pub(super) const FULL_CAPACITY: &str = "the capacity of the cache is reached, and nothing can be \
+    evicted; try again, or raise the capacity";
 
 /// Locks the pool, rebuilding its lists when its last owner died.
 pub(crate) fn lock(region: &Region, me: u32) -> Result<PoolLock<'_>> {

@@ -8,7 +8,7 @@
 use super::Item;
 use crate::layout::{Hint, MOST_TAGS};
 
-/// Tags as they were at one moment; from [`Table::fetch_tags`](crate::Table::fetch_tags).
+/// Handles of tags at one moment; from [`Table::fetch_tags`](crate::Table::fetch_tags).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Tags {
     hints: [u64; MOST_TAGS],
@@ -16,26 +16,26 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// No tags at all.
+    /// No tags.
     pub const NONE: Self = Self {
         hints: [0; MOST_TAGS],
         len: 0,
     };
 
-    /// How many there are.
+    /// Returns the number of tags.
     #[inline(always)]
     pub fn len(&self) -> usize {
         usize::from(self.len).min(MOST_TAGS)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no tags.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds one that was told by [`Tags::hints`], unless it is there; false: there are as many as
-    /// there may be.
+    /// Adds a tag from [`Tags::hints`], unless it is there already. Returns false if the maximum is
+    /// reached.
     pub fn push(&mut self, hint: Hint) -> bool {
         if self.words().contains(&hint.to_bits()) {
             return true;
@@ -54,7 +54,7 @@ impl Tags {
         &self.hints[..self.len()]
     }
 
-    /// What the table knows them by.
+    /// Returns the hints by which the table identifies the tags.
     pub fn hints(&self) -> impl Iterator<Item = Hint> + '_ {
         self.words().iter().map(|word| Hint::from_bits(*word))
     }

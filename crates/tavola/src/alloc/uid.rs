@@ -15,7 +15,7 @@ use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::{Ordering, W64};
 
-const NO_UIDS: &str = "all uids of a shard are given out; make the table with more shards";
+const NO_UIDS: &str = "all uids of a shard are in use; create the table with more shards";
 
 /// The page of a chunk; `None`: it was never there or was given back, or something is damaged.
 pub(crate) fn chunk_page(region: &Region, shard: u32, chunk: u32) -> Option<u32> {

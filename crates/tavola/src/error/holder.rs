@@ -1,4 +1,4 @@
-//! Who holds a lock.
+//! The process that holds a lock.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use std::fmt;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lock {
-    /// That of the shard with this number.
+    /// The lock of the shard with this number.
     Shard(u32),
-    /// That of the page pool.
+    /// The lock of the page pool.
     #[default]
     Pool,
-    /// One of the two of a queue.
+    /// One of the two locks of a queue.
     Queue,
 }
 
@@ -32,16 +32,16 @@ impl fmt::Display for Lock {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
-    /// What it holds.
+    /// The lock.
     pub lock: Lock,
-    /// Its process id, in its own pid namespace; 0 when it is not known.
+    /// The process id in its own pid namespace, or 0 if it is not known.
     pub pid: u32,
-    /// Whether `pid` is a number of this process's own pid namespace: else another process, or
-    /// none, has that number here.
+    /// Whether `pid` belongs to the pid namespace of this process. If not, the number may name
+    /// another process here.
     pub is_local: bool,
-    /// Whether a signal or a debugger has stopped it, as far as that can be seen from here.
+    /// Whether a signal or a debugger has stopped it, as far as this process can see.
     pub is_stopped: bool,
-    /// Whether it lives; the next that wants the lock of a dead process takes it over.
+    /// Whether it is alive. The next process that needs the lock of a dead process takes it over.
     pub is_alive: bool,
 }
 

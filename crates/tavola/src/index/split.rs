@@ -70,7 +70,8 @@ pub(super) fn split(lock: &ShardLock<'_>, tag: u32) -> Step<()> {
     let local = depth_of(region, shard, depth, index);
     let new_depth = depth.max(local + 1);
     if new_depth > region.geometry().dir_log2 {
-        let reason = "a directory has its largest size; load the table into a larger one";
+        let reason = "the index of a shard has its maximum size; load the keys into a table with \
+            more shards";
         return Err(Stop::Fail(Error::Full { reason }));
     }
     let entries = 1 << new_depth;

@@ -268,7 +268,7 @@ impl Superblock {
             });
         }
         if magic != MAGIC {
-            return Err(foreign("it does not begin as a table does"));
+            return Err(foreign("it does not begin with the bytes of a table"));
         }
         if self.endian.load(order) != ENDIAN {
             return Err(foreign("its byte order mark is damaged"));
@@ -290,7 +290,7 @@ impl Superblock {
         };
         if self.fingerprint.load(order) != fingerprint {
             return Err(foreign(
-                "its structures have another layout than this library's",
+                "its structures have a layout unknown to this library",
             ));
         }
         let options = self.options.load(order);
@@ -304,7 +304,7 @@ impl Superblock {
         }
         let ttl_ms = self.ttl_ms.load(order);
         if ttl_ms > MOST_MS || ttl_ms != 0 && fixed.is_some() {
-            return Err(foreign("its time to live is impossible"));
+            return Err(foreign("its default TTL is impossible"));
         }
         let has_versions = options & VERSIONS != 0;
         if has_versions && fixed.is_some() {

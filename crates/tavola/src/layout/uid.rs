@@ -140,11 +140,11 @@ impl UidPlace {
     }
 }
 
-/// A key's uid, and which of the keys it is that have had this uid.
+/// A uid of a key, with a generation that identifies the key among those that had this uid.
 ///
-/// The uid is a 32-bit number, not 0, that stays the key's as long as the key lives, whatever its
-/// value and wherever its bytes are moved. When the key is removed another key may get it; the
-/// generation tells them apart. A plain uid, `Hint::from(uid)`, stands for whatever key has it now.
+/// The uid is a 32-bit number, not 0, which a key keeps as long as it exists, even if its value
+/// changes or its item moves. When the key is removed, another key may get the uid; the generation
+/// distinguishes them. A plain uid, `Hint::from(uid)`, means whichever key has it now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hint(u64);
 
@@ -156,25 +156,25 @@ impl Hint {
         Self(u64::from(uid) | u64::from(generation) << 32)
     }
 
-    /// The uid.
+    /// Returns the uid.
     #[inline(always)]
     pub fn uid(self) -> u32 {
         self.0 as u32
     }
 
-    /// Which of its keys: 1, 2, ... in no particular order; 0: any.
+    /// Returns the generation: 1, 2, ... in no particular order, or 0 for any key.
     #[inline(always)]
     pub fn generation(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    /// Both in one number: the uid in the low half, the generation in the high one.
+    /// Returns both in one number: the uid in the low half, the generation in the high one.
     #[inline(always)]
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// From [`Hint::to_bits`].
+    /// Returns the hint of a number from [`Hint::to_bits`].
     #[inline(always)]
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)

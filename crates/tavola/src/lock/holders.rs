@@ -14,10 +14,10 @@ pub(super) const LONG: Duration = Duration::from_secs(1);
 
 static NOTICE: OnceLock<fn(&Holder)> = OnceLock::new();
 
-/// Sets what is called, once for each lock that is waited for longer than a second, by the thread
-/// that waits. Returns false if that was set before: it is set once in a process.
+/// Sets a function that a thread calls when it has waited for a lock for more than a second, once
+/// per lock. Returns false if a function was set before: it can be set once per process.
 ///
-/// It must not use a table.
+/// The function must not use a table.
 ///
 /// # Examples
 /// ```

@@ -153,8 +153,8 @@ fn inherited(path: &Path, source: io::Error) -> Error {
         path: path.to_path_buf(),
         source: io::Error::new(
             ErrorKind::PermissionDenied,
-            "a forked child opens the table anew at its first write, \
-             so let it write once before it gives up its rights",
+            "a forked child opens the table again at its first write; let the child write once \
+            before it drops its privileges",
         ),
     }
 }

@@ -98,7 +98,7 @@ pub(crate) fn add(
     }
     if queue == pool.queues {
         return Err(Error::Full {
-            reason: "each queue of the pool has a name; make a pool with more queue_room",
+            reason: "all queues of the pool have a name; create a pool with more queue_room",
         });
     }
     // Half a name, of one who died here, is written over.

@@ -17,30 +17,30 @@ use crate::sync::{Ordering, W32};
 /// How many problems are told in words.
 const TOLD: usize = 100;
 
-/// What [`Table::check`](crate::Table::check) found.
+/// The findings of [`Table::check`](crate::Table::check).
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct CheckReport {
-    /// Keys found.
+    /// The number of keys found.
     pub keys: u64,
     /// Bytes of the blocks, segments and large pages that the index leads to.
     pub bytes_reachable: u64,
-    /// Bytes of the blocks, segments and large pages that the allocator holds to be in use.
+    /// Bytes of the blocks, segments and large pages that are marked as in use.
     pub bytes_in_use: u64,
-    /// What is wrong, in plain sentences; at most 100 of them.
+    /// The problems, as sentences; at most 100.
     pub problems: Vec<String>,
-    /// How many there are.
+    /// The number of problems.
     pub problem_count: u64,
-    /// Whether the file was copied by something that does not know tables (`cp`, `mv` to another
-    /// file system, a snapshot) while a process was attached to the original. A value may then
-    /// consist of parts of two, and no check or repair can find that: take the data from another
-    /// place, or make copies by [`Table::copy_to`](crate::Table::copy_to). No problem of the
-    /// structure, and not counted as one. If nobody wrote during the copy, nothing is mixed.
+    /// Whether the file was copied with a tool such as `cp`, `mv` to another file system or a
+    /// snapshot while a process was attached to the original. A value may then mix the bytes of two
+    /// writes, which no check or repair can detect: restore the data from another source, and make
+    /// copies with [`Table::copy_to`](crate::Table::copy_to). This does not count as a problem. If
+    /// no process wrote during the copy, the values are correct.
     pub copied_in_use: bool,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
+    /// Returns whether there are no problems.
     pub fn is_clean(&self) -> bool {
         self.problem_count == 0
     }
@@ -95,12 +95,12 @@ pub(crate) fn check_pool(region: &Region, me: Option<u32>, report: &mut CheckRep
             PageWord::Hole { .. } => holes += 1,
             PageWord::Claimed { owner } | PageWord::Build { owner, .. } => report
                 .expect(is_alive(region, owner, me), || {
-                    format!("page {page} is in the hands of a participant that is no more")
+                    format!("page {page} belongs to a participant that no longer exists")
                 }),
             PageWord::Extent { number } => {
                 extent_pages += 1;
                 report.expect(extents.has(number, page), || {
-                    format!("page {page} is of extent {number}, which does not have it")
+                    format!("page {page} refers to extent {number}, which does not contain it")
                 });
             }
             PageWord::Unused | PageWord::Damaged => {

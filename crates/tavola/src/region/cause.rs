@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 const NO_RESERVING: &str =
-    "its file system cannot reserve room; keep tables on tmpfs, ext4, XFS or Btrfs";
+    "its file system cannot reserve space; keep tables on tmpfs, ext4, XFS or Btrfs";
 
 /// The error for what the system said when `op` was done to `path`.
 pub(crate) fn told(op: &'static str, path: &Path, source: io::Error) -> Error {
@@ -44,22 +44,25 @@ pub(crate) fn told(op: &'static str, path: &Path, source: io::Error) -> Error {
 pub(crate) fn no_room(source: io::Error) -> Error {
     let reason = match (source.kind(), source.raw_os_error()) {
         (ErrorKind::QuotaExceeded, _) => {
-            "the disk quota of the file's owner is used up; remove files of that owner, \
-             or have the quota raised"
+            "the disk quota of the file's owner is used up; that user can remove files, or ask \
+            for a larger quota"
         }
         (ErrorKind::FileTooLarge, _) => {
-            "this process may not make files that large (ulimit -f); raise that limit"
+            "this process may not create files that large (ulimit -f); raise that limit"
         }
         (ErrorKind::OutOfMemory, _) => {
-            "the system has no memory for it; end processes, or raise the memory limit"
+            "the system is out of memory; end processes, or raise the memory limit"
         }
         (ErrorKind::NotFound, _) => {
-            "the program closed the table's descriptor, and its file has lost its name; \
-             open the table again"
+            "the program closed the table's file descriptor, and its file was removed or \
+            renamed; open the table again"
         }
         (_, Some(libc::EOPNOTSUPP)) => NO_RESERVING,
-        (_, Some(libc::EIO)) => "the file system reports an error; look at the system's log",
-        _ => "the file system has no room; free some, or make it larger",
+        (_, Some(libc::EIO)) => {
+            "the file system reports an I/O error; check the kernel log \
+            (dmesg)"
+        }
+        _ => "the file system is full; free space, or enlarge it",
     };
     Error::Full { reason }
 }
@@ -68,21 +71,24 @@ pub(crate) fn no_room(source: io::Error) -> Error {
 fn advice(number: i32) -> Option<&'static str> {
     Some(match number {
         libc::ENOTDIR => "a part of its path is not a directory; check the path, or TAVOLA_DIR",
-        libc::ELOOP => "its symbolic links lead in a circle; check them",
+        libc::ELOOP => "its symbolic links form a loop; correct them",
         libc::ENAMETOOLONG => "its name or path is too long for the system; use a shorter one",
         libc::EFBIG => {
-            "this process may not make files as large as max_size (ulimit -f); \
-             raise that limit, or set a smaller max_size"
+            "this process may not create files as large as max_size (ulimit -f); raise that \
+            limit, or set a smaller max_size"
         }
         libc::ENOMEM => {
-            "this process has not enough addresses left for max_size (ulimit -v); \
-             raise that limit, or create the table with a smaller max_size"
+            "this process has not enough address space left for max_size (ulimit -v); raise that \
+            limit, or create the table with a smaller max_size"
         }
         libc::EMFILE => {
-            "this process has as many files open as it may (ulimit -n); \
-             close some, or raise that limit"
+            "this process has reached its limit of open files (ulimit -n); close some, or raise \
+            that limit"
         }
-        libc::ENFILE => "the system has as many files open as it can; end some processes",
+        libc::ENFILE => {
+            "the system has reached its limit of open files (fs.file-max); raise \
+            that limit, or end processes"
+        }
         libc::ENODEV => {
             "its file system cannot map files into memory; keep tables on tmpfs, such as /dev/shm"
         }

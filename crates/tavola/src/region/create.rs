@@ -207,7 +207,7 @@ pub(crate) fn open_old(at: &Location) -> Result<Option<Unmapped>> {
         Ok(true) => Ok(Some(old)),
         Ok(false) => failed(io::Error::new(
             ErrorKind::ResourceBusy,
-            "another process is migrating it; wait for that one",
+            "another process is migrating it; try again when that process has ended",
         )),
         Err(source) => failed(source),
     }

@@ -81,8 +81,8 @@ impl Location {
         }
         let whose = info.uid;
         let why = format!(
-            "it belongs to user {whose}, and everybody may make files in its directory; \
-             if you trust that user, allow it with any_owner (--any-owner)"
+            "it belongs to user {whose} and is in a world-writable directory; if you trust that \
+            user, allow it with any_owner (--any-owner)"
         );
         Err(io::Error::new(ErrorKind::PermissionDenied, why))
     }
@@ -134,7 +134,7 @@ impl Location {
                     .info_of(&self.name, false)
                     .is_ok_and(|info| info.kind == libc::S_IFLNK);
                 return match is_link {
-                    true => not_a_table("it is a symbolic link to a file that is not there"),
+                    true => not_a_table("it is a symbolic link to a missing file"),
                     false => Some(Error::AlreadyExists { path: path() }),
                 };
             }
@@ -292,12 +292,15 @@ fn unsafe_for_default(info: &FileInfo) -> Option<String> {
     let (owner, me, mode) = (info.uid, effective_uid(), info.mode);
     if owner != me {
         return Some(format!(
-            "it belongs to user {owner}, and not to user {me}, as whom this process runs; \
-             set TAVOLA_DIR to a directory of your own"
+            "it belongs to user {owner}, but this process runs as user {me}; set TAVOLA_DIR to a \
+            directory of your own"
         ));
     }
     (mode & 0o022 != 0).then(|| {
-        format!("others may write to it (mode {mode:o}); run chmod 700 on it, or set TAVOLA_DIR")
+        format!(
+            "other users may write to it (mode {mode:o}); run chmod 700 on it, or set \
+            TAVOLA_DIR"
+        )
     })
 }
 
@@ -317,7 +320,7 @@ fn has_magic(file: BorrowedFd<'_>) -> bool {
 pub(super) fn kind_of(info: &FileInfo) -> &'static str {
     match info.kind {
         libc::S_IFREG if info.len == 0 => "it is an empty file",
-        libc::S_IFREG => "it does not begin as a table does",
+        libc::S_IFREG => "it does not begin with the bytes of a table",
         libc::S_IFDIR => "it is a directory",
         libc::S_IFIFO => "it is a FIFO",
         libc::S_IFSOCK => "it is a socket",

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 const LONGEST: usize = 200;
 
-/// The directory of named tables: `TAVOLA_DIR`, else `/dev/shm/tavola-UID`.
+/// Returns the directory of named tables: `TAVOLA_DIR`, or `/dev/shm/tavola-UID` if it is not set.
 pub fn directory() -> PathBuf {
     match std::env::var_os("TAVOLA_DIR") {
         Some(dir) if !dir.is_empty() => PathBuf::from(dir),
@@ -20,7 +20,7 @@ pub fn directory() -> PathBuf {
     }
 }
 
-/// The file a name stands for.
+/// Returns the path of the file for a name.
 ///
 /// # Errors
 /// [`Error::BadName`] for an empty name, one of more than 200 bytes, one that begins with a dot,
@@ -38,7 +38,7 @@ pub fn path_of(name: impl AsRef<OsStr>) -> Result<PathBuf> {
         return bad("it is empty");
     }
     if bytes.contains(&0) {
-        return bad("it holds a NUL byte");
+        return bad("it contains a NUL byte");
     }
     if bytes.contains(&b'/') {
         return Ok(PathBuf::from(name));
@@ -47,10 +47,10 @@ pub fn path_of(name: impl AsRef<OsStr>) -> Result<PathBuf> {
         return bad("it is longer than 200 bytes");
     }
     if bytes[0] == b'.' {
-        return bad("it begins with a dot; those names are kept for files that are being made");
+        return bad("it begins with a dot; such names are reserved for temporary files");
     }
     if bytes.iter().any(|b| b.is_ascii_control()) {
-        return bad("it holds control characters");
+        return bad("it contains control characters");
     }
     Ok(directory().join(name))
 }
@@ -73,8 +73,9 @@ pub(crate) fn make_directory(path: &Path) -> Result<()> {
         .map_err(|source| told("making the directory of tables", &dir, source))
 }
 
-/// All tables in the directory, sorted by name, those that may not be read too: a file that cannot
-/// be opened counts if it is as long as a table may be. Opening it says why it cannot be read.
+/// Returns the paths of all tables in the directory, sorted by name, including unreadable ones: a
+/// file that cannot be opened counts if its length is possible for a table. The error of opening it
+/// gives the reason.
 ///
 /// # Errors
 /// [`Error::Permission`] if the directory is not safe to use, else those of reading it; one that
@@ -83,35 +84,36 @@ pub fn list() -> Result<Vec<PathBuf>> {
     super::location::list()
 }
 
-/// Unlinks a table. Processes that have it open keep their mapping until they close it.
+/// Removes the file of a table. Processes that have it open can use it until they close it.
 ///
 /// # Errors
-/// [`Error::NotFound`]; [`Error::NotATable`] if the file is something else, which is left alone;
-/// [`Error::Permission`], also for another user's table in a directory where everybody may make
-/// files, see [`Options::remove`](crate::Options::remove).
+/// [`Error::NotFound`]; [`Error::NotATable`] if the file is not a table; it is not removed.
+/// [`Error::Permission`], also for a table of another user in a world-writable directory, see
+/// [`Options::remove`](crate::Options::remove).
 ///
 /// # Concurrency
-/// If several processes remove a table at once, one does, and the others get [`Error::NotFound`].
+/// If several processes remove a table at the same time, one succeeds, and the others get
+/// [`Error::NotFound`].
 pub fn remove(name: impl AsRef<OsStr>) -> Result<()> {
     remove_of(name.as_ref(), false)
 }
 
-/// As [`remove`], on demand whoever owns the table.
+/// Removes a table as [`remove`], of any owner if `any_owner` is set.
 pub(crate) fn remove_of(name: &OsStr, any_owner: bool) -> Result<()> {
     Location::of(name, any_owner)?.remove()
 }
 
-/// Renames a table, in one step: other processes find it under the old name or under the new one.
-/// Processes that have it open go on with it. A symbolic link is renamed, not the table behind it.
+/// Renames a table atomically: other processes find it under the old or the new name. Processes
+/// that have it open can continue to use it. A symbolic link is renamed, not its target.
 ///
 /// # Errors
-/// [`Error::AlreadyExists`] if there is a table of the new name, which stays as it is;
-/// [`Error::NotATable`] if either name is that of something else; [`Error::NotFound`];
-/// [`Error::Io`] if the new name is on another file system (`tavola copy` copies it there);
-/// [`Error::Permission`] as of [`remove`].
+/// [`Error::AlreadyExists`] if a table has the new name already; it does not change.
+/// [`Error::NotATable`] if a file of either name is not a table; [`Error::NotFound`]; [`Error::Io`]
+/// if the new name is on another file system (`tavola copy` copies it there); [`Error::Permission`]
+/// as of [`remove`].
 ///
 /// # Concurrency
-/// If several processes give tables the same new name at once, one does.
+/// If several processes give tables the same new name at the same time, one succeeds.
 ///
 /// # Crash
 /// The table has one of the names. On a file system without `renameat2` it may have both.
@@ -119,7 +121,7 @@ pub fn rename(from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
     rename_of(from.as_ref(), to.as_ref(), false)
 }
 
-/// Renames a table as [`rename`] does, whoever owns it if `any_owner` is set.
+/// Renames a table as [`rename`], of any owner if `any_owner` is set.
 pub(crate) fn rename_of(from: &OsStr, to: &OsStr, any_owner: bool) -> Result<()> {
     let from = Location::of(from, any_owner)?;
     make_directory(&path_of(to)?)?;

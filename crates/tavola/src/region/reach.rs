@@ -96,12 +96,12 @@ pub(super) fn cannot_map(path: &Path, room: u64, errno: i32) -> Error {
         (_, libc::EAGAIN) => {
             "it locks its memory (mlockall), and ulimit -l allows less".to_string()
         }
-        (Some(limit), _) => format!("ulimit -v allows it {} of addresses", gib(limit)),
-        (None, _) => "it has no addresses left".to_string(),
+        (Some(limit), _) => format!("ulimit -v allows it {} of address space", gib(limit)),
+        (None, _) => "it has no address space left".to_string(),
     };
     let advice = format!(
-        "the table may grow to {}, and this process cannot map what is in use of it: {cause}; \
-         raise the limit, open fewer tables, or create the table with a smaller --max-size",
+        "the table may grow to {}, and this process cannot map the part in use: {cause}; raise \
+        the limit, open fewer tables, or create the table with a smaller --max-size",
         gib(room)
     );
     Error::Io {

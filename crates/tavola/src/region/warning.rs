@@ -30,16 +30,16 @@ pub fn warning(name: impl AsRef<OsStr>) -> Result<Option<String>> {
     Ok(match kind {
         None | Some(Kind::Shared) => None,
         Some(Kind::Overlay) => Some(format!(
-            "{shown} is on overlayfs: a process that opened the table for reading before the first \
-             write to it never sees a write; {ADVICE}"
+            "{shown} is on overlayfs: a process that opens the table read-only before the first \
+            write never sees any write; {ADVICE}"
         )),
         Some(Kind::Network(name)) => Some(format!(
-            "{shown} is on {name}, which does not share memory between machines: processes of two \
-             machines read old values and destroy the table; {ADVICE}"
+            "{shown} is on {name}, which does not share memory between machines: processes of \
+            two machines read stale values and corrupt the table; {ADVICE}"
         )),
         Some(Kind::Fuse) => Some(format!(
-            "{shown} is on a file system in user space (FUSE), which may not share memory between \
-             processes; {ADVICE}"
+            "{shown} is on a FUSE file system, which may not share memory between processes; \
+            {ADVICE}"
         )),
     })
 }

@@ -13,10 +13,9 @@ type Handler = Arc<dyn Fn(&str) + Send + Sync>;
 
 static HANDLER: Mutex<Option<Handler>> = Mutex::new(None);
 
-/// Hands notices of the library to `handler`, instead of writing them to standard error: that a
-/// table which is open has lost its name, for example. A notice is one sentence or two, without an
-/// end of line. The handler is called from the thread that found it out, in the middle of a call,
-/// but while no lock is held.
+/// Passes notices of the library to `handler` instead of writing them to standard error, for
+/// example that the file of an open table was removed. A notice is one or two sentences, without a
+/// newline. The handler runs in the thread that noticed it, during a call, while no lock is held.
 ///
 /// # Examples
 /// ```

@@ -21,35 +21,34 @@ use crate::layout::{FLAG_EXPIRY, MOST_MS};
 use crate::sync::{Ordering, SHORT};
 use std::time::{Duration, SystemTime};
 
-/// When a key expires. From then on it is missing, for all processes at once.
+/// When a key expires. From then on it is missing for all processes at the same moment.
 ///
-/// Times are kept in milliseconds of a clock that nobody sets: a wall clock that is set, forth or
-/// back, changes nothing for the keys that are there (as long as their processes can read `/proc`).
-/// It goes by the kernel's ticks, each 1 to 10 ms. After the machine was started anew, a table on a
-/// disk goes by the wall clock of that moment.
+/// Times are stored in milliseconds of a clock that nobody can set: changing the wall clock does
+/// not affect existing keys (as long as their processes can read `/proc`). The resolution is the
+/// kernel's tick, 1 to 10 ms. After a restart of the machine, a table on a disk uses the wall clock
+/// of that moment.
 ///
-/// It stands still while the machine sleeps: after 8 hours asleep, each key that was stored before
-/// lives 8 hours longer, and one with [`Expiry::At`] ends 8 hours late. Keys that are stored
-/// afterwards end in time.
+/// The clock stops while the machine sleeps: after 8 hours of sleep, each key that was stored
+/// before lives 8 hours longer, and a key with [`Expiry::At`] expires 8 hours late. Keys that are
+/// stored afterwards expire on time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expiry {
-    /// As the table was made: [`Options::ttl`](super::Options::ttl) after now, or never.
+    /// After the default TTL of the table ([`Options::ttl`](super::Options::ttl)), or never.
     #[default]
     Default,
     /// Never.
     Never,
-    /// So long after now, less or more a tick; at once, when it is zero (which means never to
-    /// memcached).
+    /// After this time, plus or minus a tick. A time of zero expires the key at once (in memcached
+    /// it means never).
     After(Duration),
-    /// At this time of the wall clock as it stands now; at once, when that has passed. It is kept
-    /// as the time that is left: if the wall clock is set later, or the machine sleeps, the key
-    /// ends as much earlier or later by that clock.
+    /// At this time of the wall clock; at once if it has passed. The table stores the remaining
+    /// time: if the wall clock is changed later, or the machine sleeps, the key expires earlier or
+    /// later by that clock.
     At(SystemTime),
 }
 
-/// What a key gets or has beside its value. Each `set`, `add`, `replace`, `swap` gives it anew, so
-/// what the key had is gone; changes of a value (`update`, `append`, `incr`) and `touch` keep the
-/// rest.
+/// The TTL and flags of a key. `set`, `add`, `replace` and `swap` replace them; changes of the
+/// value (`update`, `append`, `incr`) keep them, and `touch` changes only the TTL.
 ///
 /// # Examples
 /// ```
@@ -66,14 +65,14 @@ pub enum Expiry {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// When it expires.
+    /// When the key expires.
     pub expiry: Expiry,
-    /// Any number; the table keeps it and does not look at it.
+    /// A number for the caller's own use, which the table only stores.
     pub flags: u32,
 }
 
 impl Attributes {
-    /// Expires so long after now.
+    /// Returns attributes with this TTL.
     pub fn ttl(ttl: Duration) -> Self {
         Self {
             expiry: Expiry::After(ttl),
@@ -81,19 +80,18 @@ impl Attributes {
         }
     }
 
-    /// The same with flags.
+    /// Returns the attributes with these flags.
     pub fn with_flags(self, flags: u32) -> Self {
         Self { flags, ..self }
     }
 }
 
-/// What is told where a table of fixed lengths has no room for attributes.
+/// The error of a table of fixed lengths, which has no room for attributes.
 #[cold]
 pub(super) fn no_room() -> Error {
     Error::BadOption {
         option: "ttl or flags",
-        why: "items of a table of fixed lengths have no room for them; make it without `fixed`"
-            .into(),
+        why: "a table of fixed lengths does not store them; create it without `fixed`".into(),
     }
 }
 
@@ -104,7 +102,7 @@ pub(super) fn in_ms(time: Duration) -> u64 {
 }
 
 impl Core {
-    /// What keys get that are stored without a word about it; `None`: nothing.
+    /// Returns the default TTL of new keys, or `None` if they do not expire.
     #[inline(always)]
     pub(super) fn default_stamping(&self) -> Option<Stamping<'static>> {
         if !self.region().geometry().stamps() {
@@ -130,7 +128,7 @@ impl Core {
         }
     }
 
-    /// What stands for the version of keys that get the next one; 0: they get none.
+    /// Returns the placeholder for the next version, or 0 if keys have no versions.
     pub(super) fn next_version(&self) -> u64 {
         match self.region().geometry().has_versions {
             true => NEXT,
@@ -182,7 +180,7 @@ impl Core {
         }
     }
 
-    /// As those who read are told.
+    /// Returns the attributes as readers get them.
     pub(super) fn attributes(&self, told: Shown) -> Attributes {
         let left = || told.expiry_ms.saturating_sub(self.region().now_ms());
         Attributes {
@@ -234,11 +232,11 @@ impl Core {
 }
 
 impl Table {
-    /// Sets a key, whether or not it is there, with attributes: what it had is gone.
+    /// Sets a key with attributes, which replace those of an existing key.
     ///
     /// # Errors
-    /// As [`Table::set`]; [`Error::BadOption`] in a table of fixed lengths, whose items have no
-    /// room for attributes.
+    /// As [`Table::set`]; [`Error::BadOption`] in a table of fixed lengths, which does not store
+    /// attributes.
     pub fn set_with(
         &self,
         key: impl AsRef<[u8]>,
@@ -250,7 +248,7 @@ impl Table {
             .map(|_| ())
     }
 
-    /// As [`Table::add`], with attributes.
+    /// Sets a key with attributes only if it is missing, as [`Table::add`].
     ///
     /// # Errors
     /// As [`Table::set_with`].
@@ -264,7 +262,7 @@ impl Table {
         self.store_with(key, value, When::Absent, attributes)
     }
 
-    /// As [`Table::replace`], with attributes.
+    /// Sets a key with attributes only if it exists, as [`Table::replace`].
     ///
     /// # Errors
     /// As [`Table::set_with`].
@@ -290,7 +288,8 @@ impl Table {
         core.store_stamped(key, value, when, Beside(Some(&stamping)))
     }
 
-    /// How long a key will live: [`Expiry::After`] or [`Expiry::Never`]; `None`: it is missing.
+    /// Returns the TTL of a key, as [`Expiry::After`] or [`Expiry::Never`], or `None` if it is
+    /// missing.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -302,15 +301,14 @@ impl Table {
         Ok(found.then(|| core.attributes(told).expiry))
     }
 
-    /// Lets a key expire at another time than it would; false: it is missing. Its value and its
-    /// flags stay. A key that expires in the very moment of the call may be missed before it is
-    /// there again.
+    /// Changes the TTL of a key. Returns false if the key is missing. Its value and flags do not
+    /// change. If the key expires during the call, another process may briefly miss it.
     ///
     /// # Errors
     /// As [`Table::set_with`].
     ///
     /// # Crash
-    /// Killed before it returned: the old time or the new one.
+    /// If the process is killed in the call, the key has the old TTL or the new one.
     pub fn touch(&self, key: impl AsRef<[u8]>, expiry: Expiry) -> Result<bool> {
         let key = key.as_ref();
         let core = self.core()?;
@@ -319,7 +317,7 @@ impl Table {
         Ok(had.is_some())
     }
 
-    /// Lets a key live for ever; false: it is missing.
+    /// Removes the TTL of a key. Returns false if the key is missing.
     ///
     /// # Errors
     /// As [`Table::set_with`].
@@ -328,13 +326,13 @@ impl Table {
         self.touch(key, Expiry::Never)
     }
 
-    /// As [`Table::touch`], and gives the value with the attributes it had before.
+    /// Changes the TTL of a key, and returns its value with the attributes it had before.
     ///
     /// # Errors
     /// As [`Table::touch`].
     ///
     /// # Concurrency
-    /// The value is the one whose time was changed.
+    /// The returned value is the one whose TTL was changed.
     pub fn get_and_touch(&self, key: impl AsRef<[u8]>, expiry: Expiry) -> Result<Option<Entry>> {
         let key = key.as_ref();
         let core = self.core()?;
@@ -343,8 +341,8 @@ impl Table {
         Ok(had.map(|had| core.entry(value, had)))
     }
 
-    /// As [`Table::get_and_touch`], into a buffer of the caller's: it is cleared, then holds the
-    /// value. Gives what the key had beside it before; `None`: it is missing.
+    /// Changes the TTL of a key, and reads its value into a buffer, which is cleared first. Returns
+    /// what else the key had before, or `None` if it is missing.
     ///
     /// # Errors
     /// As [`Table::touch`].

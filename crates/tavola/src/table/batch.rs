@@ -60,7 +60,7 @@ impl Core {
         Ok(())
     }
 
-    /// As [`Ahead::finish`]; the cache is told what was read.
+    /// As [`Ahead::finish`]; also counts the read in a cache.
     #[inline(never)]
     fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
@@ -92,7 +92,7 @@ impl Core {
 }
 
 impl Table {
-    /// Reads many keys: calls `found` once for each, in order, with its position and its value.
+    /// Reads many keys: calls `found` once for each key, in order, with its position and its value.
     ///
     /// # Examples
     /// ```
@@ -111,7 +111,7 @@ impl Table {
     /// As [`Table::get`]; the keys before the one that failed were reported.
     ///
     /// # Concurrency
-    /// Each key is read as by [`Table::get`], at a moment of its own.
+    /// Each key is read separately, as by [`Table::get`].
     pub fn get_many<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
@@ -121,13 +121,13 @@ impl Table {
         self.core()?.read_many(keys, Vec::new(), each)
     }
 
-    /// As [`Table::get_many`], with what each key has beside its value.
+    /// Reads many keys with their attributes, as [`Table::get_many`].
     ///
     /// # Errors
     /// As [`Table::get_many`].
     ///
     /// # Concurrency
-    /// As [`Table::get_many`]; value and attributes are of one moment.
+    /// As [`Table::get_many`]. The value and attributes of a key belong together.
     pub fn get_many_entries<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
@@ -153,7 +153,7 @@ impl Table {
         self.set_many_with(pairs, Attributes::default())
     }
 
-    /// As [`Table::set_many`]; all of them get these attributes.
+    /// Sets many keys, all with these attributes, as [`Table::set_many`].
     ///
     /// # Errors
     /// As [`Table::set_with`].
@@ -171,7 +171,7 @@ impl Table {
         )
     }
 
-    /// As [`Table::set_many`]; each gets attributes of its own.
+    /// Sets many keys, each with its own attributes, as [`Table::set_many`].
     ///
     /// # Errors
     /// As [`Table::set_with`]; the pairs before the one that failed are set.
@@ -187,12 +187,12 @@ impl Table {
         )
     }
 
-    /// Has the memory fetched that operations on these keys will look at, so that they wait for it
-    /// once and not one after the other: for operations of several kinds, which are to follow at
-    /// once. It pays for some ten keys at a time.
+    /// Prefetches the memory that operations on these keys will read, so that their cache misses
+    /// overlap. Use it right before several different operations, on about ten keys or more at a
+    /// time.
     ///
     /// # Errors
-    /// Those of mapping the table, where this is its first use.
+    /// Those of mapping the table, if this is its first use.
     pub fn prefetch<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<()> {
         let core = self.core()?;
         for keys in keys.chunks(WAVE) {

@@ -16,7 +16,7 @@ const TRIES: u32 = 3000;
 /// The name of what has a file of its own.
 pub(super) const ALONE: &str = "";
 
-/// Options with which something is made that stands in an extent.
+/// Options of something that is created in an extent.
 pub(super) trait Beside {
     /// As its users hold it.
     type Made;
@@ -98,7 +98,7 @@ fn check_name(name: &str) -> Result<()> {
         true => Ok(()),
         false => Err(Error::BadName {
             name: name.to_owned(),
-            why: "what stands beside a table has one of 1 to 96 bytes, none of them 0",
+            why: "a queue pool or log has a name of 1 to 96 bytes, without zero bytes",
         }),
     }
 }
@@ -124,7 +124,7 @@ fn file(len: u64) -> Result<Options> {
         Some(size) => Ok(Options::new().max_size(size).shards(1)),
         None => Err(Error::BadOption {
             option: "size",
-            why: format!("a file for {len} bytes has more than 8 TiB"),
+            why: format!("a file for {len} bytes exceeds 8 TiB"),
         }),
     }
 }

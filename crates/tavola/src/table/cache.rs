@@ -36,7 +36,7 @@ impl Core {
         Ok(())
     }
 
-    /// As [`read`]; a cache is told what was read.
+    /// As [`read`]; also counts the read in a cache.
     #[inline(always)]
     pub(super) fn read(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         if self.region().is_cache() && self.region().is_writable() {
@@ -123,8 +123,9 @@ impl Core {
         }
     }
 
-    /// After a writer that holds a chain has found no room for the rest. True: others hold some,
-    /// who may lack what it had; it has given that up, and is to begin again.
+    /// Handles a writer that holds a chain and has found no room for the rest. Returns true if
+    /// others hold chains, too, and may lack the pages of this one: it has released them, and
+    /// starts again.
     #[cold]
     pub(super) fn steps_back(
         &self,
@@ -217,21 +218,20 @@ impl Core {
 }
 
 impl Table {
-    /// How many bytes a cache may take; `None`: the table is none.
+    /// Returns the capacity of a cache in bytes, or `None` if the table is not a cache.
     ///
     /// # Errors
-    /// None today; the type leaves room.
+    /// Currently none.
     pub fn capacity(&self) -> Result<Option<u64>> {
         Ok(capacity(self.core()?.region()))
     }
 
-    /// Changes how many bytes a cache may take, for all who use it. A smaller capacity is applied
-    /// step by step, by the writes that follow, and by [`Table::maintain`], which does all that is
-    /// left.
+    /// Changes the capacity of a cache for all processes. A smaller capacity is applied step by
+    /// step by later writes, or completely by [`Table::maintain`].
     ///
     /// # Errors
-    /// [`Error::BadOption`](crate::Error::BadOption) when the table is no cache, or cannot have so
-    /// many; [`Error::ReadOnly`](crate::Error::ReadOnly).
+    /// [`Error::BadOption`](crate::Error::BadOption) if the table is not a cache, or if the
+    /// capacity is out of range; [`Error::ReadOnly`](crate::Error::ReadOnly).
     pub fn set_capacity(&self, bytes: u64) -> Result<()> {
         let core = self.core()?;
         core.writer()?;

@@ -37,7 +37,7 @@ impl Core {
             if extent_names(self.region(), kind).contains(&Vec::new()) {
                 return Err(Error::NotATable {
                     path: self.path().to_path_buf(),
-                    why: format!("it is {what}, and only keys are copied"),
+                    why: format!("it is {what}, but only tables can be copied"),
                 });
             }
         }
@@ -110,13 +110,13 @@ impl Core {
 }
 
 impl Table {
-    /// Copies all keys into a new table, while other processes go on using this one. Returns how
-    /// many keys the copy has.
+    /// Copies all keys into a new table, while other processes can use this one. Returns the number
+    /// of keys in the copy.
     ///
     /// The copy has the same limits and options, the same mode and the same group. If this process
     /// may not give it that group, the group of the copy has no rights. A key keeps its value,
     /// expiry, flags, tags, marks and version. A key that has a uid gets a new uid in the copy.
-    /// Queues and logs beside the table are not copied. The new file is complete and synchronised
+    /// Queue pools and logs are not copied. The new file is complete and synchronised
     /// to its disk before it gets its name.
     ///
     /// # Examples
@@ -133,16 +133,16 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// [`Error::AlreadyExists`]: the name is taken, and that file is unchanged.
-    /// [`Error::NotATable`]: this file is a queue pool or a log. Otherwise as
-    /// [`Options::create`], [`Table::set`] and [`Iter::next_entry`](super::Iter::next_entry).
+    /// [`Error::AlreadyExists`] if the name is in use; that file is unchanged. [`Error::NotATable`]
+    /// if this file is a queue pool or a log. Otherwise as [`Options::create`], [`Table::set`] and
+    /// [`Iter::next_entry`](super::Iter::next_entry).
     ///
     /// # Concurrency
-    /// As [`Table::iter`]: a key that is there during the whole copy is in it, with a value that it
-    /// had meanwhile, whole. The values of two keys may be of two moments.
+    /// As [`Table::iter`]: a key that exists during the whole copy is in it, with a complete value
+    /// that it had meanwhile. The copy is not a snapshot of one moment.
     ///
     /// # Crash
-    /// The copy appears whole or not at all.
+    /// The copy appears completely or not at all.
     pub fn copy_to(&self, name: impl AsRef<OsStr>) -> Result<u64> {
         let core = self.core()?;
         core.check_has_keys()?;

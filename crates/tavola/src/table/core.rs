@@ -56,13 +56,13 @@ pub(super) struct Core {
     pub(super) steps: Steps,
     /// The slot at which the dead are looked for next.
     pub(super) looked: W32,
-    /// The shard a cache evicts from next, where it is all the same.
+    /// The shard a cache evicts from next, if any shard will do.
     pub(super) relieved: W32,
     /// 1: visits cannot be noted, as this process cannot attach.
     pub(super) is_untold: W32,
     /// Which calls are to be timed.
     pub(super) due: Due,
-    /// Tells it from all others that there ever were in this process.
+    /// A number that no other table in this process ever had.
     pub(super) number: u64,
 }
 
@@ -109,7 +109,7 @@ impl Core {
         }
     }
 
-    /// The participant that this process is; 0: it is none yet.
+    /// The participant number of this process, or 0 if it is not attached yet.
     pub(super) fn participant(&self) -> u32 {
         self.membership.current().unwrap_or(0)
     }
@@ -142,9 +142,9 @@ impl Core {
         }
     }
 
-    /// What came of the first try of a step, made where it is called and not through
-    /// [`Self::locked`], when the lock is free again. `None`: it lacks something, which that will
-    /// fetch.
+    /// Returns the outcome of the first try of a step, which its caller makes itself and not
+    /// through [`Self::locked`], when the lock is free again. Returns `None` if the step lacks
+    /// something, which [`Self::locked`] fetches.
     #[inline(always)]
     pub(super) fn after_first_try<T>(&self, me: u32, outcome: Step<T>) -> Option<Result<T>> {
         match outcome {
@@ -255,8 +255,8 @@ impl Core {
         reckon_anew(&self.region, me)
     }
 
-    /// `None`: the table was full, and what a cache need not keep, if it lacked pages, or what the
-    /// dead and the sparse still held, was won back; try again.
+    /// Returns `None` if the table was full and memory was reclaimed: try again. A cache that lacks
+    /// pages evicts keys; otherwise the memory of dead processes and sparse pages is reclaimed.
     #[inline(always)]
     fn or_make_room<T>(
         &self,

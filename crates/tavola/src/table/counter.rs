@@ -146,24 +146,24 @@ impl Core {
 }
 
 impl Table {
-    /// Adds to a counter, beginning at 0 when the key is missing, and returns the sum. Past 2^64 -
-    /// 1 it begins at 0 again.
+    /// Adds to a counter and returns the sum. A missing counter starts at 0. The sum wraps at 2^64.
     ///
-    /// A counter reads as decimal text, and decimal text can be counted on: after
-    /// `set(b"n", b"41")`, `incr(b"n", 1)` makes `get(b"n")` give `b"42"`.
+    /// The value of a counter is decimal text, and any decimal text is a counter: after `set(b"n",
+    /// b"41")` and `incr(b"n", 1)`, `get(b"n")` returns `b"42"`.
     ///
     /// # Errors
-    /// [`Error::NotACounter`]; else as [`Table::set`].
+    /// [`Error::NotACounter`]; otherwise as [`Table::set`].
     ///
     /// # Crash
-    /// Killed before it returned: added once, or not at all.
+    /// If the process is killed in the call, the number is added once or not at all.
     pub fn incr(&self, key: impl AsRef<[u8]>, by: u64) -> Result<u64> {
         let key = key.as_ref();
         let sum = self.incr_from(key, by, Some(by))?;
         Ok(sum.unwrap_or(by))
     }
 
-    /// Subtracts from a counter, never below 0, and returns the rest; a missing key becomes 0.
+    /// Subtracts from a counter, never below 0, and returns the result. A missing counter becomes
+    /// 0.
     ///
     /// # Errors
     /// As [`Table::incr`].
@@ -173,8 +173,8 @@ impl Table {
         Ok(rest.unwrap_or(0))
     }
 
-    /// As [`Table::incr`], but a missing key becomes `initial`, or stays missing when that is
-    /// `None`.
+    /// Adds to a counter as [`Table::incr`]. A missing key becomes `initial`, or stays missing if
+    /// that is `None`.
     ///
     /// # Errors
     /// As [`Table::incr`].
@@ -188,8 +188,8 @@ impl Table {
         self.incr_with(key, by, initial, Attributes::default())
     }
 
-    /// As [`Table::decr`], but a missing key becomes `initial`, or stays missing when that is
-    /// `None`.
+    /// Subtracts from a counter as [`Table::decr`]. A missing key becomes `initial`, or stays
+    /// missing if that is `None`.
     ///
     /// # Errors
     /// As [`Table::incr`].
@@ -203,8 +203,8 @@ impl Table {
         self.decr_with(key, by, initial, Attributes::default())
     }
 
-    /// As [`Table::incr_from`]; a key that was missing gets these attributes, any other keeps its
-    /// own.
+    /// Adds to a counter as [`Table::incr_from`]. A new key gets these attributes; an existing key
+    /// keeps its own.
     ///
     /// # Errors
     /// As [`Table::incr`].
@@ -221,8 +221,8 @@ impl Table {
         core.count(key, Change::Up(by), initial, Beside(Some(&stamping)))
     }
 
-    /// As [`Table::decr_from`]; a key that was missing gets these attributes, any other keeps its
-    /// own.
+    /// Subtracts from a counter as [`Table::decr_from`]. A new key gets these attributes; an
+    /// existing key keeps its own.
     ///
     /// # Errors
     /// As [`Table::incr`].

@@ -20,7 +20,7 @@ const STEPS_BACK: u32 = 6;
 const IN_VAIN: u32 = 4096;
 /// A page that was won counts as so many reliefs: others may have taken it.
 const PAGE_IN_VAIN: u32 = 4;
-/// How often the counts are made anew within one operation.
+/// How often the counts are rebuilt within one operation.
 const COUNTS: u32 = 1;
 
 /// What an operation may still do.
@@ -68,8 +68,8 @@ impl Effort {
         nap(NAP);
     }
 
-    /// Notes a relief, of a page or of keys, after which so many pages are free. True: so many
-    /// reliefs of so many shards were in vain that what says how much room there is must be wrong.
+    /// Records a relief, of a page or of keys, after which `free` pages are free. Returns true if
+    /// so many reliefs were in vain that the counts of free space must be wrong.
     pub(super) fn is_exhausted(&mut self, is_page: bool, free: u32, shards: u32) -> bool {
         if free > self.most_free {
             (self.most_free, self.in_vain) = (free, 0);
@@ -90,7 +90,7 @@ impl Effort {
         is_news
     }
 
-    /// Whether the counts may be made anew; then reliefs have a chance again.
+    /// Returns whether the counts may be rebuilt; reliefs then have a chance again.
     pub(super) fn may_count_anew(&mut self) -> bool {
         if self.counts == 0 {
             return false;
@@ -151,7 +151,7 @@ impl StepsBack {
         Self(0)
     }
 
-    /// Waits, longer each time; false: it has begun again often enough.
+    /// Waits, longer each time. Returns false if it has started again often enough.
     pub(super) fn take(&mut self) -> bool {
         if self.0 == STEPS_BACK {
             return false;

@@ -10,26 +10,26 @@ use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid_seated};
 use crate::layout::Hint;
 use crate::sync::SHORT;
 
-/// A value with all that is known of it; from [`Table::get_entry`].
+/// A value with its attributes, marks and token; from [`Table::get_entry`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The value.
     pub value: Vec<u8>,
-    /// The key's flags, and how long it will still live:
-    /// [`Expiry::After`](super::Expiry::After) or [`Expiry::Never`](super::Expiry::Never).
+    /// The flags of the key, and its TTL as [`Expiry::After`](super::Expiry::After) or
+    /// [`Expiry::Never`](super::Expiry::Never).
     pub attributes: Attributes,
-    /// What [`ServeTable::mark`](crate::serving::ServeTable::mark) has left there.
+    /// The marks set by [`ServeTable::mark`](crate::serving::ServeTable::mark).
     pub marks: u32,
-    /// For [`Table::compare_and_swap`].
+    /// The token for [`Table::compare_and_swap`].
     pub token: CasToken,
 }
 
-/// What stands beside a value that was read.
+/// The attributes, version and marks of a value that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Details {
     /// As in [`Entry`].
     pub attributes: Attributes,
-    /// Of a table with [`versions`](super::Options::versions): the key's. Else 0.
+    /// The version of the key in a table with [`versions`](super::Options::versions); otherwise 0.
     pub version: u64,
     /// As in [`Entry`].
     pub marks: u32,
@@ -93,7 +93,7 @@ impl Core {
 }
 
 impl Table {
-    /// The value of a key, its flags, how long it will live, and its token.
+    /// Returns the value of a key with its flags, TTL and token, or `None` if it is missing.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -105,8 +105,8 @@ impl Table {
         Ok(told.map(|details| core.entry(value, details)))
     }
 
-    /// As [`Table::get_entry`], into a buffer of the caller's: it is cleared, then holds the value.
-    /// `None`: the key is missing. The token can be had by [`Table::token`].
+    /// Reads a value into a buffer, which is cleared first. Returns the details of the key, or
+    /// `None` if it is missing. [`Table::token`] returns the token for them.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -119,8 +119,8 @@ impl Table {
         self.core()?.entry_into(Which::Key(key), out)
     }
 
-    /// As [`Table::get_entry_into`], into bytes of the caller's, as [`Table::get_to_slice`] does
-    /// it. With no bytes at all, it tells the details, and how long the value is.
+    /// Reads a value into a slice, as [`Table::get_to_slice`], and returns its length with the
+    /// details of the key. With an empty slice, it returns only the length and the details.
     ///
     /// # Examples
     /// ```
@@ -146,7 +146,7 @@ impl Table {
         self.core()?.entry_to_slice(Which::Key(key), out)
     }
 
-    /// As [`Table::get_entry_into`], of the key with this uid.
+    /// Reads the value of the key with this uid, as [`Table::get_entry_into`].
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -158,7 +158,7 @@ impl Table {
         self.core()?.entry_into(Which::Uid(uid.into()), out)
     }
 
-    /// As [`Table::get_entry_to_slice`], of the key with this uid.
+    /// Reads the value of the key with this uid, as [`Table::get_entry_to_slice`].
     ///
     /// # Errors
     /// As [`Table::get`].

@@ -12,11 +12,11 @@ use crate::region::TOLD;
 pub struct Eviction<'a> {
     /// The first 256 bytes of the key.
     pub key: &'a [u8],
-    /// Bytes of the whole key.
+    /// The length of the whole key in bytes.
     pub key_len: u64,
-    /// Bytes of its value; of a counter 8.
+    /// The length of its value in bytes; 8 for a counter.
     pub value_len: u64,
-    /// Its flags, and how long it would still have lived.
+    /// Its flags and remaining TTL.
     pub attributes: Attributes,
     /// As in [`Entry`](super::Entry).
     pub marks: u32,

@@ -7,7 +7,7 @@ use crate::lock::{holder, owner_of};
 use std::time::Duration;
 
 /// How often all locks are looked at, and the pause between two looks: a lock is held for less than
-/// a microsecond as a rule.
+/// a microsecond.
 const LOOKS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -40,14 +40,14 @@ impl Core {
 }
 
 impl Table {
-    /// Sets how long each lock is waited for while its holder lives, for this handle and its
-    /// clones. After that a call returns [`Error::Busy`](crate::Error::Busy), which names the
-    /// holder. `None`, as from the beginning: as long as it takes.
+    /// Sets how long this handle and its clones wait for a lock whose holder is alive. After that a
+    /// call returns [`Error::Busy`](crate::Error::Busy), which names the holder. `None`, the
+    /// default, waits without a limit.
     ///
-    /// A lock is held for less than a microsecond as a rule. A holder that is stopped (SIGSTOP, a
-    /// debugger, `docker pause`) keeps it until it goes on; one that dies does not, whatever the
-    /// limit. A call may wait for several locks, one after the other. The lock of the page pool is
-    /// waited for without a limit.
+    /// A lock is usually held for less than 1 us. A holder that is stopped (SIGSTOP, a debugger,
+    /// `docker pause`) keeps it until it continues; the lock of a dead holder is taken over,
+    /// whatever the limit. A call may wait for several locks, one after the other. The wait for the
+    /// lock of the page pool has no limit.
     ///
     /// # Examples
     /// ```
@@ -71,8 +71,8 @@ impl Table {
         Ok(())
     }
 
-    /// The locks of shards and of the page pool that one process has held at three looks in 40 ms:
-    /// it is stopped, or very busy. Without any, it returns at once.
+    /// Returns the locks of shards and of the page pool that the same process held at three checks
+    /// within 40 ms: it is stopped, or very busy. If no lock is held, it returns at once.
     ///
     /// # Errors
     /// Those of mapping the table.

@@ -46,9 +46,9 @@ pub(super) const NEXT: u64 = u64::MAX;
 #[derive(Clone)]
 pub(super) struct Stamping<'a> {
     pub(super) stamp: Stamp<'a>,
-    /// If the key is there, it keeps what it has, but for the version.
+    /// If the key exists, it keeps its attributes, except the version.
     pub(super) keep: bool,
-    /// What becomes of the marks that it had; `None`: it keeps them as the rest.
+    /// The change of its marks. If this is `None`, it keeps them like the other attributes.
     pub(super) marks: Option<Marks>,
     /// The version it got.
     pub(super) version: Cell<u64>,
@@ -146,7 +146,7 @@ fn next_version(lock: &ShardLock<'_>) -> u64 {
 }
 
 impl Naming {
-    /// The uid that is told of a key whose item stays as it is; `None`: it is to get one.
+    /// Returns the uid to report for a key whose item does not change, or `None` if it needs one.
     #[inline(always)]
     pub(super) fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Step<Option<Hint>> {
         Ok(match self {

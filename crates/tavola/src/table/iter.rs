@@ -34,7 +34,7 @@ const AHEAD: usize = 6;
 /// A key, its value, and what it has beside that.
 type FullEntry<'a> = (&'a [u8], &'a [u8], Attributes);
 
-/// A walk through a table; from [`Table::iter`].
+/// An iterator over a table; from [`Table::iter`].
 pub struct Iter<'a> {
     table: &'a Table,
     /// Known from the first entry on.
@@ -42,8 +42,8 @@ pub struct Iter<'a> {
     at: Place,
 }
 
-/// A walk that rests; from [`Iter::pause`], for [`Table::resume`]. It keeps no table open, and
-/// holds what was read and not lent yet: the keys and values of some buckets.
+/// A paused iteration; from [`Iter::pause`], for [`Table::resume`]. It does not keep the table
+/// open. It holds a few entries that were read but not returned yet.
 #[derive(Default)]
 pub struct Cursor(Place);
 
@@ -77,7 +77,7 @@ struct End {
     key: usize,
     value: usize,
     told: Shown,
-    /// So many words follow the value.
+    /// The number of words after the value.
     tags: u32,
     /// The size class, from 0.
     class: u32,
@@ -93,7 +93,7 @@ pub(super) struct WholeEntry<'a> {
     pub(super) has_uid: bool,
 }
 
-/// Where the reading of one segment stands.
+/// The position of reading within one segment.
 struct Pass {
     page: u32,
     layout: u64,
@@ -119,8 +119,7 @@ impl<'a> Iter<'a> {
         }
     }
 
-    /// Lets the walk rest, for as long as it pleases: [`Table::resume`] goes on behind the entry
-    /// that was lent last.
+    /// Pauses the iteration; [`Table::resume`] continues it after the last returned entry.
     pub fn pause(mut self) -> Cursor {
         if let Some(pass) = &mut self.at.pass {
             // No shard has this layout: the directory is asked first whether the page still is
@@ -130,11 +129,11 @@ impl<'a> Iter<'a> {
         Cursor(std::mem::take(&mut self.at))
     }
 
-    /// The next key and value, lent until the next call; `None` at the end.
+    /// Returns the next key and value, borrowed until the next call, or `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if some item could not be read: once, after all
-    /// entries that could. The next call returns `None`.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if an item could not be read: once, after all
+    /// readable entries. The next call returns `None`.
     pub fn next_entry(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         let next = self.advance()?;
         Ok(next.map(|[start, key_end, end]| {
@@ -142,7 +141,7 @@ impl<'a> Iter<'a> {
         }))
     }
 
-    /// As [`Iter::next_entry`], with the key's flags and how long it will live.
+    /// Returns the next entry with its flags and TTL, as [`Iter::next_entry`].
     ///
     /// # Errors
     /// As [`Iter::next_entry`].
@@ -150,7 +149,7 @@ impl<'a> Iter<'a> {
         Ok(self.next_with_tags()?.map(|(entry, _)| entry))
     }
 
-    /// As [`Iter::next_with_attributes`], with the key's tags, see [`Table::tag_names`].
+    /// Returns the next entry with its attributes and tags, see [`Table::tag_names`].
     ///
     /// # Errors
     /// As [`Iter::next_entry`].
@@ -183,7 +182,7 @@ impl<'a> Iter<'a> {
         }))
     }
 
-    /// As [`Iter::next_with_attributes`], with the number of the size class that the item needs, as
+    /// Returns the next entry with its attributes and size class, see
     /// [`ClassStats::number`](super::ClassStats::number).
     ///
     /// # Errors
@@ -199,7 +198,7 @@ impl<'a> Iter<'a> {
         Ok(Some((entry, last.class + 1)))
     }
 
-    /// Where the next entry stands in `bytes`: its beginning, the end of its key, its end.
+    /// The position of the next entry in `bytes`: its beginning, the end of its key, its end.
     #[inline(always)]
     fn advance(&mut self) -> Result<Option<[usize; 3]>> {
         if self.core.is_none() {
@@ -230,7 +229,7 @@ impl<'a> Iter<'a> {
         self.core().region()
     }
 
-    /// Reads on until there is a chunk; false: the walk is over.
+    /// Reads on until there is a chunk. Returns false at the end.
     fn fill(&mut self) -> bool {
         while self.at.shard < self.region().geometry().shards() {
             // A cursor may come from another table, which has pages that this one has not.
@@ -306,7 +305,7 @@ impl<'a> Iter<'a> {
         .1
     }
 
-    /// Copies one bucket; false: the directory leads elsewhere by now.
+    /// Copies one bucket. Returns false if the directory has changed meanwhile.
     fn bucket(&mut self, pass: &mut Pass) -> bool {
         let region = self.region();
         let segment = region.segment(pass.page);
@@ -410,8 +409,8 @@ impl Iterator for Iter<'_> {
 }
 
 impl Table {
-    /// Walks all keys, in no particular order. [`Iter::next_entry`] lends each entry; as an
-    /// [`Iterator`] it gives copies.
+    /// Returns an iterator over all entries, in no particular order. [`Iter::next_entry`] borrows
+    /// each entry; the [`Iterator`] returns copies.
     ///
     /// # Examples
     /// ```
@@ -428,17 +427,18 @@ impl Table {
     /// ```
     ///
     /// # Concurrency
-    /// Takes no lock. A key that is there from the beginning of the walk to its end is met at least
-    /// once, whatever grows, shrinks or moves; one that is written meanwhile may be met twice.
+    /// Takes no lock. A key that exists during the whole iteration is returned at least once, even
+    /// if the table grows, shrinks or moves items. A key that is written meanwhile may be returned
+    /// twice.
     ///
     /// # Errors
-    /// What is damaged is passed over and reported once, at the end: see [`Iter::next_entry`].
+    /// Damaged items are skipped and reported once, at the end, see [`Iter::next_entry`].
     pub fn iter(&self) -> Iter<'_> {
         Iter::new(self, Place::default())
     }
 
-    /// Goes on with a walk of this table that was let rest. A new [`Cursor`] is at the beginning.
-    /// One of another table gives keys of this one, perhaps not all.
+    /// Continues a paused iteration of this table. A new [`Cursor`] starts at the beginning. A
+    /// cursor of another table may skip keys.
     ///
     /// # Examples
     /// ```
@@ -459,7 +459,7 @@ impl Table {
     /// ```
     ///
     /// # Concurrency
-    /// As [`Table::iter`]; the walk is one, however often it rests.
+    /// As [`Table::iter`], for the iteration as a whole, however often it is paused.
     pub fn resume(&self, cursor: Cursor) -> Iter<'_> {
         Iter::new(self, cursor.0)
     }

@@ -140,8 +140,8 @@ impl KeyWatch {
         NAP.min(Duration::from_millis(left + 1))
     }
 
-    /// Sleeps until the key changes, at most for so long. Returns whether it changed since the
-    /// watch was made, or since the last call that returned true.
+    /// Sleeps until the key changes, at most for `timeout`. Returns whether it changed since the
+    /// watch was created, or since the last call that returned true.
     ///
     /// Several changes may be reported as one. The last one is never missed: a value read after
     /// `true` is at least as new as the change that was reported, and any later change is reported
@@ -175,7 +175,7 @@ impl KeyWatch {
         }
     }
 
-    /// The key that is watched.
+    /// Returns the watched key.
     pub fn key(&self) -> &[u8] {
         &self.key
     }
@@ -231,7 +231,7 @@ impl std::fmt::Debug for KeyWatch {
 }
 
 impl Table {
-    /// Watches a key, whether or not it is there, for changes by any process.
+    /// Watches a key, whether or not it exists, for changes by any process.
     ///
     /// # Examples
     /// ```
@@ -246,7 +246,7 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ReadOnly`](crate::Error::ReadOnly): a watcher writes that it watches;
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly), because a watch is recorded in the table;
     /// [`Error::Full`](crate::Error::Full) if there is no memory for the records of watches.
     ///
     /// # Concurrency

@@ -144,12 +144,11 @@ impl Core {
     }
 }
 
-/// How long reads and writes of a cache took, since it was made; from [`Table::latencies`].
+/// Latency histograms of reads and writes of a cache since its creation; from [`Table::latencies`].
 ///
-/// Timed is about one in [`Latencies::EVERY`] of the calls that read one key, and of those that set
-/// one; each with one look at the clock, some 30 ns. The buckets are pairs: the time in nanoseconds
-/// below which a call was to be counted there, and how many were. Each bucket begins where the one
-/// before it ends, the first at 0; the last has no end, and says [`u64::MAX`].
+/// About one in [`Latencies::EVERY`] of the calls that read or set one key is timed, which costs
+/// about 30 ns. Each bucket is a pair: its upper bound in nanoseconds, and its number of calls. A
+/// bucket begins where the previous one ends, the first at 0; the last has the bound [`u64::MAX`].
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies {
@@ -160,11 +159,11 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Of so many calls of a participant one is timed.
+    /// One in this number of calls of a participant is timed.
     pub const EVERY: u32 = 1024;
 
-    /// The time in nanoseconds within which that part of the calls, 0 to 1, was done, estimated
-    /// from buckets as those of [`Latencies::reads`]; `None`: there were none.
+    /// Returns the time in nanoseconds within which this part of the calls (0 to 1) was done, or
+    /// `None` if there were no calls. It is an estimate from buckets such as [`Latencies::reads`].
     pub fn quantile_ns(buckets: &[(u64, u64)], part: f64) -> Option<u64> {
         let all: f64 = buckets.iter().map(|(_, count)| *count as f64).sum();
         let wanted = part.clamp(0.0, 1.0) * all;
@@ -185,11 +184,11 @@ impl Latencies {
 }
 
 impl Table {
-    /// How long reads and writes of a cache took, by samples. Of other tables nothing is known:
-    /// all counts are 0.
+    /// Returns the sampled latencies of reads and writes of a cache. For other tables all counts
+    /// are 0.
     ///
     /// # Errors
-    /// None today; the type leaves room.
+    /// Currently none.
     pub fn latencies(&self) -> Result<Latencies> {
         Ok(self.core()?.latencies())
     }

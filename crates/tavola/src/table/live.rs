@@ -9,15 +9,16 @@ use crate::index::{entries, keys_on, may_expire};
 /// Segments that are searched at most: some milliseconds. Of more, some in equal distances.
 const SEGMENTS: usize = 64;
 
-/// Keys of a table; from [`Table::live_keys`].
+/// The number of live and expired keys; from [`Table::live_keys`].
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveKeys {
     /// Keys that a read finds.
     pub live: u64,
-    /// Keys that have expired or lost a tag, and take their room until they are removed.
+    /// Keys that have expired or were invalidated, and use memory until they are removed.
     pub unreclaimed: u64,
-    /// Whether both are estimates, from a part of the keys: of a table with many keys that expire.
+    /// Whether both numbers are estimates from a part of the keys, because many keys of the table
+    /// expire.
     pub is_estimate: bool,
 }
 
@@ -54,9 +55,10 @@ impl Core {
 }
 
 impl Table {
-    /// Tells the keys that a read finds from those that have expired, or lost a tag, and were not
-    /// removed yet: [`Stats::keys`](crate::Stats::keys) is the sum of both. It looks at keys that
-    /// expire only, and at some 100,000 of them at most; of more it is an estimate.
+    /// Counts the keys that a read finds, and those that have expired or were invalidated but are
+    /// not removed yet. [`Stats::keys`](crate::Stats::keys) is the sum of both. It reads only keys
+    /// that have a TTL or tags, and at most about 100,000 of them; beyond that the result is an
+    /// estimate.
     ///
     /// # Examples
     /// ```
@@ -74,7 +76,7 @@ impl Table {
     /// Those of mapping the table.
     ///
     /// # Concurrency
-    /// Takes no lock; the numbers are of no one moment while others write.
+    /// Takes no lock. While others write, the numbers are not a snapshot of one moment.
     pub fn live_keys(&self) -> Result<LiveKeys> {
         Ok(self.core()?.live_keys())
     }

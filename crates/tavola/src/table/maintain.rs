@@ -29,13 +29,13 @@ const WAIT: Duration = Duration::from_millis(GRACE_S as u64 * 500);
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Maintained {
-    /// Bytes that lie on huge pages now and did not before, or were found to already.
+    /// Bytes that were moved to huge pages, or were found to be on huge pages already.
     pub collapsed_bytes: u64,
-    /// Bytes given back to the system.
+    /// Bytes returned to the system.
     pub given_back_bytes: u64,
-    /// Whether the kernel can do it: Linux 6.1 or newer, with transparent huge pages.
+    /// Whether the kernel supports it: Linux 6.1 or newer, with transparent huge pages.
     pub huge_pages_supported: bool,
-    /// Nothing was left to collapse.
+    /// Whether nothing is left to move to huge pages.
     pub done: bool,
 }
 
@@ -190,15 +190,15 @@ impl Table {
     /// As [`Table::remove`].
     ///
     /// # Concurrency
-    /// Keys that were there at the beginning are gone at the end; one that is set meanwhile may
-    /// stay or go. A lock is held for some 200 keys; for 1,792 at most, where others write all the
-    /// time.
+    /// All keys that existed at the beginning are removed at the end; a key that is set meanwhile
+    /// may stay. A lock is held for about 200 keys at a time, and at most 1,792 if others write all
+    /// the time.
     pub fn clear(&self) -> Result<()> {
         self.core()?.clear()
     }
 
-    /// Removes all keys that have expired. Writes and [`Table::maintain`] do so bit by bit; no
-    /// reader sees them in the meantime.
+    /// Removes all expired keys from memory. Writes and [`Table::maintain`] also do this in small
+    /// steps; readers never see expired keys.
     ///
     /// # Errors
     /// As [`Table::remove`].
@@ -209,26 +209,25 @@ impl Table {
         self.core()?.remove_expired()
     }
 
-    /// Gives back all memory that can be given back, and says how many bytes: removes what has
-    /// expired, merges sparse parts of the index, empties sparse pages, waits up to two and a half
-    /// seconds for the grace of freed pages.
-    /// What stays is 8 bytes of page table for each page of 16 KiB the table ever had.
+    /// Returns all unused memory to the system, and returns the number of bytes. It removes expired
+    /// keys, merges sparse parts of the index, empties sparse pages, and waits up to 2.5 seconds
+    /// until freed pages are no longer in use by readers. 8 bytes of page table remain for each
+    /// page of 16 KiB that the table ever had.
     ///
     /// # Errors
     /// As [`Table::remove`].
     ///
     /// # Concurrency
-    /// Moves at most 64 items under one hold of a lock.
+    /// Moves at most 64 items while it holds a lock.
     pub fn compact(&self) -> Result<u64> {
         self.core()?.compact()
     }
 
-    /// Collapses up to `budget_bytes` of the table into huge pages, where the kernel can
-    /// (`MADV_COLLAPSE`, Linux 6.1; about a second a GiB), searches up to 256 buckets of each shard
-    /// for keys that have expired, and gives back some memory nobody needs. Makes a cache as small
-    /// as its capacity, but for pages freed less than two seconds ago.
-    /// Goes on where the last call of this process ended, the search where the last search did;
-    /// `done` says that nothing is left to collapse.
+    /// Runs a step of maintenance: moves up to `budget_bytes` of the table to huge pages if the
+    /// kernel supports it (`MADV_COLLAPSE`, Linux 6.1; about 1 s per GiB), searches up to 256
+    /// buckets of each shard for expired keys, and returns some unused memory to the system.
+    /// Shrinks a cache to its capacity, except for pages freed less than two seconds ago. Each call
+    /// continues where the last one ended; `done` says that nothing is left to move.
     ///
     /// # Errors
     /// As [`Table::remove`].

@@ -17,17 +17,17 @@ use std::cell::Cell;
 
 const MARKS: u32 = (1 << 24) - 1;
 
-/// Marks that are taken from a key and given to it.
+/// A change of the marks of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Those that go.
+    /// The marks to clear.
     pub clear: u32,
-    /// Those that come, be they among the former or not.
+    /// The marks to set, after clearing.
     pub set: u32,
 }
 
 impl Marks {
-    /// These, and no others.
+    /// Sets exactly these marks and clears all others.
     pub fn only(set: u32) -> Self {
         Self { clear: MARKS, set }
     }
@@ -45,7 +45,7 @@ pub(super) fn check(core: &Core, marks: Marks) -> Result<()> {
     if marks.set > MARKS {
         return Err(Error::BadOption {
             option: "mark",
-            why: "there are 24 bits".to_string(),
+            why: "only 24 bits are available".to_string(),
         });
     }
     Ok(())

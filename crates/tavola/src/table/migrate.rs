@@ -21,7 +21,7 @@ const UNFINISHED: &str = ".migrating";
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct Migrated {
-    /// The format version that the table had. If it is the present one, nothing was done.
+    /// The format version that the table had. If it is the current one, nothing was done.
     pub found: u32,
     /// The format version that it has now.
     pub now: u32,
@@ -29,28 +29,29 @@ pub struct Migrated {
     pub keys: u64,
     /// The old file.
     pub old: PathBuf,
-    /// Queue pools and logs beside the old table, which were not copied.
+    /// Queue pools and logs of the old table, which were not copied.
     pub left_out: Vec<String>,
 }
 
 impl Options {
-    /// Replaces a table of an older format with one of this format that has the same keys. The
-    /// old file stays beside it as `NAME.old`. A table that has this format already is left alone.
+    /// Replaces a table of an older format with a table of the current format and the same keys.
+    /// The old file is kept as `NAME.old`. A table that has the current format already is not
+    /// changed.
     ///
     /// A key keeps its value, expiry, flags, tags, marks and version; a key that has a uid gets
-    /// a new one. The table keeps its limits, options, mode and owner. Queue pools and logs beside
-    /// it are not copied. Of these options only [`Options::any_owner`] counts.
+    /// a new one. The table keeps its limits, options, mode and owner. Queue pools and logs are not
+    /// copied. Of these options only [`Options::any_owner`] counts.
     ///
     /// # Errors
-    /// [`Error::Io`] if a process has the table open for writing, or another one migrates it;
+    /// [`Error::Io`] if a process has the table open for writing, or is migrating it;
     /// [`Error::AlreadyExists`] if `NAME.old` is another file. [`Error::Version`] if the format is
     /// one that this library cannot read. Otherwise as [`Table::copy_to`].
     ///
     /// # Concurrency
-    /// Processes that have the table open for reading go on with the old file.
+    /// Processes that have the table open read-only continue to use the old file.
     ///
     /// # Crash
-    /// The name belongs to the old table or to the complete new one. The next migration goes on.
+    /// The name belongs to the old table or to the complete new one. The next migration continues.
     pub fn migrate(&self, name: impl AsRef<OsStr>) -> Result<Migrated> {
         let path = resolved(&region::names::path_of(name)?)?;
         let at = Location::of(path.as_os_str(), self.any_owner)?;
@@ -78,14 +79,14 @@ impl Options {
         Ok(migrated)
     }
 
-    /// As [`Options::migrate`], but the new table gets a name of its own, which must be free, and
-    /// the old file keeps its name.
+    /// Migrates a table as [`Options::migrate`], but to a new name, which must be free. The old
+    /// file keeps its name.
     ///
     /// # Errors
-    /// Those of [`Options::migrate`]; [`Error::AlreadyExists`] if the new name is taken.
+    /// Those of [`Options::migrate`]; [`Error::AlreadyExists`] if the new name is in use.
     ///
     /// # Crash
-    /// The new table appears whole or not at all.
+    /// The new table appears completely or not at all.
     pub fn migrate_to(&self, name: impl AsRef<OsStr>, new: impl AsRef<OsStr>) -> Result<Migrated> {
         let at = Location::of(name.as_ref(), self.any_owner)?;
         match self.open_old(&at)? {
@@ -135,7 +136,7 @@ impl Core {
         let given = self.region().take_owner_of(old.region());
         given.map_err(|source| {
             told(
-                "giving the new table to the owner of the old",
+                "changing the owner of the new table to that of the old one",
                 self.path(),
                 source,
             )

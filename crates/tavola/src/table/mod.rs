@@ -85,8 +85,9 @@ use std::path::Path;
 
 /// A key-value table that all processes of a machine share.
 ///
-/// Threads share a `Table` freely; processes open it by its name. Reads take no lock and write
-/// nothing; each write holds the lock of one shard for a moment. Dropping it detaches.
+/// Threads can share a `Table`; processes open it by its name. Reads take no lock and write
+/// nothing; each write briefly holds the lock of one shard. Dropping the handle detaches the
+/// process.
 ///
 /// # Examples
 /// ```
@@ -102,23 +103,23 @@ use std::path::Path;
 /// ```
 ///
 /// # Crash
-/// A process may be killed at any instruction of any call: the others go on, what had returned is
-/// there, and of a call that had not, either all or nothing is.
+/// A process may be killed at any moment: the others continue. A call that has returned took
+/// effect; a call that was interrupted took effect completely or not at all.
 pub struct Table {
     // Stopped before the core goes.
     _background: Option<Background>,
     lazy: Lazy,
-    /// What it was opened with.
+    /// The options it was opened with.
     options: Options,
 }
 
 impl Table {
-    /// The options with which tables are made and opened.
+    /// Returns the default options for creating and opening tables.
     pub fn options() -> Options {
         Options::new()
     }
 
-    /// Opens a table, making it when it is not there.
+    /// Opens a table, and creates it if it is missing.
     ///
     /// # Errors
     /// See [`Options::open`].
@@ -126,7 +127,7 @@ impl Table {
         Options::new().open(name)
     }
 
-    /// Makes a table.
+    /// Creates a table.
     ///
     /// # Errors
     /// See [`Options::create`].
@@ -134,7 +135,7 @@ impl Table {
         Options::new().create(name)
     }
 
-    /// Opens a table for reading only.
+    /// Opens a table read-only.
     ///
     /// # Errors
     /// See [`Options::open_read_only`].
@@ -147,37 +148,37 @@ impl Table {
         self.lazy.get().map(|core| &**core)
     }
 
-    /// The table's file.
+    /// Returns the path of the table's file.
     pub fn path(&self) -> &Path {
         self.lazy.path()
     }
 
-    /// Whether it was opened for reading only.
+    /// Returns whether the table was opened read-only.
     pub fn is_read_only(&self) -> bool {
         !self.lazy.is_writable()
     }
 
-    /// Reads everything and compares what is derived with what it is derived from.
+    /// Checks the integrity of the whole table, and returns a report.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when this process cannot attach.
+    /// [`Error::Io`](crate::Error::Io) if this process cannot attach.
     ///
     /// # Concurrency
-    /// Holds one shard's lock at a time for as long as that shard takes. A table open for reading
-    /// only is checked without locks: what others write meanwhile may look wrong.
+    /// Holds the lock of one shard at a time while it checks that shard. A table that is open
+    /// read-only is checked without locks: a write in progress may then be reported as a problem.
     pub fn check(&self) -> Result<CheckReport> {
         self.core()?.check()
     }
 
-    /// Recovers every shard as after a death: whatever is derived from the index is made anew, and
-    /// what cannot be read any more is dropped. The report is that of a check afterwards, with one
-    /// problem told for what was dropped.
+    /// Repairs the table: recovers every shard as after the death of a writer, rebuilds all derived
+    /// structures, and drops unreadable items. Returns the report of a check afterwards, with one
+    /// problem for all dropped items.
     ///
     /// # Errors
     /// [`Error::ReadOnly`](crate::Error::ReadOnly).
     ///
     /// # Crash
-    /// As in recovery: the next to lock the shard recovers it.
+    /// As in recovery: the next process that locks the shard recovers it.
     pub fn repair(&self) -> Result<CheckReport> {
         self.core()?.repair()
     }

@@ -11,12 +11,13 @@ use crate::sys::notice::StandardError;
 
 /// When a handle looks at its name.
 pub(super) struct NameWatch {
-    /// The second of the last look; 0: the table has no name yet; [`TOLD`]: not any more.
+    /// The second of the last look, 0 if the table has no name yet, or the constant below if it
+    /// has no name any more.
     looked: W32,
     standard_error: StandardError,
 }
 
-/// Of `looked`: what there is to tell was told.
+/// A value of `looked`: the notice was given.
 const TOLD: u32 = u32::MAX;
 
 impl NameWatch {
@@ -53,13 +54,15 @@ impl Core {
         let notice = match self.region().name_state() {
             NameState::Same => return,
             NameState::Gone => format!(
-                "the table {path} was removed while this process has it open; it goes on in the \
-                 removed file, which others cannot open. Open the table again (or see refresh). \
-                 If nobody removed it, the system may have done so at logout: see tavola doctor"
+                "the table {path} was removed while this process has it open; this process still \
+                uses the removed file, which others cannot open. Open the table again (or see \
+                refresh). If you did not remove it, the system may have done so at logout: see \
+                tavola doctor"
             ),
             NameState::Other => format!(
-                "the table {path} was replaced while this process has it open; it goes on in the \
-                 old file, while others open the new one. Open the table again (or see refresh)"
+                "the table {path} was replaced while this process has it open; this process \
+                still uses the old file, while others open the new one. Open the table again (or \
+                see refresh)"
             ),
         };
         self.name.looked.store(TOLD, Ordering::Relaxed);
@@ -69,17 +72,18 @@ impl Core {
 
 impl Table {
     /// Opens the table again, with the same options, if its file was removed or replaced meanwhile
-    /// (`mv new live`, a logout): a handle goes on in the file it has opened. Returns whether it
-    /// was opened again. Costs one system call if it was not.
+    /// (`mv new live`, a logout). Without this call a handle continues to use the old file. Returns
+    /// whether it was opened again; if not, the call costs one system call.
     ///
-    /// A handle that writes looks for itself, once a second at most, and gives a notice
-    /// ([`on_notice`](crate::on_notice)); it does not move over by itself, as what was read and
-    /// what is written then would belong to different tables. A lock timeout has to be set again.
+    /// A handle that writes checks this at most once a second, and reports it with a notice
+    /// ([`on_notice`](crate::on_notice)). It does not switch to the new file by itself, because
+    /// data read from the old table could then be written to the new one. Set a lock timeout again
+    /// after a refresh.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) when there is no table of that name any more;
-    /// else as [`Options::open_existing`](super::Options::open_existing). The handle stays as it is
-    /// then.
+    /// [`Error::NotFound`](crate::Error::NotFound) if there is no table of that name any more;
+    /// otherwise as [`Options::open_existing`](super::Options::open_existing). On an error the
+    /// handle does not change.
     pub fn refresh(&mut self) -> Result<bool> {
         let reopened = self.reopened()?;
         let is_moved = reopened.is_some();
@@ -89,8 +93,8 @@ impl Table {
         Ok(is_moved)
     }
 
-    /// As [`Table::refresh`], for handles that are shared: returns the table that has the name now,
-    /// `None` if it is this one, which stays open in any case.
+    /// Returns the table that has the name now, or `None` if it is this one. It is
+    /// [`Table::refresh`] for shared handles: this handle stays open in any case.
     ///
     /// # Errors
     /// As [`Table::refresh`].

@@ -6,19 +6,19 @@ use super::attributes::Attributes;
 use super::how::Beside;
 use crate::error::{Error, Result};
 
-/// How [`Table::add_number_with`] treats a missing key and a sum of 0.
+/// Options of [`Table::add_number_with`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NumberOptions {
-    /// What a key gets that was missing; any other keeps its own.
+    /// The attributes of a new key; an existing key keeps its own.
     pub attributes: Attributes,
-    /// Removes the key if the sum is 0.
+    /// Whether to remove the key if the sum is 0.
     pub remove_zero: bool,
 }
 
 impl Table {
     /// Adds to a signed number and returns the sum. A missing key counts as 0 and is created.
     ///
-    /// The value is decimal text, such as `-3`; that of a counter ([`Table::incr`]) is a number,
+    /// The value is decimal text, such as `-3`; the value of a counter ([`Table::incr`]) is valid,
     /// too.
     ///
     /// # Examples
@@ -31,17 +31,17 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotACounter`] if the value is no decimal number of 64 bits with sign;
-    /// [`Error::BadOption`] if the sum is none. Otherwise as [`Table::set`].
+    /// [`Error::NotACounter`] if the value is not a signed 64-bit decimal number;
+    /// [`Error::BadOption`] if the sum overflows. Otherwise as [`Table::set`].
     ///
     /// # Crash
-    /// Killed before it returned: added once, or not at all.
+    /// If the process is killed in the call, the number is added once or not at all.
     pub fn add_number(&self, key: impl AsRef<[u8]>, by: i64) -> Result<i64> {
         self.add_number_with(key, by, NumberOptions::default())
     }
 
-    /// As [`Table::add_number`], with attributes for a key that is created, and the choice to
-    /// remove a key whose number becomes 0.
+    /// Adds to a signed number as [`Table::add_number`], with attributes for a new key, and the
+    /// option to remove a key whose number becomes 0.
     ///
     /// # Errors
     /// As [`Table::add_number`].
@@ -67,7 +67,7 @@ impl Table {
     }
 }
 
-/// The number that decimal text stands for.
+/// Returns the number that decimal text represents.
 fn signed(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     // Else `+5` would be one.
@@ -79,7 +79,7 @@ fn signed(text: &[u8]) -> Option<i64> {
 fn too_far() -> Error {
     Error::BadOption {
         option: "by",
-        why: "the sum has more than 63 bits".to_string(),
+        why: "the sum does not fit a signed 64-bit number".to_string(),
     }
 }
 

@@ -21,7 +21,7 @@ const DEFAULT_SIZE_ON_DISK: u64 = 4 << 30;
 /// Races between opening and dropping that are sat out before giving up.
 const TRIES: u32 = 100;
 
-/// Options of a table; what is not set has a default that needs no tuning.
+/// Options of a table. All have defaults.
 #[derive(Clone, Debug)]
 pub struct Options {
     max_size: Option<u64>,
@@ -78,20 +78,19 @@ impl Options {
         }
     }
 
-    /// The most bytes a new table may grow to, 1 MiB to 8 TiB, rounded up to 16 KiB. When it is not
-    /// set, 64 GiB on tmpfs and 4 GiB on other file systems, because backup programs read a file
-    /// to its end, which is here. It reserves addresses and no memory. An existing table keeps its
-    /// own, which [`Table::set_max_size`] can raise up to sixteen times, as far as 256 GiB.
+    /// Sets the maximum size of a new table, 1 MiB to 8 TiB, rounded up to 16 KiB. The default is
+    /// 64 GiB on tmpfs. On other file systems it is 4 GiB, because backup programs read a file up
+    /// to this size. It reserves address space, not memory. An existing table keeps its own, which
+    /// [`Table::set_max_size`] can raise up to 16 times, and at most to 256 GiB.
     pub fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = Some(bytes);
         self
     }
 
-    /// Makes a new table a cache of so many bytes, all told: keys, values, the index, free memory.
-    /// Where it has no room for a key, it evicts others, best such as were not read. An existing
-    /// table stays what it is, and keeps its own capacity, see
-    /// [`Table::set_capacity`](super::Table::set_capacity). If `max_size` is not set, it is twice
-    /// the capacity, and at least its default.
+    /// Makes a new table a cache with this capacity in bytes, which includes keys, values, the
+    /// index and free memory. A full cache evicts keys, preferably those that were not read. An
+    /// existing table does not change, see [`Table::set_capacity`](super::Table::set_capacity). If
+    /// `max_size` is not set, it is twice the capacity, and at least its default.
     ///
     /// # Examples
     /// ```
@@ -110,8 +109,8 @@ impl Options {
         self
     }
 
-    /// The mode of a new table's file, whatever the umask. When not set, it is 0o600, or 0o660 if
-    /// [`Options::group`] is set.
+    /// Sets the mode of the file of a new table, independent of the umask. The default is 0o600, or
+    /// 0o660 if [`Options::group`] is set.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = Some(mode);
         self
@@ -135,22 +134,23 @@ impl Options {
         self
     }
 
-    /// Shards of a new table, a power of two from 1 to 1024; by `max_size` or `capacity` when not
-    /// set.
+    /// Sets the number of shards of a new table, a power of two from 1 to 1024. The default depends
+    /// on `max_size` or `capacity`.
     pub fn shards(mut self, count: u32) -> Self {
         self.shards = Some(count);
         self
     }
 
-    /// Allows this handle one background thread, which calls [`Table::maintain`] from time to time.
+    /// Lets this handle start a background thread, which calls [`Table::maintain`] from time to
+    /// time.
     pub fn background(mut self, on: bool) -> Self {
         self.background = on;
         self
     }
 
-    /// Makes a new table for keys of `key` bytes and values of `value` bytes only: items have no
-    /// header then, 8 bytes less a key. Its keys can have uids if [`Options::uids`] is set as well.
-    /// An existing table keeps its own lengths.
+    /// Creates a new table for keys of exactly `key` bytes and values of exactly `value` bytes,
+    /// which saves 8 bytes per key. Its keys can have uids if [`Options::uids`] is set, too. An
+    /// existing table keeps its own lengths.
     ///
     /// # Examples
     /// ```
@@ -168,40 +168,40 @@ impl Options {
         self
     }
 
-    /// How long keys of a new table live after they were set, unless they are given another time
-    /// ([`Expiry`](super::Expiry)); for ever when not set. Milliseconds count, at least one. An
+    /// Sets the default TTL of keys of a new table, in whole milliseconds, at least one.
+    /// [`Expiry`](super::Expiry) overrides it for a key. If it is not set, keys do not expire. An
     /// existing table keeps its own.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
-    /// Gives each key of a new table a version, another one each time that it is set or its value
-    /// is changed: a [`CasToken`](super::CasToken) stands for that then, and not for the value. 8
-    /// bytes a key, and no value is changed in place. An existing table keeps its own.
+    /// Gives each key of a new table a version, which changes whenever the key is set or its value
+    /// changes. A [`CasToken`](super::CasToken) is then the version instead of a hash of the value.
+    /// Versions cost 8 bytes per key, and no value is changed in place. An existing table keeps its
+    /// own setting.
     pub fn versions(mut self, on: bool) -> Self {
         self.versions = on;
         self
     }
 
-    /// Includes the table's bytes in core dumps of this process. They are left out when not set: a
-    /// dump would hold all that is in use of the table, and of a table whose name was removed all
-    /// that it may grow to.
+    /// Includes the table in core dumps of this process. By default it is excluded: a dump would
+    /// contain all memory in use by the table, and for a table whose file was removed all of
+    /// `max_size`.
     pub fn core_dumps(mut self, on: bool) -> Self {
         self.core_dumps = on;
         self
     }
 
-    /// Opens tables of any owner, wherever they are. When not set, another user's table (and a
-    /// symbolic link of another user) is refused in a directory where everybody may make files,
-    /// such as `/tmp`: that user may have put it there for others to trust. Files of root are not
-    /// refused.
+    /// Allows tables of any owner in any directory. By default, a table or symbolic link of another
+    /// user is refused in a world-writable directory such as `/tmp`, because that user may have put
+    /// it there to deceive others. Files of root are always accepted.
     pub fn any_owner(mut self, on: bool) -> Self {
         self.any_owner = on;
         self
     }
 
-    /// Gives a uid to every key that this handle stores; when not set, to those it is asked for.
+    /// Gives a uid to every key that this handle stores. By default a key gets a uid on request.
     pub fn uids(mut self, on: bool) -> Self {
         self.naming = if on { Naming::Give } else { Naming::Keep };
         self
@@ -213,7 +213,10 @@ impl Options {
         let bad = |option, why: String| Err(Error::BadOption { option, why });
         let wanted = self.max_size.unwrap_or_else(|| self.default_size(path));
         if !(MIN_SIZE..=MAX_SIZE).contains(&wanted) {
-            return bad("max_size", format!("{wanted} is not 1 MiB to 8 TiB"));
+            return bad(
+                "max_size",
+                format!("{wanted} is not between 1 MiB and 8 TiB"),
+            );
         }
         let max_size = wanted.next_multiple_of(PAGE);
         let by_size = || default_shards(max_size);
@@ -231,8 +234,8 @@ impl Options {
                     return bad(
                         "fixed",
                         format!(
-                            "keys of {key} bytes and values of {value}: \
-                             keys have 1 byte at least, both together {MOST_SMALL} at most"
+                            "keys of {key} bytes and values of {value} are not possible: keys \
+                            have at least 1 byte, and both together at most {MOST_SMALL}"
                         ),
                     );
                 }
@@ -246,7 +249,7 @@ impl Options {
         match make(max_size, shards.ilog2()) {
             Some(_) if self.versions && fixed.is_some() => bad(
                 "versions",
-                "items of a table of fixed lengths have no room for them".to_string(),
+                "a table of fixed lengths does not store them".to_string(),
             ),
             Some(geometry) => {
                 let geometry = Geometry {
@@ -260,7 +263,7 @@ impl Options {
             }
             None => bad(
                 "shards",
-                format!("{max_size} bytes have no room for {shards} shards"),
+                format!("{max_size} bytes are too few for {shards} shards"),
             ),
         }
     }
@@ -285,19 +288,22 @@ impl Options {
             Ok(ms) if ms > 0 && ms <= MOST_MS => Ok(ms),
             _ => Err(Error::BadOption {
                 option: "ttl",
-                why: format!("{ttl:?} is not 1 ms to {} days", MOST_MS / 86_400_000),
+                why: format!(
+                    "{ttl:?} is not between 1 ms and {} days",
+                    MOST_MS / 86_400_000
+                ),
             }),
         }
     }
 
-    /// Opens a table, making it when it is not there.
+    /// Opens a table, and creates it if it is missing.
     ///
     /// # Errors
-    /// [`Error::NotATable`], [`Error::Version`], [`Error::Endianness`] when the file is not one;
+    /// [`Error::NotATable`], [`Error::Version`], [`Error::Endianness`] if the file cannot be used;
     /// [`Error::BadName`], [`Error::BadOption`], [`Error::Permission`], [`Error::Full`].
     ///
     /// # Concurrency
-    /// Of many processes that do this at once, one makes the table and all open that one.
+    /// If several processes do this at the same time, one creates the table and all open it.
     pub fn open(&self, name: impl AsRef<OsStr>) -> Result<Table> {
         let name = name.as_ref();
         for _ in 0..TRIES {
@@ -313,13 +319,13 @@ impl Options {
         self.open_existing(name)
     }
 
-    /// Makes a table.
+    /// Creates a table.
     ///
     /// # Errors
-    /// [`Error::AlreadyExists`]; else as [`Options::open`].
+    /// [`Error::AlreadyExists`]; otherwise as [`Options::open`].
     ///
     /// # Crash
-    /// The table appears whole or not at all.
+    /// The table appears completely or not at all.
     pub fn create(&self, name: impl AsRef<OsStr>) -> Result<Table> {
         self.create_with(name, |_| Ok(()))
     }
@@ -348,33 +354,32 @@ impl Options {
         self.table(Lazy::mapped(core, path))
     }
 
-    /// Opens a table that is there.
+    /// Opens an existing table.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; else as [`Options::open`].
+    /// [`Error::NotFound`]; otherwise as [`Options::open`].
     pub fn open_existing(&self, name: impl AsRef<OsStr>) -> Result<Table> {
         let at = self.location(name.as_ref())?;
         let file = region::open(&at, true)?.in_core_dumps(self.core_dumps);
         self.table(Lazy::unmapped(file, at.path().into(), self.naming))
     }
 
-    /// Opens a table for reading only, through a mapping that cannot be written to.
+    /// Opens a table read-only, through a mapping that cannot be written to.
     ///
-    /// Such a handle reads beside any writer and holds nobody up. It cannot note which pages it
-    /// reads: when a value of more than some 16 KB is replaced while it is copied, the read begins
-    /// again, without a limit. It can go on as long as the value is replaced without a pause, in
-    /// less time than a copy takes. Readers of such values use a handle that may write.
+    /// Such a handle never delays writers. It cannot record which pages it reads: if a value of
+    /// more than about 16 KB is replaced while it is copied, the read starts again, without a limit
+    /// on retries. If writers replace such values all the time, use a handle that may write.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; else as [`Options::open`].
+    /// [`Error::NotFound`]; otherwise as [`Options::open`].
     pub fn open_read_only(&self, name: impl AsRef<OsStr>) -> Result<Table> {
         let at = self.location(name.as_ref())?;
         let file = region::open(&at, false)?.in_core_dumps(self.core_dumps);
         self.table(Lazy::unmapped(file, at.path().into(), self.naming))
     }
 
-    /// Makes a table in this process's own memory: no file, no other process, gone when dropped.
-    /// For tests, of users and of Tavola itself; all of `max_size` is taken at once.
+    /// Creates a table in the memory of this process: it has no file, and is deleted when it is
+    /// dropped. It is meant for tests. All of `max_size` is allocated at once.
     ///
     /// # Errors
     /// [`Error::BadOption`].
@@ -389,18 +394,19 @@ impl Options {
         self.table(Lazy::mapped(core, path))
     }
 
-    /// Unlinks a table, as [`names::remove`] does; whoever owns it, with [`Options::any_owner`].
+    /// Removes the file of a table, as [`names::remove`]; with [`Options::any_owner`] also of
+    /// another user.
     ///
     /// # Errors
-    /// Those of [`names::remove`].
+    /// The errors of [`names::remove`].
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         region::remove_of(name.as_ref(), self.any_owner)
     }
 
-    /// Renames a table, as [`names::rename`] does; whoever owns it, with [`Options::any_owner`].
+    /// Renames a table, as [`names::rename`]; with [`Options::any_owner`] also of another user.
     ///
     /// # Errors
-    /// Those of [`names::rename`].
+    /// The errors of [`names::rename`].
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
         region::rename_of(from.as_ref(), to.as_ref(), self.any_owner)
     }
@@ -460,7 +466,7 @@ fn no_directory(error: Error) -> Error {
             path,
             source: std::io::Error::new(
                 std::io::ErrorKind::NotFound,
-                "its directory does not exist; make that first",
+                "its directory does not exist; create the directory first",
             ),
         },
         other => other,

@@ -4,8 +4,8 @@ use super::Table;
 use crate::error::Result;
 
 impl Table {
-    /// Returns the length of a key's value in bytes; `None` if the key is missing. The value is not
-    /// copied.
+    /// Returns the length of a key's value in bytes, or `None` if the key is missing. The value is
+    /// not copied.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -14,8 +14,9 @@ impl Table {
         Ok(found.map(|(len, _)| len))
     }
 
-    /// Returns a part of a key's value: at most `max` bytes from byte `start` on, fewer at its end,
-    /// none beyond it; `None` if the key is missing.
+    /// Returns a part of a key's value, at most `max` bytes from byte `start` on, or `None` if the
+    /// key is missing. At the end of the value it returns fewer bytes, beyond the end an empty
+    /// part.
     ///
     /// # Examples
     /// ```

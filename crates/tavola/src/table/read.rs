@@ -40,24 +40,23 @@ impl Core {
 }
 
 impl Table {
-    /// The value of a key; `None` when it is missing.
+    /// Returns the value of a key, or `None` if it is missing.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](crate::Error::Corrupt) when the bytes on the way to it contradict each
-    /// other.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the table is damaged on the path to the key.
     ///
     /// # Concurrency
-    /// Never waits for a writer, living, stopped or dead, and takes no lock to read; the value is
-    /// one that was set as a whole. It writes nothing, but where the table is a cache: there it
-    /// counts the read in a line of its process, and the first read of a key since it was set or
-    /// passed over writes a bit that says so, for which it tries the shard's lock once, and leaves
-    /// it to the next read if somebody holds it.
+    /// Takes no lock and never waits for a writer, whether it is running, stopped or dead. The
+    /// value was set by one call, and is never a mixture of two. A read writes nothing, except in a
+    /// cache: there it increments a counter of its process, and the first read of a key since it
+    /// was set or considered for eviction sets the access bit of the key. For that it tries the
+    /// lock of the shard once; if the lock is in use, the next read does it.
     ///
-    /// A value of more than some 16 KB is copied once, whatever is written meanwhile: the process
-    /// attaches and notes in its line which pages it reads. Where six such reads and views are
-    /// under way through this `Table`, one that writers spoil four times asks for the shard's lock.
-    /// Through a handle that may only read, it begins again as often as it is spoiled: without a
-    /// limit, see [`Options::open_read_only`](crate::Options::open_read_only).
+    /// A value of more than about 16 KB is copied once, whatever is written meanwhile: the process
+    /// attaches and records which pages it reads. If six such reads and views are active through
+    /// this `Table`, a further read that writers disturb four times takes the lock of the shard. A
+    /// read-only handle starts again whenever a read is disturbed, without a limit, see
+    /// [`Options::open_read_only`](crate::Options::open_read_only).
     #[inline]
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
         let key = key.as_ref();
@@ -71,8 +70,8 @@ impl Table {
         Ok(found.then(|| value.into_vec()))
     }
 
-    /// As [`Table::get`], into a buffer of the caller's: it is cleared, then holds the value.
-    /// False: the key is missing.
+    /// Reads the value of a key into a buffer, which is cleared first. Returns false if the key is
+    /// missing.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -93,11 +92,11 @@ impl Table {
         }
     }
 
-    /// As [`Table::get`], into bytes of the caller's, and without an allocation: the length of the
-    /// value, which stands at the front of `out` now, if it fits there. A longer one is not copied.
+    /// Reads the value of a key into a slice, without an allocation, and returns the length of the
+    /// value, or `None` if the key is missing. A value that is longer than `out` is not copied.
     ///
-    /// What `out` held behind the value, or where there is none, stays, but for bytes that are 0
-    /// because another value stood there meanwhile.
+    /// The bytes of `out` after the value do not change, except that some may be 0 because an
+    /// interrupted read of another value was cleared.
     ///
     /// # Examples
     /// ```
@@ -151,7 +150,7 @@ impl Table {
         }
     }
 
-    /// Whether the key is there.
+    /// Returns whether the key exists.
     ///
     /// # Errors
     /// As [`Table::get`].

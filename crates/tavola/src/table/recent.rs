@@ -10,49 +10,49 @@ use crate::lock::tallies;
 use crate::sync::Ordering;
 use std::time::Duration;
 
-/// Seconds that are told of.
+/// The reported periods in seconds.
 const WANTED_S: [u64; 3] = [1, 10, 60];
-/// A sample is thrown away that took longer to sum up: it would tell of two times as one.
+/// A sample that took longer to sum up is discarded: its counters are of different moments.
 const MOST_MS: u64 = if cfg!(feature = "torture") {
     u64::MAX
 } else {
     100
 };
 
-/// What was done with a cache in the last while; in [`Stats::recent`](super::Stats::recent).
+/// Recent activity of a cache; in [`Stats::recent`](super::Stats::recent).
 ///
-/// It is reckoned from samples that those who read and write take of its counters. Told is what was
-/// done from a sample until now: of all that are half as old as `wanted` or older it is the one
-/// whose age is nearest to that, and `spanned` is its age.
+/// The numbers are differences between the counters now and an earlier sample of them, which
+/// readers and writers take. Of the samples that are at least half as old as `wanted`, the one with
+/// the nearest age is used, and `spanned` is its age.
 ///
-/// A sample is taken by the first call after the last is a second old, if its process makes up to
-/// ten calls a second; if it makes more, by one of the calls of the next 100 ms; if it made many
-/// and makes few now, by one of the next 64. So while there are calls all the time, the last second
-/// spans 0.5 to 1.6 seconds. Where there was a pause, no sample is within it, and `spanned` begins
-/// before it: it may be the same for the last second and the last ten.
+/// When the last sample is one second old, one of the next calls takes a new one: the first call if
+/// its process makes up to ten calls per second, otherwise one of the calls of the next 100 ms, or
+/// one of the next 64 if the rate has just dropped. So under constant load the last second spans
+/// 0.5 to 1.6 seconds. During a pause no samples are taken: `spanned` then includes the pause, and
+/// may be the same for the last second and the last ten.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recent {
-    /// The time that was asked for.
+    /// The requested time.
     pub wanted: Duration,
-    /// The time that the numbers are of, not less than half of that; zero: they are not known, and
-    /// all 0.
+    /// The time that the numbers cover, at least half of `wanted`. If it is zero, the numbers are
+    /// not known, and all are 0.
     pub spanned: Duration,
     /// Reads that found their key.
     pub hits: u64,
-    /// Reads that did not.
+    /// Reads that did not find their key.
     pub misses: u64,
     /// Writes.
     pub writes: u64,
     /// Keys evicted.
     pub evicted: u64,
-    /// Keys removed as they had expired.
+    /// Expired keys that were removed.
     pub expired: u64,
 }
 
 impl Recent {
-    /// Of all reads those that found their key, 0 to 1; `None`: there were none, or it is not
-    /// known.
+    /// Returns the part of reads that found their key, 0 to 1, or `None` if there were no reads or
+    /// it is not known.
     pub fn hit_ratio(&self) -> Option<f64> {
         let reads = self.hits as f64 + self.misses as f64;
         (reads > 0.0).then(|| self.hits as f64 / reads)

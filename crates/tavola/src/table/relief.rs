@@ -34,8 +34,9 @@ pub(super) enum Relief {
 }
 
 impl Core {
-    /// Makes room for so many pages, best in that shard. False: there is nothing to evict, and what
-    /// others had in hand was waited for in vain; or there is never so much room.
+    /// Makes room for this number of pages, preferably in that shard. Returns false if there is
+    /// nothing to evict and other processes have released nothing meanwhile, or if the cache is too
+    /// small.
     #[cold]
     pub(super) fn evict_for(
         &self,
@@ -73,8 +74,9 @@ impl Core {
         }
     }
 
-    /// Notes what was won back for an operation. If that does not show in the count of free pages
-    /// for so long that the counts must be wrong, counts anew, once. True: that was in vain, too.
+    /// Records what was reclaimed for an operation. If the count of free pages does not change for
+    /// so long that the counts must be wrong, rebuilds them, once. Returns true if that was in
+    /// vain, too.
     #[inline]
     fn is_in_vain(
         &self,
@@ -113,8 +115,8 @@ impl Core {
         tallies(self.region()).map(of).fold(0, u64::wrapping_add)
     }
 
-    /// Makes the counts anew that say how much room there is: those of a shard, or of all, from
-    /// what the index leads to, and then those of the pool.
+    /// Rebuilds the counts of free space: those of a shard, or of all shards, from the items that
+    /// the index leads to, and then those of the pool.
     #[cold]
     fn count_anew(&self, shard: Option<u32>, me: u32) -> Result<()> {
         let all = 0..self.region().geometry().shards();
@@ -124,8 +126,8 @@ impl Core {
         self.mend_counts(me).map(drop)
     }
 
-    /// Wins back some memory, or counts the pages anew if there is nothing to evict. False: neither
-    /// helps.
+    /// Reclaims some memory, or counts the pages again if there is nothing to evict. Returns false
+    /// if neither helps.
     pub(super) fn relieve_or_mend(
         &self,
         shard: Option<u32>,
@@ -162,8 +164,8 @@ impl Core {
         Ok(Relief::Nothing)
     }
 
-    /// Counts the pages anew: those that were damaged may say that there is no room. True: they
-    /// were.
+    /// Counts the pages again, because damaged counts may report that there is no room. Returns
+    /// true if they were damaged.
     fn mend_counts(&self, me: u32) -> Result<bool> {
         let region = self.region();
         let counts = || {
@@ -177,9 +179,9 @@ impl Core {
     }
 }
 
-/// Wins back a page if a shard has so many free blocks, and evicts some keys if not. Each call but
+/// Reclaims a page if a shard has enough free blocks, and evicts some keys if not. Each call except
 /// the last takes a page or a key from the shard, whatever its counts say: counts that contradict
-/// what is there are made anew.
+/// the index are rebuilt.
 pub(super) fn relieve(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Result<Relief> {
     match squeeze(lock, key) {
         Ok(Squeezed::Page) => return Ok(Relief::Page),

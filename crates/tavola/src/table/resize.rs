@@ -5,11 +5,11 @@ use crate::alloc::raise_max_size;
 use crate::error::Result;
 
 impl Table {
-    /// Raises the most bytes that the table may grow to, rounded up to 16 KiB.
+    /// Raises the maximum size of the table, rounded up to 16 KiB.
     ///
-    /// Processes that have the table open see the new size at once and need not open it again. A
-    /// table can be raised to sixteen times the `max_size` that it was created with, as far as
-    /// 256 GiB. The capacity of a cache stays as it is, see [`Table::set_capacity`].
+    /// Processes that have the table open see the new size at once and need not open it again. The
+    /// limit is 16 times the `max_size` of the table's creation, and at most 256 GiB. The capacity
+    /// of a cache does not change, see [`Table::set_capacity`].
     ///
     /// # Examples
     /// ```
@@ -23,10 +23,10 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BadOption`](crate::Error::BadOption) if it is less than now, or more than the table
-    /// can be raised to; [`Error::ReadOnly`](crate::Error::ReadOnly);
+    /// [`Error::BadOption`](crate::Error::BadOption) if it is less than the current size, or more
+    /// than the limit; [`Error::ReadOnly`](crate::Error::ReadOnly);
     /// [`Error::Full`](crate::Error::Full) or [`Error::Io`](crate::Error::Io) if the file cannot be
-    /// made longer. Nothing has changed then.
+    /// extended. Nothing changes in these cases.
     ///
     /// # Crash
     /// The size is the old one or the new one.

@@ -28,15 +28,15 @@ pub trait ServeTable: sealed::Sealed {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ReadOnly`](crate::Error::ReadOnly), and what keeps a process from attaching.
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly), and the errors of attaching.
     ///
     /// # Crash
-    /// Killed before it returned: either of the numbers is the old one or the new one.
+    /// If the process is killed in the call, each of the numbers is the old or the new one.
     fn report_serving(&self, serving: Serving) -> Result<()>;
 
-    /// Clears and sets marks of a key in one step, if the key is there and `condition` holds, and
-    /// returns the marks it had before; `None` if it is missing or has another token. Its value,
-    /// version and attributes stay. A set takes the marks off; a change of the value leaves them.
+    /// Clears and sets marks of a key in one step, if the key exists and `condition` holds. Returns
+    /// the marks it had before, or `None` if it is missing or has another token. Its value, version
+    /// and attributes do not change. A set removes the marks; a change of the value keeps them.
     ///
     /// # Examples
     /// ```
@@ -55,20 +55,20 @@ pub trait ServeTable: sealed::Sealed {
     /// As [`Table::set_with`]; [`Error::BadOption`](crate::Error::BadOption) for more than 24 bits.
     ///
     /// # Crash
-    /// Killed before it returned: the old marks or the new ones.
+    /// If the process is killed in the call, the key has the old marks or the new ones.
     fn mark(&self, key: &[u8], condition: Condition, clear: u32, set: u32) -> Result<Option<u32>>;
 
-    /// Notes keys that this process evicts from now on, in whichever of its threads, for
-    /// [`ServeTable::take_evictions`], or no longer. Evictions by other processes are not noted. It
-    /// holds for this handle, and takes some 300 KiB from the first time on.
+    /// Turns on or off the recording of keys that this process evicts, in any thread, for
+    /// [`ServeTable::take_evictions`]. Evictions by other processes are not recorded. It applies to
+    /// this handle, and takes about 300 KiB from the first time on.
     ///
     /// # Errors
     /// Those of mapping the table, if this is its first use.
     fn watch_evictions(&self, on: bool) -> Result<()>;
 
-    /// Calls `each` for the keys that were noted and not taken yet, in about the order in which
-    /// they were evicted, and returns how many were lost since the last call. At most 1024 wait;
-    /// evictions beyond that are lost, so that no writer waits for a watcher.
+    /// Calls `each` for the recorded keys that were not taken yet, approximately in the order of
+    /// eviction, and returns how many were lost since the last call. At most 1024 are kept; further
+    /// ones are lost, so that writers never wait.
     ///
     /// # Examples
     /// ```

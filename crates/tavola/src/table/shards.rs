@@ -5,7 +5,7 @@ use super::stats::keys_of;
 use crate::error::Result;
 use crate::sync::Ordering;
 
-/// One shard; from [`Table::shard_stats`].
+/// Statistics of one shard; from [`Table::shard_stats`].
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShardStats {
@@ -15,20 +15,19 @@ pub struct ShardStats {
     pub keys: u64,
     /// Bytes of their keys and values.
     pub payload_bytes: u64,
-    /// How often a key of it was set, changed or removed by who asked for that, since the table was
-    /// made.
+    /// Explicit sets, changes and removals of its keys since the table was created.
     pub writes: u64,
-    /// Keys that were evicted from it, since the table was made.
+    /// Keys that were evicted from it since the table was created.
     pub evicted: u64,
-    /// Recoveries after a death, since the table was made.
+    /// Recoveries after the death of a writer since the table was created.
     pub recoveries: u32,
 }
 
 impl Table {
-    /// What each shard holds and does, at no one moment while others write.
+    /// Returns statistics of each shard. While others write, they are not a snapshot of one moment.
     ///
     /// # Errors
-    /// None today; the type leaves room.
+    /// Currently none.
     pub fn shard_stats(&self) -> Result<Vec<ShardStats>> {
         let region = self.core()?.region();
         let order = Ordering::Relaxed;

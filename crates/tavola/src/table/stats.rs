@@ -16,55 +16,55 @@ use crate::sys::process::{Activity, activity, is_local};
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Keys; those that have expired, or lost a tag, count until they are removed:
-    /// [`Table::live_keys`] tells them apart.
+    /// Keys, including expired and invalidated ones that are not removed yet: [`Table::live_keys`]
+    /// counts them separately.
     pub keys: u64,
     /// Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
     pub payload_bytes: u64,
-    /// What the system has allocated for the file, the index and all slack included.
+    /// Memory that the system has allocated for the file, including the index and unused space.
     pub resident_bytes: u64,
-    /// The most the table may grow to now; [`Table::set_max_size`] raises it.
+    /// The current maximum size; [`Table::set_max_size`] raises it.
     pub max_size: u64,
     /// The length of all keys and of all values, in a table of fixed lengths.
     pub fixed: Option<(u32, u32)>,
     /// Shards.
     pub shards: u32,
-    /// Keys with a uid, and tags.
+    /// The number of keys with a uid, and of tags.
     pub uids: u64,
     /// Tags.
     pub tags: u64,
-    /// Keys that had expired, or lost a tag, and were removed for it, since the table was made.
+    /// Expired and invalidated keys that were removed since the table was created.
     pub expired: u64,
-    /// How many bytes a cache may take; none: the table is no cache.
+    /// The capacity of a cache in bytes, or `None` if the table is not a cache.
     pub capacity: Option<u64>,
-    /// Key and value bytes of a cache's newcomers, on probation.
+    /// Key and value bytes in the probationary queue of a cache.
     pub newcomer_bytes: u64,
-    /// Reads of a cache that found their key, since it was made. Those of handles that may not
-    /// write are not counted, nor the first two after an open, by uid and [`Table::contains`].
+    /// Reads of a cache that found their key, since its creation. Not counted are reads by
+    /// read-only handles, the first two reads after an open, reads by uid, and [`Table::contains`].
     pub hits: u64,
-    /// Reads that did not.
+    /// Reads that did not find their key.
     pub misses: u64,
-    /// Writes to a cache, since it was made: calls that set, change or remove a key, or try to, but
-    /// for those that end with an error; of many at once, each key. Invalidating a tag and
-    /// [`Table::clear`] are one. Making a tag is none, nor is asking for a lease, or ending it
-    /// without a value.
+    /// Writes to a cache since its creation: calls that set, change or remove a key, or try to,
+    /// except those that return an error. In batches each key counts. Invalidating a tag and
+    /// [`Table::clear`] count as one write. Creating a tag, asking for a lease, and ending a lease
+    /// without a value do not count.
     pub writes: u64,
-    /// Of the writes those that set or change a key, or try to: all but the `removes`. To touch a
-    /// key is one, and to store what was computed under a lease.
+    /// Writes that set or change a key, or try to: all writes except `removes`. Touching a key and
+    /// storing the value of a lease count, too.
     pub sets: u64,
-    /// Of the writes those that remove keys, or try to: [`Table::remove`], [`Table::take`],
-    /// [`Table::remove_by_uid`], [`Table::update`] where it removes, [`Table::invalidate_tag`] and
-    /// [`Table::clear`]. What goes by itself, expired or evicted, is none.
+    /// Writes that remove keys, or try to: [`Table::remove`], [`Table::take`],
+    /// [`Table::remove_by_uid`], [`Table::update`] if it removes the key, [`Table::invalidate_tag`]
+    /// and [`Table::clear`]. Expired and evicted keys do not count.
     pub removes: u64,
-    /// What was done with a cache in the last second, the last ten and the last sixty.
+    /// Activity of a cache in the last 1, 10 and 60 seconds.
     pub recent: [Recent; 3],
-    /// Newcomers that a cache evicted, since it was made.
+    /// Keys that a cache evicted from its probationary queue, since its creation.
     pub evicted_new: u64,
-    /// Protected keys that a cache evicted, since it was made.
+    /// Keys that a cache evicted from its main queue, since its creation.
     pub evicted_old: u64,
-    /// Keys that came back soon after a cache had evicted them, since it was made.
+    /// Keys that were set again soon after a cache evicted them, since its creation.
     pub ghost_hits: u64,
-    /// How long keys live unless they are given another time, in milliseconds; 0: for ever.
+    /// The default TTL of keys in milliseconds; 0 means that they do not expire.
     pub ttl_ms: u64,
     /// Whether keys have versions: [`Options::versions`](super::Options::versions).
     pub has_versions: bool,
@@ -80,20 +80,20 @@ pub struct Stats {
     pub uid_bytes: u64,
     /// Pages of large items.
     pub large_bytes: u64,
-    /// Pages of the queue pools and logs beside the table.
+    /// Pages of the queue pools and logs of the table.
     pub beside_bytes: u64,
     /// Pages in the pool that are still backed by memory.
     pub free_bytes: u64,
-    /// Participants attached for writing, the dead ones' slots included.
+    /// Participants attached for writing, including slots of dead ones.
     pub participants: u32,
-    /// Recoveries of a shard, since the table was made.
+    /// Recoveries of a shard since the table was created.
     pub recoveries: u64,
-    /// Leases that were given without a record, as all of their shard were taken; since the table
-    /// was made.
+    /// Leases granted without a record since the table was created, because all records of the
+    /// shard were in use.
     pub leases_unrecorded: u64,
     /// Version of the format.
     pub format_version: u32,
-    /// When it was made, in seconds since 1970.
+    /// The time of creation, in seconds since 1970.
     pub created_unix_s: u64,
     /// Its uuid.
     pub uuid: [u8; 16],
@@ -123,40 +123,41 @@ pub struct ClassStats {
 pub struct Participant {
     /// Its process id, in its own pid namespace.
     pub pid: u32,
-    /// Whether `pid` is a number of this process's own pid namespace: else another process, or
-    /// none, has that number here.
+    /// Whether `pid` belongs to the pid namespace of this process. If not, the number may name
+    /// another process here.
     pub is_local: bool,
-    /// Whether a signal (SIGSTOP) or a debugger has stopped it; known of local ones only.
+    /// Whether a signal (SIGSTOP) or a debugger has stopped it; known for local processes only.
     pub is_stopped: bool,
     /// Its slot.
     pub slot: u32,
-    /// Whether it lives; a dead one's slot is freed by the next [`Table::reap`].
+    /// Whether it is alive. The next [`Table::reap`] frees the slot of a dead one.
     pub alive: bool,
-    /// When it attached, in seconds since 1970.
+    /// The time of attaching, in seconds since 1970.
     pub attached_unix_s: u64,
-    /// Its command line, when it is local and can be read.
+    /// Its command line, if it is local and readable.
     pub command: Option<String>,
-    /// Reads of a cache that found their key, by all that ever had its slot; as [`Stats::hits`].
+    /// Reads of a cache that found their key, by all processes that ever had this slot; as
+    /// [`Stats::hits`].
     pub hits: u64,
-    /// Those that did not.
+    /// Reads that did not find their key.
     pub misses: u64,
     /// Writes to a cache.
     pub writes: u64,
-    /// Those that set or change a key; as [`Stats::sets`].
+    /// Writes that set or change a key; as [`Stats::sets`].
     pub sets: u64,
-    /// Those that remove keys; as [`Stats::removes`].
+    /// Writes that remove keys; as [`Stats::removes`].
     pub removes: u64,
-    /// What it told of itself as a server; `None`: it is none.
+    /// What it reported as a server, or `None` if it is not a server.
     pub serving: Option<Serving>,
 }
 
 impl Participant {
-    /// Whether it is the calling process.
+    /// Returns whether it is the calling process.
     pub fn is_this_process(&self) -> bool {
         self.is_local && self.pid == std::process::id()
     }
 
-    /// Its process id in words: `pid 4711`, or `pid 1 in another pid namespace`.
+    /// Returns its process id as text: `pid 4711`, or `pid 1 in another pid namespace`.
     pub fn who(&self) -> String {
         match self.is_local {
             true => format!("pid {}", self.pid),
@@ -171,7 +172,7 @@ impl Participant {
 pub struct Serving {
     /// Connections that are open.
     pub connections: u64,
-    /// Connections that were accepted, ever.
+    /// Connections that were accepted since the start.
     pub accepted: u64,
 }
 
@@ -338,16 +339,17 @@ impl Core {
 }
 
 impl Table {
-    /// How many keys there are, at no one moment while others write. One that has expired counts
-    /// until it is removed, see [`Attributes`](super::Attributes).
+    /// Returns the number of keys. Expired keys count until they are removed, see
+    /// [`Attributes`](super::Attributes). While others write, the number is not a snapshot of one
+    /// moment.
     ///
     /// # Errors
-    /// None today; the type leaves room.
+    /// Currently none.
     pub fn len(&self) -> Result<u64> {
         Ok(self.core()?.len())
     }
 
-    /// Whether there are no keys.
+    /// Returns whether there are no keys.
     ///
     /// # Errors
     /// As [`Table::len`].
@@ -355,24 +357,25 @@ impl Table {
         Ok(self.core()?.len() == 0)
     }
 
-    /// What the table holds. Reads a word a page: ~1 ms for 64 GiB.
+    /// Returns statistics of the table. Reads one word per page, which takes about 1 ms for 64 GiB.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when the file's size cannot be read.
+    /// [`Error::Io`](crate::Error::Io) if the size of the file cannot be read.
     pub fn stats(&self) -> Result<Stats> {
         self.core()?.stats()
     }
 
-    /// The processes attached for writing. Those that only read are not known to the table.
+    /// Returns the processes attached for writing. The table does not know processes that only
+    /// read.
     ///
     /// # Errors
-    /// None today; the type leaves room.
+    /// Currently none.
     pub fn participants(&self) -> Result<Vec<Participant>> {
         Ok(self.core()?.participants())
     }
 
-    /// Frees the slots of participants that died, and wins back what they held; says how many.
-    /// Writes do so by themselves from time to time.
+    /// Frees the slots of dead participants, reclaims their resources, and returns how many there
+    /// were. Writes also do this from time to time.
     ///
     /// # Errors
     /// [`Error::ReadOnly`](crate::Error::ReadOnly).

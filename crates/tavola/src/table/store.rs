@@ -11,28 +11,27 @@ use super::update::{CasOutcome, CasToken};
 use crate::alloc::Tags;
 use crate::error::{Error, Result};
 
-/// When [`Table::store`] stores.
+/// The condition under which [`Table::store`] stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Condition {
-    /// In any case.
+    /// Always.
     #[default]
     Always,
     /// If the key is missing.
     Absent,
-    /// If it is there.
+    /// If the key exists.
     Present,
-    /// If it is there and has this token.
+    /// If the key exists and has this token.
     Is(CasToken),
 }
 
-/// How [`Table::store`] stores.
+/// Options of [`Table::store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreOptions<'a> {
-    /// When.
+    /// The condition.
     pub condition: Condition,
-    /// What the key gets beside its value. If this is `None`, a key that exists keeps its
-    /// attributes and its tags, and a key that is created has neither flags nor tags and the
-    /// table's time.
+    /// The attributes of the key. If this is `None`, an existing key keeps its attributes and tags,
+    /// and a new key has no flags, no tags and the default TTL.
     pub attributes: Option<Attributes>,
     /// The tags that the key gets, from [`Table::fetch_tags`]. Not used for a key that keeps its
     /// own.
@@ -58,14 +57,14 @@ impl Default for StoreOptions<'_> {
     }
 }
 
-/// What became of a [`Table::store`].
+/// The result of [`Table::store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// The value is stored; the key has this token now.
     Done(CasToken),
     /// Nothing is stored: the key is missing.
     NotFound,
-    /// Nothing is stored: the key is there, or has another token.
+    /// Nothing is stored: the key exists, or has another token.
     Exists,
 }
 
@@ -83,10 +82,12 @@ impl Core {
         }
         if let Some(version) = how.version {
             if !self.region().geometry().has_versions {
-                return Err(wrong("the table has none; make it with `versions`"));
+                return Err(wrong(
+                    "the table has no versions; create it with `versions`",
+                ));
             }
             if version == 0 || version == NEXT {
-                return Err(wrong("0 and 2^64 - 1 are none"));
+                return Err(wrong("0 and 2^64 - 1 are not valid versions"));
             }
             stamping.stamp.version = version;
         }

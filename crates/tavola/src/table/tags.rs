@@ -40,7 +40,7 @@ impl Core {
         let mut tags = Tags::NONE;
         for name in names {
             if !tags.push(self.tag(name.as_ref())?) {
-                return Err(wrong(format!("a key has {MOST_TAGS} tags at most")));
+                return Err(wrong(format!("a key has at most {MOST_TAGS} tags")));
             }
         }
         Ok(tags)
@@ -73,7 +73,7 @@ impl Core {
     fn make_tag(&self, name: &[u8]) -> Result<Hint> {
         if name.len() > LONGEST_NAME {
             let why = format!(
-                "its name has {} bytes; the most is {LONGEST_NAME}",
+                "its name has {} bytes, more than {LONGEST_NAME}",
                 name.len()
             );
             return Err(wrong(why));
@@ -149,32 +149,32 @@ impl Core {
 }
 
 impl Table {
-    /// Tags of these names as they are at this moment, for keys that are set with them: see
-    /// [`Table::set_tagged`]. A tag that is not there yet is made.
+    /// Returns the current handles of tags with these names, for [`Table::set_tagged`]. Creates
+    /// missing tags.
     ///
-    /// Take them *before* reading what the value is made of: should a tag be invalidated while the
-    /// value is made, the key is missing from the beginning. So it is if a cache evicted the tag
-    /// meanwhile, which it does when no key was set or read with it for a while: do not keep them
-    /// for long.
+    /// Fetch the tags *before* you load the source data of the value: if a tag is invalidated in
+    /// between, the key is then missing from the beginning. The same happens if a cache evicts the
+    /// tag, because no key was set or read with it for a while; so do not keep the handles for
+    /// long.
     ///
     /// # Errors
-    /// [`Error::BadOption`]: more than 16 tags, a name of more than 4096 bytes, a table of fixed
-    /// lengths. Where a tag is made: as [`Table::set`].
+    /// [`Error::BadOption`] for more than 16 tags, a name of more than 4096 bytes, or a table of
+    /// fixed lengths. If a tag is created, as [`Table::set`].
     ///
     /// # Concurrency
-    /// Takes no lock where all tags are there.
+    /// Takes no lock if all tags exist.
     ///
     /// # Crash
-    /// Killed before it returned: some of the tags may have been made.
+    /// If the process is killed in the call, some of the tags may have been created.
     pub fn fetch_tags(&self, names: &[impl AsRef<[u8]>]) -> Result<Tags> {
         self.core()?.tags(names)
     }
 
-    /// As [`Table::set_with`], with tags: the key is missing as soon as one of them is invalidated.
-    /// Like attributes, each `set`, `add`, `replace`, `swap` without them takes them from the key;
-    /// changes of a value (`update`, `append`, `incr`) and `touch` keep them.
+    /// Sets a key with attributes and tags: the key is missing as soon as one of the tags is
+    /// invalidated. A `set`, `add`, `replace` or `swap` without tags removes them, as it does
+    /// attributes; changes of the value (`update`, `append`, `incr`) and `touch` keep them.
     ///
-    /// A tag costs 8 bytes in each key that has it, and an item with its name and a uid.
+    /// A tag takes 8 bytes in each key that has it, and one item with its name and a uid.
     ///
     /// # Examples
     /// ```
@@ -207,7 +207,8 @@ impl Table {
             .map(|_| ())
     }
 
-    /// As [`Table::set_tagged`], if the key is missing; false: it is there and stays as it is.
+    /// Sets a key with tags only if it is missing. Returns false if the key exists; it then does
+    /// not change.
     ///
     /// # Errors
     /// As [`Table::set_with`].
@@ -226,23 +227,23 @@ impl Table {
         core.store_tagged((key, value), When::Absent, attributes, tags)
     }
 
-    /// Invalidates a tag: all keys that have it are missing from this moment on, for all processes.
-    /// False: there was no such tag, and so no such key.
+    /// Invalidates a tag: from now on all keys that have it are missing for all processes. Returns
+    /// false if there was no such tag.
     ///
-    /// It takes as long with a million keys as with one: their memory comes back as that of keys
-    /// that have expired. [`Table::fetch_tags`] makes the tag anew.
+    /// The time does not depend on the number of keys; their memory is reclaimed later, as for
+    /// expired keys. [`Table::fetch_tags`] creates the tag again.
     ///
     /// # Errors
     /// As [`Table::remove`].
     ///
     /// # Crash
-    /// Killed before it returned: all the keys are there, or none is.
+    /// If the process is killed in the call, all of the keys exist or none of them.
     pub fn invalidate_tag(&self, name: impl AsRef<[u8]>) -> Result<bool> {
         let name = name.as_ref();
         self.core()?.invalidate(name)
     }
 
-    /// The names of the tags a key has; `None`: it is missing.
+    /// Returns the names of the tags of a key, or `None` if the key is missing.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -256,7 +257,7 @@ impl Table {
         core.tag_names(&tags).map(Some)
     }
 
-    /// The names of tags, but for those that were invalidated since.
+    /// Returns the names of tags, except those that were invalidated since.
     ///
     /// # Errors
     /// As [`Table::get`].

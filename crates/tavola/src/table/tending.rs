@@ -112,8 +112,8 @@ impl Core {
         }
     }
 
-    /// One step of shrinking in one shard. True: there may be more to do. Unless it is to `wait`, a
-    /// shard that somebody holds is passed over: its holder may be stopped.
+    /// Takes one step of shrinking in one shard. Returns true if there may be more to do. Unless it
+    /// is to `wait`, it skips a shard whose lock is held: the holder may be stopped.
     pub(super) fn tend_shard(&self, shard: u32, me: u32, moves: u32, wait: bool) -> Result<bool> {
         if !is_worth_tending(self.region().shard(shard)) {
             return Ok(false);

@@ -129,7 +129,7 @@ impl Core {
         Ok(self.region().damaged("the item of a uid")?)
     }
 
-    /// Does something to the key of a uid that succeeds while the key has it. False: no key has.
+    /// Runs `act` on the key of a uid until it succeeds. Returns false if no key has the uid.
     fn by_key(&self, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
         let mut key = Vec::new();
         for _ in 0..TRIES {
@@ -143,7 +143,8 @@ impl Core {
 }
 
 impl Table {
-    /// The uid of a key, which gets one if it has none; `None`: the key is missing.
+    /// Returns the uid of a key, and assigns one if it has none. Returns `None` if the key is
+    /// missing.
     ///
     /// # Examples
     /// ```
@@ -163,20 +164,20 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`Table::get`]; as [`Table::set`], where the key has no uid yet.
+    /// As [`Table::get`]; as [`Table::set`] if the key has no uid yet.
     ///
     /// # Crash
-    /// Killed before it returned: the key has a uid or it has none.
+    /// If the process is killed in the call, the key has a uid or none.
     pub fn uid_of(&self, key: impl AsRef<[u8]>) -> Result<Option<Hint>> {
         let key = key.as_ref();
         self.core()?.uid_of(key)
     }
 
-    /// Sets a key, gives it a uid if it has none, and returns that.
+    /// Sets a key, assigns a uid if it has none, and returns the uid.
     ///
     /// # Errors
-    /// As [`Table::set`]; [`Error::Full`](crate::Error::Full) also when all uids of the key's
-    /// shard are given out: 2^32 a table, shared evenly by its shards.
+    /// As [`Table::set`]; [`Error::Full`](crate::Error::Full) also if all uids of the key's shard
+    /// are in use: a table has 2^32, evenly divided among its shards.
     ///
     /// # Crash
     /// As [`Table::set`].
@@ -185,22 +186,22 @@ impl Table {
         self.core()?.set_uid(key, value)
     }
 
-    /// The value of the key with this uid; `None`: there is none, or, asked by a [`Hint`], it is
-    /// another key than the one that was meant.
+    /// Returns the value of the key with this uid, or `None` if there is no such key. With a
+    /// [`Hint`] it also returns `None` if the uid now belongs to another key.
     ///
     /// # Errors
     /// As [`Table::get`].
     ///
     /// # Concurrency
-    /// As [`Table::get`]; what is read by uid and what is read by key agree at every moment.
+    /// As [`Table::get`]. Reads by uid and by key always agree.
     #[inline]
     pub fn get_by_uid(&self, uid: impl Into<Hint>) -> Result<Option<Vec<u8>>> {
         let mut value = Vec::new();
         Ok(self.get_by_uid_into(uid, &mut value)?.then_some(value))
     }
 
-    /// As [`Table::get_by_uid`], into a buffer of the caller's: it is cleared, then holds the
-    /// value. False: there is none.
+    /// Reads the value of the key with this uid into a buffer, which is cleared first. Returns
+    /// false if there is no such key.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -215,7 +216,7 @@ impl Table {
         Ok(found)
     }
 
-    /// As [`Table::get_by_uid`], into bytes of the caller's, as [`Table::get_to_slice`] does it.
+    /// Reads the value of the key with this uid into a slice, as [`Table::get_to_slice`].
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -231,8 +232,8 @@ impl Table {
         value.end(found)
     }
 
-    /// Sets the value of the key with this uid, as [`Table::set`] does that of a key, whose flags
-    /// and time are gone then; false: there is none.
+    /// Sets the value of the key with this uid, and resets its flags and TTL, as [`Table::set`].
+    /// Returns false if there is no such key.
     ///
     /// # Errors
     /// As [`Table::set`].
@@ -244,8 +245,8 @@ impl Table {
         self.core()?.set_by_uid(uid.into(), value)
     }
 
-    /// Changes the value of the key with this uid atomically: `new` gets the old value and gives
-    /// the new one (`None`: remove the key). Expiry and flags stay as they are, as does the uid.
+    /// Changes the value of the key with this uid atomically. `new` gets the old value and returns
+    /// the new one, or `None` to remove the key. The expiry, flags and uid do not change.
     ///
     /// # Examples
     /// ```
@@ -266,8 +267,8 @@ impl Table {
     /// As [`Table::set`].
     ///
     /// # Concurrency
-    /// `new` runs outside any lock, and again when another process changed the key meanwhile, or
-    /// the uid went to another key and no [`Hint`] says that this one is not meant.
+    /// `new` runs outside any lock. It runs again if another process changed the key meanwhile, or
+    /// if the uid went to another key (with a [`Hint`] that key is not changed).
     ///
     /// # Crash
     /// As [`Table::set`].
@@ -279,8 +280,8 @@ impl Table {
         self.try_update_by_uid(uid, |old| Ok(new(old)))
     }
 
-    /// As [`Table::update_by_uid`], but leaves the key as it is where `new` gives an error, which
-    /// is returned.
+    /// Changes a value as [`Table::update_by_uid`]. If `new` returns an error, the key does not
+    /// change, and the error is returned.
     ///
     /// # Errors
     /// As [`Table::set`], and those of `new`.
@@ -295,7 +296,7 @@ impl Table {
         self.core()?.try_update_by_uid(uid.into(), new)
     }
 
-    /// Removes the key with this uid; false: there is none.
+    /// Removes the key with this uid. Returns false if there is no such key.
     ///
     /// # Errors
     /// As [`Table::remove`].
@@ -306,7 +307,7 @@ impl Table {
         self.core()?.remove_by_uid(uid.into())
     }
 
-    /// The key with this uid; `None`: there is none.
+    /// Returns the key with this uid, or `None` if there is no such key.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -315,8 +316,8 @@ impl Table {
         Ok(self.key_of_uid_into(uid, &mut key)?.then_some(key))
     }
 
-    /// As [`Table::key_of_uid`], into a buffer of the caller's: it is cleared, then holds the key.
-    /// False: there is none.
+    /// Reads the key with this uid into a buffer, which is cleared first. Returns false if there is
+    /// no such key.
     ///
     /// # Errors
     /// As [`Table::get`].

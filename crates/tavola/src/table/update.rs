@@ -11,17 +11,17 @@ use super::store::{Condition, StoreOptions, Stored};
 use crate::error::{Error, Result};
 use crate::index::of_value;
 
-/// What a value was when it was read; equal tokens of a table stand for equal values.
+/// A token of a value for compare-and-swap; equal tokens of a table mean equal values.
 ///
-/// A token is a 64-bit hash of the value, seeded by the table: it costs no memory, and it stays the
-/// same wherever the item is moved. A value that was changed and changed back has its old token.
+/// A token is a 64-bit hash of the value, seeded by the table: it takes no memory, and does not
+/// change when the item moves. A value that was changed and changed back has its old token.
 ///
-/// In a table with [`versions`](super::Options::versions) it is the key's version: equal tokens of
-/// a key mean that nobody has set it in between, to the same value neither.
+/// In a table with [`versions`](super::Options::versions) it is the version of the key: equal
+/// tokens of a key mean that it was not set in between, not even to the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CasToken(pub u64);
 
-/// What became of a [`Table::compare_and_swap`].
+/// The result of [`Table::compare_and_swap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CasOutcome {
     /// The new value is stored.
@@ -32,18 +32,18 @@ pub enum CasOutcome {
     NotFound,
 }
 
-/// What became of a [`Table::update_by_uid`].
+/// The result of [`Table::update_by_uid`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Updated {
     /// The key has this value now.
     Stored(Vec<u8>),
     /// The key is removed.
     Removed,
-    /// No key has the uid, or another one than was meant.
+    /// No key has the uid, or it belongs to another key now.
     NotFound,
 }
 
-/// What a key has or had; `None`: nothing.
+/// The value that a key has or had, or `None` if it is missing.
 type Value = Option<Vec<u8>>;
 
 impl Core {
@@ -148,8 +148,9 @@ impl Core {
 }
 
 impl Table {
-    /// Changes a value atomically: `new` gets the old value (`None`: missing) and gives the new one
-    /// (`None`: remove the key). Returns what was stored. Expiry and flags stay as they are.
+    /// Changes a value atomically, retried on conflict. `new` gets the old value, or `None` if the
+    /// key is missing, and returns the new one, or `None` to remove the key. Returns the stored
+    /// value. The expiry and flags do not change.
     ///
     /// # Examples
     /// ```
@@ -167,7 +168,7 @@ impl Table {
     /// As [`Table::set`].
     ///
     /// # Concurrency
-    /// `new` runs outside any lock, and again when another process changed the key meanwhile.
+    /// `new` runs outside any lock, and again if another process changed the key meanwhile.
     pub fn update(
         &self,
         key: impl AsRef<[u8]>,
@@ -181,8 +182,8 @@ impl Table {
         Ok(changed.1)
     }
 
-    /// As [`Table::update`], but leaves the key as it is where `new` gives an error, which is
-    /// returned.
+    /// Changes a value as [`Table::update`]. If `new` returns an error, the key does not change,
+    /// and the error is returned.
     ///
     /// # Errors
     /// As [`Table::set`], and those of `new`.
@@ -201,7 +202,7 @@ impl Table {
             .1)
     }
 
-    /// Adds bytes after the value; false: the key is missing and stays so.
+    /// Appends bytes to the value. Returns false if the key is missing; it is not created.
     ///
     /// # Errors
     /// As [`Table::set`].
@@ -213,8 +214,8 @@ impl Table {
         Ok(changed.0.is_some())
     }
 
-    /// Adds bytes after the value, and returns its new length. A missing key is created, with these
-    /// attributes; any other keeps its own.
+    /// Appends bytes to the value, and returns its new length. A missing key is created with these
+    /// attributes; an existing key keeps its own.
     ///
     /// # Errors
     /// As [`Table::set_with`].
@@ -235,7 +236,7 @@ impl Table {
         Ok(len)
     }
 
-    /// Adds bytes before the value; false: the key is missing and stays so.
+    /// Prepends bytes to the value. Returns false if the key is missing; it is not created.
     ///
     /// # Errors
     /// As [`Table::set`].
@@ -247,13 +248,13 @@ impl Table {
         Ok(changed.0.is_some())
     }
 
-    /// Removes a key and returns the value it had.
+    /// Removes a key and returns its value, or `None` if it was missing.
     ///
     /// # Errors
     /// As [`Table::remove`].
     ///
     /// # Concurrency
-    /// Of several that take a key at once, one gets its value.
+    /// If several processes take a key at the same time, one gets its value.
     pub fn take(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
         let key = key.as_ref();
         let mut had = Vec::new();
@@ -261,16 +262,16 @@ impl Table {
         Ok(is_there.then_some(had))
     }
 
-    /// As [`Table::take`], into a buffer of the caller's: it is cleared, then holds the value.
-    /// False: the key is missing. `check` is shown the value before the key is removed, and leaves
-    /// it as it is by an error, which is returned.
+    /// Removes a key and reads its value into a buffer, which is cleared first. Returns false if
+    /// the key is missing. `check` gets the value before the key is removed; if it returns an
+    /// error, the key stays, and the error is returned.
     ///
     /// # Errors
     /// As [`Table::remove`], and those of `check`.
     ///
     /// # Concurrency
-    /// As [`Table::take`]. `check` runs outside any lock, and again when another process changed
-    /// the key meanwhile.
+    /// As [`Table::take`]. `check` runs outside any lock, and again if another process changed the
+    /// key meanwhile.
     pub fn try_take<E: From<Error>>(
         &self,
         key: impl AsRef<[u8]>,
@@ -281,7 +282,7 @@ impl Table {
         self.core()?.exchange(key, None, Beside(None), out, check)
     }
 
-    /// Sets a key and returns the value it had.
+    /// Sets a key and returns its previous value, or `None` if it was missing.
     ///
     /// # Errors
     /// As [`Table::set`].
@@ -292,9 +293,9 @@ impl Table {
         Ok(is_there.then_some(had))
     }
 
-    /// As [`Table::swap`], into a buffer of the caller's: it is cleared, then holds the value that
-    /// the key had. False: it was missing. `check` is shown that value, if there is one, before the
-    /// key is set, and leaves it as it is by an error, which is returned.
+    /// Sets a key and reads its previous value into a buffer, which is cleared first. Returns false
+    /// if the key was missing. `check` gets the previous value, if there is one, before the key is
+    /// set; if it returns an error, the key does not change, and the error is returned.
     ///
     /// # Errors
     /// As [`Table::set`], and those of `check`.
@@ -314,7 +315,8 @@ impl Table {
         core.exchange(key, Some(value), Beside(default.as_ref()), out, check)
     }
 
-    /// The value of a key with its token for [`Table::compare_and_swap`].
+    /// Returns the value of a key with its token for [`Table::compare_and_swap`], or `None` if the
+    /// key is missing.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -324,33 +326,37 @@ impl Table {
         Ok(entry.map(|entry| (entry.value, entry.token)))
     }
 
-    /// The token of a key that has this value, whichever key it is: for what was read otherwise
-    /// than by [`Table::get_with_token`].
+    /// Returns the token of a key that has this value, for values that were not read by
+    /// [`Table::get_with_token`].
     ///
     /// # Errors
-    /// [`Error::BadOption`] in a table with versions, where a value does not tell it.
+    /// [`Error::BadOption`] in a table with versions, in which the token does not follow from the
+    /// value.
     pub fn token_of(&self, value: impl AsRef<[u8]>) -> Result<CasToken> {
         let value = value.as_ref();
         let core = self.core()?;
         if core.region().geometry().has_versions {
             return Err(Error::BadOption {
                 option: "token_of",
-                why: "a table with versions tells a key's token with its value only".to_string(),
+                why: "in a table with versions, a token is returned together with the value \
+                    only; use get_with_token"
+                    .to_string(),
             });
         }
         Ok(core.token(0, value))
     }
 
-    /// The token of a value that was read with these details, as by [`Table::get_entry_into`].
+    /// Returns the token of a value that was read with these details, as by
+    /// [`Table::get_entry_into`].
     ///
     /// # Errors
-    /// Those of mapping the table, where this is its first use.
+    /// Those of mapping the table, if this is its first use.
     pub fn token(&self, details: &Details, value: impl AsRef<[u8]>) -> Result<CasToken> {
         let value = value.as_ref();
         Ok(self.core()?.token(details.version, value))
     }
 
-    /// Sets a key if its value is still the one its token was read with.
+    /// Sets a key only if it still has this token.
     ///
     /// # Errors
     /// As [`Table::set`].
@@ -364,7 +370,7 @@ impl Table {
         self.compare_and_swap_with(key, token, value, Attributes::default())
     }
 
-    /// As [`Table::compare_and_swap`], with attributes.
+    /// Sets a key with attributes only if it still has this token, as [`Table::compare_and_swap`].
     ///
     /// # Errors
     /// As [`Table::set_with`].

@@ -7,18 +7,17 @@ use crate::error::Result;
 use crate::index::{Hash, Want};
 use crate::region::{Pin, Pinned};
 
-/// A value that is not copied: from [`Table::get_view`].
+/// A view of a value that is not copied; from [`Table::get_view`].
 ///
-/// It stays as it is while the view lives, whatever is written to the key. A value that does not
-/// fit in one page of a table (16 KiB) stands in several: the view has a piece for each run of
-/// pages that adjoin. What stands in an item's block, all of a shorter value and at most 16 KiB of
-/// a longer one, is copied.
+/// The bytes do not change while the view exists, whatever is written to the key. A value that does
+/// not fit in one page of a table (16 KiB) is in several pages: the view has one piece for each run
+/// of adjacent pages. A shorter value, and up to 16 KiB of a longer one, is copied.
 pub struct View<'t> {
     core: &'t Core,
     lent: Lent,
 }
 
-/// What is copied of a value, and where in the region the rest stands, which is pinned.
+/// The copied part of a value, and the places of the rest in the region, which is pinned.
 #[derive(Default)]
 struct Lent {
     head: Vec<u8>,
@@ -44,17 +43,17 @@ impl Want for Lent {
 }
 
 impl View<'_> {
-    /// Bytes of the value.
+    /// Returns the length of the value in bytes.
     pub fn len(&self) -> usize {
         self.pieces().map(<[u8]>::len).sum()
     }
 
-    /// Whether the value has no bytes.
+    /// Returns whether the value is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value, piece by piece, in order. No piece is empty.
+    /// Returns the pieces of the value in order. No piece is empty.
     pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let head = Some(&self.lent.head[..]).filter(|head| !head.is_empty());
         let region = self.core.region();
@@ -63,7 +62,7 @@ impl View<'_> {
             .chain(runs.map(|(offset, len)| region.lent(*offset, *len)))
     }
 
-    /// The value, if it is in one piece.
+    /// Returns the value if it is in one piece.
     pub fn as_slice(&self) -> Option<&[u8]> {
         let mut pieces = self.pieces();
         match (pieces.next(), pieces.next()) {
@@ -73,14 +72,14 @@ impl View<'_> {
         }
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.len());
         self.pieces().for_each(|piece| out.extend_from_slice(piece));
         out
     }
 
-    /// Whether pages of the table are lent; false: the value is a copy.
+    /// Returns whether the view borrows pages of the table; if not, the value is a copy.
     pub fn is_lent(&self) -> bool {
         self.lent.pin.is_some()
     }
@@ -104,11 +103,11 @@ impl std::fmt::Debug for View<'_> {
 }
 
 impl Table {
-    /// The value of a key, lent where it stands; `None` when it is missing.
+    /// Returns a view of the value of a key without a copy, or `None` if the key is missing.
     ///
-    /// A value that is longer than some 16 KB is not copied; a shorter one is. So is any value of a
-    /// table that is open for reading only, of a process that cannot attach, and where six views
-    /// and reads of large values are under way through this `Table`.
+    /// Values of up to about 16 KB are copied. All values are copied if the table is open
+    /// read-only, if the process cannot attach, or if six views and reads of large values are
+    /// active through this `Table`.
     ///
     /// # Examples
     /// ```
@@ -125,13 +124,13 @@ impl Table {
     /// As [`Table::get`].
     ///
     /// # Concurrency
-    /// As [`Table::get`]. The process attaches, and notes in its line which pages it reads. Writers
-    /// go on: pages of a value that is overwritten, removed or evicted stay in use until the view
-    /// is dropped, and are freed by the next write. In a forked child the view is not to be used:
-    /// its pages stay only as long as the parent has them.
+    /// As [`Table::get`]. The process attaches, and records which pages it reads. Writers are not
+    /// delayed: pages of a value that is overwritten, removed or evicted stay in use until the view
+    /// is dropped, and the next write frees them. Do not use the view in a forked child: its pages
+    /// stay valid only as long as the parent has them.
     ///
     /// # Crash
-    /// Pages that a dead process had in view come back with what else it held.
+    /// Pages in views of a dead process are reclaimed with its other resources.
     pub fn get_view(&self, key: impl AsRef<[u8]>) -> Result<Option<View<'_>>> {
         let key = key.as_ref();
         let core = self.core()?;

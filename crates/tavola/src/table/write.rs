@@ -348,7 +348,7 @@ pub(super) fn write_with_uid(
     }
 }
 
-/// What is told of key or value that are not as long as all of the table are.
+/// The error of a key or value that does not have the fixed length of the table.
 #[cold]
 pub(super) fn lengths(fixed: Fixed) -> Error {
     Error::Lengths {
@@ -364,7 +364,7 @@ pub(super) struct New {
     pub(super) hint: Hint,
 }
 
-/// One store for the value, and one that tells who reads by other means than loads (`index::peek`).
+/// One store for the value, and one for readers that use other means than loads (`index::peek`).
 /// Both release: who sees the word sees all that came before, the bumps among it.
 #[inline(always)]
 pub(super) fn change_in_place(lock: &ShardLock<'_>, hash: Hash, place: &W64, word: u64) {
@@ -439,25 +439,26 @@ fn renewed(lock: &ShardLock<'_>, found: &Found<'_>, payload: u64) {
 }
 
 impl Table {
-    /// Sets a key, whether or not it is there.
+    /// Sets a key, whether or not it exists.
     ///
     /// # Errors
     /// [`Error::Full`](crate::Error::Full), [`Error::TooLarge`](crate::Error::TooLarge),
     /// [`Error::ReadOnly`](crate::Error::ReadOnly), [`Error::Corrupt`](crate::Error::Corrupt); the
-    /// old value stays then.
+    /// old value then stays.
     ///
     /// # Concurrency
-    /// Others see the old value or the new one, whole.
+    /// Other processes see the complete old value or the complete new one.
     ///
     /// # Crash
-    /// Killed before it returned: the old value or the new one. After: the new one.
+    /// If the process is killed in the call, the key has the old value or the new one; after the
+    /// call it has the new one.
     #[inline]
     pub fn set(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
         self.core()?.store(key, value, When::Always).map(|_| ())
     }
 
-    /// Sets a key only if it is missing; false: it is there and stays as it is.
+    /// Sets a key only if it is missing. Returns false if the key exists; it then does not change.
     ///
     /// # Errors
     /// As [`Table::set`].
@@ -466,7 +467,7 @@ impl Table {
         self.core()?.store(key, value, When::Absent)
     }
 
-    /// Sets a key only if it is there; false: it is missing and stays so.
+    /// Sets a key only if it exists. Returns false if the key is missing.
     ///
     /// # Errors
     /// As [`Table::set`].
@@ -475,13 +476,13 @@ impl Table {
         self.core()?.store(key, value, When::Present)
     }
 
-    /// Removes a key; false: it was missing.
+    /// Removes a key. Returns false if it was missing.
     ///
     /// # Errors
     /// As [`Table::set`], but never `Full`.
     ///
     /// # Crash
-    /// Killed before it returned: the key is there, whole, or it is not.
+    /// If the process is killed in the call, the key is unchanged or removed.
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<bool> {
         let key = key.as_ref();
         self.core()?.delete(key)

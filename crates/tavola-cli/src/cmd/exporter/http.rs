@@ -64,7 +64,7 @@ impl Answer {
     }
 }
 
-/// Serves until `ended`. What is found at a path is said by `find`; `None`: nothing is.
+/// Serves until `ended`. `find` returns the answer for a path, or `None` if there is nothing.
 pub fn serve(
     listener: &TcpListener,
     ended: &AtomicBool,
@@ -129,9 +129,9 @@ struct Visitor {
 }
 
 enum Stage {
-    /// So much of the request has come.
+    /// The part of the request that has been read.
     Asks { request: Vec<u8> },
-    /// So many bytes of the answer have gone.
+    /// The number of bytes of the answer that have been sent.
     Answers { bytes: Vec<u8>, gone: usize },
     /// All has gone. To close now would take the answer from a visitor that still sends.
     Leaves { discarded: usize },
@@ -149,7 +149,7 @@ impl Visitor {
         })
     }
 
-    /// Goes on as far as it goes without waiting; says whether the visit lasts.
+    /// Continues as far as possible without waiting, and returns whether the visit lasts.
     fn see_to(&mut self, find: &mut impl FnMut(&str) -> Option<Answer>) -> bool {
         loop {
             match self.go_on(find) {
@@ -196,18 +196,26 @@ impl Visitor {
 fn answer_to(request: &[u8], find: &mut impl FnMut(&str) -> Option<Answer>) -> Option<Answer> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
-    let too_long = || Answer::plain("431 Request Header Fields Too Large", "too long a request");
+    let too_long = || {
+        Answer::plain(
+            "431 Request Header Fields Too Large",
+            "the request is too long",
+        )
+    };
     match parsed.parse(request) {
         Ok(httparse::Status::Partial) if request.len() < REQUEST_BYTES => None,
         Ok(httparse::Status::Partial) | Err(httparse::Error::TooManyHeaders) => Some(too_long()),
-        Err(_) => Some(Answer::plain("400 Bad Request", "this is not HTTP/1.1")),
+        Err(_) => Some(Answer::plain(
+            "400 Bad Request",
+            "the request is not HTTP/1.1",
+        )),
         Ok(httparse::Status::Complete(_)) => {
             let target = parsed.path.unwrap_or_default();
             let path = target.split('?').next().unwrap_or_default();
             if parsed.method != Some("GET") {
                 return Some(Answer::plain(
                     "405 Method Not Allowed",
-                    "only GET is answered",
+                    "only GET is supported",
                 ));
             }
             let found = find(path);

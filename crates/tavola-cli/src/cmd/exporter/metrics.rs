@@ -48,7 +48,7 @@ pub fn page(tables: &[TableLook]) -> String {
     page.family("tavola_build", Kind::Info, "", "The exporter.", |out| {
         out.put(&[("version", env!("CARGO_PKG_VERSION"))], 1);
     });
-    let help = "1: the table could be read; 0: it is gone, or cannot be read.";
+    let help = "1 if the table could be read, 0 if it is missing or unreadable.";
     page.family("tavola_up", Kind::Gauge, "", help, |out| {
         for (name, look) in tables {
             out.put(&[("table", name)], u8::from(look.is_ok()));
@@ -125,7 +125,7 @@ const FAMILIES: &[Family] = &[
         "tavola_queue_elements",
         Kind::Gauge,
         "",
-        "Elements in a queue; a pool of queues in a file of its own has no name.",
+        "Elements in a queue; the pool label is empty for a pool in its own file.",
         |look, out| {
             for one in &look.depths {
                 let labels = [
@@ -141,7 +141,7 @@ const FAMILIES: &[Family] = &[
         "tavola_table",
         Kind::Info,
         "",
-        "Which table it is.",
+        "Identity of the table.",
         |look, out| {
             let format = look.stats.format_version.to_string();
             let uuid = look.stats.uuid.map(|byte| format!("{byte:02x}")).concat();
@@ -155,56 +155,56 @@ const FAMILIES: &[Family] = &[
         "tavola_created_seconds",
         Kind::Gauge,
         "seconds",
-        "When the table was made, since 1970.",
+        "Creation time of the table, in seconds since 1970.",
         |look, out| out.put(look.stats.created_unix_s),
     ),
     Family(
         "tavola_keys",
         Kind::Gauge,
         "",
-        "Keys; those that have expired, or lost a tag, count until they are removed.",
+        "Keys, including expired and invalidated ones that are not removed yet.",
         |look, out| out.put(look.stats.keys),
     ),
     Family(
         "tavola_live_keys",
         Kind::Gauge,
         "",
-        "Keys that a read finds; where many expire, an estimate.",
+        "Keys that a read finds; an estimate if many keys expire.",
         |look, out| out.put(look.keys.live),
     ),
     Family(
         "tavola_unreclaimed_keys",
         Kind::Gauge,
         "",
-        "Keys that have expired, or lost a tag, and are not removed yet.",
+        "Expired and invalidated keys that are not removed yet.",
         |look, out| out.put(look.keys.unreclaimed),
     ),
     Family(
         "tavola_payload_bytes",
         Kind::Gauge,
         "bytes",
-        "Keys and values.",
+        "Bytes of keys and values.",
         |look, out| out.put(look.stats.payload_bytes),
     ),
     Family(
         "tavola_resident_bytes",
         Kind::Gauge,
         "bytes",
-        "Memory that the table takes, all told.",
+        "Total memory of the table.",
         |look, out| out.put(look.stats.resident_bytes),
     ),
     Family(
         "tavola_limit_bytes",
         Kind::Gauge,
         "bytes",
-        "The most the table may grow to.",
+        "Maximum size of the table.",
         |look, out| out.put(look.stats.max_size),
     ),
     Family(
         "tavola_memory_bytes",
         Kind::Gauge,
         "bytes",
-        "Pages of the table, by what they hold.",
+        "Pages of the table, by content.",
         |look, out| {
             for (kind, bytes) in memory(&look.stats) {
                 out.put_by("kind", kind, bytes);
@@ -215,7 +215,7 @@ const FAMILIES: &[Family] = &[
         "tavola_class_bytes",
         Kind::Gauge,
         "bytes",
-        "Pages of small items, by the bytes of their blocks.",
+        "Pages of small items, by block size.",
         |look, out| {
             for class in &look.stats.classes {
                 let bytes = class.pages * PAGE_BYTES;
@@ -227,7 +227,7 @@ const FAMILIES: &[Family] = &[
         "tavola_class_blocks",
         Kind::Gauge,
         "",
-        "Blocks of small items, by their bytes, free and used.",
+        "Blocks of small items, free and used, by block size.",
         |look, out| {
             for class in &look.stats.classes {
                 out.put_by("block_bytes", &class.block_bytes.to_string(), class.blocks);
@@ -238,7 +238,7 @@ const FAMILIES: &[Family] = &[
         "tavola_class_used_blocks",
         Kind::Gauge,
         "",
-        "Blocks of small items in use, by their bytes.",
+        "Blocks of small items in use, by block size.",
         |look, out| {
             for class in &look.stats.classes {
                 out.put_by("block_bytes", &class.block_bytes.to_string(), class.used);
@@ -249,7 +249,7 @@ const FAMILIES: &[Family] = &[
         "tavola_index_load_ratio",
         Kind::Gauge,
         "ratio",
-        "How full the index is.",
+        "Fill level of the index.",
         |look, out| out.put(look.stats.index_load),
     ),
     Family("tavola_shards", Kind::Gauge, "", "Shards.", |look, out| {
@@ -259,7 +259,7 @@ const FAMILIES: &[Family] = &[
         "tavola_uids",
         Kind::Gauge,
         "",
-        "Keys with a uid, and tags.",
+        "Number of keys with a uid, and of tags.",
         |look, out| {
             out.put(look.stats.uids);
         },
@@ -271,7 +271,7 @@ const FAMILIES: &[Family] = &[
         "tavola_participants",
         Kind::Gauge,
         "",
-        "Processes attached for writing, and what dead ones left.",
+        "Processes attached for writing, and dead ones that are not cleaned up yet.",
         |look, out| {
             let alive = look.participants.iter().filter(|one| one.alive).count();
             out.put_by("state", "alive", alive);
@@ -282,7 +282,7 @@ const FAMILIES: &[Family] = &[
         "tavola_stopped_participants",
         Kind::Gauge,
         "",
-        "Attached processes that a signal or a debugger has stopped, of this pid namespace.",
+        "Attached processes of this PID namespace that are stopped by a signal or a debugger.",
         |look, out| {
             let stopped = look.participants.iter().filter(|one| one.is_stopped);
             out.put(stopped.count());
@@ -292,49 +292,49 @@ const FAMILIES: &[Family] = &[
         "tavola_held_locks",
         Kind::Gauge,
         "",
-        "Locks that a process has held for 40 ms: writers may wait for it.",
+        "Locks that a process has held for at least 40 ms; writers may be waiting.",
         |look, out| out.put(look.holders.len()),
     ),
     Family(
         "tavola_shard_writes",
         Kind::Counter,
         "",
-        "How often keys were set, changed or removed by calls that asked for it.",
+        "Explicit sets, changes and removals of keys.",
         |look, out| out.put(look.shard_writes),
     ),
     Family(
         "tavola_expired",
         Kind::Counter,
         "",
-        "Keys removed as they had expired, or lost a tag.",
+        "Keys removed because they had expired or were invalidated.",
         |look, out| out.put(look.stats.expired),
     ),
     Family(
         "tavola_recoveries",
         Kind::Counter,
         "",
-        "Shards made whole after a death.",
+        "Shards repaired after a process died while writing.",
         |look, out| out.put(look.stats.recoveries),
     ),
     Family(
         "tavola_leases_unrecorded",
         Kind::Counter,
         "",
-        "Leases given without a record, as all of their shard were taken.",
+        "Leases granted without a record, because all records of the shard were in use.",
         |look, out| out.put(look.stats.leases_unrecorded),
     ),
     Family(
         "tavola_log_bytes",
         Kind::Gauge,
         "bytes",
-        "Room for lines of a log beside the table, or in a file of its own: then without a name.",
+        "Capacity of a log; the log label is empty for a log in its own file.",
         |look, out| out.put_logs(look, |log| log.bytes),
     ),
     Family(
         "tavola_log_used_bytes",
         Kind::Gauge,
         "bytes",
-        "Bytes that lines of a log take.",
+        "Bytes in use by the lines of a log.",
         |look, out| out.put_logs(look, |log| log.used_bytes),
     ),
     Family(
@@ -348,77 +348,77 @@ const FAMILIES: &[Family] = &[
         "tavola_log_awaiting_lines",
         Kind::Gauge,
         "",
-        "Lines of a log that no drain has written out.",
+        "Lines of a log that are not drained yet.",
         |look, out| out.put_logs(look, |log| log.awaiting),
     ),
     Family(
         "tavola_log_dropped_lines",
         Kind::Counter,
         "",
-        "Lines of a log that no drain wrote out and that were overwritten, or found no room.",
+        "Lines of a log that were lost: overwritten before a drain, or written when it was full.",
         |look, out| out.put_logs(look, |log| log.dropped),
     ),
     Family(
         "tavola_log_drained",
         Kind::Gauge,
         "",
-        "1: a drain is at work.",
+        "1 if a drain is running.",
         |look, out| out.put_logs(look, |log| u64::from(log.has_drain)),
     ),
     Family(
         "tavola_capacity_bytes",
         Kind::Gauge,
         "bytes",
-        "What a cache may take, all told.",
+        "Capacity of a cache.",
         |look, out| out.put_if(is_cache(look), look.stats.capacity.unwrap_or(0)),
     ),
     Family(
         "tavola_newcomer_bytes",
         Kind::Gauge,
         "bytes",
-        "Keys and values of a cache that are on probation.",
+        "Bytes of keys and values of a cache that are in its probationary queue.",
         |look, out| out.put_if(is_cache(look), look.stats.newcomer_bytes),
     ),
     Family(
         "tavola_hits",
         Kind::Counter,
         "",
-        "Reads of a cache that found their key.",
+        "Cache hits.",
         |look, out| out.put_if(is_cache(look), look.stats.hits),
     ),
     Family(
         "tavola_misses",
         Kind::Counter,
         "",
-        "Reads of a cache that did not find their key.",
+        "Cache misses.",
         |look, out| out.put_if(is_cache(look), look.stats.misses),
     ),
     Family(
         "tavola_writes",
         Kind::Counter,
         "",
-        "Calls to a cache that set, change or remove a key, or try to.",
+        "Calls to a cache that set, change or remove a key, including failed ones.",
         |look, out| out.put_if(is_cache(look), look.stats.writes),
     ),
     Family(
         "tavola_sets",
         Kind::Counter,
         "",
-        "Of the writes to a cache those that set or change a key, or try to.",
+        "Writes to a cache that set or change a key, including failed ones.",
         |look, out| out.put_if(is_cache(look), look.stats.sets),
     ),
     Family(
         "tavola_removes",
         Kind::Counter,
         "",
-        "Of the writes to a cache those that remove keys, or try to.",
+        "Writes to a cache that remove keys, including failed ones.",
         |look, out| out.put_if(is_cache(look), look.stats.removes),
     ),
     Family(
         "tavola_evicted",
         Kind::Counter,
         "",
-        "Keys that a cache evicted: newcomers, and those that had been read.",
+        "Keys that a cache evicted, by queue: never read (probationary) or read (main).",
         |look, out| {
             if is_cache(look) {
                 out.put_by("kind", "newcomer", look.stats.evicted_new);
@@ -430,14 +430,14 @@ const FAMILIES: &[Family] = &[
         "tavola_returned",
         Kind::Counter,
         "",
-        "Keys that came back soon after a cache had evicted them.",
+        "Keys that were set again soon after their eviction.",
         |look, out| out.put_if(is_cache(look), look.stats.ghost_hits),
     ),
     Family(
         "tavola_latency_seconds",
         Kind::Histogram,
         "seconds",
-        "How long calls to a cache took, by samples.",
+        "Sampled latency of calls to a cache.",
         |look, out| {
             if is_cache(look) {
                 out.put_buckets("read", &look.latencies.reads);

@@ -11,20 +11,19 @@ use crate::error::CliError;
 use crate::rights::RightsArgs;
 use crate::units;
 
-/// Make a log
+/// Create a log
 ///
-/// Lines stand on pieces of 16 KiB, and each thread that writes has one of them in hand, on which
-/// no other thread writes: make the log several times as large as 16 KiB a thread. A line
-/// takes 24 bytes and its text. What a drain has not written out is kept as long as there
-/// is room; 'tavola stat' shows how many lines were dropped.
+/// Each thread that writes uses its own buffer of 16 KiB in the log, so make the log several times
+/// as large as 16 KiB per thread. A line takes 24 bytes plus its text. Lines that are not drained
+/// are kept as long as there is room; 'tavola stat' shows how many were dropped.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     log: LogArg,
-    /// Room for lines, in whole pieces of 16 KiB
+    /// The space for lines, rounded to buffers of 16 KiB
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "4M")]
     size: u64,
-    /// What happens when a line finds no room, as the drain is too slow or there is none
+    /// What to do with a line when the log is full, because the drain is too slow or not running
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenFull::DropOldest)]
     overload: WhenFull,
     #[command(flatten)]
@@ -34,11 +33,11 @@ pub struct Args {
 /// As in [`Overload`].
 #[derive(Clone, Copy, ValueEnum)]
 enum WhenFull {
-    /// Overwrite the oldest lines, a piece at a time, and count them
+    /// Overwrite the oldest lines, 16 KiB at a time, and count them
     DropOldest,
-    /// Do not write the new line, but count it: the first lines stay
+    /// Drop the new line and count it; the oldest lines stay
     DropNewest,
-    /// Let the writer wait, as long as the drain lives; without one as drop-newest
+    /// Let the writer wait while a drain runs; otherwise as drop-newest
     Block,
 }
 

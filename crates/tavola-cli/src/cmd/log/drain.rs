@@ -18,12 +18,12 @@ use crate::{interrupt, units};
 /// Lines found in a pass, from which on the next begins at once.
 const MANY: usize = 1000;
 
-/// Write lines out in the order of their times, until Ctrl-C
+/// Write lines out in time order, until Ctrl-C
 ///
-/// Makes the log when it is not there. Lines that were written before there was a drain come
-/// first. A log has one drain at a time. If it is killed, lines
-/// wait for the next, which begins with those that were written out last; if it ends by
-/// itself or by Ctrl-C, what had been written by then has been written out.
+/// Creates the log if it is missing. Starts with the lines that were written before. A log has one
+/// drain at a time. If the drain is killed, lines wait for the next drain, which repeats the lines
+/// that were written out last. If the drain ends by itself or by Ctrl-C, it first writes out all
+/// lines written until then.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -31,13 +31,13 @@ pub struct Args {
     /// Append to a file instead of standard output
     #[arg(long, short, value_name = "PATH")]
     file: Option<PathBuf>,
-    /// Begin a new file when this one is larger: PATH becomes PATH.1, that PATH.2, ...
+    /// Start a new file when this one exceeds SIZE: PATH becomes PATH.1, PATH.1 becomes PATH.2, ...
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, requires = "file")]
     rotate: Option<u64>,
-    /// So many old files stay
+    /// The number of old files to keep
     #[arg(long, value_name = "COUNT", default_value_t = 5, requires = "rotate")]
     keep: u32,
-    /// End when all lines that are there are written out
+    /// Exit when all existing lines are written out
     #[arg(long)]
     once: bool,
     #[command(flatten)]

@@ -16,15 +16,15 @@ use crate::interrupt;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Show lines as they come, until Ctrl-C
+/// Show new lines until Ctrl-C
 ///
-/// Takes no line from a drain, and needs no right to write. On standard error it says when it
-/// was too slow to see all lines.
+/// Lines stay in the log for the drain, and read permission is enough. A message on standard error
+/// reports when lines came too fast and some were missed.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     log: LogArg,
-    /// Begin with so many lines that are there
+    /// Show this many existing lines first
     #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 10)]
     lines: usize,
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         out.flush().map_err(CliError::Output)?;
         if reader.missed() > missed {
             missed = reader.missed();
-            eprintln!("tavola: lines came faster than they were shown; some were not seen");
+            eprintln!("tavola: lines came faster than they could be shown; some were missed");
         }
         thread::sleep(PAUSE);
     }

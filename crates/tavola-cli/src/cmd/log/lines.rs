@@ -14,10 +14,10 @@ const CHUNK: usize = 256 << 10;
 /// How lines are printed.
 #[derive(clap::Args)]
 pub struct Form {
-    /// Only lines of this level and graver ones: error, warn, info, debug or trace
+    /// Only lines of this or a higher severity: error, warn, info, debug or trace
     #[arg(long, short, value_parser = parse_level, default_value = "trace")]
     level: Level,
-    /// A JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

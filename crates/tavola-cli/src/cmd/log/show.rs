@@ -11,13 +11,13 @@ use crate::error::CliError;
 
 /// Show the last lines
 ///
-/// Lines that were drained and those of processes that were killed are shown, too, as long
-/// as they have not been overwritten. Exit code 1 when there is none.
+/// Includes lines that were drained, and lines of killed processes, unless they have been
+/// overwritten. The exit code is 1 if there are no lines.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     log: LogArg,
-    /// So many lines at most
+    /// The maximum number of lines
     #[arg(long, short = 'n', value_name = "COUNT")]
     lines: Option<usize>,
     #[command(flatten)]

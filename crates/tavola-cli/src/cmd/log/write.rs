@@ -13,15 +13,15 @@ use crate::error::CliError;
 
 /// Write a line, or each line of standard input
 ///
-/// Makes the log when it is not there.
+/// Creates the log if it is missing.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     log: LogArg,
-    /// The line; without one, lines are read from standard input
+    /// The line [default: lines of standard input]
     #[arg(value_name = "TEXT", allow_negative_numbers = true)]
     text: Option<OsString>,
-    /// How much it matters: error, warn, info, debug or trace
+    /// The severity: error, warn, info, debug or trace
     #[arg(long, short, value_parser = parse_level, default_value = "info")]
     level: Level,
 }

@@ -16,18 +16,18 @@ Examples:
   tavola queue create jobs --places 100000 --size 4K
   tavola queue create ./jobs.tavola --group web
 
-The memory for all places is taken at once: places times size.";
+The memory for all places is allocated at once: places times size.";
 
-/// Make a queue
+/// Create a queue
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     queue: QueueArg,
-    /// How many jobs it has room for
+    /// The maximum number of jobs
     #[arg(long, value_name = "N", default_value_t = 1024)]
     places: u32,
-    /// The most bytes of a job
+    /// The maximum size of a job
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "1K")]
     size: u64,
     #[command(flatten)]
@@ -39,7 +39,11 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
         .ok()
         .and_then(|bytes| bytes.checked_add(PREFIX))
         .ok_or_else(|| {
-            CliError::Sentence("a job has less than 4 GiB; give a smaller --size".to_string())
+            CliError::Sentence(
+                "a job must be smaller than 4 GiB; give a smaller \
+                --size"
+                    .to_string(),
+            )
         })?;
     let options = QueueOptions::new(args.places, bytes).queues([FREE, JOBS]);
     args.rights

@@ -55,7 +55,7 @@ impl QueueArg {
         });
         opened.map_err(|error| match error {
             Error::NotThere { .. } => CliError::Sentence(format!(
-                "{} is not a queue of jobs; make one with 'tavola queue create'",
+                "{} is not a queue of jobs; create one with 'tavola queue create'",
                 self.label()
             )),
             error => error.into(),
@@ -81,7 +81,8 @@ impl Jobs {
         let most = self.job_bytes();
         if job.len() > most as usize {
             return Err(CliError::Sentence(format!(
-                "the job has {} bytes, and the queue takes {most}; create one with a larger --size",
+                "the job has {} bytes, but the queue accepts at most {most}; create a queue with \
+                a larger --size",
                 job.len()
             )));
         }
@@ -103,8 +104,8 @@ impl Jobs {
             .filter(|length| *length <= self.job_bytes())
         else {
             return Err(CliError::Sentence(format!(
-                "element {element} has no job (its first word is {word}); another program uses \
-                 the pool in another way"
+                "element {element} is not a job (its first word is {word}); another program uses \
+                this pool for other data"
             )));
         };
         let mut job = vec![0; length as usize];

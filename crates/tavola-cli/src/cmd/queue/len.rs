@@ -10,7 +10,7 @@ const EXAMPLES: &str = "\
 Examples:
   tavola queue len jobs
 
-Jobs that a process has popped and works on do not count.";
+Jobs that a process has popped and is working on are not counted.";
 
 /// Print the number of jobs in a queue
 #[derive(clap::Args)]

@@ -14,7 +14,7 @@ Examples:
   tavola queue ls jobs
   tavola queue ls jobs --json | jq .jobs
 
-Numbers only: a job is read by the process that pops it.";
+Prints numbers only; a job can be read only by popping it.";
 
 /// Show how many jobs a queue holds, and how many are being worked on
 #[derive(clap::Args)]
@@ -22,7 +22,7 @@ Numbers only: a job is read by the process that pops it.";
 pub struct Args {
     #[command(flatten)]
     queue: QueueArg,
-    /// The numbers as one JSON object
+    /// Print the numbers as one JSON object
     #[arg(long)]
     json: bool,
 }

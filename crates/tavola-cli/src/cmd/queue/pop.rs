@@ -20,19 +20,19 @@ Examples:
   while tavola queue pop jobs --wait 1h -- ./work.sh; do :; done
 
 With a COMMAND, the job is its standard input. If the command succeeds, the job is done.
-If it fails, the job goes back to the end of the queue, and the exit code of the command is
-passed on. If 'tavola queue pop' is killed, the job goes back, too, while a command that it
-left behind may still run. Without a COMMAND, the job is done once it is printed.
+If it fails, the job returns to the end of the queue and the exit code of the command is
+passed on. If 'tavola queue pop' is killed, the job returns, too; the command may still be
+running. Without a COMMAND, the job is done when it is printed.
 
-Exit code 1 if the queue is empty, after --wait.";
+The exit code is 1 if the queue is still empty after --wait.";
 
-/// Take the first job of a queue; print it, or run a command with it
+/// Remove the first job of a queue; print it, or run a command with it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     queue: QueueArg,
-    /// Wait for a job up to this time
+    /// Wait for a job at most this long
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "0")]
     wait: Duration,
     /// The command and its arguments, after --

@@ -20,7 +20,7 @@ Examples:
   tavola queue push jobs one two three
   find . -name '*.jpg' | tavola queue push jobs --lines --wait 1h
 
-Exit code 1 if all places of the queue are taken, after --wait; jobs before that one are
+The exit code is 1 if the queue is still full after --wait; the jobs before that are
 pushed.";
 
 /// Add jobs at the end of a queue
@@ -36,10 +36,10 @@ pub struct Args {
         required_unless_present = "lines"
     )]
     jobs: Vec<OsString>,
-    /// Each line of standard input is a job
+    /// Read one job per line from standard input
     #[arg(long, conflicts_with = "jobs")]
     lines: bool,
-    /// Wait for a free place up to this time
+    /// Wait for a free place at most this long
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "0")]
     wait: Duration,
 }
@@ -70,7 +70,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::SUCCESS);
     }
     eprintln!(
-        "tavola: all {} places of the queue are taken",
+        "tavola: the queue is full ({} places)",
         queue.pool.elements()
     );
     Ok(ExitCode::from(crate::MISSING))

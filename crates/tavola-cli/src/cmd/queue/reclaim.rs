@@ -11,7 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   tavola queue reclaim jobs
 
-'tavola queue pop' does so by itself if the queue is empty.";
+'tavola queue pop' does this by itself if the queue is empty.";
 
 /// Return jobs held by crashed workers to the queue
 #[derive(clap::Args)]

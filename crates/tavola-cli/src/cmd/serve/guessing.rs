@@ -47,7 +47,7 @@ impl Said {
             more => format!("; and {more} others since the last such line"),
         };
         Some(format!(
-            "closed a connection {from} after several wrong passwords{more}"
+            "closed a connection {from}: several wrong passwords{more}"
         ))
     }
 }

@@ -23,7 +23,7 @@ pub fn become_user(name: &str) -> Result<(), CliError> {
     })?;
     let (account, uid, gid) = find(&String::from_utf8_lossy(&text), name).ok_or_else(|| {
         CliError::Sentence(format!(
-            "there is no user {name} in /etc/passwd; name one that is there"
+            "there is no user {name} in /etc/passwd; name an existing user"
         ))
     })?;
     let group = Gid::from_raw(gid);

@@ -44,97 +44,98 @@ const LONGEST_SPIN: Duration = Duration::from_millis(10);
 const EXAMPLES: &str = "\
 Examples:
   tavola serve sessions                           on 127.0.0.1:11211
-  tavola serve pages --capacity 1G                made as a cache when it is not there
+  tavola serve pages --capacity 1G                created as a cache if it is missing
   tavola serve sessions --listen unix:/run/user/1000/sessions.sock
-  tavola serve sessions --listen 127.0.0.1:0      any free port; it says which
+  tavola serve sessions --listen 127.0.0.1:0      any free port, which it prints
   tavola serve sessions --listen 0.0.0.0:11211 --users FILE --tls-cert FILE --tls-key FILE
 
-Clients of memcached read and write the table, by all three protocols, while processes here
-have it open as well. The table outlives the server: start it again, and all keys are there.
-SIGTERM and SIGINT answer what was asked and end it, SIGUSR1 starts the program anew and hands
-the sockets over, SIGHUP reads users and certificates anew. Sockets that systemd hands over are
-served, too. A program called tavola-memcached takes memcached's own flags instead.";
+Memcached clients read and write the table with any of the three memcached protocols,
+while local processes use it directly. The table stays when the server ends, so a
+restarted server has all keys. SIGTERM and SIGINT finish pending requests and end the
+server. SIGUSR1 restarts the program and hands the sockets over. SIGHUP reloads users and
+certificates. Sockets passed by systemd are served, too. 'tavola-memcached' is the same
+server with memcached's own flags.";
 
-/// Serve a table to clients of memcached
+/// Serve a table to memcached clients
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a name, or a path when it has a / in it; it is made when it is not there
+    /// The table: a name, or a path if it contains a /; it is created if it is missing
     #[arg(value_name = "TABLE")]
     name: OsString,
-    /// Where to listen: ADDRESS:PORT, notls:ADDRESS:PORT or unix:PATH; may be given several times
+    /// An address to listen on: ADDRESS:PORT, notls:ADDRESS:PORT or unix:PATH; may be repeated
     /// [default: 127.0.0.1:11211]
     #[arg(long, value_name = "WHERE")]
     listen: Vec<String>,
-    /// Makes the table a cache, if it is not there, which takes so much memory
+    /// Create a missing table as a cache with this capacity
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     capacity: Option<u64>,
-    /// How large the table may become, if it is not there [default: 64G]
+    /// The maximum size of a table that is created [default: 64G]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     max_size: Option<u64>,
     #[command(flatten)]
     rights: RightsArgs,
-    /// The largest value that clients may store; more than half of the table is warned of
+    /// The largest value that clients may store; warns if it exceeds half of the table
     #[arg(long, value_name = "SIZE", value_parser = parse_value_bytes, default_value = "1M")]
     largest_value: usize,
-    /// Threads that serve
+    /// The number of server threads
     #[arg(long, value_name = "COUNT", value_parser = at_least_one, default_value_t = 4)]
     threads: usize,
-    /// Connections at a time; more are told so and closed
+    /// The maximum number of connections; more are refused with an error
     #[arg(long, value_name = "COUNT", value_parser = at_least_one, default_value_t = 1024)]
     max_connections: usize,
-    /// Closes connections on which nothing came or went for so long: 90, 5m [default: never]
+    /// Close connections that are idle for this long: 90, 5m [default: never]
     #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
     idle_timeout: Option<Duration>,
-    /// How long clients may take to end what they have begun when the server ends
+    /// How long the server waits for pending requests when it shuts down
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "10")]
     drain: Duration,
-    /// Who may connect to Unix sockets, as for chmod
+    /// The mode of Unix sockets, as for chmod
     #[arg(long, value_name = "OCTAL", value_parser = place::read_mode, default_value = "700")]
     socket_mode: u32,
-    /// Asks clients for a name and a password: a file of lines name:password
+    /// Require a name and a password: a file of lines name:password
     #[arg(long, value_name = "FILE")]
     users: Option<PathBuf>,
-    /// Speaks TLS at all addresses but those with notls: before: a file of the server's
-    /// certificate and those that lead to its authority, in PEM format
+    /// Use TLS on all addresses except those with the prefix notls: the certificate chain of the
+    /// server, in PEM format
     #[arg(long, value_name = "FILE")]
     tls_cert: Option<PathBuf>,
-    /// The private key, in PEM format, if it is not in the same file
+    /// The private key in PEM format, if it is not in the certificate file
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Lets those in alone who show a certificate that an authority of this file vouches for
+    /// Require client certificates that are signed by a CA of this file
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_client_ca: Option<PathBuf>,
-    /// Lets other machines in without TLS or unasked, where an address to listen on does
+    /// Allow addresses that other machines can reach without TLS or authentication
     #[arg(long)]
     insecure: bool,
-    /// Speaks one protocol alone [default: the one of which the first byte is]
+    /// Accept one protocol only [default: detected from the first byte]
     #[arg(long, value_name = "PROTOCOL")]
     protocol: Option<Spoken>,
-    /// Clients may not remove all keys at once (flush_all)
+    /// Disable flush_all, which removes all keys
     #[arg(long)]
     no_flush: bool,
-    /// Clients may not list keys or their prefixes (lru_crawler metadump, mgdump; stats cachedump,
+    /// Disable commands that list keys or prefixes (lru_crawler metadump, mgdump; stats cachedump,
     /// detail)
     #[arg(long)]
     no_dumps: bool,
-    /// Clients may not watch what others do (watch)
+    /// Disable watch, which shows the commands of other clients
     #[arg(long)]
     no_watch: bool,
-    /// How long a thread that was busy looks for more to do before it sleeps: 20us, up to 10ms;
-    /// seconds without a unit; 0: not at all
+    /// How long a thread polls for more work before it sleeps: 20us, at most 10ms; seconds if there
+    /// is no unit; 0 turns polling off
     #[arg(long, value_name = "TIME", value_parser = parse_spin, default_value = "50us")]
     spin: Duration,
-    /// By which calls short answers go out to clients that ask at the same time
+    /// The system calls that send short replies to several clients
     #[arg(long, value_name = "CALLS", default_value = "auto")]
     io: Calls,
-    /// Writes the number of the process to a file, which goes when it ends
+    /// Write the process ID to a file, which is removed at the end
     #[arg(long, value_name = "FILE")]
     pid_file: Option<PathBuf>,
-    /// Runs as another user, where it was started by root
+    /// Run as this user, if started by root
     #[arg(long, value_name = "USER")]
     user: Option<String>,
-    /// Tells on standard error what it does
+    /// Log events to standard error
     #[arg(long, short)]
     verbose: bool,
 }
@@ -142,11 +143,11 @@ pub struct Args {
 /// By which calls answers go out.
 #[derive(Clone, Copy, ValueEnum)]
 enum Calls {
-    /// As with uring where the system lets programs have an io_uring, else as with epoll
+    /// uring if the system allows io_uring, otherwise epoll
     Auto,
-    /// One call for each connection
+    /// One system call per connection
     Epoll,
-    /// One call of an io_uring for several connections; fails where there is none
+    /// One io_uring call for several connections; fails if io_uring is not available
     Uring,
 }
 
@@ -163,9 +164,9 @@ impl From<Calls> for Io {
 /// A protocol of memcached.
 #[derive(Clone, Copy, ValueEnum)]
 enum Spoken {
-    /// Lines, the meta commands among them
+    /// The text protocol, including the meta commands
     Text,
-    /// Headers of 24 bytes
+    /// The binary protocol, with 24-byte headers
     Binary,
 }
 
@@ -236,7 +237,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err(format!("'{text}' is not a number from 1 on")),
+        Ok(0) | Err(_) => Err(format!("'{text}' is not a number of at least 1")),
         Ok(count) => Ok(count),
     }
 }
@@ -246,7 +247,8 @@ fn parse_spin(text: &str) -> Result<Duration, String> {
     match units::parse_time(text)? {
         time if time <= LONGEST_SPIN => Ok(time),
         _ => Err(format!(
-            "'{text}' is more than 10ms; write 0, 20us or 1ms (without a unit it is seconds)"
+            "'{text}' is more than 10ms; write 0, 20us or 1ms (a number without a unit means \
+            seconds)"
         )),
     }
 }
@@ -255,6 +257,6 @@ fn parse_spin(text: &str) -> Result<Duration, String> {
 fn parse_value_bytes(text: &str) -> Result<usize, String> {
     match units::parse_size(text)? {
         bytes @ 1024..=0x4000_0000 => Ok(bytes as usize),
-        _ => Err(format!("'{text}' is not from 1K to 1G")),
+        _ => Err(format!("'{text}' is not a size between 1K and 1G")),
     }
 }

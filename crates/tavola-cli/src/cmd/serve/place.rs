@@ -39,8 +39,8 @@ pub fn is_of_this_machine(address: &SocketAddr) -> bool {
 pub fn read(text: &str, port: u16) -> Result<Vec<Place>, CliError> {
     if let Some(prefix) = PREFIXES.iter().find(|prefix| text.starts_with(**prefix)) {
         return Err(CliError::Sentence(format!(
-            "'{text}' begins with {prefix}, which is not to be had here: \
-             all addresses speak the same, but for TLS (notls:)"
+            "'{text}' begins with {prefix}, which is not supported: all addresses accept the \
+            same protocols; only TLS can be turned off for one (notls:)"
         )));
     }
     let (text, place): (_, fn(SocketAddr) -> Place) = match text.strip_prefix("notls:") {
@@ -55,8 +55,8 @@ pub fn read(text: &str, port: u16) -> Result<Vec<Place>, CliError> {
     }
     let tcp = tcp(text, port).map_err(|why| {
         CliError::Sentence(format!(
-            "'{text}' is no address to listen on ({why}); \
-             write 127.0.0.1:{port}, [::1]:{port} or unix:/path"
+            "'{text}' is not an address to listen on ({why}); write 127.0.0.1:{port}, \
+            [::1]:{port} or unix:/path"
         ))
     })?;
     Ok(tcp.into_iter().map(place).collect())
@@ -93,7 +93,9 @@ fn tcp(text: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
 pub fn read_mode(text: &str) -> Result<u32, String> {
     match u32::from_str_radix(text, 8) {
         Ok(mode) if mode <= 0o777 => Ok(mode),
-        _ => Err(format!("'{text}' is no mode of a socket, as 700 or 770 is")),
+        _ => Err(format!(
+            "'{text}' is not a mode of a socket; write 700 or 770, for example"
+        )),
     }
 }
 

@@ -14,20 +14,21 @@ use crate::error::CliError;
 use crate::rights::RightsArgs;
 use crate::units;
 
-/// How long a thread that was busy looks for more to do, unless told otherwise.
+/// How long a busy thread polls for more work by default.
 pub const SPIN: Duration = Duration::from_micros(50);
 
 /// All that is known before it starts.
 #[derive(Debug)]
 pub struct Plan {
     pub table: TablePlan,
-    /// Where to listen; none: at `default_place`, unless sockets were handed over.
+    /// The addresses to listen on. If it is empty: `default_place`, unless sockets were handed
+    /// over.
     pub places: Vec<Place>,
     pub default_place: Place,
     pub socket_mode: u32,
     pub threads: usize,
     pub max_connections: usize,
-    /// Whether connections above the limit are told so and closed, instead of waiting.
+    /// Whether connections above the limit are refused with an error instead of waiting.
     pub refuses: bool,
     pub backlog: u32,
     pub idle_timeout: Option<Duration>,
@@ -40,7 +41,7 @@ pub struct Plan {
     /// Requests of a client in a row, if not as many as usual.
     pub requests: Option<usize>,
     pub protocol: Option<Protocol>,
-    /// A file of users; none: anybody may come.
+    /// A file of users. Without one, no password is needed.
     pub users: Option<PathBuf>,
     /// What TLS is spoken with, at all addresses but those that are said to be without.
     pub tls: Option<TlsFiles>,
@@ -51,7 +52,7 @@ pub struct Plan {
     pub watch: bool,
     /// Where prefixes of keys end, by which commands are counted from the beginning.
     pub prefixes: Option<u8>,
-    /// What `stats settings` tells as such until a client changes it.
+    /// What `stats settings` reports as verbosity until a client changes it.
     pub verbosity: u32,
     /// Whether clients may end the server.
     pub shutdown: bool,
@@ -91,8 +92,8 @@ impl Plan {
             false => "-I",
         };
         Ok(Some(format!(
-            "the largest value, {}, is more than half of the {} of the table {}, and may find no \
-             room: serve a larger table, or give a smaller {flag}",
+            "values of {} exceed half of the {} of the table {} and may not fit: serve a larger \
+            table, or give a smaller {flag}",
             units::size(value),
             units::size(room),
             table.path().display()
@@ -180,10 +181,13 @@ impl TablePlan {
         }
         let is = match stats.capacity {
             Some(bytes) => format!("a cache of {}", units::size(bytes)),
-            None => format!("no cache, and may grow to {}", units::size(stats.max_size)),
+            None => format!(
+                "not a cache, and may grow to {}",
+                units::size(stats.max_size)
+            ),
         };
         Ok(Some(format!(
-            "the table {} is there already: it is {is}; the size that was asked for has no effect",
+            "the table {} exists already: it is {is}; the requested size has no effect",
             table.path().display()
         )))
     }
@@ -194,12 +198,12 @@ impl TablePlan {
             (Some(bytes), Some(found)) if bytes != found => Ok(table.set_capacity(bytes)?),
             (Some(_), Some(_)) | (None, None) => Ok(()),
             (Some(_), None) => Err(CliError::Sentence(format!(
-                "the table {path} is there and evicts nothing; \
-                 give -M, or name another one with --table"
+                "the table {path} exists and is not a cache; give -M, or name another table with \
+                --table"
             ))),
             (None, Some(_)) => Err(CliError::Sentence(format!(
-                "the table {path} is there and evicts keys; \
-                 leave -M out, or name another one with --table"
+                "the table {path} exists and is a cache, which evicts keys; leave out -M, or \
+                name another table with --table"
             ))),
         }
     }

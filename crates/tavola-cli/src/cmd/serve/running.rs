@@ -23,10 +23,10 @@ use super::upkeep::Upkeep;
 use crate::error::CliError;
 use crate::output;
 
-/// What connections above the limit are told, as memcached does.
+/// The answer to connections above the limit, as in memcached.
 const TOO_MANY: &[u8] = b"ERROR Too many open connections\r\n";
 
-/// Serves until told to end.
+/// Serves until a signal ends it.
 pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
     let program = Program::of_this_process().map_err(failed("finding this program"))?;
     let mut predecessor = Predecessor::find()?;
@@ -233,13 +233,13 @@ impl<'a> Running<'a> {
         }
         let drained = self.server.drain(self.plan.drain);
         self.plan.voice.tell(match drained.complete {
-            true => "ended; all that was asked is answered",
-            false => "ended; some clients took too long and were cut off",
+            true => "stopped; all requests are answered",
+            false => "stopped; clients that took too long were disconnected",
         });
         Ok(())
     }
 
-    /// Reads the files of users and of certificates anew.
+    /// Reads the files of users and of certificates again.
     fn reload(&self) {
         let voice = self.plan.voice;
         if let (Some(path), Some(users)) = (&self.plan.users, &self.users) {
@@ -248,14 +248,14 @@ impl<'a> Running<'a> {
                 replaced.map_err(|why| bad_users(path, why))
             });
             match read {
-                Ok(()) => voice.tell("read the users anew"),
-                Err(error) => voice.warn(&format!("{error}; the users stay as they were")),
+                Ok(()) => voice.tell("reloaded the users"),
+                Err(error) => voice.warn(&format!("{error}; the users were not reloaded")),
             }
         }
         if let Some(tls) = &self.tls {
             match tls.read_anew() {
-                Ok(()) => voice.tell("read the certificates anew"),
-                Err(error) => voice.warn(&format!("{error}; the certificates stay as they were")),
+                Ok(()) => voice.tell("reloaded the certificates"),
+                Err(error) => voice.warn(&format!("{error}; the certificates were not reloaded")),
             }
         }
     }
@@ -265,14 +265,14 @@ impl<'a> Running<'a> {
         match self.try_succeed() {
             Ok(true) => true,
             Ok(false) => {
-                let said = "no other process took over; this one goes on";
+                let said = "no other process took over; this process continues to serve";
                 self.plan.voice.warn(said);
                 false
             }
             Err(error) => {
                 self.plan
                     .voice
-                    .warn(&format!("{error}; this process goes on"));
+                    .warn(&format!("{error}; this process continues to serve"));
                 false
             }
         }
@@ -309,7 +309,7 @@ impl<'a> Running<'a> {
         let number = successor.number();
         self.plan
             .voice
-            .tell(&format!("process {number} listens instead"));
+            .tell(&format!("process {number} took over the sockets"));
         Ok(true)
     }
 }

@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{flag, low_level::pipe};
 
-/// The exit code of a process that was told to end twice.
+/// The exit code of a process that got the signal to end twice.
 const CUT_OFF: i32 = 130;
 
 /// What the process is asked to do.
@@ -27,7 +27,7 @@ pub enum Event {
     End,
     /// Hand over to a new process.
     Succeed,
-    /// Read files of users and certificates anew.
+    /// Read files of users and certificates again.
     Reload,
 }
 

@@ -107,21 +107,21 @@ fn guard(plan: &Plan, socket: &Socket) -> Result<(), CliError> {
     let is_asked = plan.users.is_some() || (shows && socket.is_tls);
     let [tls, users, clients] = plan.voice.flags();
     let encrypt = match plan.tls.is_some() {
-        true => "leave notls: out".to_string(),
+        true => "leave out notls:".to_string(),
         false => format!("give it a certificate ({tls})"),
     };
     let ask = format!("ask for passwords ({users}) or for certificates of clients ({clients})");
     let why = match (socket.is_tls, is_asked) {
         (true, true) => return Ok(()),
         (false, true) => {
-            format!("passwords and data would cross the network as they are: {encrypt}")
+            format!("passwords and data would cross the network unencrypted: {encrypt}")
         }
-        (true, false) => format!("whoever reaches it could read and change all keys: {ask}"),
+        (true, false) => format!("anyone who can reach it could read and change all keys: {ask}"),
         (false, false) => {
-            format!("whoever reaches it could read and change all keys: {encrypt} and {ask}")
+            format!("anyone who can reach it could read and change all keys: {encrypt} and {ask}")
         }
     };
     Err(CliError::Sentence(format!(
-        "{address} can be reached from other machines, and {why}, or say --insecure"
+        "{address} can be reached from other machines, and {why}, or give --insecure"
     )))
 }

@@ -59,7 +59,7 @@ pub struct Program {
 
 impl Program {
     /// To be called at the start: later the file may be another one of the same name, which is what
-    /// a successor is to run. A link that names the program is followed anew then.
+    /// a successor is to run. A link that names the program is then followed again.
     pub fn of_this_process() -> io::Result<Program> {
         let name = env::args_os().next().unwrap_or_default();
         let named = Path::new(&name);
@@ -118,7 +118,7 @@ impl Successor {
 
 fn send(line: &UnixStream, reason: Reason, sockets: &[(OwnedFd, bool)]) -> io::Result<()> {
     if sockets.len() > MOST {
-        return Err(io::Error::other("more sockets than can be handed over"));
+        return Err(io::Error::other("too many sockets to hand over"));
     }
     let mut bytes = vec![match reason {
         Reason::InBackground => IN_BACKGROUND,
@@ -143,7 +143,9 @@ fn send(line: &UnixStream, reason: Reason, sockets: &[(OwnedFd, bool)]) -> io::R
     )?;
     match sent == bytes.len() {
         true => Ok(()),
-        false => Err(io::Error::other("the sockets were handed over in part")),
+        false => Err(io::Error::other(
+            "only some of the sockets were handed over",
+        )),
     }
 }
 
@@ -164,13 +166,14 @@ impl Predecessor {
         }
         let taken = take().map_err(|source| {
             CliError::Sentence(format!(
-                "{VARIABLE} is set and standard input has nothing to take over ({source}); unset it"
+                "{VARIABLE} is set, but standard input has no sockets to take over ({source}); \
+                unset it"
             ))
         })?;
         Ok(Some(taken))
     }
 
-    /// Tells it that this process serves. If it is gone, that is so as well.
+    /// Reports to it that this process serves. It does not matter if it has ended.
     pub fn ready(self) {
         let _ = ManuallyDrop::into_inner(self.line).write(&[1]);
     }
@@ -197,10 +200,10 @@ fn take() -> io::Result<Predecessor> {
     let (reason, whose) = match bytes[..received.bytes].split_first() {
         Some((&IN_BACKGROUND, whose)) => (Reason::InBackground, whose),
         Some((&IN_ITS_PLACE, whose)) => (Reason::InItsPlace, whose),
-        _ => return Err(io::Error::other("no such message")),
+        _ => return Err(io::Error::other("unknown message")),
     };
     if whose.len() != descriptors.len() {
-        return Err(io::Error::other("not all sockets came"));
+        return Err(io::Error::other("some sockets are missing"));
     }
     let sockets = descriptors.into_iter().zip(whose).map(|(socket, whose)| {
         let ours = *whose == OURS;

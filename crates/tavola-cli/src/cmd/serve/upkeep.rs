@@ -36,7 +36,8 @@ impl Upkeep {
         }
     }
 
-    /// Does a piece of work, if clients let it; tells how long to wait until the next.
+    /// Does a piece of work, if clients leave time for it, and returns how long to wait until the
+    /// next.
     ///
     /// What fails (a full file system, a kernel without huge pages) is tried again later, and shows
     /// in what clients ask for.

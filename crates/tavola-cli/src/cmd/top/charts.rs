@@ -18,7 +18,7 @@ pub fn chart(view: &View<'_>, letters: &Letters, width: usize, height: usize) ->
         true => ("hit ratio over time", 1.0),
         false => {
             let most = points.iter().flatten().copied().fold(1.0, f64::max);
-            ("changes a second over time", most)
+            ("changes per second over time", most)
         }
     };
     let written = |value: f64| match view.now.is_cache() {

@@ -150,7 +150,7 @@ fn hit_ratios(view: &View<'_>) -> String {
     format!("{:<9}{}", "hit ratio", cells.concat())
 }
 
-/// Who writes: the busiest first.
+/// The processes that write, the busiest first.
 pub fn participants(view: &View<'_>, rows: usize) -> Section {
     let mut all: Vec<(&Participant, Option<(f64, f64)>)> = (view.now.participants.iter())
         .map(|one| (one, view.rates_of(one)))

@@ -40,7 +40,7 @@ pub enum Event {
 pub struct Screen {
     way_back: Arc<WayBack>,
     keys: Option<File>,
-    /// What was typed and is still to be told.
+    /// Keys that were typed and are not handled yet.
     typed: VecDeque<u8>,
     tty: File,
     terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
@@ -55,7 +55,7 @@ struct WayBack {
 }
 
 impl WayBack {
-    /// Nobody is left to tell of errors.
+    /// Errors cannot be reported any more.
     fn go(&self) {
         if !self.is_gone.swap(true, Ordering::Relaxed) {
             let _ = execute!(&self.tty, Show, LeaveAlternateScreen);

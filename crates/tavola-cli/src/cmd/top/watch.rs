@@ -17,7 +17,7 @@ const POINTS: usize = 1000;
 const LATENCIES_OF: Duration = Duration::from_secs(60);
 /// Looks that are kept for it at most.
 const LATENCIES_KEPT: usize = 64;
-/// How long a note stands.
+/// How long a note is shown.
 const NOTE_LASTS: Duration = Duration::from_secs(60);
 
 /// What a table said at one moment.
@@ -34,8 +34,8 @@ pub struct Look {
 }
 
 impl Look {
-    /// Opens the table anew, so that one that was dropped or made anew is noticed. Who only reads
-    /// is no participant, and needs no right to write.
+    /// Opens the table again, to notice that it was dropped or created again. A process that only
+    /// reads is not a participant, and needs no write permission.
     fn at(name: &OsStr) -> Result<Look, tavola::Error> {
         let table = options().open_read_only(name)?;
         let mut participants = table.participants()?;
@@ -103,7 +103,7 @@ impl Watch {
             (Ok(now), Ok(before)) if now.stats.uuid == before.stats.uuid => {
                 self.before = Some(before);
             }
-            (Ok(_), _) => self.begin_anew(Some("a new table of this name: figures begin anew")),
+            (Ok(_), _) => self.begin_anew(Some("a new table of this name: statistics restarted")),
             (Err(_), _) => self.begin_anew(None),
         }
         self.keep();

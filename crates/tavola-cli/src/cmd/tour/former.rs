@@ -38,7 +38,7 @@ pub fn clear(name: &OsStr) -> Result<(), CliError> {
     };
     let name = quoted(name);
     Err(CliError::Sentence(format!(
-        "the table {name} {why}; choose another with --table NAME"
+        "the table {name} {why}; choose another one with --table NAME"
     )))
 }
 
@@ -50,7 +50,7 @@ fn known(old: &Table) -> Result<(bool, bool), CliError> {
 }
 
 /// The same of a table that cannot be opened: it begins as every table does, and somewhere in its
-/// bytes the marker stands behind its key; who is attached holds a record lock on the file.
+/// bytes the marker is behind its key; an attached process holds a record lock on the file.
 fn of_other_layout(path: &Path) -> io::Result<(bool, bool)> {
     let file = File::options().read(true).write(true).open(path)?;
     let mut magic = [0; 8];

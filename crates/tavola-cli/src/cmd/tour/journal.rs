@@ -52,7 +52,7 @@ pub struct Progress {
     pub slowest_round_ns: u64,
 }
 
-/// Where a process stands.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Starting = 0,

@@ -118,7 +118,7 @@ impl Live<'_> {
                 self.seats.replace(seat)?;
                 let seat = &self.seats.all[seat];
                 self.screen.event(&format!(
-                    "a new process (pid {}) takes its place and goes on where it ended",
+                    "a new process (pid {}) takes its place and continues its work",
                     seat.pid().unwrap_or(0),
                 ))?;
                 Ok(None)
@@ -132,7 +132,7 @@ impl Live<'_> {
         let (name, pid) = (self.seats.all[number].name(), self.seats.all[number].pid());
         self.seats.kill(number)?;
         self.screen.event(&format!(
-            "kill -9 {}: {name} was writing without a pause; the others work on",
+            "kill -9 {}: {name} was killed while writing; the others continue",
             pid.unwrap_or(0),
         ))?;
         let seat = &self.seats.all[number];
@@ -169,12 +169,12 @@ impl Live<'_> {
         let lock = match recovered {
             0 => "it held no lock".to_owned(),
             _ => format!(
-                "{} it was writing to taken over and made whole",
+                "{} it was writing to taken over and repaired",
                 counted(recovered, "shard")
             ),
         };
         let rounds = format!(
-            "slowest round of the others: {}, CPU queue not counted",
+            "slowest round of the others: {}, without waiting for a CPU",
             duration(slowest)
         );
         self.screen.event(&format!("{lock}; {rounds}"))
@@ -187,15 +187,15 @@ fn told(name: &str, found: Findings, kills: u32) -> String {
         counted(found.acknowledged, "write")
     );
     match found.hold(kills) {
-        true if found.landed == 0 => format!("{writes}: all are there"),
+        true if found.landed == 0 => format!("{writes}: all present"),
         true => {
             format!(
-                "{writes}: all are there, and {} it did not live to tell",
+                "{writes}: all present, plus {} it did not acknowledge",
                 count(found.landed)
             )
         }
         false => format!(
-            "{writes}: {} LOST, {} WRONG, {} there untold",
+            "{writes}: {} LOST, {} WRONG, {} unacknowledged but present",
             count(found.lost),
             count(found.wrong),
             count(found.landed),
@@ -293,7 +293,7 @@ mod tests {
             landed: 1,
             ..Findings::default()
         };
-        assert!(told("p1", good, 1).contains("all are there"));
+        assert!(told("p1", good, 1).contains("all present"));
         let bad = Findings { lost: 1, ..good };
         assert!(told("p1", bad, 1).contains("1 LOST"));
     }

@@ -12,21 +12,27 @@ pub fn show(screen: &Screen, table: &OsStr) -> Result<(), CliError> {
         (format!("{tavola} get {table} U+1F41A"), "one record"),
         (
             format!("{tavola} incr {table} count/So"),
-            "count one edit more",
+            "count one more edit",
         ),
         (
             format!("{tavola} dump {table} --format tsv | grep 'CAT FACE'"),
             "search all of them",
         ),
-        (format!("{tavola} stat {table}"), "what it holds and costs"),
-        (format!("{tavola} drop {table}"), "give its memory back"),
+        (
+            format!("{tavola} stat {table}"),
+            "its keys, memory and users",
+        ),
+        (
+            format!("{tavola} drop {table}"),
+            "remove it and free its memory",
+        ),
     ];
     let width = commands
         .iter()
         .map(|(command, _)| command.chars().count())
         .max()
         .unwrap_or(0);
-    screen.title("Try next, on the table it leaves behind")?;
+    screen.title("Try next, with the table of this tour")?;
     commands
         .iter()
         .try_for_each(|(command, purpose)| screen.hint(command, width, purpose))

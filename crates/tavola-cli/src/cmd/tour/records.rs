@@ -15,7 +15,7 @@ pub struct Record {
     /// All fields after the code point: `SPIRAL SHELL;So;0;ON;;;;;N;;;;;`
     pub text: &'static str,
     pub fingerprint: Fingerprint,
-    /// Where its general category stands in [`Records::categories`].
+    /// The index of its general category in [`Records::categories`].
     pub category: usize,
 }
 

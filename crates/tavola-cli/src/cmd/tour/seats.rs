@@ -63,7 +63,10 @@ impl Seat {
             return Ok(());
         }
         let seconds = HUNG_AFTER.as_secs();
-        let sentence = format!("{} hangs: no operation for {seconds} seconds", self.name());
+        let sentence = format!(
+            "{} hangs: no operation within {seconds} seconds",
+            self.name()
+        );
         Err(CliError::Sentence(sentence))
     }
 

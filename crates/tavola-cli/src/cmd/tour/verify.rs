@@ -49,9 +49,9 @@ impl Findings {
         let holds = self.hold(kills);
         let text = match (holds, self.landed) {
             (true, 0) => what.to_string(),
-            (true, landed) => format!("{what}, and {} untold", count(landed)),
+            (true, landed) => format!("{what}, and {} unacknowledged but present", count(landed)),
             (false, _) => format!(
-                "{what}: {} lost, {} wrong, {} untold, with {}",
+                "{what}: {} lost, {} wrong, {} unacknowledged but present, with {}",
                 count(self.lost),
                 count(self.wrong),
                 count(self.landed),
@@ -156,16 +156,16 @@ pub fn everything(
         .into_iter()
         .for_each(|some| all.add(some));
     let records_text = format!(
-        "{}: text as loaded, and the last of {}",
+        "{}: text as loaded, with the last of {}",
         counted(records.all.len() as u64, "record"),
         counted(edits.acknowledged, "acknowledged edit"),
     );
     let history_text = format!(
-        "{} of the history: all stand as acknowledged",
+        "{} of the history: all as acknowledged",
         many(kept, "entry", "entries")
     );
     let counters_text = format!(
-        "{} add up to {}",
+        "sum of {}: {}",
         counted(counts.len() as u64, "shared counter"),
         counted(counters.acknowledged, "acknowledged increment"),
     );
@@ -177,7 +177,7 @@ pub fn everything(
         // A process that reads anything else says so and ends, and the tour with it.
         Verdict {
             holds: true,
-            text: format!("{}: whole and never stale", counted(reads, "read")),
+            text: format!("{}: all consistent and up to date", counted(reads, "read")),
         },
         size_of(table, records, &counts, kept, all.landed)?,
         whole(table)?,
@@ -207,9 +207,9 @@ fn counters(table: &Table, records: &Records, counts: &[u64]) -> Result<Findings
 fn one_a_kill(all: Findings, kills: u32) -> Verdict {
     let writes = counted(all.acknowledged, "acknowledged write");
     let text = match (all.hold(kills), kills, all.landed) {
-        (true, 0, _) => format!("{writes} in all, and nobody was killed"),
+        (true, 0, _) => format!("{writes} in total, no process was killed"),
         (true, _, landed) => format!(
-            "{} lost none of {writes} (untold but there: {})",
+            "{} lost none of {writes} (unacknowledged but present: {})",
             counted(kills.into(), "kill"),
             count(landed),
         ),
@@ -234,7 +234,7 @@ fn size_of(
     let found = table.len()?;
     let holds = found.abs_diff(expected) <= landed;
     let text = match holds {
-        true => format!("{}, as many as were put there", counted(found, "key")),
+        true => format!("{}, as expected", counted(found, "key")),
         false => format!("{} instead of {}", counted(found, "key"), count(expected)),
     };
     Ok(Verdict { holds, text })
@@ -245,7 +245,7 @@ pub fn whole(table: &Table) -> Result<Verdict, CliError> {
     let report = table.check()?;
     let text = match report.problems.first() {
         None => format!(
-            "check: nothing amiss in {} of items",
+            "check: no problems in {} of items",
             size(report.bytes_in_use)
         ),
         Some(first) => {
@@ -271,9 +271,9 @@ fn nobody_left(table: &Table) -> Result<Verdict, CliError> {
         .filter(|one| one.pid != leader)
         .count() as u64;
     let text = match others {
-        0 => "no dead process is left among the participants".to_owned(),
+        0 => "no dead process is left in the participant list".to_owned(),
         _ => format!(
-            "{} still among the participants",
+            "{} still in the participant list",
             counted(others, "other process")
         ),
     };

@@ -22,7 +22,7 @@ const BATCH: usize = 32;
 /// Calls of `get_many` a round.
 const BATCHES: usize = 4;
 
-/// What the leader tells a process it starts.
+/// What the leader passes to a process that it starts.
 #[derive(clap::Args)]
 pub struct Args {
     #[arg(long)]

@@ -143,8 +143,8 @@ impl KeptFile {
         }
         Err(io::Error::new(
             io::ErrorKind::NotFound,
-            "the program closed its descriptor, and another file has its name now; \
-             open the table again",
+            "the program closed its file descriptor, and another file now has its name; open the \
+            table again",
         ))
     }
 

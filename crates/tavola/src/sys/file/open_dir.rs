@@ -170,7 +170,7 @@ fn target_of(dir: BorrowedFd<'_>, name: &CStr, links: Links) -> io::Result<Optio
     }
     if links == Links::Refused || !is_trusted(info.uid) {
         let whose = info.uid;
-        let why = format!("it is a symbolic link of user {whose}; name what it leads to instead");
+        let why = format!("it is a symbolic link of user {whose}; name its target instead");
         return Err(io::Error::new(ErrorKind::PermissionDenied, why));
     }
     let mut target = vec![0; libc::PATH_MAX as usize];

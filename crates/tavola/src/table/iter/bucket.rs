@@ -23,7 +23,7 @@ impl Held<'_> {
 
 impl<'a> Iter<'a> {
     /// Copies the items that a bucket leads to, and pins the large ones, to be copied when the
-    /// bucket has not changed meanwhile. False: some could not be read.
+    /// bucket has not changed meanwhile. Returns false if some could not be read.
     pub(super) fn copy(&mut self, bucket: &Bucket, large: &mut Vec<Held<'a>>) -> bool {
         let mut whole = true;
         for slot in &bucket.slots {

@@ -14,7 +14,7 @@ impl<'t> IntoIterator for &'t Table {
 }
 
 impl Table {
-    /// Walks all keys without their values, in no particular order.
+    /// Returns an iterator over all keys, without values, in no particular order.
     ///
     /// # Errors
     /// As [`Table::iter`].
@@ -25,7 +25,7 @@ impl Table {
         self.keys_with_prefix("")
     }
 
-    /// Walks all values without their keys, in no particular order.
+    /// Returns an iterator over all values, without keys, in no particular order.
     ///
     /// # Errors
     /// As [`Table::iter`].
@@ -36,8 +36,8 @@ impl Table {
         select(self.iter(), |_, value| Some(value.to_vec()))
     }
 
-    /// Walks the entries whose keys begin with these bytes, in no particular order. It looks at
-    /// every key of the table: keys are not kept in order.
+    /// Returns an iterator over the entries whose keys have this prefix, in no particular order. It
+    /// scans all keys of the table, because keys are not ordered.
     ///
     /// # Examples
     /// ```
@@ -64,7 +64,7 @@ impl Table {
         })
     }
 
-    /// Walks the keys that begin with these bytes, without their values: see
+    /// Returns an iterator over the keys with this prefix, without values, see
     /// [`Table::iter_prefix`].
     ///
     /// # Errors
@@ -82,12 +82,12 @@ impl Table {
         })
     }
 
-    /// Removes the keys that begin with these bytes, and returns how many it removed. It looks at
-    /// every key of the table; to remove many keys at once in the same time however many they are,
-    /// give them a tag and call [`Table::invalidate_tag`].
+    /// Removes the keys with this prefix, and returns how many it removed. It scans all keys of the
+    /// table. To remove any number of keys in constant time, give them a tag and call
+    /// [`Table::invalidate_tag`].
     ///
     /// # Errors
-    /// As [`Table::iter`] and [`Table::remove`]. The keys that were removed before stay removed.
+    /// As [`Table::iter`] and [`Table::remove`]. Keys that were already removed stay removed.
     ///
     /// # Concurrency
     /// Each key is removed on its own. A key that is set meanwhile may stay.

@@ -14,14 +14,15 @@ use crate::table::how::{Beside, Stamping, When};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The right, and the duty, to compute the value of a key; from
+/// The right to compute the value of a key; from
 /// [`Table::get_or_lease`](crate::Table::get_or_lease). It ends with [`Lease::fill`] or
-/// [`Lease::fail`]; dropped, it is given up, and another may win it at once.
+/// [`Lease::fail`]. If it is dropped, another caller can get it at once.
 ///
-/// A forked child has no part in the leases of its parent: it fills nothing and ends nothing.
+/// A forked child does not own the leases of its parent: it can neither fill nor end them.
 ///
 /// # Crash
-/// Killed with a lease in hand: it passes on to the next that asks for it, or waits.
+/// If the owner of a lease is killed, the lease passes on to the next process that asks or waits
+/// for it.
 #[must_use = "others wait for it"]
 pub struct Lease {
     core: Arc<Core>,
@@ -52,40 +53,40 @@ impl Lease {
         })
     }
 
-    /// The key whose value is to be computed.
+    /// Returns the key whose value is to be computed.
     pub fn key(&self) -> &[u8] {
         &self.key
     }
 
-    /// Whether the others know of it. False: so many keys of its shard are being computed at once
-    /// that there is no record left. Then others may compute this value, too, and [`Lease::fill`]
-    /// may store nothing because another key was removed or changed meanwhile.
+    /// Returns whether other processes know of the lease. It is false if too many keys of the shard
+    /// are being computed at the same time. Others may then compute the value, too, and
+    /// [`Lease::fill`] may store nothing because another key was removed or changed meanwhile.
     pub fn is_recorded(&self) -> bool {
         self.claim.number.is_some()
     }
 
-    /// Stores the value and ends the lease: who waits for it gets the value. False: the value is
-    /// not stored, for the lease has passed on, as its time was over; or the key was removed
-    /// or set meanwhile, or its value changed ([`Table::update`],
-    /// [`Table::append`], [`Table::incr`] and the like). A key that was missing, was set and is
-    /// missing again, as it has expired or been evicted, is as it was.
+    /// Stores the value and ends the lease: the waiting processes get the value. Returns false if
+    /// the value is not stored, because the time of the lease was over, or because the key was set,
+    /// removed or changed meanwhile ([`Table::update`], [`Table::append`], [`Table::incr`] and
+    /// others). A key that was missing, was set, and is missing again because it expired or was
+    /// evicted counts as unchanged.
     ///
     /// [`Table::update`]: crate::Table::update
     /// [`Table::append`]: crate::Table::append
     /// [`Table::incr`]: crate::Table::incr
     ///
     /// # Errors
-    /// As [`Table::set`](crate::Table::set); the lease is given up then.
+    /// As [`Table::set`](crate::Table::set); the lease then ends.
     ///
     /// # Crash
-    /// Killed before it returned: the value is there, or the lease passes on.
+    /// If the process is killed in the call, the value is stored, or the lease passes on.
     pub fn fill(self, value: impl AsRef<[u8]>) -> Result<bool> {
         let value = value.as_ref();
         self.fill_tagged(value, &Tags::NONE)
     }
 
-    /// As [`Lease::fill`], with tags, which are to be taken before the value is computed: see
-    /// [`Table::fetch_tags`](crate::Table::fetch_tags).
+    /// Stores the value with tags, as [`Lease::fill`]. Fetch the tags before you compute the value,
+    /// see [`Table::fetch_tags`](crate::Table::fetch_tags).
     ///
     /// # Errors
     /// As [`Lease::fill`].
@@ -112,10 +113,10 @@ impl Lease {
         Ok(stored)
     }
 
-    /// Ends the lease without a value. For `back_off`, an hour at most, nobody wins it again: who
-    /// asks gets the stale value where there is one, else is told
-    /// [`Leased::Failed`](crate::Leased::Failed) with `error`, of which 88 bytes are kept. False:
-    /// the lease has passed on.
+    /// Ends the lease without a value. For `back_off`, at most an hour, no process gets the lease
+    /// again: callers get the stale value if there is one, otherwise
+    /// [`Leased::Failed`](crate::Leased::Failed) with the first 88 bytes of `error`. Returns false
+    /// if the lease has passed on.
     ///
     /// # Errors
     /// As [`Table::remove`](crate::Table::remove).
@@ -153,7 +154,8 @@ impl std::fmt::Debug for Lease {
     }
 }
 
-/// A value that another is computing; from [`Table::get_or_lease`](crate::Table::get_or_lease).
+/// A value that another process or thread is computing; from
+/// [`Table::get_or_lease`](crate::Table::get_or_lease).
 pub struct Pending {
     core: Arc<Core>,
     key: Box<[u8]>,
@@ -175,21 +177,21 @@ impl Pending {
         }
     }
 
-    /// How long the lease lasts at most.
+    /// Returns the maximum time until the lease ends.
     pub fn left(&self) -> Duration {
         let now = self.core.region().now_ms();
         Duration::from_millis(self.until_ms.saturating_sub(now))
     }
 
-    /// Sleeps until the lease has ended, or its owner has died, or the key is there: ask for it
-    /// again. False: the time was up before.
+    /// Sleeps until the lease has ended, its owner has died, or the key exists; then ask for the
+    /// key again. Returns false if `timeout` was over before.
     ///
     /// # Errors
     /// As [`Table::get`](crate::Table::get).
     ///
     /// # Concurrency
-    /// Who ends the lease wakes all that sleep. That its owner has died they find out themselves,
-    /// within some 10 ms.
+    /// The end of the lease wakes all waiting threads. They notice the death of the owner within
+    /// about 10 ms.
     pub fn wait(&self, timeout: Duration) -> Result<bool> {
         let region = self.core.region();
         let named = Named::of(region, &self.key);

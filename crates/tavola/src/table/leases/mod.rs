@@ -40,28 +40,29 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What there is of a key, and who is to compute it; from [`Table::get_or_lease`].
+/// The value of a key, or what to do to get it; from [`Table::get_or_lease`].
 #[must_use = "a lease may be in it, for which others wait"]
 #[derive(Debug)]
 pub enum Leased {
-    /// The value, fresh.
+    /// The fresh value.
     Hit(Vec<u8>),
-    /// The value, no more fresh, or soon not to be (see [`LeaseOptions::early`]).
+    /// The stale value, or one that will soon be stale (see [`LeaseOptions::early`]).
     Stale {
-        /// It may be served still.
+        /// The value, which may still be served.
         value: Vec<u8>,
-        /// The caller is to compute it anew; `None`: another does, or has failed to a moment ago.
+        /// The lease if the caller is to compute the value again. `None` if another process does,
+        /// or has just failed to.
         lease: Option<Lease>,
     },
-    /// There is no value: the caller is to compute it.
+    /// There is no value; the caller computes it.
     Won(Lease),
-    /// There is no value yet: another computes it.
+    /// There is no value yet; another process or thread is computing it.
     Wait(Pending),
-    /// There is no value: it could not be computed a moment ago.
+    /// There is no value; the last attempt to compute it failed.
     Failed {
-        /// What was told of it.
+        /// The reported error.
         error: Vec<u8>,
-        /// Who asks again after that may win the lease.
+        /// The time until the lease is available again.
         retry: Duration,
     },
 }
@@ -86,14 +87,14 @@ impl There {
     }
 }
 
-/// Who asks for a key.
+/// The caller that asks for a key.
 struct Asking<'a> {
     core: &'a Arc<Core>,
     named: Named<'a>,
     options: LeaseOptions,
 }
 
-/// A record's number, and what it tells.
+/// The number of a record, and its content.
 type Shown = Option<(u32, LeaseView)>;
 
 impl Asking<'_> {
@@ -122,7 +123,7 @@ impl Asking<'_> {
         }
     }
 
-    /// `Err`: the value, that is all; else what there is, to be computed anew.
+    /// Returns what is to be computed again, or `Err` with the value if nothing is.
     fn read(&self, now_ms: u64) -> Result<std::result::Result<Option<There>, Vec<u8>>> {
         let mut found = Stamped::of(Value::default());
         let (key, hash) = (self.named.key, self.named.hash);
@@ -145,7 +146,7 @@ impl Asking<'_> {
         is_alive(self.core.region(), owner, self.core.participant())
     }
 
-    /// The lease, if it is to be had.
+    /// The lease, if it is available.
     fn win(&self, expiry_ms: Option<u64>) -> Result<Option<Lease>> {
         let (core, options) = (self.core, self.options);
         let claim = core.win(core.writer()?, self.named, expiry_ms, options.lease_ms())?;
@@ -154,7 +155,7 @@ impl Asking<'_> {
             .transpose()
     }
 
-    /// `None`: look again.
+    /// Returns `None` if the caller must look again.
     fn of_stale(&self, there: There, told: Shown, now_ms: u64) -> Result<Option<Leased>> {
         let is_anothers = told.is_some_and(|(number, view)| {
             let is_due = || {
@@ -174,7 +175,7 @@ impl Asking<'_> {
         }))
     }
 
-    /// `None`: look again.
+    /// Returns `None` if the caller must look again.
     fn of_missing(&self, told: Shown, now_ms: u64) -> Result<Option<Leased>> {
         let Some((number, view)) = told else {
             return Ok(self.win(None)?.map(Leased::Won));
@@ -236,15 +237,14 @@ fn compute<E: From<Error> + Display>(
 }
 
 impl Table {
-    /// The value of a key, or the lease to compute it: of all that ask for a key that is missing,
-    /// one gets the lease, in whichever process; the others wait, or, where the value is stale
-    /// only, go on with that.
+    /// Returns the value of a key, or the lease to compute it. If several threads or processes ask
+    /// for a missing key, one of them gets the lease. The others wait, or use the stale value if
+    /// there is one.
     ///
-    /// A value is stored by [`Lease::fill`] to expire when it is neither fresh nor stale any more.
-    /// One that was set otherwise is stale when it has no more than [`LeaseOptions::stale`] to
-    /// live, and fresh as long as it does not expire. Who removes a key, or changes its value
-    /// ([`Table::update`] and the like), ends its lease, too: what is computed from what was before
-    /// is not stored.
+    /// A value stored by [`Lease::fill`] expires after its fresh and stale times. A value that was
+    /// set in another way is stale when its remaining TTL is at most [`LeaseOptions::stale`], and
+    /// fresh if it does not expire. Removing or changing a key ([`Table::update`] and others) also
+    /// ends its lease, so a value computed from older data is not stored.
     ///
     /// # Examples
     /// ```
@@ -270,19 +270,19 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`Table::get`]. [`Error::BadOption`]; also in a table of fixed lengths, whose items have
-    /// no room for a time. Where a lease was to be won: [`Error::ReadOnly`]; [`Error::Full`], when
-    /// the file system has no room for the first lease of a table; at a process's first write what
-    /// attaching gives.
+    /// As [`Table::get`]. [`Error::BadOption`], also in a table of fixed lengths, which stores no
+    /// TTL. When a lease is needed: [`Error::ReadOnly`]; [`Error::Full`] if the file system has no
+    /// space for the first lease of a table; at the first write of a process, the errors of
+    /// attaching.
     ///
     /// # Concurrency
-    /// A hit takes no lock and writes nothing, nor does who finds the lease another's. Each shard
-    /// keeps records of 16 leases and failures at once; when all are of living owners, a lease is
-    /// given without ([`Lease::is_recorded`]).
+    /// A hit takes no lock and writes nothing, and neither does a call that finds the lease in use.
+    /// Each shard has records for 16 leases and failures; if all are in use by living owners, a
+    /// lease is granted without a record ([`Lease::is_recorded`]).
     ///
     /// # Crash
-    /// The lease of a process that has died is won by the next that asks for it. Who sleeps in
-    /// [`Pending::wait`] notices the death within some 10 ms.
+    /// The next process that asks gets the lease of a dead process. [`Pending::wait`] notices the
+    /// death within about 10 ms.
     pub fn get_or_lease(&self, key: impl AsRef<[u8]>, options: LeaseOptions) -> Result<Leased> {
         let key = key.as_ref();
         let core = self.lazy.get()?;
@@ -295,12 +295,12 @@ impl Table {
         asking.outcome()
     }
 
-    /// Returns the value of a key. If it is missing or stale, one process of all that ask for it
-    /// computes it; the others sleep meanwhile, or get the stale value. See
+    /// Returns the value of a key, and computes it if it is missing or stale. If several processes
+    /// ask, one of them computes it; the others sleep meanwhile, or get the stale value. See
     /// [`Table::get_or_lease`].
     ///
-    /// A value that cannot be stored because the table is full, or that took longer than the lease,
-    /// is returned all the same.
+    /// A value that cannot be stored, because the table is full or computing took longer than the
+    /// lease, is returned anyway.
     ///
     /// # Examples
     /// ```
@@ -337,9 +337,9 @@ impl Table {
         self.get_or_compute_tagged(key, options, &[] as &[&[u8]], compute)
     }
 
-    /// As [`Table::get_or_compute`], with tags for the value: see [`Table::set_tagged`]. Their
-    /// handles are taken before it is computed: if a tag is invalidated meanwhile, the value is
-    /// returned, and the next that asks finds it missing.
+    /// Returns or computes a value as [`Table::get_or_compute`], and stores it with tags, see
+    /// [`Table::set_tagged`]. The tags are fetched before the value is computed: if a tag is
+    /// invalidated meanwhile, the value is returned, but the next caller finds it missing.
     ///
     /// # Errors
     /// As [`Table::get_or_compute`] and [`Table::fetch_tags`].
@@ -361,7 +361,8 @@ impl Table {
         })
     }
 
-    /// As [`Table::get_or_compute_tagged`], with errors of a type of the caller's.
+    /// Returns or computes a value as [`Table::get_or_compute_tagged`], with the error type of the
+    /// caller.
     ///
     /// # Errors
     /// Those of `compute`, as they are; the others as [`Table::get_or_compute_tagged`].

@@ -8,8 +8,8 @@ use crate::table::attributes::{in_ms, no_room};
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-/// How long a value is fresh, how long it may be served when it is stale, how long who computes it
-/// may take; for [`Table::get_or_lease`](crate::Table::get_or_lease) and
+/// The times of a lease: how long a value is fresh and stale, and how long computing it may take;
+/// for [`Table::get_or_lease`](crate::Table::get_or_lease) and
 /// [`Table::get_or_compute`](crate::Table::get_or_compute).
 ///
 /// # Examples
@@ -31,8 +31,8 @@ pub struct LeaseOptions {
 }
 
 impl LeaseOptions {
-    /// A value is fresh for so long after it was stored; a lease lasts 10 s, the pause after an
-    /// error 1 s; nothing is served stale, and nothing computed early.
+    /// Returns options with this fresh time. By default a lease lasts 10 s, the back-off after an
+    /// error 1 s, no stale values are served, and nothing is computed early.
     pub fn new(fresh: Duration) -> Self {
         Self {
             fresh_ms: in_ms(fresh),
@@ -43,7 +43,8 @@ impl LeaseOptions {
         }
     }
 
-    /// For so long afterwards it is stale: still there, and served while one computes it anew.
+    /// Sets how long the value is stale after it was fresh: it still exists, and is served while
+    /// one process computes it again.
     pub fn stale(self, stale: Duration) -> Self {
         Self {
             stale_ms: in_ms(stale),
@@ -51,9 +52,9 @@ impl LeaseOptions {
         }
     }
 
-    /// How long who computes may take, 1 ms to an hour: then another may, and the value of the
-    /// first is refused. It bounds how long others wait for one that lives and does not come to an
-    /// end; for one that has died they do not wait.
+    /// Sets how long computing may take, 1 ms to 1 hour. After that another process may compute,
+    /// and the value of the first one is refused. This bounds how long others wait for a process
+    /// that is alive but does not finish; they do not wait for a dead one.
     pub fn lease(self, lease: Duration) -> Self {
         Self {
             lease_ms: in_ms(lease),
@@ -61,21 +62,21 @@ impl LeaseOptions {
         }
     }
 
-    /// How long after an error nobody tries again, where [`Table::get_or_compute`] computes; an
-    /// hour at most, and at once when it is zero.
+    /// Sets how long after an error of [`Table::get_or_compute`] no process tries again; at most an
+    /// hour. Zero means that the next call tries again.
     ///
     /// [`Table::get_or_compute`]: crate::Table::get_or_compute
     pub fn back_off(self, back_off: Duration) -> Self {
         Self { back_off, ..self }
     }
 
-    /// Lets one process now and then compute a value anew *before* it is stale, the more probably
-    /// the sooner that will be, and the longer it takes to compute: when `beta` times that
-    /// duration, times the negative logarithm of a random number from 0 to 1, reaches beyond its
-    /// time (XFetch). 1 is best as a rule, more is earlier.
+    /// Lets one process occasionally compute a value again *before* it is stale (XFetch). The
+    /// probability is higher the sooner the value will be stale and the longer it takes to compute:
+    /// it happens if `beta` times that duration, times the negative logarithm of a random number
+    /// from 0 to 1, exceeds the time left. 1 is usually best; more is earlier.
     ///
-    /// How long it took stands with the value, as the key's flags, in microseconds: so it is known
-    /// to all processes. Who sets the key otherwise leaves the flags at 0, or does without this.
+    /// The duration is stored in the flags of the key, in microseconds, so that all processes know
+    /// it. Do not use the flags of such keys for something else.
     pub fn early(self, beta: f64) -> Self {
         Self {
             early: Some(beta),
@@ -89,13 +90,13 @@ impl LeaseOptions {
             Err(Error::BadOption { option, why })
         };
         if !(1..=LONGEST_LEASE_MS).contains(&self.lease_ms) {
-            return wrong("lease", "a lease lasts from a millisecond to an hour");
+            return wrong("lease", "the time of a lease is between 1 ms and 1 hour");
         }
         if self
             .early
             .is_some_and(|beta| !(beta >= 0.0 && beta.is_finite()))
         {
-            return wrong("early", "it is a number from 0 on");
+            return wrong("early", "it is a number of at least 0");
         }
         match region.fixed() {
             Some(_) => Err(no_room()),
@@ -131,7 +132,7 @@ impl LeaseOptions {
         }
     }
 
-    /// Whether a value that is fresh for so long is to be computed anew now.
+    /// Returns whether a value that is fresh for this time is to be computed again now.
     pub(super) fn is_early(&self, told: &Shown, fresh_ms: u64) -> bool {
         let random = || {
             // The state's keys are random, the moment tells a forked child from its parent.

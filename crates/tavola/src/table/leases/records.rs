@@ -42,14 +42,14 @@ impl<'a> Named<'a> {
 /// A lease, as its owner knows it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::table) struct Claim {
-    /// Its record; `None`: all were taken.
+    /// Its record, or `None` if all records were in use.
     pub(super) number: Option<u32>,
     /// The record's state as long as the lease is its owner's; without a record, the key's
     /// count of ends as long as nobody has removed or changed a key that shares it.
     word: u64,
     /// All bits of the key's hash.
     full: u64,
-    /// When the key was to expire; `None`: it was missing.
+    /// The expiry of the key, or `None` if it was missing.
     expiry_ms: Option<u64>,
 }
 
@@ -85,7 +85,7 @@ fn end_unrecorded(lock: &ShardLock<'_>, full: u64) {
     lock.head.lease_ends[full as usize % LEASE_ENDS as usize].add_owned(1);
 }
 
-/// When the key at a spot expires; `None`: it is missing.
+/// Returns the expiry of the key at a spot, or `None` if it is missing.
 fn expiry_at(lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<Option<u64>> {
     match spot {
         Spot::Free(_) => Ok(None),
@@ -107,7 +107,7 @@ enum Tried {
     Crowded(Owners, Claim),
 }
 
-/// The number of the record that tells something of this key, and what.
+/// Returns the number and the content of the record of this key.
 pub(super) fn look(region: &Region, named: Named<'_>, now_ms: u64) -> Option<(u32, LeaseView)> {
     if !region.has_leases() {
         return None;
@@ -192,8 +192,8 @@ fn place<'a>(
     failed.map(|(_, number)| number).ok_or(owners)
 }
 
-/// Ends what a record tells of this key, which is removed, and the leases of it that have no
-/// record: they must not store what was computed before. The record's sleepers are to be woken.
+/// Ends the record of this key, which is removed, and its leases without a record: they must not
+/// store what was computed before. The caller wakes the sleepers of the record.
 #[inline(always)]
 pub(in crate::table) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
     // Under the lock: who won a lease before backed the records before.
@@ -203,9 +203,9 @@ pub(in crate::table) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> 
     }
 }
 
-/// Ends the lease of a key whose value is changed and whose time, which would tell that, stays: who
-/// computes the value anew does so from what was before. A value without a time is never stale.
-/// Nobody sleeps for a key that is there.
+/// Ends the lease of a key whose value changes while its expiry, which would show the change, does
+/// not: the owner of the lease computes from the older value. A value without an expiry is never
+/// stale. No process sleeps for a key that exists.
 #[inline(always)]
 pub(in crate::table) fn end_of_changed(lock: &ShardLock<'_>, key: &[u8], expiry_ms: u64) {
     if expiry_ms != 0 && lock.region.has_leases() {
@@ -261,7 +261,7 @@ impl Asked {
 }
 
 impl Core {
-    /// Wins the lease of a key that is as it was seen. `None`: look again.
+    /// Takes the lease of a key that has not changed. Returns `None` if the caller must look again.
     pub(in crate::table) fn win(
         &self,
         me: u32,
@@ -306,8 +306,8 @@ impl Core {
         }
     }
 
-    /// Ends a lease, unless it is another's by now: says so then by false. Of a computation that
-    /// failed others are told for so long.
+    /// Ends a lease. Returns false if it belongs to another process by now. A failed computation is
+    /// reported to others for its back-off.
     pub(in crate::table) fn end_lease(
         &self,
         (me, named): (u32, Named<'_>),
@@ -338,8 +338,8 @@ impl Core {
         Ok(ended)
     }
 
-    /// Ends all leases, and what is told of failures: their keys are removed, or what tells of them
-    /// may be damaged.
+    /// Ends all leases and recorded failures: their keys are removed, or the records may be
+    /// damaged.
     pub(in crate::table) fn end_all_leases(&self, me: u32) -> Result<()> {
         if !self.region().has_leases() {
             return Ok(());

@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// Where a drain writes lines, and a reader.
+/// The output of a drain.
 pub trait LogSink {
     /// Takes a line.
     ///
@@ -31,19 +31,20 @@ pub trait LogSink {
     fn flush(&mut self) -> io::Result<()>;
 }
 
-/// The one who writes a log's lines out; from [`Log::drain`]. Dropping it ends the drain.
+/// Writes out the lines of a log; from [`Log::drain`]. Dropping it ends the drain.
 ///
 /// # Concurrency
-/// A pass copies what has not been written out, so it may take as much memory as the log has, and
-/// 56 bytes a line; it looks at each of the log's pieces of 16 KiB.
+/// A pass copies all lines that are not written out yet, so it may need as much memory as the log,
+/// plus 56 bytes per line. It scans all buffers of the log.
 ///
-/// Lines come in the order of their times. One that its writer, held up between reading the clock
-/// and the end of the line, finishes a tenth of a second later may come after later ones, and so
-/// may lines around the moment at which the clock of the machine is set back.
+/// Lines are in time order, with two exceptions: a line whose writer was delayed by 100 ms or more
+/// in the middle of writing it, and lines around a moment at which the clock of the machine is set
+/// back.
 ///
 /// # Crash
-/// A drain begins with the lines that none before it has written out, also those of a time without
-/// a drain. If a drain dies in the middle of a pass, the next writes the lines of that pass again.
+/// A drain starts with all lines that are not written out yet, including those written while there
+/// was no drain. If a drain dies in the middle of a pass, the next one repeats the lines of that
+/// pass.
 pub struct LogDrain {
     log: Log,
     me: u32,
@@ -63,15 +64,15 @@ impl LogDrain {
         }
     }
 
-    /// Writes out the lines that are due: those of the last millisecond may not be. Says how many.
+    /// Writes out the pending lines, except those of the last millisecond, and returns how many.
     ///
     /// # Errors
-    /// [`Error::Sink`]; the lines come again then. [`Error::AlreadyDrained`] in a forked child.
+    /// [`Error::Sink`]; the lines are then repeated. [`Error::AlreadyDrained`] in a forked child.
     pub fn pass(&mut self, sink: &mut (impl LogSink + ?Sized)) -> Result<usize> {
         self.write_out(sink, None)
     }
 
-    /// Writes out all lines that are there; for the end, when the writers have ended.
+    /// Writes out all lines. Call it at the end, when the writers have ended.
     ///
     /// # Errors
     /// As [`LogDrain::pass`].
@@ -79,7 +80,7 @@ impl LogDrain {
         self.write_out(sink, Some(u64::MAX))
     }
 
-    /// Sleeps for a while, 10 ms at most, unless much is written.
+    /// Sleeps for at most 10 ms; returns earlier if many lines are written.
     pub fn wait(&self, limit: Duration) {
         self.log.inner.ring().idle(limit);
     }

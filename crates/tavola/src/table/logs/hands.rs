@@ -18,7 +18,7 @@ thread_local! {
     static MINE: Hands = const { Hands::new() };
 }
 
-/// Who writes a line.
+/// The writer of a line.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Writer {
     pub(super) me: u32,

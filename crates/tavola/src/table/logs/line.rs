@@ -5,23 +5,23 @@ use crate::layout::LineHead;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-/// How much a line matters.
+/// The severity of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Something failed.
     Error = 1,
     /// Something may fail.
     Warn = 2,
-    /// What a user wants to know.
+    /// Information for users.
     Info = 3,
-    /// What who looks for a fault wants to know.
+    /// Information for debugging.
     Debug = 4,
     /// Everything.
     Trace = 5,
 }
 
 impl Level {
-    /// All levels, the gravest first.
+    /// All levels, the most severe first.
     pub const ALL: [Self; 5] = [
         Self::Error,
         Self::Warn,
@@ -30,7 +30,7 @@ impl Level {
         Self::Trace,
     ];
 
-    /// As it stands in a printed line: `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`.
+    /// Returns the name in a printed line: `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Error => "ERROR",
@@ -69,7 +69,7 @@ impl std::str::FromStr for Level {
     }
 }
 
-/// What is no level's name.
+/// The error for a text that is not the name of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownLevel;
 
@@ -89,18 +89,18 @@ impl std::error::Error for UnknownLevel {}
 pub struct LogLine<'a> {
     /// Nanoseconds since 1970-01-01 UTC, by the clock of the machine.
     pub unix_ns: u64,
-    /// The process that wrote it, by its own number.
+    /// The process id of the writer, in its own pid namespace.
     pub pid: u32,
-    /// The thread, by its own number.
+    /// The thread id of the writer, in its own pid namespace.
     pub tid: u32,
     /// How much it matters.
     pub level: Level,
-    /// Whether there was no drain when it was written, so that it was shown on its writer's
-    /// standard error, unless that was not wanted. The next drain writes it out all the same.
+    /// Whether the log had no drain when the line was written, so that the line was shown on the
+    /// standard error of its writer (unless turned off). The next drain still writes it out.
     pub is_shown: bool,
-    /// What was written; any bytes.
+    /// The text; any bytes.
     pub text: &'a [u8],
-    /// Bytes at the end that had no room: a line has 16,360 at most.
+    /// The number of bytes cut off at the end: a line has at most 16,360 bytes.
     pub cut: u32,
 }
 
@@ -117,7 +117,7 @@ impl<'a> LogLine<'a> {
         }
     }
 
-    /// When it was written.
+    /// Returns the time at which the line was written.
     pub fn time(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_nanos(self.unix_ns)
     }

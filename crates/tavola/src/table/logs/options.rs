@@ -11,17 +11,17 @@ use crate::table::beside::{self, Beside};
 use crate::table::core::Core;
 use std::ffi::OsStr;
 
-/// What happens when a line finds no room: every piece of the log that is in no living thread's
-/// hand is full of lines that no drain has written out, be it that the drain is too slow or that
-/// there is none. Each line that is lost is counted ([`Log::dropped`](super::Log::dropped)).
+/// What happens to a line when the log is full: all buffers that no thread uses hold lines that are
+/// not written out, because the drain is too slow or there is none. Each lost line is counted
+/// ([`Log::dropped`](super::Log::dropped)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overload {
-    /// The oldest lines are overwritten, a piece of 16 KiB at a time: of those pieces that are
-    /// looked at the one whose last line is oldest. The last lines stay.
+    /// The oldest lines are overwritten, one buffer of 16 KiB at a time: of the sampled buffers,
+    /// the one whose last line is the oldest. The newest lines stay.
     DropOldest,
-    /// The new line is not written. The first lines stay, until a drain has written them out.
+    /// The new line is not written. The oldest lines stay until a drain has written them out.
     DropNewest,
-    /// The writer waits for the drain, as long as it lives. Without one it is as with
+    /// The writer waits for the drain while it is alive. Without a drain it is as
     /// [`Overload::DropNewest`].
     Block,
 }
@@ -45,7 +45,7 @@ impl Overload {
     }
 }
 
-/// What a log is made with.
+/// Options of a log.
 ///
 /// # Examples
 /// ```
@@ -80,7 +80,7 @@ impl Default for LogOptions {
 }
 
 impl LogOptions {
-    /// A log of 4 MiB, that drops its oldest lines.
+    /// Returns the default options: 4 MiB, and the oldest lines are dropped.
     pub fn new() -> Self {
         Self {
             bytes: 4 << 20,
@@ -91,27 +91,26 @@ impl LogOptions {
         }
     }
 
-    /// Room for lines, 64 KiB to 16 GiB, in whole pieces of 16 KiB.
+    /// Sets the space for lines, 64 KiB to 16 GiB, in buffers of 16 KiB.
     ///
-    /// A line takes 24 bytes and its text, in whole words of 8 bytes, and stands on one piece. Each
-    /// thread that writes has one piece in hand, on which no other thread writes; so there should
-    /// be several times as many pieces as threads. A piece that is given up half-full, by a thread
-    /// that ends or a process that dies, is written on by others before any line is dropped, as
-    /// long as it has room for the line and for 1 KiB. So of a log that drops lines at most 1 KiB
-    /// of each full piece is empty (or less than the longest line, if that is more), and what is
-    /// left on the pieces that threads have in hand.
+    /// A line takes 24 bytes plus its text, rounded up to 8 bytes, and is in one buffer. Each
+    /// thread that writes has its own buffer, so there should be several times as many buffers as
+    /// threads. A half-full buffer of a thread that ended, or of a dead process, is reused by
+    /// others before any line is dropped, if it has space for the line and for 1 KiB more. So in a
+    /// log that drops lines, at most 1 KiB of each full buffer is unused (or less than the longest
+    /// line, if that is more), plus the rest of the buffers that threads are using.
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// What happens when a line finds no room.
+    /// Sets what happens to a line when the log is full.
     pub fn overload(mut self, overload: Overload) -> Self {
         self.overload = overload;
         self
     }
 
-    /// The mode of the file of a log that has one of its own; 0o600 when not set.
+    /// Sets the mode of the log's own file; 0o600 if not set.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
         self
@@ -124,36 +123,37 @@ impl LogOptions {
         self
     }
 
-    /// Opens a file of any owner, see [`Options::any_owner`](crate::Options::any_owner).
+    /// Allows a file of any owner, see [`Options::any_owner`](crate::Options::any_owner).
     pub fn any_owner(mut self, on: bool) -> Self {
         self.any_owner = on;
         self
     }
 
-    /// Opens a log in a file of its own, making it when it is not there. An existing one keeps its
-    /// own size, and what it does when it is full.
+    /// Opens a log in its own file, and creates it if it is missing. An existing log keeps its size
+    /// and overload policy.
     ///
     /// # Errors
-    /// [`Error::NotThere`] when there is a table of that name which is no log's; else as
+    /// [`Error::NotThere`] if the file of that name is not a log; otherwise as
     /// [`Options::open`](crate::Options::open) and [`LogOptions::create`].
     pub fn open(&self, name: impl AsRef<OsStr>) -> Result<Log> {
         beside::open(self, name.as_ref())
     }
 
-    /// Makes a log in a file of its own, which is a table as well, without room for keys.
+    /// Creates a log in its own file. The file is also a table, without space for keys.
     ///
     /// # Errors
-    /// [`Error::AlreadyExists`]; [`Error::BadOption`]; [`Error::Full`] when the file system has no
-    /// room for it; else as [`Options::create`](crate::Options::create).
+    /// [`Error::AlreadyExists`]; [`Error::BadOption`]; [`Error::Full`] if the file system has no
+    /// space for it; otherwise as [`Options::create`](crate::Options::create).
     ///
     /// # Crash
-    /// The log appears whole or not at all.
+    /// The log appears completely or not at all.
     pub fn create(&self, name: impl AsRef<OsStr>) -> Result<Log> {
         beside::create(self, name.as_ref())
     }
 
-    /// Opens a log beside a table, in its file and within its `max_size`, making it when it is not
-    /// there. There can be 16 logs and queue pools, and each stays as long as the table.
+    /// Opens a log in the file of a table, and creates it if it is missing. It counts towards the
+    /// table's `max_size`. A table can have 16 logs and queue pools, which stay as long as the
+    /// table.
     ///
     /// # Errors
     /// As [`LogOptions::create_in`].
@@ -161,15 +161,15 @@ impl LogOptions {
         beside::open_in(self, table, name)
     }
 
-    /// Makes a log beside a table.
+    /// Creates a log in the file of a table.
     ///
     /// # Errors
     /// [`Error::AlreadyThere`]; [`Error::BadOption`]; [`Error::BadName`]; [`Error::ReadOnly`];
-    /// [`Error::Full`] when the table has no such stretch of pages that were never used, or the
-    /// file system no room.
+    /// [`Error::Full`] if the table has too few adjacent unused pages, or the file system has no
+    /// space.
     ///
     /// # Crash
-    /// As for queue pools: it appears whole or not at all.
+    /// The log appears completely or not at all.
     pub fn create_in(&self, table: &Table, name: &str) -> Result<Log> {
         beside::create_in(self, table, name)
     }
@@ -180,7 +180,7 @@ impl LogOptions {
         made.ok_or_else(|| Error::BadOption {
             option: "bytes",
             why: format!(
-                "{} is not {} to {}",
+                "{} is not between {} and {}",
                 self.bytes,
                 u64::from(FEWEST_SHEETS) * SHEET,
                 u64::from(MOST_SHEETS) * SHEET

@@ -6,7 +6,7 @@ use crate::log::Reader;
 use crate::sys::clock::unix_ns;
 use std::fmt;
 
-/// Reads a log's lines, those that were drained, too; from [`Log::reader`].
+/// Reads the lines of a log, including drained ones; from [`Log::reader`].
 pub struct LogReader {
     log: Log,
     reader: Reader,
@@ -34,22 +34,23 @@ impl LogReader {
         }
     }
 
-    /// The lines that are there and were not given before, in the order of their times.
+    /// Returns the lines that this reader has not returned before, in time order.
     ///
     /// # Concurrency
-    /// Lines that are just being written may be missing here and come the next time, after later
-    /// ones; [`LogReader::follow`] waits for them.
+    /// Lines that are being written may be missing and appear in the next call, after later ones;
+    /// [`LogReader::follow`] waits for them.
     pub fn lines(&mut self) -> impl Iterator<Item = LogLine<'_>> {
         self.collect(Some(u64::MAX))
     }
 
-    /// As [`LogReader::lines`], without those of the last millisecond, or as long as a writer is
-    /// held up in the middle of a line: so the order holds from call to call, as of a drain.
+    /// Returns new lines as [`LogReader::lines`], except those of the last millisecond, or longer
+    /// if a writer is delayed in the middle of a line. So the time order holds across calls, as for
+    /// a drain.
     pub fn follow(&mut self) -> impl Iterator<Item = LogLine<'_>> {
         self.collect(None)
     }
 
-    /// Passes over all lines that are there.
+    /// Skips all existing lines.
     pub fn skip(&mut self) {
         self.collect(Some(u64::MAX)).for_each(drop);
     }
@@ -77,8 +78,8 @@ impl LogReader {
         found.map(|found| LogLine::new(found.head, reader.text(found)))
     }
 
-    /// Pieces of the log, 16 KiB each, that were overwritten before all of them was read; at least,
-    /// as what was written to a piece after it was looked at is not known.
+    /// Returns how many buffers of 16 KiB were overwritten before this reader had read them
+    /// completely. The true number may be higher.
     pub fn missed(&self) -> u64 {
         self.missed
     }

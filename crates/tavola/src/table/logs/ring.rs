@@ -19,34 +19,34 @@ use std::sync::Arc;
 /// Nanoseconds between two looks at whether the drain still lives.
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
 
-/// Lines that all processes write, in shared memory.
+/// A log in shared memory, which all processes can write to.
 ///
-/// Each thread writes on a piece of the log of its own, without a lock and without a system call.
-/// One [`LogDrain`] writes the lines out in the order of their times; as long as there is none,
-/// each line is also shown on the standard error of its writer, and stays for the next drain as
-/// long as there is room. Whatever became of their writers, lines can be read ([`Log::reader`])
-/// until they are overwritten.
+/// Each thread writes to its own buffer in the log, without a lock and without a system call. One
+/// [`LogDrain`] writes the lines out in time order. While there is no drain, each line is also
+/// shown on the standard error of its writer, and stays for the next drain as long as there is
+/// space. Lines can be read ([`Log::reader`]) until they are overwritten, even if their writer has
+/// died.
 ///
-/// Every line is still there, or was written out by a drain, or is counted as dropped
-/// ([`Log::stats`]); what becomes of lines that find no room [`Overload`] says.
+/// Every line is in the log, was written out by a drain, or is counted as dropped ([`Log::stats`]).
+/// [`Overload`] decides which lines are dropped when the log is full.
 ///
-/// Made by [`LogOptions`], in a file of its own or beside a table.
+/// [`LogOptions`] creates a log, in its own file or in the file of a table.
 ///
 /// # Concurrency
-/// All processes and threads write at once. A signal handler may write a line, too, if its thread
-/// has written one to this log before, and none to four others since.
+/// All processes and threads can write at the same time. A signal handler may write a line, too, if
+/// its thread has written to this log before, and not to four others since.
 ///
 /// # Crash
-/// A line is there when [`Log::line`] returns, whatever becomes of its writer then; of a line under
-/// way there is nothing. A dead thread's piece of the log is used again when its turn comes. A
-/// process that is killed in the few instructions in which it drops the oldest lines of a piece may
-/// leave these counted twice, or counted and written out: 682 lines at most.
+/// When [`Log::line`] has returned, the line stays even if its writer dies. A line that was
+/// interrupted is not in the log. The buffer of a dead thread is reused later. If a process is
+/// killed in the few instructions in which it drops the oldest lines of a buffer, at most 682 lines
+/// may be counted twice, or both counted and written out.
 #[derive(Clone)]
 pub struct Log {
     pub(super) inner: Arc<Inner>,
 }
 
-/// Where a log stands in its region, and its geometry.
+/// The place of a log in its region, and its geometry.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) base: u64,
@@ -158,7 +158,7 @@ impl Pieces for Shown {
 }
 
 impl Table {
-    /// Opens a log beside this table.
+    /// Opens a log in the file of this table.
     ///
     /// # Errors
     /// [`Error::NotThere`]; [`Error::Corrupt`].
@@ -166,7 +166,7 @@ impl Table {
         Log::find(self, name)
     }
 
-    /// The names of the logs beside this table.
+    /// Returns the names of the logs in the file of this table.
     ///
     /// # Errors
     /// Those of mapping the table.
@@ -176,11 +176,11 @@ impl Table {
 }
 
 impl Log {
-    /// Opens a log that is there, in a file of its own.
+    /// Opens an existing log in its own file.
     ///
     /// # Errors
-    /// As [`Options::open_existing`](crate::Options::open_existing); [`Error::NotThere`] when that
-    /// file has none.
+    /// As [`Options::open_existing`](crate::Options::open_existing); [`Error::NotThere`] if the
+    /// file is not a log.
     pub fn open(name: impl AsRef<OsStr>) -> Result<Log> {
         beside::open_existing::<LogOptions>(name.as_ref())
     }
@@ -203,19 +203,20 @@ impl Log {
         }
     }
 
-    /// Writes a line. Its text is any bytes; beyond 16,360 they are cut, and the line says so.
+    /// Writes a line. The text can be any bytes; it is cut after 16,360 bytes, which the line
+    /// records.
     ///
-    /// With [`Overload::Block`] it waits for the drain if it has to. So the thread that drains
-    /// should not write to the log between two passes, nor in a signal handler; what a sink writes
-    /// during a pass is dropped, and counted, if there is no room.
+    /// With [`Overload::Block`] the call may wait for the drain. So the draining thread should not
+    /// write to the log between two passes or in a signal handler. Lines that a sink writes during
+    /// a pass are dropped and counted if the log is full.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`]; [`Error::Full`] when living threads have every piece of the log in
-    /// hand, and the line is shown nowhere; at a process's first write what attaching gives, see
+    /// [`Error::ReadOnly`]; [`Error::Full`] if threads are using all buffers of the log, in which
+    /// case the line is lost; at the first write of a process, the errors of attaching, see
     /// [`Table::set`](crate::Table::set).
     ///
     /// # Crash
-    /// The line is there or not, and never a part of it.
+    /// The line is in the log completely or not at all.
     #[inline]
     pub fn line(&self, level: Level, text: impl AsRef<[u8]>) -> Result<()> {
         self.write(level, text.as_ref())
@@ -286,7 +287,7 @@ impl Log {
             }
             return match put {
                 Put::NoSheet if !is_seen => Err(Error::Full {
-                    reason: "every piece of the log is in a living thread's hand; make it larger",
+                    reason: "all buffers of the log are in use by threads; create a larger log",
                 }),
                 _ => Ok(()),
             };
@@ -301,17 +302,17 @@ impl Log {
         put == Put::NotDrained && can_wait && self.overload() == Overload::Block
     }
 
-    /// Whether lines are shown on standard error while there is no drain, as they are when this is
-    /// not called. For this handle and its clones.
+    /// Sets whether lines are shown on standard error while there is no drain; by default they are.
+    /// Applies to this handle and its clones.
     ///
-    /// A line that finds no room ([`Overload`]) is shown, too; it counts as dropped all the same.
+    /// A line that is dropped ([`Overload`]) is shown, too, and still counts as dropped.
     pub fn show_on_stderr(&self, shown: bool) {
         self.inner
             .is_quiet
             .store(u32::from(!shown), Ordering::Relaxed);
     }
 
-    /// Becomes the log's drain.
+    /// Makes the caller the drain of the log.
     ///
     /// # Errors
     /// [`Error::AlreadyDrained`]; [`Error::ReadOnly`].
@@ -319,33 +320,34 @@ impl Log {
         LogDrain::begin(self)
     }
 
-    /// Reads lines without taking them from anybody; a log that is open read-only will do.
+    /// Returns a reader. Reading does not remove lines, and works with a log that is open
+    /// read-only.
     pub fn reader(&self) -> LogReader {
         LogReader::new(self)
     }
 
-    /// Lines that were lost since the log was made: overwritten before a drain wrote them out, or
-    /// not written for want of room, whether or not they were shown on standard error.
+    /// Returns the number of lines lost since the log was created: overwritten before a drain, or
+    /// not written because the log was full, whether or not they were shown on standard error.
     pub fn dropped(&self) -> u64 {
         self.inner.ring().head.dropped.load(Ordering::Relaxed)
     }
 
-    /// Whether a drain is at work, or was when it was last looked for.
+    /// Returns whether a drain is running, or was at the last check.
     pub fn has_drain(&self) -> bool {
         !self.inner.is_shown(&self.inner.ring())
     }
 
-    /// Bytes of all its lines together, at most.
+    /// Returns the space for lines in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.inner.place.geometry.sheets) * SHEET
     }
 
-    /// What happens when a line finds no room.
+    /// Returns what happens to a line when the log is full.
     pub fn overload(&self) -> Overload {
         Overload::of(self.inner.place.geometry.policy)
     }
 
-    /// The file it is in.
+    /// Returns the path of its file.
     pub fn path(&self) -> &Path {
         self.inner.core.path()
     }

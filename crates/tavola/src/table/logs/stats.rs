@@ -5,33 +5,34 @@ use crate::sync::Ordering;
 
 /// The state of a log; from [`Log::stats`]. Sizes are bytes.
 ///
-/// Every line that was ever written to the log was written out by a drain, or is one of the
-/// `awaiting` lines, or is counted in `dropped`.
+/// Every line ever written to the log was written out by a drain, or counts in `awaiting` or in
+/// `dropped`.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogStats {
-    /// Room for lines: all pieces together.
+    /// The space for lines: all buffers together.
     pub bytes: u64,
-    /// Pieces of 16 KiB.
+    /// The number of buffers of 16 KiB.
     pub pieces: u32,
-    /// Pieces that a thread writes on, or that a dead one has left.
+    /// Buffers that are in use by a thread, or were left by a dead one.
     pub pieces_in_hand: u32,
-    /// Bytes that lines take.
+    /// Bytes in use by lines.
     pub used_bytes: u64,
     /// Lines that can be read.
     pub lines: u64,
     /// Of these, lines that no drain has written out.
     pub awaiting: u64,
-    /// Lines that were lost since the log was made; as [`Log::dropped`].
+    /// Lines lost since the log was created; as [`Log::dropped`].
     pub dropped: u64,
-    /// Whether a drain is at work, or was when it was last looked for.
+    /// Whether a drain is running, or was at the last check.
     pub has_drain: bool,
     /// What happens when the log is full.
     pub overload: Overload,
 }
 
 impl Log {
-    /// What the log holds, at no one moment while others write. Looks at each piece.
+    /// Returns statistics of the log. While others write, they are not a snapshot of one moment.
+    /// Scans all buffers.
     ///
     /// # Examples
     /// ```

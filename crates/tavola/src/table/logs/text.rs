@@ -139,7 +139,7 @@ pub struct LogText<W> {
 }
 
 impl<W: Write> LogText<W> {
-    /// Writes there, a quarter of a MiB at a time.
+    /// Writes to `out`, 256 KiB at a time.
     pub fn new(out: W) -> Self {
         Self {
             out,

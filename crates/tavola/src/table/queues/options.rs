@@ -10,7 +10,7 @@ use crate::table::core::Core;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 
-/// What a pool of queues is made with.
+/// Options of a queue pool.
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,8 @@ pub struct QueueOptions {
 }
 
 impl QueueOptions {
-    /// A pool of so many elements, 1 to 2^30, of so many bytes each, with one queue, `free`.
+    /// Returns options for a pool with this number of elements (1 to 2^30) of this size in bytes,
+    /// and one queue, `free`.
     pub fn new(elements: u32, element_bytes: u32) -> Self {
         Self {
             elements,
@@ -54,22 +55,22 @@ impl QueueOptions {
         }
     }
 
-    /// The names of its queues, 1 to 65,536 of 1 to 56 bytes each. In the first, all elements stand
-    /// at the beginning. More can be added later, see [`QueueOptions::queue_room`].
+    /// Sets the names of the queues: 1 to 65,536 names of 1 to 56 bytes. The first queue initially
+    /// holds all elements. More queues can be added later, see [`QueueOptions::queue_room`].
     pub fn queues(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.queues = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Room for so many queues in all, up to 65,536: those that are named here, and those that
-    /// [`QueuePool::add_queue`] adds; as many as are named when not set. Each takes 4 bytes for
-    /// each element, their number rounded up to a power of two, and 256 bytes, from the beginning.
+    /// Sets the maximum number of queues, up to 65,536: the named ones, and those that
+    /// [`QueuePool::add_queue`] adds. The default is the number of named queues. Each takes 256
+    /// bytes, and 4 bytes per element (rounded up to a power of two elements), from the beginning.
     pub fn queue_room(mut self, queues: u32) -> Self {
         self.queue_room = Some(queues);
         self
     }
 
-    /// The mode of the file of a pool that has one of its own; 0o600 when not set.
+    /// Sets the mode of the pool's own file; 0o600 if not set.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
         self
@@ -82,36 +83,36 @@ impl QueueOptions {
         self
     }
 
-    /// Opens a file of any owner, see [`Options::any_owner`](crate::Options::any_owner).
+    /// Allows a file of any owner, see [`Options::any_owner`](crate::Options::any_owner).
     pub fn any_owner(mut self, on: bool) -> Self {
         self.any_owner = on;
         self
     }
 
-    /// Opens a pool in a file of its own, making it when it is not there. An existing one keeps its
-    /// own elements and queues.
+    /// Opens a pool in its own file, and creates it if it is missing. An existing pool keeps its
+    /// elements and queues.
     ///
     /// # Errors
-    /// [`Error::NotThere`] when there is a table of that name which is no pool's; else as
+    /// [`Error::NotThere`] if the file of that name is not a pool; otherwise as
     /// [`Options::open`](crate::Options::open) and [`QueueOptions::create`].
     pub fn open(&self, name: impl AsRef<OsStr>) -> Result<QueuePool> {
         beside::open(self, name.as_ref())
     }
 
-    /// Makes a pool in a file of its own, which is a table as well, without room for keys.
+    /// Creates a pool in its own file. The file is also a table, without space for keys.
     ///
     /// # Errors
-    /// [`Error::AlreadyExists`]; [`Error::BadOption`]; [`Error::Full`] when the file system has no
-    /// room for all elements; else as [`Options::create`](crate::Options::create).
+    /// [`Error::AlreadyExists`]; [`Error::BadOption`]; [`Error::Full`] if the file system has no
+    /// space for all elements; otherwise as [`Options::create`](crate::Options::create).
     ///
     /// # Crash
-    /// The pool appears whole or not at all.
+    /// The pool appears completely or not at all.
     pub fn create(&self, name: impl AsRef<OsStr>) -> Result<QueuePool> {
         beside::create(self, name.as_ref())
     }
 
-    /// Opens a pool beside a table, in its file and within its `max_size`, making it when it is not
-    /// there. There can be 16, and each stays as long as the table.
+    /// Opens a pool in the file of a table, and creates it if it is missing. It counts towards the
+    /// table's `max_size`. A table can have 16 pools and logs, which stay as long as the table.
     ///
     /// # Errors
     /// As [`QueueOptions::create_in`].
@@ -119,16 +120,16 @@ impl QueueOptions {
         beside::open_in(self, table, name)
     }
 
-    /// Makes a pool beside a table.
+    /// Creates a pool in the file of a table.
     ///
     /// # Errors
     /// [`Error::AlreadyThere`]; [`Error::BadOption`]; [`Error::BadName`]; [`Error::ReadOnly`];
-    /// [`Error::Full`] when the table has no such stretch of pages that were never used, or the
-    /// file system no room.
+    /// [`Error::Full`] if the table has too few adjacent unused pages, or the file system has no
+    /// space.
     ///
     /// # Crash
-    /// The pool appears whole or not at all. The memory of one whose maker died goes back to the
-    /// table; for pools, its stretch of pages is used up.
+    /// The pool appears completely or not at all. If its creator died, the memory returns to the
+    /// table, but its page numbers cannot be used for another pool.
     pub fn create_in(&self, table: &Table, name: &str) -> Result<QueuePool> {
         beside::create_in(self, table, name)
     }
@@ -136,32 +137,41 @@ impl QueueOptions {
     fn geometry(&self) -> Result<QueueGeometry> {
         let bad = |option, why: String| Err(Error::BadOption { option, why });
         if !(1..=MOST_ELEMENTS).contains(&self.elements) {
-            return bad("elements", format!("{} is not 1 to 2^30", self.elements));
+            return bad(
+                "elements",
+                format!("{} is not between 1 and 2^30", self.elements),
+            );
         }
         let count = self.queues.len();
         if !(1..=MOST_QUEUES as usize).contains(&count) {
-            return bad("queues", format!("{count} is not 1 to {MOST_QUEUES}"));
+            return bad(
+                "queues",
+                format!("{count} is not between 1 and {MOST_QUEUES}"),
+            );
         }
         let room = self.queue_room.unwrap_or(count as u32);
         if !(count as u32..=MOST_QUEUES).contains(&room) {
             return bad(
                 "queue_room",
-                format!("{room} is not {count} to {MOST_QUEUES}"),
+                format!("{room} is not between {count} and {MOST_QUEUES}"),
             );
         }
         if let Some(name) = self.queues.iter().find(|name| !is_name(name)) {
             return bad(
                 "queues",
-                format!("the name {name:?} has not 1 to 56 bytes, none of them 0"),
+                format!(
+                    "the name {name:?} is invalid: a name has 1 to 56 bytes, without zero \
+                    bytes"
+                ),
             );
         }
         let mut seen = HashSet::new();
         if let Some(name) = self.queues.iter().find(|name| !seen.insert(*name)) {
-            return bad("queues", format!("the name {name:?} is there twice"));
+            return bad("queues", format!("the name {name:?} is given twice"));
         }
         match QueueGeometry::new(self.elements, self.element_bytes, room) {
             Some(geometry) => Ok(geometry),
-            None => bad("elements", "they take more than 8 TiB".to_owned()),
+            None => bad("elements", "together they exceed 8 TiB".to_owned()),
         }
     }
 }

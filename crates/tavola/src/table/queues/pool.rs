@@ -15,21 +15,21 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Elements in shared memory, and queues of them.
+/// A pool of elements in shared memory, with queues that pass them between processes.
 ///
-/// What moves between queues are the numbers of elements, 32 bits each; their bytes stay where they
-/// are. Who popped an element holds it, and is the only one to touch its bytes, until it pushes it
-/// to any of the pool's queues. All processes and threads may push and pop everywhere. What is
-/// popped through a `QueuePool`, its clones and its queues is held by all threads that use these;
-/// one of them at a time touches an element or pushes it. A pool that is opened once more in the
-/// same process is another holder.
+/// Queues hold the numbers of elements, 32 bits each; the bytes of an element never move. The
+/// process that popped an element holds it: only this process may access the bytes, until it pushes
+/// the element to any queue of the pool. All processes and threads may push and pop. Elements
+/// popped through a `QueuePool`, its clones and its queues are held by all threads that use these
+/// handles; only one thread at a time may access an element or push it. A second open of the pool
+/// in the same process is a separate holder.
 ///
-/// Made by [`QueueOptions`](crate::QueueOptions), in a file of its own or beside a table.
+/// [`QueueOptions`](crate::QueueOptions) creates a pool, in its own file or in the file of a table.
 ///
 /// # Crash
-/// Of a push or pop under way, all or nothing is done. What a dead process held is told by
-/// [`QueuePool::lost`] and taken by [`QueuePool::reclaim`], and so is what was held when a pool was
-/// closed. A forked child holds nothing of its parent's.
+/// An interrupted push or pop took effect completely or not at all. [`QueuePool::lost`] lists the
+/// elements that were held by a dead process or a closed handle, and [`QueuePool::reclaim`] takes
+/// them. A forked child does not hold the elements of its parent.
 #[derive(Clone)]
 pub struct QueuePool {
     pub(super) inner: Arc<Inner>,
@@ -71,7 +71,7 @@ impl Inner {
 }
 
 impl Table {
-    /// Opens a pool of queues beside this table.
+    /// Opens a queue pool in the file of this table.
     ///
     /// # Errors
     /// [`Error::NotThere`]; [`Error::Corrupt`].
@@ -79,7 +79,7 @@ impl Table {
         QueuePool::find(self, name)
     }
 
-    /// The names of the pools beside this table.
+    /// Returns the names of the pools in the file of this table.
     ///
     /// # Errors
     /// Those of mapping the table.
@@ -89,17 +89,17 @@ impl Table {
 }
 
 impl QueuePool {
-    /// As [`Table::set_lock_timeout`](crate::Table::set_lock_timeout), for the queues of this pool
-    /// and the table that it was opened by.
+    /// Sets the lock timeout of the queues of this pool and of the table it was opened with, see
+    /// [`Table::set_lock_timeout`](crate::Table::set_lock_timeout).
     pub fn set_lock_timeout(&self, limit: Option<std::time::Duration>) {
         self.inner.core.region().set_lock_limit(limit);
     }
 
-    /// Opens a pool that is there, in a file of its own.
+    /// Opens an existing pool in its own file.
     ///
     /// # Errors
-    /// As [`Options::open_existing`](crate::Options::open_existing); [`Error::NotThere`] when that
-    /// file has none.
+    /// As [`Options::open_existing`](crate::Options::open_existing); [`Error::NotThere`] if the
+    /// file is not a pool.
     pub fn open(name: impl AsRef<OsStr>) -> Result<QueuePool> {
         beside::open_existing::<QueueOptions>(name.as_ref())
     }
@@ -122,7 +122,7 @@ impl QueuePool {
         }
     }
 
-    /// One of its queues. A handle reads each name once.
+    /// Returns a queue of the pool. A handle reads each name once.
     ///
     /// # Errors
     /// [`Error::NotThere`]; [`Error::Corrupt`].
@@ -136,8 +136,8 @@ impl QueuePool {
         }
     }
 
-    /// Adds a queue, without elements, for which the pool was made with room
-    /// ([`QueueOptions::queue_room`]). It stays as long as the pool.
+    /// Adds an empty queue, if the pool has space for it ([`QueueOptions::queue_room`]). It stays
+    /// as long as the pool.
     ///
     /// # Examples
     /// ```
@@ -160,21 +160,22 @@ impl QueuePool {
     /// ```
     ///
     /// # Errors
-    /// [`Error::AlreadyThere`] when there is one of that name; [`Error::BadName`] when it has not 1
-    /// to 56 bytes; [`Error::Full`] when the pool has no room for another; [`Error::Corrupt`];
-    /// [`Error::ReadOnly`]; [`Error::Reentrant`]; what attaching gives, see [`Table::set`].
+    /// [`Error::AlreadyThere`] if a queue has the name; [`Error::BadName`] if the name does not
+    /// have 1 to 56 bytes; [`Error::Full`] if the pool has no space for another queue;
+    /// [`Error::Corrupt`]; [`Error::ReadOnly`]; [`Error::Reentrant`]; the errors of attaching, see
+    /// [`Table::set`].
     ///
     /// # Concurrency
-    /// Whoever has the pool open finds the queue by its name at once. Of those that add one of the
-    /// same name at once, one does.
+    /// All processes that have the pool open find the queue by its name at once. If several add a
+    /// queue of the same name at the same time, one succeeds.
     ///
     /// # Crash
-    /// The queue is there whole or not at all.
+    /// The queue is added completely or not at all.
     pub fn add_queue(&self, name: &str) -> Result<Queue> {
         if !is_name(name) {
             return Err(Error::BadName {
                 name: name.to_owned(),
-                why: "a queue has one of 1 to 56 bytes, none of them 0",
+                why: "a queue has a name of 1 to 56 bytes, without zero bytes",
             });
         }
         let (core, seen) = (&self.inner.core, self.inner.named()?);
@@ -192,8 +193,8 @@ impl QueuePool {
         }
     }
 
-    /// The names of its queues, the one that had all elements at the beginning first. None when how
-    /// many there are was damaged.
+    /// Returns the names of the queues; the first is the one that initially held all elements. The
+    /// list is empty if the number of queues is damaged.
     pub fn queues(&self) -> Vec<String> {
         let name = |queue| self.inner.ends(queue).head.name.get();
         let all = (0..self.inner.named().unwrap_or(0)).map(name);
@@ -201,22 +202,22 @@ impl QueuePool {
             .collect()
     }
 
-    /// How many queues it has room for, those that it has among them.
+    /// Returns the maximum number of queues, including the existing ones.
     pub fn queue_room(&self) -> u32 {
         self.inner.geometry.queues
     }
 
-    /// The file it is in.
+    /// Returns the path of its file.
     pub fn path(&self) -> &Path {
         self.inner.core.path()
     }
 
-    /// How many elements it has.
+    /// Returns the number of elements.
     pub fn elements(&self) -> u32 {
         self.inner.geometry.elements
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub fn element_bytes(&self) -> u32 {
         self.inner.geometry.element_bytes
     }
@@ -231,12 +232,12 @@ impl QueuePool {
         self.inner.base + geometry.elements_off + u64::from(element) * geometry.stride
     }
 
-    /// The bytes of an element, aligned to 8, at the same place as long as the pool is open here.
-    /// Only who holds the element may read or write them, and of its threads one at a time; where
-    /// the pool is open read-only, writing ends the process.
+    /// Returns a pointer to the bytes of an element, aligned to 8. It is valid while this handle is
+    /// open. Only the holder of the element may read or write them, one thread at a time. If the
+    /// pool is open read-only, writing ends the process with a signal.
     ///
     /// # Panics
-    /// When the pool has no such element.
+    /// If the pool has no such element.
     #[inline]
     pub fn element_ptr(&self, element: u32) -> *mut u8 {
         let place = self.place(element);
@@ -244,12 +245,13 @@ impl QueuePool {
         region.bytes(place, u64::from(self.inner.geometry.element_bytes))
     }
 
-    /// The words of an element (`AtomicU64`), at the same place as [`QueuePool::element_ptr`]: for
-    /// work in place without `unsafe`. The last is whole, whatever the bytes of an element. Relaxed
-    /// order will do: pushing and popping hand on what was written.
+    /// Returns the words of an element (`AtomicU64`), for access in place without `unsafe`; the
+    /// address is that of [`QueuePool::element_ptr`]. The last word is complete, whatever the size
+    /// of an element. Relaxed ordering is enough, because push and pop synchronise.
     ///
     /// # Panics
-    /// When the pool has no such element; by a signal, when it is open read-only and is written to.
+    /// If the pool has no such element. A write to a pool that is open read-only ends the process
+    /// with a signal.
     #[inline]
     pub fn words(&self, element: u32) -> &[UserWord] {
         let count = self.inner.geometry.stride / 8;
@@ -257,20 +259,20 @@ impl QueuePool {
         region.user_words(self.place(element), count as u32)
     }
 
-    /// Copies bytes of an element that this handle holds, from `at` on.
+    /// Copies bytes from an element that this handle holds, starting at `at`.
     ///
     /// # Errors
-    /// [`Error::NotHeld`]; else as [`Queue::push`].
+    /// [`Error::NotHeld`]; otherwise as [`Queue::push`].
     ///
     /// # Panics
-    /// When the element has no such bytes.
+    /// If the range is not within the element.
     pub fn read(&self, element: u32, at: u32, out: &mut [u8]) -> Result<()> {
         let place = self.held(element, at, out.len())?;
         self.inner.core.region().copy_from(place, out);
         Ok(())
     }
 
-    /// Copies bytes into an element that this handle holds, from `at` on.
+    /// Copies bytes into an element that this handle holds, starting at `at`.
     ///
     /// # Errors
     /// As [`QueuePool::read`].
@@ -296,7 +298,7 @@ impl QueuePool {
         Ok(self.place(element) + u64::from(at))
     }
 
-    /// The elements that are held by processes which died or closed the pool.
+    /// Returns the elements held by processes that died or closed the pool.
     ///
     /// # Errors
     /// As [`QueuePool::reclaim`].
@@ -308,28 +310,29 @@ impl QueuePool {
         queue::lost(core.region(), core.writer()?, self.inner.base, geometry)
     }
 
-    /// Takes those elements: this process holds them now, and can look at them and push them. Each
-    /// goes to one, however many reclaim at once. Work that grows with the number of elements and
-    /// with the room for queues.
+    /// Takes over the elements held by processes that died or closed the pool, and returns them:
+    /// this process then holds them, and can read and push them. If several processes reclaim at
+    /// the same time, each element goes to one of them. The time grows with the number of elements
+    /// and with the maximum number of queues.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`]; [`Error::Reentrant`]; what attaching gives, see [`Table::set`].
+    /// [`Error::ReadOnly`]; [`Error::Reentrant`]; the errors of attaching, see [`Table::set`].
     ///
     /// # Concurrency
-    /// Passes the locks of all queues once, and so waits for a process that is stopped in a push
-    /// or pop.
+    /// Takes the lock of each queue once, so it waits for a process that is stopped in a push or
+    /// pop.
     pub fn reclaim(&self) -> Result<Vec<u32>> {
         let (core, geometry) = (&self.inner.core, &self.inner.geometry);
         queue::reclaim(core.region(), core.writer()?, self.inner.base, geometry)
     }
 
-    /// Checks the file that the pool is in; see [`Table::check`].
+    /// Checks the file of the pool; see [`Table::check`].
     ///
     /// # Errors
     /// As [`Table::check`].
     ///
     /// # Concurrency
-    /// All queues stand still while they are looked at.
+    /// Each queue is locked while it is checked.
     pub fn check(&self) -> Result<CheckReport> {
         self.inner.core.check()
     }

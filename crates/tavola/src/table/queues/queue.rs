@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// How long a sleeper sleeps at most before it looks itself: one that pushes and is killed before
 /// it wakes others delays them by so much.
 const NAP: Duration = Duration::from_millis(50);
-/// Between two looks, where whoever pushes holds the lock and may be stopped.
+/// Between two looks, if the process that pushes holds the lock and may be stopped.
 const PAUSE: Duration = Duration::from_millis(if cfg!(feature = "shuttle") { 0 } else { 1 });
 /// Looks at an empty queue before its waiter sleeps: some microseconds.
 const SPINS: u32 = if cfg!(feature = "shuttle") { 1 } else { 100 };
@@ -20,9 +20,9 @@ const SPINS: u32 = if cfg!(feature = "shuttle") { 1 } else { 100 };
 /// A queue of elements, first in, first out; from [`QueuePool::queue`](crate::QueuePool::queue).
 ///
 /// # Concurrency
-/// Any number of threads and processes push and pop at once. Pushing takes a short lock, popping
-/// another; a process that dies or is stopped within delays those who need the same lock until its
-/// death is noticed (some 10 ms), or until it goes on, whatever their timeout. A look at an empty
+/// Any number of threads and processes can push and pop at the same time. Push and pop each take a
+/// short lock. If a process dies or is stopped while it holds the lock, others wait until its death
+/// is noticed (about 10 ms), or until it continues, whatever their timeout. A pop from an empty
 /// queue takes no lock.
 #[derive(Clone)]
 pub struct Queue {
@@ -35,22 +35,22 @@ impl Queue {
         Self { pool, number }
     }
 
-    /// Adds an element that this process holds, and holds no more then.
+    /// Adds an element that this process holds. The process then no longer holds it.
     ///
     /// # Errors
     /// [`Error::NotHeld`](crate::Error::NotHeld); [`Error::ReadOnly`](crate::Error::ReadOnly);
     /// [`Error::Reentrant`](crate::Error::Reentrant) in a signal handler that interrupted a push,
-    /// pop or write of its thread; at a process's first write what attaching gives, see
+    /// pop or write of its thread; at the first write of a process, the errors of attaching, see
     /// [`Table::set`](crate::Table::set).
     pub fn push(&self, element: u32) -> Result<()> {
         self.push_many(&[element])
     }
 
-    /// Adds elements in this order. Of each 1024, others see all or none.
+    /// Adds elements in this order. Each batch of 1024 becomes visible in one step.
     ///
     /// # Errors
-    /// As [`Queue::push`]; those of earlier stretches of 1024 are in the queue then, the others
-    /// are still held.
+    /// As [`Queue::push`]. Earlier batches of 1024 are then in the queue; the other elements are
+    /// still held.
     #[inline]
     pub fn push_many(&self, elements: &[u32]) -> Result<()> {
         let me = self.pool.core.writer()?;
@@ -63,7 +63,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes the first element; `None`: the queue is empty.
+    /// Removes and returns the first element, or `None` if the queue is empty.
     ///
     /// # Errors
     /// As [`Queue::push`]; [`Error::Corrupt`](crate::Error::Corrupt).
@@ -72,7 +72,7 @@ impl Queue {
         Ok((self.pop_many(&mut element)? == 1).then_some(element[0]))
     }
 
-    /// Takes as many elements as there are and `out` has room for, at most 1024; says how many.
+    /// Removes elements from the front into `out`, at most 1024, and returns how many.
     ///
     /// # Errors
     /// As [`Queue::pop`].
@@ -82,7 +82,8 @@ impl Queue {
         self.pool.ends(self.number).pop(me, out)
     }
 
-    /// As [`Queue::pop`], waiting for an element if there is none, but no longer than `timeout`.
+    /// Removes and returns the first element; if the queue is empty, waits for one, at most for
+    /// `timeout`.
     ///
     /// # Errors
     /// As [`Queue::pop`].
@@ -91,8 +92,8 @@ impl Queue {
         Ok((self.pop_many_wait(&mut element, timeout)? == 1).then_some(element[0]))
     }
 
-    /// As [`Queue::pop_many`], waiting for the first element if there is none, but no longer than
-    /// `timeout`; 0 then.
+    /// Removes elements as [`Queue::pop_many`]; if the queue is empty, waits for one, at most for
+    /// `timeout`. Returns 0 after the timeout.
     ///
     /// # Errors
     /// As [`Queue::pop`].
@@ -109,23 +110,23 @@ impl Queue {
         }
     }
 
-    /// Pops at most `most` elements, of 1024, and pushes them to another queue of the pool; says
-    /// how many.
+    /// Pops at most `most` elements (up to 1024), pushes them to another queue of the pool, and
+    /// returns how many.
     ///
     /// # Errors
-    /// As [`Queue::pop`]. [`Error::NotHeld`](crate::Error::NotHeld): another thread has just pushed
-    /// one of them, or the pool is damaged; the others are at the end of this queue then, and none
-    /// is in the other.
+    /// As [`Queue::pop`]. [`Error::NotHeld`](crate::Error::NotHeld): if another thread has just
+    /// pushed one of them, or the pool is damaged. The other elements are then at the end of this
+    /// queue, and no element is in the other queue.
     ///
     /// # Panics
-    /// When the other queue is of another pool, or of another handle of it.
+    /// If the other queue belongs to another pool, or to another handle of the pool.
     ///
     /// # Crash
-    /// In between, the elements are this process's, as if it had popped them.
+    /// In between, this process holds the elements, as if it had popped them.
     pub fn pass(&self, to: &Queue, most: usize) -> Result<usize> {
         assert!(
             self.pool.is_same(&to.pool),
-            "elements are passed within one pool"
+            "elements can only be passed within one pool"
         );
         let mut run = [0; RUN];
         let count = self.pop_many(&mut run[..most.min(RUN)])?;
@@ -143,7 +144,7 @@ impl Queue {
         })
     }
 
-    /// As [`Queue::pass`], waiting for the first element if there is none, but no longer than
+    /// Passes elements as [`Queue::pass`]; if the queue is empty, waits for one, at most for
     /// `timeout`.
     ///
     /// # Errors
@@ -164,20 +165,20 @@ impl Queue {
         }
     }
 
-    /// How many elements it holds, in passing.
+    /// Returns the number of elements at the moment.
     pub fn len(&self) -> usize {
         self.pool.ends(self.number).len() as usize
     }
 
-    /// Whether it holds none, in passing.
+    /// Returns whether the queue is empty at the moment.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A file descriptor that can be polled while the queue holds something; starts a thread.
+    /// Returns a file descriptor that is readable while the queue is not empty. Starts a thread.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when there is no descriptor or no thread to be had;
+    /// [`Error::Io`](crate::Error::Io) if the descriptor or the thread cannot be created;
     /// [`Error::ReadOnly`](crate::Error::ReadOnly).
     pub fn watch(&self) -> Result<Watch> {
         self.pool.core.writer()?;
@@ -188,7 +189,7 @@ impl Queue {
         self.pool.core.path()
     }
 
-    /// Waits a while for something to be there. False: the time is up.
+    /// Waits for an element. Returns false if the time is over.
     pub(super) fn wait(&self, wait: &mut Wait) -> Result<bool> {
         let me = self.pool.core.writer()?;
         let ends = self.pool.ends(self.number);
@@ -231,7 +232,7 @@ impl Queue {
 
 /// A wait with an end.
 pub(super) struct Wait {
-    /// `None`: later than any clock tells.
+    /// The end of the wait. `None` is later than any time of the clock.
     until: Option<Instant>,
     /// Whether it came to sleeping.
     has_slept: bool,

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// A descriptor that is readable while a queue holds something; from
+/// A file descriptor that is readable while a queue is not empty; from
 /// [`Queue::watch`](crate::Queue::watch).
 ///
 /// When it is readable, clear it first ([`Watch::clear`], or read 8 bytes from the descriptor),
-/// then pop until the queue is empty, and poll again. It is an eventfd that does not block, raised
-/// by a thread of this watch and by nobody else; dropping the watch ends the thread. If the
-/// program closes the descriptor, the watch is over: nothing is written to what has its number.
+/// then pop until the queue is empty, and poll again. It is a non-blocking eventfd, which only the
+/// thread of this watch raises; dropping the watch ends the thread. If the program closes the
+/// descriptor, the watch ends; it never writes to another file with the same number.
 #[derive(Debug)]
 pub struct Watch {
     shared: Arc<Shared>,
@@ -55,8 +55,8 @@ impl Watch {
         })
     }
 
-    /// Makes it unreadable until the queue is looked at again, which is at once if it still holds
-    /// something.
+    /// Makes the descriptor unreadable until the thread checks the queue again, which is at once if
+    /// the queue is not empty.
     pub fn clear(&self) {
         self.shared.event.lower();
     }

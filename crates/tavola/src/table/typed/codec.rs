@@ -22,7 +22,7 @@ pub trait Codec<T>: Encode<T> {
     fn decode(bytes: &[u8]) -> Result<T, BoxError>;
 }
 
-/// Numbers as their bytes, the lowest first; text as UTF-8; bytes as they are.
+/// Encodes numbers in little-endian order, text as UTF-8, and bytes unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 

@@ -5,7 +5,7 @@ use crate::error::BoxError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// JSON text, of any type that serde knows.
+/// Encodes any type that serde supports as JSON text.
 #[derive(Clone, Copy, Debug)]
 pub struct Json;
 

@@ -63,21 +63,21 @@ fn encoded<T: ?Sized, C: Encode<T>>(value: &T) -> Result<Vec<u8>> {
 }
 
 impl<K: ?Sized, V, C: Codec<V>> Typed<K, V, C> {
-    /// Makes a typed view of a table.
+    /// Returns a typed view of a table.
     pub fn new(table: Table) -> Self {
         let types = PhantomData;
         Self { table, types }
     }
 
-    /// Returns the table, for all that has no typed form.
+    /// Returns the table, for operations without a typed form.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// Returns the value of a key; `None` if it is missing.
+    /// Returns the value of a key, or `None` if it is missing.
     ///
     /// # Errors
-    /// [`Error::Codec`] if its bytes are no `V`. Otherwise as [`Table::get`].
+    /// [`Error::Codec`] if its bytes are not a valid `V`. Otherwise as [`Table::get`].
     pub fn get<Q: ?Sized>(&self, key: &Q) -> Result<Option<V>>
     where
         K: std::borrow::Borrow<Q>,
@@ -137,11 +137,11 @@ impl<K: ?Sized, V, C: Codec<V>> Typed<K, V, C> {
         self.table.remove(encoded::<_, Plain>(key)?)
     }
 
-    /// Changes a value in one step, retried on conflict: `new` gets the old value (`None`: missing)
-    /// and returns the new one (`None`: remove the key), which is returned.
+    /// Changes a value atomically, retried on conflict. `new` gets the old value, or `None` if the
+    /// key is missing, and returns the new one, or `None` to remove the key. Returns the new value.
     ///
     /// # Errors
-    /// As [`Typed::get`] and [`Typed::set`]; the key stays as it is then.
+    /// As [`Typed::get`] and [`Typed::set`]; the key then does not change.
     ///
     /// # Concurrency
     /// As [`Table::update`].
@@ -162,8 +162,8 @@ impl<K: ?Sized, V, C: Codec<V>> Typed<K, V, C> {
         Ok(now)
     }
 
-    /// Returns the value of a key, which one process of all that ask for it computes if it is
-    /// missing or stale: see [`Table::get_or_compute`].
+    /// Returns the value of a key, and lets one process compute it if it is missing or stale, see
+    /// [`Table::get_or_compute`].
     ///
     /// # Errors
     /// As [`Table::get_or_compute`], [`Typed::get`] and [`Typed::set`].
@@ -188,11 +188,11 @@ impl<K: ?Sized, V, C: Codec<V>> Typed<K, V, C> {
         decoded::<V, C>(&outcome.map_err(|stopped| stopped.0)?)
     }
 
-    /// Walks all entries, in no particular order.
+    /// Returns an iterator over all entries, in no particular order.
     ///
     /// # Errors
-    /// [`Error::Codec`] for an entry that is no `K` or no `V`; the next call goes on behind it.
-    /// Otherwise as [`Table::iter`].
+    /// [`Error::Codec`] for an entry that is not a valid `K` and `V`; the next call continues with
+    /// the next entry. Otherwise as [`Table::iter`].
     ///
     /// # Concurrency
     /// As [`Table::iter`].

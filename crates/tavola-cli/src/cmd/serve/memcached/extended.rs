@@ -11,33 +11,33 @@ use crate::error::CliError;
 
 pub const HELP: &str = "\
 Extended options:
-  maxconns_fast         tell connections above the limit so and close them (default)
-  no_maxconns_fast      let them wait
-  idle_timeout=SECONDS  close connections on which nothing comes or goes
-  io=CALLS              by which calls short answers go out to clients that ask at the same
+  maxconns_fast         refuse connections above the limit with an error (default)
+  no_maxconns_fast      let connections above the limit wait
+  idle_timeout=SECONDS  close connections that are idle for this long
+  io=CALLS              system calls that send short replies to several clients at the same
                         time: auto (default), epoll, uring; memcached has no such option
-  spin=TIME             how long a thread that was busy looks for more to do before it sleeps:
-                        50us (default), up to 10ms; 0: not at all; memcached has no such option
-  ssl_chain_cert=FILE   certificate of the server and those that lead to its authority, in PEM
-  ssl_key=FILE          its private key in PEM, if it is not in the same file
-  ssl_ca_cert=FILE      authorities of clients, in PEM
-  ssl_verify_mode=NUM   certificates of clients: 0 none (default), 1 if they have one, 2 or 3 all
-  ssl_min_version=NUM   2: TLS 1.2 and 1.3 (default), 3: TLS 1.3 alone
-  All others of memcached 1.6 are accepted and change nothing, except these, which are
-  refused: the path of an external storage, those of the proxy, ssl_ciphers, and
+  spin=TIME             how long a thread polls for more work before it sleeps:
+                        50us (default), up to 10ms, 0 is off; memcached has no such option
+  ssl_chain_cert=FILE   certificate chain of the server, in PEM
+  ssl_key=FILE          private key in PEM, if it is not in the certificate file
+  ssl_ca_cert=FILE      CA certificates for client certificates, in PEM
+  ssl_verify_mode=NUM   client certificates: 0 off (default), 1 optional, 2 or 3 required
+  ssl_min_version=NUM   2: TLS 1.2 and 1.3 (default), 3: only TLS 1.3
+  The other options of memcached 1.6 are accepted without effect, except these, which are
+  refused: those of external storage and of the proxy, ssl_ciphers, and
   ssl_keyformat other than 1.
 
 Examples:
   tavola-memcached -m 1024 -c 4096 -t 8
   tavola-memcached -s /run/user/1000/cache.sock -a 770
   tavola-memcached -l 0.0.0.0 -Z -o ssl_chain_cert=host.pem,ssl_key=host.key -Y users -d
-  tavola memcached -m 1024 -c 4096 -t 8  the same program by its other name
+  tavola memcached -m 1024 -c 4096 -t 8  the same program under its other name
   tavola get memcached-11211 KEY         the same table, without a socket
 
-The table stays when the server ends, and has its keys when it starts again. Where memcached
-listens on all addresses of a machine, this does on 127.0.0.1 alone, and listens on those that
-other machines reach only with TLS (-Z) and passwords (-Y, -S) or certificates of clients
-(ssl_verify_mode=2), or with --insecure.";
+The table and its keys stay when the server ends. Unlike memcached, which listens on all
+addresses, this server listens on 127.0.0.1 by default. Addresses that other machines can
+reach need TLS (-Z) and either passwords (-Y, -S) or client certificates
+(ssl_verify_mode=2), or --insecure.";
 
 /// Those that mean something here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,10 @@ impl Extended {
             "no_maxconns_fast" => self.refuses = false,
             "idle_timeout" => {
                 let seconds = value.and_then(|value| value.parse().ok());
-                let seconds = seconds.ok_or("-o idle_timeout needs a number of seconds")?;
+                let seconds = seconds.ok_or(
+                    "-o idle_timeout needs a number of seconds: -o \
+                    idle_timeout=90",
+                )?;
                 self.idle_timeout = (seconds > 0).then(|| Duration::from_secs(seconds));
             }
             "io" => {
@@ -141,18 +144,22 @@ impl Extended {
                 };
             }
             "spin" => {
-                let time = value.ok_or("-o spin needs a time, as 50us")?;
+                let time = value.ok_or("-o spin needs a time such as 50us")?;
                 self.spin = parse_spin(time)?;
             }
-            "ext_path" => return Err("there is no external storage: leave ext_path out".into()),
+            "ext_path" => {
+                return Err("external storage is not supported: leave out \
+            ext_path"
+                    .into());
+            }
             _ if name.starts_with("proxy_") => {
-                return Err(format!("there is no proxy: leave {name} out"));
+                return Err(format!("the proxy is not supported: leave out {name}"));
             }
             _ if name.starts_with("ssl_") => self.secure.take(name, value)?,
             // Its value may be left out.
             "slab_automove" => {}
             _ => match IDLE.iter().find(|(known, _)| *known == bare) {
-                None => return Err(format!("-o {name} is no option of memcached")),
+                None => return Err(format!("-o {name} is not an option of memcached")),
                 Some((_, true)) if bare == name && value.is_none() => {
                     return Err(format!("-o {name} needs a value"));
                 }

@@ -35,13 +35,13 @@ const SASL_USERS: &str = "MEMCACHED_SASL_PWDB";
 /// Names a file for the port that was chosen, as for memcached.
 const PORT_FILE: &str = "MEMCACHED_PORT_FILENAME";
 
-/// Serve a table with the flags of memcached
+/// Serve a table, with memcached's flags
 #[derive(Parser)]
 #[command(name = NAME, disable_version_flag = true, disable_help_flag = true)]
 #[command(args_override_self = true, infer_long_args = true)]
 #[command(after_help = extended::HELP)]
 pub struct Flags {
-    /// TCP port (-1: any that is free; 0: none) [default: that of -U, else 11211]
+    /// TCP port (-1: any free port; 0: no TCP) [default: the port of -U, else 11211]
     #[arg(short, long, value_name = "NUM")]
     #[arg(allow_negative_numbers = true, value_parser = parse_port)]
     port: Option<Port>,
@@ -52,21 +52,20 @@ pub struct Flags {
     #[arg(short = 'a', long, value_name = "MASK", default_value = "700")]
     #[arg(value_parser = place::read_mode)]
     unix_mask: u32,
-    /// Addresses to listen on, with commas or several times; a port may be given behind a colon,
-    /// and notls: before, for no TLS with -Z
-    /// [default: 127.0.0.1, where memcached has all]
+    /// Addresses to listen on, separated by commas or repeated: ADDRESS, ADDRESS:PORT or
+    /// notls:ADDRESS (no TLS despite -Z) [default: 127.0.0.1; memcached: all addresses]
     #[arg(short, long, value_name = "ADDR", value_delimiter = ',')]
     listen: Vec<String>,
-    /// Memory in MiB: all told, where memcached counts items alone
+    /// Total memory in MiB, including the index (memcached counts items only)
     #[arg(short, long, value_name = "NUM", value_parser = at_least_one, default_value = "64")]
     memory_limit: usize,
-    /// Answer by an error when memory is exhausted, instead of evicting keys
+    /// Return an error when memory is exhausted, instead of evicting keys
     #[arg(short = 'M', long)]
     disable_evictions: bool,
-    /// Connections at a time
+    /// Maximum number of connections
     #[arg(short, long, value_name = "NUM", value_parser = at_least_one, default_value = "1024")]
     conn_limit: usize,
-    /// Threads that serve
+    /// Number of server threads
     #[arg(short, long, value_name = "NUM", value_parser = at_least_one, default_value = "4")]
     threads: usize,
     /// Largest value: 1k to 1024m, up to half of the memory
@@ -76,7 +75,7 @@ pub struct Flags {
     /// Queue of connections that wait to be accepted
     #[arg(short = 'b', long, value_name = "NUM", default_value_t = 1024)]
     listen_backlog: u32,
-    /// Requests of a client in a row, before others have their turn [default: 256]
+    /// Maximum number of requests of a client in a row [default: 256]
     #[arg(short = 'R', long, value_name = "NUM", value_parser = at_least_one)]
     max_reqs_per_event: Option<usize>,
     /// Protocol: auto, ascii or binary
@@ -85,47 +84,48 @@ pub struct Flags {
     /// Disable flush_all
     #[arg(short = 'F', long)]
     disable_flush_all: bool,
-    /// Disable lists of keys: stats cachedump and detail, lru_crawler metadump and mgdump
+    /// Disable commands that list keys: stats cachedump and detail, lru_crawler metadump and mgdump
     #[arg(short = 'X', long)]
     disable_dumping: bool,
     /// Disable watch
     #[arg(short = 'W', long)]
     disable_watch: bool,
-    /// What parts prefixes of keys, by which commands are counted from the beginning (stats detail)
+    /// Separator of key prefixes; also turns on the counts per prefix (stats detail)
     #[arg(short = 'D', value_name = "CHAR", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
-    /// Enable the command shutdown
+    /// Enable the shutdown command
     #[arg(short = 'A', long)]
     enable_shutdown: bool,
-    /// Ask clients of the text protocol for a password: a file of lines user:password
+    /// Require a password in the text protocol: a file of lines user:password
     #[arg(short = 'Y', long, value_name = "FILE")]
     auth_file: Option<PathBuf>,
-    /// Ask clients of the binary protocol for a password by SASL PLAIN: users of -Y, or of the
-    /// file that MEMCACHED_SASL_PWDB names
+    /// Require SASL PLAIN in the binary protocol: users of -Y, or of the file in
+    /// MEMCACHED_SASL_PWDB
     #[arg(short = 'S', long)]
     enable_sasl: bool,
-    /// Speak TLS, by -o ssl_chain_cert and others
+    /// Use TLS; set it up with -o ssl_chain_cert and others
     #[arg(short = 'Z', long)]
     enable_ssl: bool,
-    /// User to become, when started by root
+    /// Run as this user, if started by root
     #[arg(short, long, value_name = "USER")]
     user: Option<String>,
-    /// Run in the background; the command ends when it serves
+    /// Run in the background; the command returns when the server is ready
     #[arg(short, long)]
     daemon: bool,
-    /// No versions in a table that is made, 8 bytes less a key: unique numbers stand for values
+    /// Create the table without versions, which saves 8 bytes per key: the CAS unique is then a
+    /// hash of the value
     #[arg(short = 'C', long)]
     disable_cas: bool,
-    /// File for the number of the process
+    /// File for the process ID
     #[arg(short = 'P', long, value_name = "FILE")]
     pidfile: Option<PathBuf>,
     /// Raise the limit of core files
     #[arg(short = 'r', long)]
     enable_coredumps: bool,
-    /// Tell on standard error what happens; -vv and -vvv tell no more
+    /// Log events to standard error; -vv and -vvv log no more than -v
     #[arg(short, long, action = ArgAction::Count)]
     verbose: u8,
-    /// Options with commas: see below
+    /// Extended options, separated by commas: see below
     #[arg(short = 'o', long, value_name = "OPTIONS")]
     extended: Vec<String>,
     /// The table [default: memcached- and the port, or the name of the Unix socket]
@@ -133,10 +133,10 @@ pub struct Flags {
     table: Option<OsString>,
     #[command(flatten)]
     rights: RightsArgs,
-    /// Use a table of another user, too, where everybody may make files, as in /tmp
+    /// Also use tables of other users in world-writable directories such as /tmp
     #[arg(long)]
     any_owner: bool,
-    /// Listen beyond this machine without TLS or without asking who comes
+    /// Allow addresses that other machines can reach without TLS or authentication
     #[arg(long)]
     insecure: bool,
     /// Print help
@@ -159,20 +159,20 @@ pub struct Flags {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Accepted without effect")]
 struct Idle {
-    /// UDP port: there is no UDP, and a port other than 0 is warned of
+    /// UDP port: UDP is not supported; a port other than 0 gives a warning
     #[arg(short = 'U', long, value_name = "NUM", default_value = "0")]
     #[arg(allow_negative_numbers = true, value_parser = parse_port)]
     udp_port: Port,
     /// Lock memory
     #[arg(short = 'k', long)]
     lock_memory: bool,
-    /// Huge pages: they are used where the kernel has them
+    /// Huge pages: they are used anyway if the kernel supports them
     #[arg(short = 'L', long)]
     enable_largepages: bool,
-    /// Growth of size classes
+    /// Growth factor of size classes
     #[arg(short = 'f', long, value_name = "FACTOR", value_parser = parse_factor)]
     slab_growth_factor: Option<f64>,
-    /// Least room of an item
+    /// Minimum space of an item
     #[arg(short = 'n', long, value_name = "BYTES", value_parser = at_least_one)]
     slab_min_size: Option<usize>,
 }
@@ -191,8 +191,8 @@ enum Asked {
     One(Protocol),
 }
 
-/// The arguments of this process behind what says that they are of memcached: the program's name,
-/// or the first word of them. `None`: nothing says so.
+/// Returns the arguments of this process after the program's name or the first word, whichever says
+/// that memcached's flags follow. Returns `None` if neither does.
 pub fn asked() -> Option<Vec<OsString>> {
     asked_by(env::args_os().collect())
 }
@@ -240,18 +240,21 @@ impl Flags {
             return Ok(ExitCode::SUCCESS);
         }
         if self.license {
-            println!("Tavola may be used under the licence MIT or Apache-2.0, as you choose.");
+            println!("Tavola is licensed under MIT or Apache-2.0, at your option.");
             return Ok(ExitCode::SUCCESS);
         }
         for stray in &self.strays {
-            eprintln!("{NAME}: {} is no flag and has no effect", stray.display());
+            eprintln!(
+                "{NAME}: {} is not a flag and has no effect",
+                stray.display()
+            );
         }
         args::set_any_owner(self.any_owner);
         let has_udp = self.idle.udp_port != Port::None;
         let plan = self.plan()?;
         if has_udp {
             plan.voice
-                .warn("there is no UDP here: -U has no effect; clients connect by TCP");
+                .warn("UDP is not supported: -U has no effect; clients connect by TCP");
         }
         running::run(&plan)
     }
@@ -259,7 +262,7 @@ impl Flags {
     fn plan(self) -> Result<Plan, CliError> {
         if rustix::process::geteuid().is_root() && self.user.is_none() {
             return Err(sentence(
-                "root must say which user to become: -u nobody, say; -u root to stay root",
+                "root must name the user to run as: for example -u nobody, or -u root to stay root",
             ));
         }
         let extended = Extended::read(&self.extended)?;
@@ -325,8 +328,8 @@ impl Flags {
         })
     }
 
-    /// Who may come, and by which protocol: with `-Y` by text, with `-S` by the binary one, with
-    /// both by both.
+    /// Returns the file of users and the protocol they may use: text with `-Y`, binary with `-S`,
+    /// both with both.
     fn access(&self) -> Result<(Option<PathBuf>, Option<Protocol>), CliError> {
         let asked = match self.protocol {
             Some(Asked::One(protocol)) => Some(protocol),
@@ -340,16 +343,16 @@ impl Flags {
             (true, true) | (false, false) => None,
             (true, false) => Some(Protocol::Text),
             (false, true) if users.is_none() => {
-                return Err(sentence("-S needs users: name a file of them by -Y"));
+                return Err(sentence("-S needs users: give a file of them with -Y"));
             }
             (false, true) => Some(Protocol::Binary),
         };
         match (asked, forced) {
             (Some(Protocol::Binary), Some(Protocol::Text)) => Err(sentence(
-                "-Y asks for passwords in the text protocol alone: add -S, or leave -B out",
+                "-Y requires passwords in the text protocol only: add -S, or leave out -B",
             )),
             (Some(Protocol::Text), Some(Protocol::Binary)) => Err(sentence(
-                "-S asks for passwords in the binary protocol alone: add -Y, or leave -B out",
+                "-S requires passwords in the binary protocol only: add -Y, or leave out -B",
             )),
             (asked, forced) => Ok((users, asked.or(forced))),
         }
@@ -415,7 +418,7 @@ fn parse_port(text: &str) -> Result<Port, String> {
 fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [byte, ..] if byte.is_ascii() => Ok(*byte),
-        _ => Err(format!("'{text}' does not begin with a character of ASCII")),
+        _ => Err(format!("'{text}' does not begin with an ASCII character")),
     }
 }
 
@@ -440,7 +443,7 @@ fn parse_item_size(text: &str) -> Result<usize, String> {
     let bytes = bytes.and_then(|number| number.checked_mul(factor));
     match bytes {
         Some(bytes @ 1024..=0x4000_0000) => Ok(bytes),
-        _ => Err(format!("'{text}' is not from 1k to 1024m")),
+        _ => Err(format!("'{text}' is not a size between 1k and 1024m")),
     }
 }
 

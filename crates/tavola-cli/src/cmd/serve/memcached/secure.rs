@@ -49,26 +49,30 @@ impl Secure {
                     "2" => false,
                     "3" => true,
                     "0" | "1" => {
-                        return Err("TLS 1.0 and 1.1 are not spoken: \
-                                    say ssl_min_version=2, or leave it out"
-                            .into());
+                        return Err(
+                            "TLS 1.0 and 1.1 are not supported: give ssl_min_version=2, \
+                            or leave it out"
+                                .into(),
+                        );
                     }
                     _ => return Err("-o ssl_min_version is 2 or 3".into()),
                 }
             }
             "ssl_keyformat" if given.as_ref().is_ok_and(|value| *value == "1") => {}
             "ssl_keyformat" => {
-                return Err("keys are read in PEM format: turn it into that, \
-                            and leave ssl_keyformat out"
-                    .into());
+                return Err(
+                    "only keys in PEM format are supported: convert the key, and leave \
+                    out ssl_keyformat"
+                        .into(),
+                );
             }
             "ssl_ciphers" => {
-                return Err("ciphers are not to be chosen: leave ssl_ciphers out".into());
+                return Err("ciphers cannot be chosen: leave out ssl_ciphers".into());
             }
             // Sessions are always resumed; the other two are of OpenSSL.
             "ssl_session_cache" | "ssl_kernel_tls" => {}
             "ssl_wbuf_size" => drop(given?),
-            _ => return Err(format!("-o {name} is no option of memcached")),
+            _ => return Err(format!("-o {name} is not an option of memcached")),
         }
         self.named = Some(name.to_string());
         Ok(())
@@ -89,7 +93,7 @@ impl Secure {
             (Clients::ShowNothing, _) => None,
             (_, Some(authorities)) => Some(authorities.clone()),
             (_, None) => {
-                return Err("-o ssl_verify_mode needs authorities: -o ssl_ca_cert=FILE".into());
+                return Err("-o ssl_verify_mode needs CA certificates: -o ssl_ca_cert=FILE".into());
             }
         };
         Ok(Some(TlsFiles {

@@ -3,11 +3,11 @@
 use std::ffi::{OsStr, OsString};
 
 /// Turns arguments into such that clap understands as memcached does: blanks before the value of a
-/// flag do not count, whether it stands in a word of its own (`"-m" " 64"`) or not (`"-m 64"`, as a
+/// flag do not count, whether it is in a word of its own (`"-m" " 64"`) or not (`"-m 64"`, as a
 /// container's list of arguments may have it), and `--verbose` may have a value, which says
 /// nothing.
 ///
-/// `takes` tells whether a letter is a flag with a value.
+/// `takes` returns whether a letter is a flag with a value.
 pub fn words(
     all: impl Iterator<Item = OsString>,
     takes: impl Fn(char) -> bool,
@@ -19,7 +19,7 @@ pub fn words(
     })
 }
 
-/// `None`: the word stays as it is.
+/// Returns the word as clap reads it, or `None` if it does not change.
 fn read(word: &str, takes: &impl Fn(char) -> bool) -> Option<OsString> {
     if let Some(long) = word.strip_prefix("--") {
         let (name, value) = long.split_once('=')?;
