@@ -272,7 +272,7 @@ impl Error {
             ),
             Self::BadName { name, why } => write!(
                 f,
-                "{name} is not a valid table name: {why}; choose another name, or a path that \
+                "the table name {name} is invalid: {why}; choose another name, or a path that \
                 contains a /"
             ),
             Self::BadOption { option, why } => {
