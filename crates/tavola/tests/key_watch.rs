@@ -44,9 +44,9 @@ fn every_way_a_key_changes_is_reported_once() {
     once("eight bytes", &|| table.set(key, b"12345678").unwrap());
     once("in place", &|| table.set(key, b"87654321").unwrap());
     once("many", &|| {
-        (0..100u64).for_each(|n| table.set(key, &n.to_le_bytes()).unwrap())
+        (0..100u64).for_each(|n| table.set(key, n.to_le_bytes()).unwrap())
     });
-    once("large", &|| table.set(key, &[7; 100_000]).unwrap());
+    once("large", &|| table.set(key, [7; 100_000]).unwrap());
     once("append", &|| assert!(table.append(key, b"more").unwrap()));
     once("removed", &|| assert!(table.remove(key).unwrap()));
     once("counter", &|| assert_eq!(table.incr(key, 1).unwrap(), 1));
@@ -94,7 +94,7 @@ fn an_evicted_key_ends_the_wait() {
     let mut watch = cache.watch_key(b"key").unwrap();
     let mut number = 0u64;
     while cache.contains(b"key").unwrap() {
-        cache.set(&number.to_le_bytes(), &[7; 1000]).unwrap();
+        cache.set(number.to_le_bytes(), [7; 1000]).unwrap();
         number += 1;
     }
     assert_once(&mut watch, "evicted");

@@ -23,7 +23,7 @@ fn options() -> Options {
 /// Sets keys from `from` on until there is no room; returns the first that was refused.
 fn fill(table: &Table, from: u64) -> u64 {
     for number in from.. {
-        match table.set(&number.to_le_bytes(), &[7; 1000]) {
+        match table.set(number.to_le_bytes(), [7; 1000]) {
             Ok(()) => {}
             Err(Error::Full { .. }) => return number,
             Err(error) => panic!("{error}"),
@@ -82,7 +82,7 @@ fn a_full_table_goes_on_when_another_process_raises_it() {
         assert_clean(&table);
     }
     for number in 0..count {
-        let found = reader.get(&number.to_le_bytes()).unwrap();
+        let found = reader.get(number.to_le_bytes()).unwrap();
         assert_eq!(found.as_deref(), Some(&[7; 1000][..]), "{number}");
     }
     assert!(len_of(&path) < 33 * MIB);
@@ -189,7 +189,7 @@ fn damaged_words_are_noticed_bound_nothing_and_are_repaired() {
             for opened in [&table, &options().open_existing(&path).unwrap()] {
                 assert!(!opened.check().unwrap().is_clean());
                 assert_eq!(fill(opened, count), count);
-                assert!(opened.get(&0u64.to_le_bytes()).unwrap().is_some());
+                assert!(opened.get(0u64.to_le_bytes()).unwrap().is_some());
             }
             table.repair().unwrap();
             assert_clean(&table);
@@ -209,7 +209,7 @@ fn a_cache_may_have_more_when_it_was_raised() {
     cache.set_max_size(16 * MIB).unwrap();
     cache.set_capacity(8 * MIB).unwrap();
     for number in 0..20_000u64 {
-        cache.set(&number.to_le_bytes(), &[7; 1000]).unwrap();
+        cache.set(number.to_le_bytes(), [7; 1000]).unwrap();
     }
     let stats = cache.stats().unwrap();
     assert!(stats.resident_bytes > 6 * MIB && stats.resident_bytes <= 8 * MIB);

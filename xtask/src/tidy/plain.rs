@@ -72,7 +72,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 fn is_covered(path: &str) -> bool {
     let covers = |part: &&str| path == *part || part.ends_with('/') && path.starts_with(*part);
     // Models and tests are not for users.
-    SCOPE.iter().any(|part| covers(part)) && !path.contains("/models/")
+    SCOPE.iter().any(covers) && !path.contains("/models/")
 }
 
 fn check_file(file: &File) -> Vec<Finding> {

@@ -8,7 +8,7 @@ pub(super) const KEY: Key = *b"the key!";
 /// One that watches until the key has that version.
 pub(super) fn watches(last: u8) -> Write {
     Box::new(move |t| {
-        let mut watch = t.watch_key(&KEY).unwrap();
+        let mut watch = t.watch_key(KEY).unwrap();
         while version(t, &KEY) != last {
             assert!(watch.wait(Duration::MAX).unwrap());
         }
@@ -52,18 +52,18 @@ fn a_tag_that_is_invalidated_wakes() {
     explore(400, || {
         let table = table(|t| {
             let tags = t.fetch_tags(&["tag"]).unwrap();
-            t.set_tagged(&KEY, b"value", super::super::Attributes::default(), &tags)
+            t.set_tagged(KEY, b"value", super::super::Attributes::default(), &tags)
                 .unwrap();
             drop(t.watch_key(b"another").unwrap());
         });
         let invalidates: Write = Box::new(|t| assert!(t.invalidate_tag(b"tag").unwrap()));
         let watches: Write = Box::new(|t| {
-            let mut watch = t.watch_key(&KEY).unwrap();
-            while t.contains(&KEY).unwrap() {
+            let mut watch = t.watch_key(KEY).unwrap();
+            while t.contains(KEY).unwrap() {
                 assert!(watch.wait(Duration::MAX).unwrap());
             }
         });
         beside(&table, vec![invalidates, watches], Vec::new());
-        assert!(!quietly(|| table.contains(&KEY).unwrap()));
+        assert!(!quietly(|| table.contains(KEY).unwrap()));
     });
 }
