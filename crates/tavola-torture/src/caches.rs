@@ -241,7 +241,7 @@ fn is_owned(number: u64) -> bool {
 fn read(table: &Table, books: Books, number: u64) -> Found<()> {
     let known = books.known[number as usize].load(Acquire);
     let ended = books.ended();
-    let Some(entry) = table.get_entry(&key_of(number)).map_err(failed)? else {
+    let Some(entry) = table.get_entry(key_of(number)).map_err(failed)? else {
         return Ok(());
     };
     let flags = entry.attributes.flags;
@@ -388,7 +388,7 @@ impl Worker {
         let number = self.own(number);
         // Nothing that was there before may be seen from now on.
         let version = self.begin(number);
-        table.remove(&key_of(number)).map_err(failed)?;
+        table.remove(key_of(number)).map_err(failed)?;
         self.end(number, version);
         Ok(())
     }
@@ -400,7 +400,7 @@ impl Worker {
         let after = Duration::from_secs(if is_end { 0 } else { 3600 });
         let version = self.begin(number);
         let expiry = Expiry::After(after);
-        table.touch(&key_of(number), expiry).map_err(failed)?;
+        table.touch(key_of(number), expiry).map_err(failed)?;
         if is_end {
             self.end(number, version);
             return Ok(());
@@ -408,7 +408,7 @@ impl Worker {
         let version = self.begin(number);
         let value = sealed(&key_of(number), version, 40);
         let attributes = Attributes { expiry, flags: 7 };
-        let set = table.set_with(&key_of(number), &value, attributes);
+        let set = table.set_with(key_of(number), &value, attributes);
         set.map_err(failed)?;
         self.end(number, version);
         Ok(())

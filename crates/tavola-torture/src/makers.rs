@@ -37,7 +37,7 @@ impl Place {
         remove(path)?;
         let table = Table::options().max_size(2 << 20).shards(1).create(path)?;
         for number in 0..KEYS {
-            table.set(&number.to_le_bytes(), &VALUE)?;
+            table.set(number.to_le_bytes(), VALUE)?;
         }
         drop(table);
         Ok(Self {
@@ -78,7 +78,7 @@ impl Place {
         (self.make)(path).map_err(failed)?;
         let table = Table::open(path).map_err(failed)?;
         for number in (0..KEYS).filter(|_| self.is_beside()) {
-            let value = table.get(&number.to_le_bytes()).map_err(failed)?;
+            let value = table.get(number.to_le_bytes()).map_err(failed)?;
             if value.as_deref() != Some(&VALUE) {
                 return Err(format!("key {number} holds {value:?}"));
             }

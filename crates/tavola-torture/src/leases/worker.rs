@@ -26,7 +26,7 @@ pub(super) fn asked(table: &Table, number: u64, lease_ms: u64) -> Found<Leased> 
     let options = LeaseOptions::new(FRESH)
         .stale(STALE)
         .lease(Duration::from_millis(lease_ms));
-    let leased = table.get_or_lease(&key_of(number), options);
+    let leased = table.get_or_lease(key_of(number), options);
     leased.map_err(failed)
 }
 
@@ -130,7 +130,7 @@ impl Worker {
     fn remove(&mut self, table: &Table, number: u64) -> Found<()> {
         let books = self.books;
         let version = books.begin(number);
-        books.change(number, || table.remove(&key_of(number)).map_err(failed))?;
+        books.change(number, || table.remove(key_of(number)).map_err(failed))?;
         books.know(number, version);
         Ok(())
     }
@@ -144,7 +144,7 @@ impl Worker {
                 version = books.begin(number);
                 old.map(|_| sealed(&key_of(number), version, len))
             };
-            let stored = table.update(&key_of(number), new).map_err(failed)?;
+            let stored = table.update(key_of(number), new).map_err(failed)?;
             if stored.is_some() {
                 books.know(number, version);
             }
@@ -155,6 +155,6 @@ impl Worker {
     fn fill_up(&mut self, table: &Table) -> Found<()> {
         let key = format!("filler-{}", self.numbers.below(FILLERS)).into_bytes();
         let len = 1 + self.numbers.below(4000);
-        table.set(&key, &vec![1; len as usize]).map_err(failed)
+        table.set(&key, vec![1; len as usize]).map_err(failed)
     }
 }

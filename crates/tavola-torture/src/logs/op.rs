@@ -151,7 +151,7 @@ impl Seat {
             Op::Set => {
                 let table = self.table.as_ref().ok_or("no table")?;
                 let number = self.next.to_le_bytes();
-                table.set(&number, &[number; 30].concat()).map_err(failed)?;
+                table.set(number, [number; 30].concat()).map_err(failed)?;
             }
             Op::Check => {
                 let table = Table::open(&self.path).map_err(failed)?;

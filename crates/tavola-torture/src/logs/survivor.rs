@@ -143,7 +143,7 @@ fn keys(seat: &Seat) -> Found<()> {
     };
     for number in 0..KEYS {
         let key = number.to_le_bytes();
-        let value = table.get(&key).map_err(failed)?;
+        let value = table.get(key).map_err(failed)?;
         if value.is_some_and(|value| *value != [key; 30].concat()[..]) {
             return Err(format!("key {number} holds another value"));
         }

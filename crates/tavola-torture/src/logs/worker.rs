@@ -39,7 +39,7 @@ pub(super) fn write(path: &Path, record: Record, mut numbers: Numbers) -> Found<
         }
         sleep_ms(1 + numbers.below(5));
         let value = numbers.next().to_le_bytes();
-        table.set(b"beside", &value).map_err(failed)?;
+        table.set(b"beside", value).map_err(failed)?;
         let (ended, still): (Vec<_>, Vec<_>) = threads
             .into_iter()
             .partition(|thread: &std::thread::JoinHandle<_>| thread.is_finished());

@@ -85,7 +85,7 @@ fn one(lane: &Lane<'_>, path: &Path, k: u64) -> io::Result<bool> {
 fn fill(table: &Table, from: u64) -> tavola::Result<u64> {
     let mut number = from;
     loop {
-        match table.set(&number.to_le_bytes(), &[7; 1000]) {
+        match table.set(number.to_le_bytes(), [7; 1000]) {
             Ok(()) => number += 1,
             Err(Error::Full { .. }) => return Ok(number),
             Err(error) => return Err(error),
@@ -119,7 +119,7 @@ fn next(path: &Path, was_raised: bool, count: u64) -> Result<(), String> {
         return Err(format!("the table is not whole: {:?}", report.problems));
     }
     for number in 0..last {
-        let found = table.get(&number.to_le_bytes()).map_err(failed)?;
+        let found = table.get(number.to_le_bytes()).map_err(failed)?;
         if found.as_deref() != Some(&[7; 1000][..]) {
             return Err(format!("key {number} is not what it was"));
         }

@@ -134,7 +134,7 @@ fn shuffle(path: &Path, mut numbers: Numbers) -> Found<std::convert::Infallible>
         }
         let kept = numbers.below(held.len().min(300) as u64 + 1) as usize;
         back.push_many(&held.split_off(kept)).map_err(failed)?;
-        table.set(b"beside", &most.to_le_bytes()).map_err(failed)?;
+        table.set(b"beside", most.to_le_bytes()).map_err(failed)?;
     }
 }
 

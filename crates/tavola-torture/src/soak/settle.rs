@@ -120,7 +120,7 @@ pub(super) fn run(
         settlement.count().map_err(failed)?;
     }
     for log in 0..LOGS {
-        settlement.table.set(&keys::log(log), b"").map_err(failed)?;
+        settlement.table.set(keys::log(log), b"").map_err(failed)?;
     }
     if settlement.faults.is_empty() {
         return Ok(());
@@ -194,7 +194,7 @@ impl Settlement<'_> {
 
     fn counters(&mut self) -> tavola::Result<()> {
         for number in 0..COUNTERS {
-            let text = self.table.get(&keys::counter(number))?;
+            let text = self.table.get(keys::counter(number))?;
             self.keys += u64::from(text.is_some());
             let text = String::from_utf8(text.unwrap_or_default()).unwrap_or_default();
             let now = text.parse::<u64>().unwrap_or(0);
@@ -213,7 +213,7 @@ impl Settlement<'_> {
     /// Every record that had been appended is there once; one in doubt at most once.
     fn logs(&mut self) -> tavola::Result<()> {
         for log in 0..LOGS {
-            let value = self.table.get(&keys::log(log))?;
+            let value = self.table.get(keys::log(log))?;
             self.keys += u64::from(value.is_some());
             let mut times: BTreeMap<u64, u32> = BTreeMap::new();
             for record in value.unwrap_or_default().chunks(RECORD) {

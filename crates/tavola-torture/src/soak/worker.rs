@@ -170,9 +170,7 @@ impl Worker<'_> {
         self.seat
             .word(Word::Adding)
             .store(by << 8 | (at + 1), Release);
-        table
-            .incr(&keys::counter(at as usize), by)
-            .map_err(failed)?;
+        table.incr(keys::counter(at as usize), by).map_err(failed)?;
         self.seat
             .nth(Word::Added, at as usize)
             .fetch_add(by, Relaxed);
@@ -184,7 +182,7 @@ impl Worker<'_> {
         let at = self.numbers.below(LOGS as u64) as usize;
         let number = self.seat.nth(Word::Begun, at).fetch_add(1, Relaxed) + 1;
         let record = keys::record(self.seat.number, number);
-        let there = table.append(&keys::log(at), &record).map_err(failed)?;
+        let there = table.append(keys::log(at), &record).map_err(failed)?;
         self.seat.nth(Word::Appended, at).store(number, Release);
         if there {
             Ok(())

@@ -74,8 +74,8 @@ fn work(path: &Path, own: Option<&Path>, acknowledged: &AtomicU64) -> Found<()> 
         // It grows and shrinks: memory is taken for the file, and given back.
         let key = (turn % 64).to_le_bytes();
         match turn % 3 {
-            0 => table.remove(&key).map(drop),
-            1 => table.set(&key, &vec![7; (turn % 64) as usize * 2000]),
+            0 => table.remove(key).map(drop),
+            1 => table.set(key, vec![7; (turn % 64) as usize * 2000]),
             _ => table.maintain(0).map(drop),
         }
         .map_err(failed)?;

@@ -88,7 +88,7 @@ fn work(path: &Path, number: u64) -> Found<()> {
         put(&table, numbers.below(KEYS), number << 48 | version)?;
         let passing = format!("passing {number} {}", numbers.below(100));
         match version % 2 {
-            0 => table.set(passing.as_bytes(), &[1; 200]).map_err(failed)?,
+            0 => table.set(passing.as_bytes(), [1; 200]).map_err(failed)?,
             _ => drop(table.remove(passing.as_bytes()).map_err(failed)?),
         }
     }

@@ -204,7 +204,7 @@ fn named(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     let (mut builder, number) = full(scratch, MIDDLE)?;
     let mut there = Vec::new();
     for number in 0..number {
-        if builder.table().contains(&key(number))? {
+        if builder.table().contains(key(number))? {
             there.push(key(number));
         }
     }

@@ -11,14 +11,14 @@ fn begin() -> Arc<Table> {
     table(|t| {
         set(t, &KEY, 1);
         // Its record stays in use: the writer counts.
-        drop(t.watch_key(&KEY).unwrap());
+        drop(t.watch_key(KEY).unwrap());
     })
 }
 
 /// Watches until the key has another version than the first.
 fn watches() -> Write {
     Box::new(|t| {
-        let mut watch = t.watch_key(&KEY).unwrap();
+        let mut watch = t.watch_key(KEY).unwrap();
         while version(t, &KEY) == 1 {
             assert!(watch.wait(Duration::MAX).unwrap());
         }
