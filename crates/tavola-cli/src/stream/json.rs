@@ -1,4 +1,4 @@
-//! One JSON document: a list of objects as in [`jsonl`](super::jsonl), one a line.
+//! One JSON document: a list of objects as in [`super::jsonl`], one a line.
 //!
 //! Others' documents may be one object instead, whose names are the keys: a text is the value, and
 //! anything else is stored as JSON. A document is read as a whole before its first entry is stored.
