@@ -1962,7 +1962,7 @@ tavola_status tavola_capacity(const struct tavola_table *table, uint64_t *bytes)
 tavola_status tavola_set_capacity(const struct tavola_table *table, uint64_t bytes);
 
 // Raises the most bytes that a table may grow to, for all who use it; rounded up to 16 KiB. A
-// table can be raised to sixteen times the `max_size` that it was created with, as far as 256 GiB.
+// table can be raised to sixteen times the `max_size` that it was created with, as far as 64 GiB.
 //
 // # Examples
 // ```c

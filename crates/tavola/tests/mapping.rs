@@ -139,8 +139,8 @@ fn limit_addresses(more: u64) {
 /// Uses a table with few addresses, beside another process that makes it grow.
 fn be_limited(args: &[String]) {
     alarm(HANG_S);
-    // Both handles map what is before the first page, some 400 MiB each.
-    limit_addresses(1360 << 20);
+    // Both handles map what is before the first page, some 100 MiB each.
+    limit_addresses(600 << 20);
     let made = Table::open(&args[1]).unwrap();
     fill(&made, 0..KEYS);
     assert_filled(&made, KEYS);
@@ -195,20 +195,20 @@ fn a_process_with_few_addresses_uses_small_tables_and_is_told_of_large_ones() {
     fill(&table, KEYS..10_000);
     actor.tell("10000");
     assert_eq!(actor.hear(), "all");
-    fill(&table, 10_000..70_000);
-    actor.tell("70000");
+    fill(&table, 10_000..40_000);
+    actor.tell("40000");
     let told = actor.hear();
     assert!(
         told.contains("--max-size") && told.contains("ulimit -v"),
         "{told}"
     );
     actor.finish();
-    assert_filled(&table, 70_000);
+    assert_filled(&table, 40_000);
     assert_clean(&table);
 }
 
-/// More than there are addresses for: each wants 256 GiB of 128 TiB.
-const MANY: u64 = 600;
+/// More than there are addresses for: each wants 64 GiB of 128 TiB.
+const MANY: u64 = 2100;
 
 /// Opens a table more often than there are addresses for.
 fn open_many(args: &[String]) {

@@ -6,7 +6,7 @@ use crate::given::given;
 use crate::status::tavola_status;
 
 /// Raises the most bytes that a table may grow to, for all who use it; rounded up to 16 KiB. A
-/// table can be raised to sixteen times the `max_size` that it was created with, as far as 256 GiB.
+/// table can be raised to sixteen times the `max_size` that it was created with, as far as 64 GiB.
 ///
 /// # Examples
 /// ```c

@@ -9,11 +9,11 @@ use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
-  tavola resize sessions 128G
+  tavola resize sessions 32G
   tavola resize ./sessions.table 8G
 
 Processes that have the table open see the new size at once. The limit is 16 times the
---max-size of the table's creation, and at most 256 GiB. The size cannot be reduced. The
+--max-size of the table's creation, and at most 64 GiB. The size cannot be reduced. The
 capacity of a cache does not change; use 'tavola set-capacity'. For more space, create a
 larger table and copy the keys:
   tavola create large --max-size 1T

@@ -104,7 +104,7 @@ fn all_areas(out: &mut String) {
          |---|---|---|---|---|---|---|---|---|---|---|---|---|"
     );
     areas(out, "1 GiB", 1 << 30, 4);
-    areas(out, "256 GiB", 256 << 30, 5);
+    areas(out, "64 GiB", 64 << 30, 5);
     areas(out, "8 TiB", MAX_SIZE, 8);
 }
 

@@ -13,7 +13,7 @@ pub(crate) const MAX_SIZE: u64 = 1 << 43;
 const ROOM_FACTOR: u64 = 16;
 /// Room beyond `max_size` that a new table gets ends here: what is computed for it costs addresses
 /// in every process.
-const MOST_ROOM: u64 = 256 << 30;
+const MOST_ROOM: u64 = 64 << 30;
 /// Page words are backed by memory in steps of this many.
 pub(crate) const WORDS_STEP: u32 = 2048;
 
@@ -221,7 +221,7 @@ mod tests {
             );
         }
         assert_eq!(Geometry::with_room(1 << 20, 0).unwrap().room, 16 << 20);
-        assert_eq!(Geometry::with_room(64 << 30, 5).unwrap().room, 256 << 30);
+        assert_eq!(Geometry::with_room(16 << 30, 5).unwrap().room, 64 << 30);
         assert_eq!(Geometry::with_room(1 << 40, 5).unwrap().room, 1 << 40);
         assert!(Geometry::with_room(MIN_SIZE, 10).is_none());
     }

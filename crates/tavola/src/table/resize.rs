@@ -8,7 +8,7 @@ impl Table {
     /// Raises the maximum size of the table, rounded up to 16 KiB.
     ///
     /// Processes that have the table open see the new size at once and need not open it again. The
-    /// limit is 16 times the `max_size` of the table's creation, and at most 256 GiB. The capacity
+    /// limit is 16 times the `max_size` of the table's creation, and at most 64 GiB. The capacity
     /// of a cache does not change, see [`Table::set_capacity`].
     ///
     /// # Examples
