@@ -120,7 +120,7 @@ fn a_table_near_its_limit_is_told() {
     shell.feed(["load", "t"], lines.as_bytes()).error();
     let found = troubles(&doctor(&shell));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].1.contains("--max-size"), "{found:?}");
+    assert!(found[0].1.contains("tavola resize"), "{found:?}");
 }
 
 #[test]
