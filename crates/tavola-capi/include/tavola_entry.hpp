@@ -1,4 +1,4 @@
-// What tables return, for C++17: attributes, views, iterators, participants, rates, latencies,
+// Results of tables, for C++17: attributes, views, iterators, participants, rates, latencies,
 // checks. A part of tavola.hpp, which includes it.
 //
 // MIT OR Apache-2.0, at your choice.
@@ -16,7 +16,7 @@ namespace tavola {
 // For waits and keys without an end.
 inline constexpr auto for_ever = std::chrono::milliseconds::max();
 
-// What a key has beside its value; see tavola_attributes. In C++20:
+// The attributes of a key; see tavola_attributes. In C++20:
 // `table.set("session", "alice", {.ttl = 30min});`
 struct attributes {
   // How long the key lives from now on, or `for_ever`. Zero or less: it expires at once. Nothing:

@@ -127,7 +127,7 @@ class pending {
   detail::handle<tavola_lease, tavola_lease_close> handle_;
 };
 
-// What there is of a key, and which process computes it.
+// The value of a key, if there is one, and which process computes it.
 struct leased {
   // TAVOLA_LEASE_HIT, _STALE, _STALE_WON, _WON, _WAIT or _FAILED.
   tavola_lease_outcome outcome;

@@ -39,8 +39,8 @@ typedef int32_t tavola_level;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What happens when a line finds no room: all pieces of the log that living threads do not use are
-// full of lines that no drain has written out.
+// The policy for a line that finds no room, because all pieces of the log that living threads do
+// not use are full of lines that no drain has written out.
 enum tavola_overload
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -116,7 +116,7 @@ typedef struct tavola_log_stats {
   uint64_t dropped;
   // Whether a drain is at work, or was when it was last looked for.
   uint32_t has_drain;
-  // What happens when the log is full: one of `tavola_overload`.
+  // The policy for a full log: one of `tavola_overload`.
   int32_t overload;
 } tavola_log_stats;
 

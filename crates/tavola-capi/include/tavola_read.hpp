@@ -1,4 +1,4 @@
-// What a table offers for reading, for C++17. A part of tavola.hpp, which
+// The reading functions of a table, for C++17. A part of tavola.hpp, which
 // includes it.
 //
 // MIT OR Apache-2.0, at your choice.

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// What the command is built of.
+/// The sources of the command.
 const CRATES: [&str; 5] = [
     "tavola",
     "tavola-cli",
@@ -34,7 +34,7 @@ fn build() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--profile", "test", "--package", "tavola-cli"]);
-    // What Cargo says of this crate would make it build other crates again.
+    // Cargo's variables for this crate would make it build other crates again.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {

@@ -22,8 +22,8 @@ pub struct tavola_log {
     pub(super) level: AtomicI32,
 }
 
-/// What happens when a line finds no room: all pieces of the log that living threads do not use are
-/// full of lines that no drain has written out.
+/// The policy for a line that finds no room, because all pieces of the log that living threads do
+/// not use are full of lines that no drain has written out.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum tavola_overload {

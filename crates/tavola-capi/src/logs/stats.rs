@@ -30,7 +30,7 @@ pub struct tavola_log_stats {
     pub dropped: u64,
     /// Whether a drain is at work, or was when it was last looked for.
     pub has_drain: u32,
-    /// What happens when the log is full: one of `tavola_overload`.
+    /// The policy for a full log: one of `tavola_overload`.
     pub overload: i32,
 }
 
