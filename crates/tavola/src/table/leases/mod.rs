@@ -328,7 +328,7 @@ impl Table {
     ///
     /// # Crash
     /// If a process is killed in `compute`, another computes.
-    pub fn get_or_compute<V: AsRef<[u8]>>(
+    pub fn get_or_compute<V: Into<Vec<u8>>>(
         &self,
         key: impl AsRef<[u8]>,
         options: LeaseOptions,
@@ -346,7 +346,7 @@ impl Table {
     ///
     /// # Crash
     /// As [`Table::get_or_compute`].
-    pub fn get_or_compute_tagged<V: AsRef<[u8]>>(
+    pub fn get_or_compute_tagged<V: Into<Vec<u8>>>(
         &self,
         key: impl AsRef<[u8]>,
         options: LeaseOptions,
@@ -369,14 +369,14 @@ impl Table {
     ///
     /// # Crash
     /// As [`Table::get_or_compute`].
-    pub fn try_get_or_compute<V: AsRef<[u8]>, E: From<Error> + Display>(
+    pub fn try_get_or_compute<V: Into<Vec<u8>>, E: From<Error> + Display>(
         &self,
         key: impl AsRef<[u8]>,
         options: LeaseOptions,
         tags: &[impl AsRef<[u8]>],
         compute: impl FnOnce() -> Result<V, E>,
     ) -> Result<Vec<u8>, E> {
-        let (key, compute) = (key.as_ref(), || Ok(compute()?.as_ref().to_vec()));
+        let (key, compute) = (key.as_ref(), || Ok(compute()?.into()));
         loop {
             match self.get_or_lease(key, options) {
                 Ok(Leased::Hit(value) | Leased::Stale { value, lease: None }) => return Ok(value),
