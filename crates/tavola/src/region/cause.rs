@@ -111,7 +111,7 @@ mod tests {
         for (number, words) in [
             (libc::EFBIG, "ulimit -f"),
             (libc::EDQUOT, "quota"),
-            (libc::ENOSPC, "the file system has no room"),
+            (libc::ENOSPC, "the file system is full"),
             (libc::ENOMEM, "ulimit -v"),
             (libc::EMFILE, "ulimit -n"),
             (libc::ENODEV, "tmpfs"),
