@@ -144,14 +144,14 @@ fn ls_shows_tables_that_cannot_be_read() {
         "{text}"
     );
     assert_eq!(rows[1][..5], ["shut", "-", "-", "-", "-"], "{text}");
-    assert!(rows[1][5].contains("was denied"), "{text}");
+    assert!(rows[1][5].contains("was refused"), "{text}");
     assert!(ran.error().contains("shut"));
     let json = shell.run_as_stranger(["ls", "--json"]);
     let text = String::from_utf8(json.out).unwrap();
     let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(last["name"], "shut");
     assert!(
-        last["error"].as_str().unwrap().contains("was denied"),
+        last["error"].as_str().unwrap().contains("was refused"),
         "{last}"
     );
 }
