@@ -11,6 +11,10 @@
 //! What is damaged is passed over: a slot whose item cannot be read, a prefix that the directory
 //! leads nowhere from. The walk reports it once, when everything else was lent, and ends. So a walk
 //! meets every key that can be read, and no damage keeps it from its end.
+//!
+//! Nor do writers: a bucket whose copies they spoil again and again is copied under the shard's
+//! lock, and so are, in one go, the changed buckets of a segment in which keys move without pause.
+//! Only a handle that may not write has no such bound.
 
 mod bucket;
 mod part;
@@ -21,15 +25,19 @@ use super::core::Core;
 use crate::alloc::{Shown, Tags};
 use crate::error::{Error, Result};
 use crate::index::{depth_of, lookup, next_prefix};
-use crate::layout::{BUCKETS, Bucket, Hint, LayoutWord, slot_ref};
+use crate::layout::{BUCKETS, Hint, LayoutWord};
+use crate::lock::ShardLock;
 use crate::region::Region;
-use crate::sync::{Ordering, fence, prefetch};
-use bucket::Held;
+use crate::sync::{Ordering, fence};
+use bucket::{Held, warm};
 
 /// Bytes after which a chunk is handed out.
 const CHUNK: usize = 64 * 1024;
-/// Buckets whose items are fetched ahead.
-const AHEAD: usize = 6;
+
+/// Copies of a bucket that writers spoiled, before one is made under the shard's lock.
+const MOST_SPOILED: u32 = 8;
+/// Looks at a segment in which keys moved each time, before one under the shard's lock.
+const MOST_LOOKS: u32 = 4;
 
 /// A key, its value, and what it has beside that.
 type FullEntry<'a> = (&'a [u8], &'a [u8], Attributes);
@@ -98,6 +106,8 @@ struct Pass {
     page: u32,
     layout: u64,
     moves: u32,
+    /// How often keys had moved at its end.
+    looks: u32,
     bucket: usize,
     /// The versions at which the buckets were read.
     versions: Box<[Option<u32>; BUCKETS]>,
@@ -244,13 +254,18 @@ impl<'a> Iter<'a> {
                 (self.at.shard, self.at.prefix) = self.next_after(depth, index);
                 continue;
             };
+            let lock = self.lock_after(pass.looks, MOST_LOOKS);
+            if lock.is_some() {
+                // The changed buckets are read once more: what moved until now does not matter.
+                pass.moves = self.moves();
+            }
             while pass.bucket < BUCKETS {
                 if !self.bucket(&mut pass) {
                     // The segment is no more; its keys lie in the one that took its place.
                     self.at.pass = None;
                     return true;
                 }
-                if self.at.bytes.len() >= CHUNK {
+                if self.at.bytes.len() >= CHUNK && lock.is_none() {
                     self.at.pass = Some(pass);
                     return true;
                 }
@@ -276,7 +291,7 @@ impl<'a> Iter<'a> {
         let head = self.region().shard(self.at.shard);
         // Pairs with the releases of moves and layout changes.
         let layout = head.layout.load(Ordering::Acquire);
-        let moves = head.moves.load(Ordering::Acquire);
+        let moves = self.moves();
         let page = self.page(layout);
         if page == 0 {
             return None;
@@ -290,9 +305,27 @@ impl<'a> Iter<'a> {
             page,
             layout,
             moves,
+            looks: 0,
             bucket: 0,
             versions,
         })
+    }
+
+    /// How often keys moved in the shard.
+    fn moves(&self) -> u32 {
+        // Pairs with the release of the move.
+        let head = self.region().shard(self.at.shard);
+        head.moves.load(Ordering::Acquire)
+    }
+
+    /// The lock of the shard, after so much in vain.
+    fn lock_after(&self, tries: u32, most: u32) -> Option<ShardLock<'a>> {
+        if tries < most {
+            return None;
+        }
+        let core = self.core();
+        core.writer().ok()?;
+        core.lock_to_read(self.at.shard)
     }
 
     fn page(&self, layout: u64) -> u32 {
@@ -310,7 +343,9 @@ impl<'a> Iter<'a> {
         let region = self.region();
         let segment = region.segment(pass.page);
         let bucket = &segment.buckets[pass.bucket];
+        let mut spoiled = 0;
         loop {
+            let lock = self.lock_after(spoiled, MOST_SPOILED);
             let layout = region.shard(self.at.shard).layout.load(Ordering::Acquire);
             if layout != pass.layout {
                 // Before the bucket is touched: a walk may rest so long between two entries that
@@ -330,10 +365,13 @@ impl<'a> Iter<'a> {
             let (bytes, ends) = (self.at.bytes.len(), self.at.ends.len());
             let mut large = Vec::new();
             let whole = self.copy(bucket, &mut large);
+            #[cfg(test)]
+            bucket::meanwhile();
             // Pairs with the release fences before the bytes of a block change.
             fence(Ordering::Acquire);
             let layout = region.shard(self.at.shard).layout.load(Ordering::Relaxed);
             if layout == pass.layout && bucket.version.load(Ordering::Relaxed) == version {
+                drop(lock);
                 let is_kept = |held: &Held<'_>| self.append(&held.pinned()).is_some();
                 if !whole || !large.iter().all(is_kept) {
                     self.at.damaged = Some("an item");
@@ -342,18 +380,22 @@ impl<'a> Iter<'a> {
                 pass.bucket += 1;
                 return true;
             }
+            drop(lock);
             self.at.bytes.truncate(bytes);
             self.at.ends.truncate(ends);
+            spoiled += 1;
         }
     }
 
     /// Whether keys may have moved behind the cursor: then the changed buckets are read again.
     fn must_look_again(&self, pass: &mut Pass) -> bool {
+        #[cfg(test)]
+        bucket::meanwhile();
         fence(Ordering::Acquire);
-        let head = self.region().shard(self.at.shard);
-        let moves = head.moves.load(Ordering::Acquire);
+        let moves = self.moves();
         let moved = moves != pass.moves;
         pass.moves = moves;
+        pass.looks += u32::from(moved);
         pass.bucket = if moved { 0 } else { BUCKETS };
         moved
     }
@@ -382,17 +424,6 @@ impl<'a> Iter<'a> {
         let region = self.region();
         let layout = region.shard(self.at.shard).layout.load(Ordering::Acquire);
         LayoutWord(layout).depth().min(region.geometry().dir_log2)
-    }
-}
-
-/// Has the items fetched that a bucket some way ahead leads to, and the line after it.
-#[inline(always)]
-fn warm(region: &Region, buckets: &[Bucket], at: usize) {
-    if let Some(ahead) = buckets.get(at + AHEAD) {
-        for slot in &ahead.slots {
-            region.prefetch_ref(slot_ref(slot.load(Ordering::Relaxed)));
-        }
-        prefetch(core::ptr::from_ref(ahead).wrapping_add(AHEAD));
     }
 }
 

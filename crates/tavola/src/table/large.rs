@@ -19,18 +19,9 @@ impl Seat for Core {
     }
 
     fn read_locked(&self, key: &[u8], hash: Hash, take: Take<'_>) -> Result<Option<bool>> {
-        let me = self.participant();
-        if me == 0 {
+        let Some(lock) = self.lock_to_read(hash.shard()) else {
             return Ok(None);
-        }
-        let lock = (0..LOOKS).find_map(|_| {
-            let lock = ShardLock::try_acquire(self.region(), hash.shard(), me);
-            if lock.is_none() {
-                std::thread::sleep(PAUSE);
-            }
-            lock
-        });
-        let Some(lock) = lock else { return Ok(None) };
+        };
         let item = find(&lock, hash, key).and_then(|spot| match spot.found() {
             Some(found) => found.item(&lock).map(Some),
             None => Ok(None),
@@ -45,6 +36,22 @@ impl Seat for Core {
 }
 
 impl Core {
+    /// Locks a shard whose writers spoil every copy. `None`: this process may not, or the lock is
+    /// not to be had, as its holder is stopped or dead, and spoils nothing.
+    pub(super) fn lock_to_read(&self, shard: u32) -> Option<ShardLock<'_>> {
+        let me = self.participant();
+        if me == 0 {
+            return None;
+        }
+        (0..LOOKS).find_map(|_| {
+            let lock = ShardLock::try_acquire(self.region(), shard, me);
+            if lock.is_none() {
+                std::thread::sleep(PAUSE);
+            }
+            lock
+        })
+    }
+
     /// Pins the chain that begins with a page; attaches for it.
     pub(super) fn pin(&self, first: u32) -> Option<Pinned<'_>> {
         if self.region().seat().is_none() {

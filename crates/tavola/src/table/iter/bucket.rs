@@ -4,8 +4,11 @@ use super::{End, Iter};
 use crate::alloc::Item;
 use crate::index::is_over;
 use crate::layout::{Bucket, class_of, is_key, slot_ref};
-use crate::region::Pinned;
-use crate::sync::{Ordering, W64};
+use crate::region::{Pinned, Region};
+use crate::sync::{Ordering, W64, prefetch};
+
+/// Buckets whose items are fetched ahead.
+const AHEAD: usize = 6;
 
 /// A large item whose chain is pinned, and a copy of its block.
 pub(super) struct Held<'a> {
@@ -88,5 +91,104 @@ impl<'a> Iter<'a> {
             has_uid: item.hint().is_some(),
         });
         Some(())
+    }
+}
+
+/// Has the items fetched that a bucket some way ahead leads to, and the line after it.
+#[inline(always)]
+pub(super) fn warm(region: &Region, buckets: &[Bucket], at: usize) {
+    if let Some(ahead) = buckets.get(at + AHEAD) {
+        for slot in &ahead.slots {
+            region.prefetch_ref(slot_ref(slot.load(Ordering::Relaxed)));
+        }
+        prefetch(core::ptr::from_ref(ahead).wrapping_add(AHEAD));
+    }
+}
+
+#[cfg(test)]
+type Meanwhile = std::cell::RefCell<Option<Box<dyn FnMut()>>>;
+
+#[cfg(test)]
+std::thread_local! {
+    /// What others do after the copy of a bucket or of all of a segment, before the look whether
+    /// anything has changed.
+    static MEANWHILE: Meanwhile = const { Meanwhile::new(None) };
+}
+
+#[cfg(test)]
+pub(super) fn meanwhile() {
+    // What it does may walk as well.
+    let act = MEANWHILE.take();
+    if let Some(mut act) = act {
+        act();
+        MEANWHILE.set(Some(act));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MEANWHILE;
+    use crate::sync::Ordering;
+    use crate::{Error, Table};
+    use std::rc::Rc;
+
+    /// What a bucket may be copied in vain, many times over.
+    const MOST: u64 = 100_000;
+
+    /// Walks beside a writer that is always there between copy and look, and returns how many
+    /// entries were met. The writer is refused where the walk has the lock.
+    fn walked_beside(table: &Rc<Table>, write: impl Fn(&Table, u64) + 'static) -> usize {
+        let writer = Rc::clone(table);
+        let mut number = 0;
+        MEANWHILE.set(Some(Box::new(move || {
+            number += 1;
+            assert!(number < MOST, "a walk without an end");
+            write(&writer, number);
+        })));
+        let entries = table.iter().collect::<Result<Vec<_>, Error>>();
+        MEANWHILE.set(None);
+        assert!(table.check().unwrap().is_clean());
+        entries.unwrap().len()
+    }
+
+    fn table() -> Rc<Table> {
+        let table = Table::options().max_size(16 << 20).private().unwrap();
+        for number in 0_u64..1000 {
+            table
+                .set(number.to_le_bytes(), number.to_le_bytes())
+                .unwrap();
+        }
+        Rc::new(table)
+    }
+
+    #[test]
+    fn buckets_that_are_rewritten_without_pause_are_walked() {
+        let met = walked_beside(&table(), |table, number| {
+            for key in 0_u64..1000 {
+                let value = vec![0; number as usize % 50];
+                let written = table.set(key.to_le_bytes(), value);
+                assert!(
+                    matches!(written, Ok(()) | Err(Error::Reentrant)),
+                    "{written:?}"
+                );
+            }
+        });
+        assert!(met >= 1000, "{met}");
+    }
+
+    #[test]
+    fn segments_in_which_keys_move_without_pause_are_walked() {
+        let met = walked_beside(&table(), |table, _| {
+            let core = table.core().unwrap();
+            for shard in 0..core.region().geometry().shards() {
+                let Ok(_lock) = core.lock(shard, core.participant()) else {
+                    continue;
+                };
+                let moves = &core.region().shard(shard).moves;
+                let moved = moves.load(Ordering::Relaxed).wrapping_add(1);
+                moves.store(moved, Ordering::Release);
+            }
+        });
+        assert!(met >= 1000, "{met}");
     }
 }
