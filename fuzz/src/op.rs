@@ -90,7 +90,7 @@ impl Life {
             Self::Default => Expiry::Default,
             Self::Endless => Expiry::Never,
             Self::Long => Expiry::After(Self::LONG),
-            Self::Over => Expiry::After(Duration::ZERO),
+            Self::Over => Expiry::PAST,
         }
     }
 

@@ -88,6 +88,9 @@ inline std::optional<std::string> warning(const std::string& name) {
 }
 inline std::vector<std::string> list() { return detail::texts(tavola_names_list); }
 inline void remove(const std::string& name) { detail::check(tavola_names_remove(name.c_str())); }
+inline void rename(const std::string& from, const std::string& to) {
+  detail::check(tavola_names_rename(from.c_str(), to.c_str()));
+}
 inline void remove_any_owner(const std::string& name) {
   detail::check(tavola_names_remove_any_owner(name.c_str()));
 }

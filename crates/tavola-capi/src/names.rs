@@ -32,6 +32,7 @@ use tavola_core::{Table, names};
 ///   puts("there is no such table");
 /// }
 /// tavola_names_remove_any_owner("sessions");
+/// tavola_names_rename("carts", "old carts");
 /// ```
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_names_directory(path: *mut tavola_buffer) -> tavola_status {
@@ -109,6 +110,28 @@ pub unsafe extern "C" fn tavola_names_remove_any_owner(name: *const c_char) -> t
 pub unsafe extern "C" fn tavola_names_remove(name: *const c_char) -> tavola_status {
     entry(|| {
         names::remove(given!(name name))?;
+        OK
+    })
+}
+
+/// Renames a table atomically: other processes find it under the old or the new name. Processes
+/// that have it open can continue to use it. A symbolic link is renamed, not its target.
+///
+/// # Errors
+/// `TAVOLA_ERR_TABLE_EXISTS`: a table has the new name already, and does not change.
+/// `TAVOLA_ERR_NOT_A_TABLE`: a file of either name is not a table. `TAVOLA_ERR_NO_TABLE`.
+/// `TAVOLA_ERR_IO`: the new name is on another file system; `tavola_copy` copies it there.
+/// `TAVOLA_ERR_PERMISSION`: as of `tavola_names_remove`.
+///
+/// # Crash
+/// The table has one of the names. On a file system without `renameat2` it may have both.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_names_rename(
+    from: *const c_char,
+    to: *const c_char,
+) -> tavola_status {
+    entry(|| {
+        names::rename(given!(name from), given!(name to))?;
         OK
     })
 }

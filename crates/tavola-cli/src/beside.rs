@@ -2,6 +2,7 @@
 
 use tavola::{Error, LogStats, Overload, Table};
 
+use crate::kind::Kind;
 use crate::output::printable;
 use crate::units::{count, counted, size};
 
@@ -55,6 +56,21 @@ impl Depth {
             false => format!("queue '{queue}' of '{}'", printable(self.pool.as_bytes())),
         }
     }
+}
+
+/// Returns how many keys, elements or lines a table of this kind holds, and the word for one.
+pub fn held(table: &Table, kind: Kind) -> Result<(u64, &'static str), Error> {
+    Ok(match kind {
+        Kind::Table | Kind::Cache => (table.live_keys()?.live, "key"),
+        Kind::Queue => {
+            let depths = depths(table)?;
+            (depths.iter().map(|one| one.elements).sum(), "element")
+        }
+        Kind::Log => {
+            let logs = logs(table)?;
+            (logs.iter().map(|(_, stats)| stats.lines).sum(), "line")
+        }
+    })
 }
 
 /// The name of a log, quoted; one in a file of its own has none.

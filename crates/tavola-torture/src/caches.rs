@@ -397,9 +397,11 @@ impl Worker {
     fn touch(&mut self, table: &Table, number: u64) -> Found<()> {
         let number = self.own(number);
         let is_end = self.numbers.below(2) == 0 && is_owned(number);
-        let after = Duration::from_secs(if is_end { 0 } else { 3600 });
+        let expiry = match is_end {
+            true => Expiry::PAST,
+            false => Expiry::After(Duration::from_secs(3600)),
+        };
         let version = self.begin(number);
-        let expiry = Expiry::After(after);
         table.touch(key_of(number), expiry).map_err(failed)?;
         if is_end {
             self.end(number, version);

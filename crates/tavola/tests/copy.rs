@@ -38,9 +38,7 @@ fn a_key_keeps_all_that_it_has() {
     table
         .set_with(b"ttl", b"x", Attributes::ttl(hour).with_flags(7))
         .unwrap();
-    table
-        .set_with(b"over", b"x", Attributes::ttl(Duration::ZERO))
-        .unwrap();
+    table.set_with(b"over", b"x", Expiry::PAST.into()).unwrap();
     table.set(b"large", vec![9; 3 << 20]).unwrap();
     table.incr(b"counter", 41).unwrap();
     let tags = table.fetch_tags(&["news", "user:7"]).unwrap();

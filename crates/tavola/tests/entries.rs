@@ -95,7 +95,7 @@ fn what_is_missing_is_told_and_leaves_nothing() {
     over_every_table(options(), |table| {
         let hint = table.set_uid(b"gone", b"value").unwrap();
         table
-            .set_with(b"gone", b"value", Attributes::ttl(Duration::ZERO))
+            .set_with(b"gone", b"value", Expiry::PAST.into())
             .unwrap();
         let mut out = b"old".to_vec();
         assert_eq!(table.get_entry_into(b"gone", &mut out).unwrap(), None);

@@ -21,7 +21,7 @@ fn options() -> Options {
 }
 
 fn gone() -> Attributes {
-    Attributes::ttl(Duration::ZERO)
+    Expiry::PAST.into()
 }
 
 fn left(expiry: Option<Expiry>) -> Duration {
@@ -135,7 +135,7 @@ fn writes_take_an_expired_key_for_missing() {
 fn a_uid_ends_with_its_key() {
     over_every_table(options(), |table| {
         let old = table.set_uid(b"key", b"old").unwrap();
-        assert!(table.touch(b"key", Expiry::After(Duration::ZERO)).unwrap());
+        assert!(table.touch(b"key", Expiry::PAST).unwrap());
         assert_eq!(table.get_by_uid(old).unwrap(), None);
         assert!(!table.set_by_uid(old, b"by uid").unwrap());
         let new = table.set_uid(b"key", b"new").unwrap();
@@ -295,6 +295,26 @@ fn a_table_may_have_a_time_to_live_of_its_own() {
     ));
 }
 
+/// It means never, the default or at once, in one store or another.
+#[test]
+fn a_ttl_of_zero_is_refused() {
+    over_every_table(options(), |table| {
+        table.set(b"key", b"old").unwrap();
+        let zero = Attributes::ttl(Duration::ZERO);
+        let outcomes = [
+            table.set_with(b"key", b"new", zero),
+            table.add_with(b"other", b"new", zero).map(|_| ()),
+            table.touch(b"key", zero.expiry).map(|_| ()),
+        ];
+        for outcome in outcomes {
+            let said = outcome.unwrap_err().to_string();
+            assert!(said.contains("Expiry::PAST"), "{said}");
+        }
+        assert_eq!(table.get(b"key").unwrap().as_deref(), Some(&b"old"[..]));
+        assert!(!table.contains(b"other").unwrap());
+    });
+}
+
 #[test]
 fn tables_of_fixed_lengths_have_no_room_for_attributes() {
     let dir = Dir::new();
@@ -352,7 +372,7 @@ fn agrees_with_a_map() {
                     }
                 }
                 5 => {
-                    let expiry = Expiry::After(Duration::ZERO);
+                    let expiry = Expiry::PAST;
                     let found = table.touch(&key, expiry).unwrap();
                     assert_eq!(found, model.remove(&key).is_some());
                 }

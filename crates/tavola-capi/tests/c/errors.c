@@ -72,6 +72,7 @@ static void nulls(tavola_table *table) {
   CHECK_IS(TAVOLA_ERR_NULL, tavola_queue_push(NULL, 1));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_queue_watch_clear(NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_names_remove(NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_names_rename("errors", NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_names_list(NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_classes(table, NULL, NULL));
   CHECK_IS(TAVOLA_ERR_NULL, tavola_participants(table, NULL, NULL));

@@ -292,7 +292,10 @@ static void copies(tavola_table *table) {
   CHECK(has(copy, "copied", "whole"));
   check_clean(copy);
   tavola_close(copy);
-  CHECK_IS(TAVOLA_OK, tavola_names_remove("copy"));
+  CHECK_IS(TAVOLA_ERR_TABLE_EXISTS, tavola_names_rename("copy", "main"));
+  CHECK_IS(TAVOLA_OK, tavola_names_rename("copy", "renamed"));
+  CHECK_IS(TAVOLA_ERR_NO_TABLE, tavola_names_remove("copy"));
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("renamed"));
   CHECK_IS(TAVOLA_OK, tavola_remove(table, "copied", 6));
 }
 

@@ -21,13 +21,16 @@ Examples:
   tavola dump sessions --format tsv | cut -f1     the keys
   tavola dump pages --dir ./pages                 one file per key
   tavola dump here --format binary | ssh there tavola load here
+  tavola dump words --format cdb | cdb -c words.cdb
+  mkdir lmdb; tavola dump words --format mdb | mdb_load lmdb
 
 Other processes can use the table meanwhile: a key that exists during the whole dump is
-written at least once, with a value that it had. All formats can hold any bytes; csv, tsv
-and --dir omit TTLs, flags and tags. The binary format ends with a count and a checksum,
-so that 'tavola load' detects an incomplete dump. With --dir, bytes of a key that a file
-name cannot contain are written as % and two hexadecimal digits. Progress is shown on
-standard error: a bar on a terminal, otherwise a line every 10 seconds.";
+written at least once, with a value that it had. All formats but memcached can hold any
+bytes; csv, tsv, cdb, mdb and --dir omit TTLs, flags and tags, memcached omits tags. The
+binary format ends with a count and a checksum, so that 'tavola load' detects an
+incomplete dump. With --dir, bytes of a key that a file name cannot contain are written as
+% and two hexadecimal digits. Progress is shown on standard error: a bar on a terminal,
+otherwise a line every 10 seconds.";
 
 /// Write all entries of a table to a file or standard output
 #[derive(clap::Args)]

@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::progress::{self, Lasting};
 use crate::rights::RightsArgs;
 use crate::stream::tsv::Columns;
-use crate::stream::{Batch, Format, Source, binary, folder, jsonl};
+use crate::stream::{Batch, Format, Source, binary, cdb, folder, jsonl, mdb, memcached};
 use crate::units;
 
 const EXAMPLES: &str = "\
@@ -26,6 +26,8 @@ Examples:
   tavola load pages --dir ./pages                 one file per key
   tavola load unicode UnicodeData.txt --separator ';' --key 1 --value 2 --raw
   tavola dump old --format binary | tavola load new
+  mdb_dump ./lmdb | tavola load people            from LMDB; likewise cdb -d words.cdb
+  memcached-tool localhost dump | tavola load m   from memcached
 
 Creates the table if it is missing; an existing key gets the new value. If a file is
 damaged or incomplete, the exit code is 2; the entries before that place stay loaded, and
@@ -191,6 +193,9 @@ fn choose(args: &Args, path: &Path, first: &[u8]) -> Result<Format, CliError> {
         }
         return Ok(format);
     }
+    if let Some(why) = foreign(path, first) {
+        return Err(CliError::Sentence(why));
+    }
     let (format, by) = guess(args.columns.any(), path, first);
     if !matches!(format, Format::Jsonl | Format::Binary) && !by.is_empty() {
         let (path, name) = (path.display(), format.name());
@@ -209,6 +214,9 @@ fn guess(has_columns: bool, path: &Path, first: &[u8]) -> (Format, &'static str)
     match (named, text.first()) {
         _ if has_columns && named != Some(Format::Csv) => (Format::Tsv, ""),
         _ if first.starts_with(&binary::MAGIC) => (Format::Binary, "first bytes"),
+        _ if first.starts_with(mdb::FIRST) => (Format::Mdb, "first bytes"),
+        (None, _) if memcached::is_meant(first) => (Format::Memcached, "first bytes"),
+        (None, Some(&cdb::PLUS)) => (Format::Cdb, "first bytes"),
         // Lines are often named so, too.
         (Some(Format::Json), Some(b'{')) if is_entry(text) => (Format::Jsonl, "first bytes"),
         (Some(format), _) => (format, "name"),
@@ -223,6 +231,23 @@ fn guess(has_columns: bool, path: &Path, first: &[u8]) -> (Format, &'static str)
             }
         }
     }
+}
+
+/// Returns what to do with a database that other programs read, and not text.
+fn foreign(path: &Path, first: &[u8]) -> Option<String> {
+    // The magic number of LMDB, behind the header of its first page.
+    let is_lmdb = first.get(16..20) == Some(&0xBEEF_C0DE_u32.to_le_bytes()[..]);
+    let is_cdb = path.extension().is_some_and(|extension| extension == "cdb");
+    let program = match () {
+        () if is_lmdb => "mdb_dump -n",
+        () if is_cdb && first.first() != Some(&cdb::PLUS) => "cdb -d",
+        () => return None,
+    };
+    let path = path.display();
+    Some(format!(
+        "{path} is a database of another program; load what that prints, as in: {program} {path} \
+        | tavola load TABLE"
+    ))
 }
 
 /// Returns whether the first line is an entry of JSON lines.
@@ -295,7 +320,7 @@ mod tests {
 
     #[test]
     fn the_format_follows_from_name_and_first_bytes() {
-        let cases: [(&str, &[u8], Format); 10] = [
+        let cases: [(&str, &[u8], Format); 13] = [
             (
                 "standard input",
                 b"{\"key\":\"a\",\"value\":\"b\"}\n",
@@ -306,6 +331,9 @@ mod tests {
             ("standard input", b"key,value\r\na,b", Format::Csv),
             ("standard input", b"\x89TAVOLA\n\x02", Format::Binary),
             ("standard input", b"", Format::Jsonl),
+            ("standard input", b"VERSION=3\nformat", Format::Mdb),
+            ("standard input", b"+1,1:a->b\n\n", Format::Cdb),
+            ("standard input", b"add a 0 0 1\r\nb\r\n", Format::Memcached),
             ("a.csv", b"a\tb\n", Format::Csv),
             (
                 "a.json",

@@ -30,12 +30,12 @@ In a pattern, * matches any bytes, ? one character, [a-z] one character of the r
 
 If the output is not a terminal, each table is a line of tab-separated fields: name, live
 keys, bytes of keys and values, memory, expired or invalidated keys that are not reclaimed
-yet, kind (table, cache, queue, log), owner, mode. If a table cannot be read, its line has
-the name, four fields '-' and the reason, and the exit code is 2. With --long, each key is
-a line of tab-separated fields: size, TTL in seconds (- if it does not expire), flags,
-key, tags. Newline, return, tab and backslash in names and keys are escaped as \\n, \\r,
-\\t and \\\\, as in 'tavola dump --format tsv'; keys are not escaped with -0, --hex,
---base64 and --json.";
+yet, kind (table, cache, queue, log), owner, mode, group. If a table cannot be read, its
+line has the name, four fields '-' and the reason, and the exit code is 2. With --long,
+each key is a line of tab-separated fields: size, TTL in seconds (- if it does not
+expire), flags, key, tags. Newline, return, tab and backslash in names and keys are
+escaped as \\n, \\r, \\t and \\\\, as in 'tavola dump --format tsv'; keys are not escaped
+with -0, --hex, --base64 and --json.";
 
 /// List the tables, or the keys of a table
 #[derive(clap::Args)]

@@ -68,24 +68,14 @@ fn read(name: &str, open: impl Fn() -> Result<Rc<Table>, CliError>) -> Result<Ro
     let mut participants = table.participants()?;
     participants.retain(|one| one.alive && !one.is_this_process());
     let (kind, keys) = (Kind::of(&table)?, table.live_keys()?);
-    let content = match kind {
-        Kind::Table | Kind::Cache => counted(keys.live, "key"),
-        Kind::Queue => {
-            let depths = beside::depths(&table)?;
-            counted(depths.iter().map(|one| one.elements).sum(), "element")
-        }
-        Kind::Log => {
-            let logs = beside::logs(&table)?;
-            counted(logs.iter().map(|(_, stats)| stats.lines).sum(), "line")
-        }
-    };
+    let (held, what) = beside::held(&table, kind)?;
     Ok(Row {
         name: name.to_string(),
         kind,
         stats: table.stats()?,
         keys,
         participants,
-        content,
+        content: counted(held, what),
     })
 }
 

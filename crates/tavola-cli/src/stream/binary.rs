@@ -19,11 +19,11 @@
 //! entry can look like the trailer. Nothing may follow the trailer. A reader hands out entries as
 //! they come; only the trailer tells that they were all of them, and right.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 
 use crc32fast::Hasher;
 
-use super::{BadInput, Batch, Beside, Sink, Source};
+use super::{BadInput, Batch, Beside, Sink, Source, read_exactly};
 
 /// How every binary stream begins; no text does.
 pub const MAGIC: [u8; 8] = *b"\x89TAVOLA\n";
@@ -175,12 +175,8 @@ impl<R: BufRead> Reader<R> {
         (0..count).map(length).collect()
     }
 
-    /// Reads as much as is really there before it takes memory for what a length promises.
     fn body(&mut self, bytes: u64) -> Result<(), BadInput> {
-        self.entry.clear();
-        self.entry.shrink_to(1 << 20);
-        let read = (&mut self.input).take(bytes).read_to_end(&mut self.entry)?;
-        if (read as u64) < bytes {
+        if !read_exactly(&mut self.input, bytes, &mut self.entry)? {
             return Err(CUT);
         }
         self.crc.update(&self.entry);
@@ -246,7 +242,7 @@ mod tests {
         let stream = sample();
         assert_eq!(&stream[..12], b"\x89TAVOLA\n\x02\0\0\0");
         assert_eq!(&stream[12..20], b"\x05\0\0\0\x01\0\0\0");
-        assert_eq!(&stream[20..28], &1_795_000_000_005u64.to_le_bytes());
+        assert_eq!(&stream[20..28], &4_795_000_000_005u64.to_le_bytes());
         assert_eq!(&stream[28..36], b"\x02\0\0\0\x01\0\0\0");
         assert_eq!(&stream[36..51], b"\x05\0\0\0alice1alice");
         assert_eq!(&stream[51..75], &[0; 24]);

@@ -10,7 +10,7 @@ const LONGEST_RELATIVE_S: u32 = 60 * 60 * 24 * 30;
 
 /// 0: never; less: at once; up to 30 days: so many seconds from now; more: that second since 1970.
 pub(super) fn signed(exptime: i32) -> Expiry {
-    u32::try_from(exptime).map_or(Expiry::After(Duration::ZERO), unsigned)
+    u32::try_from(exptime).map_or(Expiry::PAST, unsigned)
 }
 
 /// The same where there is nothing below 0.
@@ -53,8 +53,8 @@ mod tests {
         let month = LONGEST_RELATIVE_S as i32;
         let seconds = |seconds| Duration::from_secs(seconds);
         assert_eq!(signed(0), Expiry::Never);
-        assert_eq!(signed(-1), Expiry::After(Duration::ZERO));
-        assert_eq!(signed(i32::MIN), Expiry::After(Duration::ZERO));
+        assert_eq!(signed(-1), Expiry::PAST);
+        assert_eq!(signed(i32::MIN), Expiry::PAST);
         assert_eq!(signed(1), Expiry::After(seconds(1)));
         assert_eq!(signed(month), Expiry::After(seconds(2_592_000)));
         assert_eq!(

@@ -176,9 +176,6 @@ mod tests {
             let wait = When::In(S - S * phase / 12);
             assert_eq!((at(2), after(2 * S)), (wait, wait), "{phase}");
         }
-        assert_eq!(
-            when(Expiry::After(Duration::ZERO), TODAY_S, S * TODAY_S as u32),
-            When::Now
-        );
+        assert_eq!(when(Expiry::PAST, TODAY_S, S * TODAY_S as u32), When::Now);
     }
 }

@@ -21,7 +21,7 @@ impl Life {
         match self {
             Self::Forever => Expiry::Never,
             Self::Hours(hours) => Expiry::After(HOUR * hours),
-            Self::Gone => Expiry::After(Duration::ZERO),
+            Self::Gone => Expiry::PAST,
         }
     }
 

@@ -7,7 +7,7 @@ use tavola::{Attributes, CasOutcome, Error, Expiry, Table};
 
 /// No key that is to live for so long expires in a soak.
 const LONG: Expiry = Expiry::After(Duration::from_secs(86_400));
-const PAST: Expiry = Expiry::After(Duration::ZERO);
+const PAST: Expiry = Expiry::PAST;
 
 impl Worker<'_> {
     pub(super) fn get(&mut self, table: &Table) -> Done {
@@ -87,7 +87,7 @@ impl Worker<'_> {
         let key = register(number);
         let (_, value) = self.value(&key);
         let begun = self.seat.begin(number, Some(None));
-        let attributes = Attributes::ttl(Duration::ZERO).with_flags(keys::flags(number));
+        let attributes = Attributes::from(PAST).with_flags(keys::flags(number));
         table.set_with(&key, &value, attributes).map_err(failed)?;
         self.seat.end(begun, None, Some(None));
         Ok(())

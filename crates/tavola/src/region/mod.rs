@@ -129,13 +129,24 @@ unsafe impl Sync for Region {}
 
 impl Region {
     /// A private region of zeroes on the heap, with the same layout as a file's.
-    pub(crate) fn heap(geometry: Geometry, seed: u64) -> Self {
+    pub(crate) fn heap(
+        geometry: Geometry,
+        seed: u64,
+        path: &std::path::Path,
+    ) -> crate::Result<Self> {
         let layout = std::alloc::Layout::from_size_align(geometry.room as usize, 1 << 14)
             .expect("a geometry's size is a valid layout");
         // SAFETY: the layout's size is not zero (Geometry::new).
         let base = unsafe { std::alloc::alloc_zeroed(layout) };
+        let none = || {
+            told(
+                "allocating",
+                path,
+                std::io::Error::from_raw_os_error(libc::ENOMEM),
+            )
+        };
         let region = Self {
-            base: NonNull::new(base).expect("memory for a heap region"),
+            base: NonNull::new(base).ok_or_else(none)?,
             len: W64::new(geometry.room),
             geometry,
             near: Near::new(base, &geometry),
@@ -151,7 +162,7 @@ impl Region {
         region
             .superblock()
             .init(&geometry, geometry.room, seed, [0, 0], 0);
-        region
+        Ok(region)
     }
 
     /// The region of a mapping that is as long as the geometry says, or covers all that is in use.

@@ -38,13 +38,19 @@ pub enum Expiry {
     Default,
     /// Never.
     Never,
-    /// After this time, plus or minus a tick. A time of zero expires the key at once (in memcached
-    /// it means never).
+    /// After this time, plus or minus a tick. A time of zero is refused with
+    /// [`Error::BadOption`]: in other stores it means never, or the default, or at once. Those are
+    /// [`Expiry::Never`], [`Expiry::Default`] and [`Expiry::PAST`].
     After(Duration),
     /// At this time of the wall clock; at once if it has passed. The table stores the remaining
     /// time: if the wall clock is changed later, or the machine sleeps, the key expires earlier or
     /// later by that clock.
     At(SystemTime),
+}
+
+impl Expiry {
+    /// A time that has passed: the key expires at once.
+    pub const PAST: Expiry = Expiry::At(SystemTime::UNIX_EPOCH);
 }
 
 /// The TTL and flags of a key. `set`, `add`, `replace` and `swap` replace them; changes of the
@@ -56,9 +62,9 @@ pub enum Expiry {
 /// # std::fs::create_dir_all(&dir)?;
 /// # let table = tavola::Table::open(dir.join("t"))?;
 /// use std::time::Duration;
-/// use tavola::Attributes;
+/// use tavola::{Attributes, Expiry};
 /// table.set_with(b"alice", b"{}", Attributes::ttl(Duration::from_secs(60)))?;
-/// table.set_with(b"bob", b"{}", Attributes::ttl(Duration::ZERO).with_flags(7))?;
+/// table.set_with(b"bob", b"{}", Attributes::from(Expiry::PAST).with_flags(7))?;
 /// assert!(table.contains(b"alice")? && !table.contains(b"bob")?);
 /// # std::fs::remove_dir_all(&dir)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -72,7 +78,7 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Returns attributes with this TTL.
+    /// Returns attributes with this TTL, which is above zero, see [`Expiry::After`].
     pub fn ttl(ttl: Duration) -> Self {
         Self {
             expiry: Expiry::After(ttl),
@@ -86,12 +92,29 @@ impl Attributes {
     }
 }
 
+impl From<Expiry> for Attributes {
+    fn from(expiry: Expiry) -> Self {
+        Self { expiry, flags: 0 }
+    }
+}
+
 /// The error of a table of fixed lengths, which has no room for attributes.
 #[cold]
 pub(super) fn no_room() -> Error {
     Error::BadOption {
         option: "ttl or flags",
         why: "a table of fixed lengths does not store them; create it without `fixed`".into(),
+    }
+}
+
+/// The error of a TTL of zero.
+#[cold]
+fn no_time() -> Error {
+    Error::BadOption {
+        option: "ttl",
+        why: "it is 0; for a key that never expires give Expiry::Never, for one that expires at \
+            once Expiry::PAST"
+            .into(),
     }
 }
 
@@ -147,7 +170,7 @@ impl Core {
         // As in `default_stamp`.
         self.writer()?;
         let stamp = Stamp {
-            expiry_ms: self.expiry_ms(attributes.expiry),
+            expiry_ms: self.expiry_ms(attributes.expiry)?,
             client: attributes.flags,
             marks: 0,
             tags: &Tags::NONE,
@@ -168,21 +191,23 @@ impl Core {
     }
 
     /// On the table's clock; 0: never.
-    fn expiry_ms(&self, expiry: Expiry) -> u64 {
-        match expiry {
+    fn expiry_ms(&self, expiry: Expiry) -> Result<u64> {
+        Ok(match expiry {
             Expiry::Default => self.keeping_default().stamp.expiry_ms,
             Expiry::Never => 0,
+            Expiry::After(Duration::ZERO) => return Err(no_time()),
             Expiry::After(time) => self.region().now_ms() + in_ms(time),
             Expiry::At(time) => {
                 let left = time.duration_since(SystemTime::now());
                 self.region().now_ms() + left.map_or(0, in_ms)
             }
-        }
+        })
     }
 
     /// Returns the attributes as readers get them.
     pub(super) fn attributes(&self, told: Shown) -> Attributes {
-        let left = || told.expiry_ms.saturating_sub(self.region().now_ms());
+        // At least what may be given back with another value.
+        let left = || told.expiry_ms.saturating_sub(self.region().now_ms()).max(1);
         Attributes {
             expiry: match told.expiry_ms {
                 0 => Expiry::Never,
@@ -199,7 +224,7 @@ impl Core {
             return Err(no_room());
         }
         let me = self.writer()?;
-        let expiry_ms = self.expiry_ms(expiry);
+        let expiry_ms = self.expiry_ms(expiry)?;
         let hash = Hash::of(self.region(), key);
         self.locked(hash.shard(), me, |lock| {
             let spot = find(lock, hash, key)?;

@@ -290,11 +290,11 @@ impl Options {
     /// dropped. It is meant for tests. All of `max_size` is allocated at once.
     ///
     /// # Errors
-    /// [`Error::BadOption`].
+    /// [`Error::BadOption`]. [`Error::Io`] if this process cannot have that much memory.
     pub fn private(&self) -> Result<Table> {
         let (geometry, _) = self.geometry(None)?;
-        let region = Region::heap(geometry, 0x7A70_1A00);
         let path = PathBuf::from("private table");
+        let region = Region::heap(geometry, 0x7A70_1A00, &path)?;
         let core = Core::new(region, path.clone(), self.naming);
         if let Some(bytes) = self.capacity {
             core.begin_cache(bytes)?;

@@ -8,7 +8,6 @@
 use super::damage::{Model, key_of, value};
 use super::{Random, assert_clean, leased, mortal};
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 use tavola::{Error, Expiry, Hint, Result, Table};
 
 /// The uids of keys, as they were last told.
@@ -337,7 +336,7 @@ impl<'a> Trial<'a> {
                 1 => self.table.persist(&key),
                 2 => self.get_and_touch(&key),
                 3 => {
-                    let outcome = self.table.touch(&key, Expiry::After(Duration::ZERO));
+                    let outcome = self.table.touch(&key, Expiry::PAST);
                     self.written(&key, None, outcome);
                     self.forget(&key);
                     continue;

@@ -23,6 +23,7 @@ struct Row<'a> {
     path: &'a Path,
     read: Read,
     owner: String,
+    group: String,
     mode: String,
 }
 
@@ -36,7 +37,15 @@ pub fn list(json: bool) -> Result<ExitCode, CliError> {
         .unwrap_or(0)
         .max(5);
     if out.on_terminal() && !json && !paths.is_empty() {
-        let titles = ["TABLE", "KIND", "KEYS", "BYTES", "MEMORY", "MODE", "OWNER"];
+        let titles = [
+            "TABLE",
+            "KIND",
+            "KEYS",
+            "BYTES",
+            "MEMORY",
+            "MODE",
+            "OWNER:GROUP",
+        ];
         out.line(columns(width, titles))?;
     }
     let mut has_failed = false;
@@ -75,24 +84,27 @@ impl Row<'_> {
             read => read.map_err(|error| error.to_string()),
         };
         let file = fs::metadata(path);
-        let (owner, mode) = match file {
+        let (owner, group, mode) = match file {
             Ok(file) => (
                 owner::name_of(file.uid()),
+                owner::group_name(file.gid()),
                 format!("{:03o}", file.mode() & 0o777),
             ),
-            Err(_) => ("-".to_string(), "-".to_string()),
+            Err(_) => ("-".to_string(), "-".to_string(), "-".to_string()),
         };
         Some(Row {
             path,
             read,
             owner,
+            group,
             mode,
         })
     }
 
     fn write(&self, out: &mut Output, width: usize) -> Result<(), CliError> {
-        let (owner, mode) = (&self.owner, &self.mode);
+        let (owner, group, mode) = (&self.owner, &self.group, &self.mode);
         if out.on_terminal() {
+            let owner = &format!("{owner}:{group}");
             let name = short_name(self.path);
             return out.line(match &self.read {
                 Ok((stats, keys, kind)) => {
@@ -115,7 +127,7 @@ impl Row<'_> {
         let name = output::escaped(self.path.file_name().unwrap_or_default().as_bytes());
         let fields = match &self.read {
             Ok((stats, keys, kind)) => format!(
-                "\t{}\t{}\t{}\t{}\t{}\t{owner}\t{mode}",
+                "\t{}\t{}\t{}\t{}\t{}\t{owner}\t{mode}\t{group}",
                 keys.live,
                 stats.payload_bytes,
                 stats.resident_bytes,
@@ -148,6 +160,7 @@ impl Row<'_> {
             }
         }
         put("owner", self.owner.as_str().into());
+        put("group", self.group.as_str().into());
         put("mode", self.mode.as_str().into());
         document
     }
@@ -156,7 +169,7 @@ impl Row<'_> {
 fn columns(width: usize, fields: [&str; 7]) -> String {
     let [name, kind, keys, bytes, memory, mode, owner] = fields;
     let text = format!(
-        "{name:<width$}  {kind:<5}  {keys:>15}  {bytes:>10}  {memory:>10}  {mode:<4}  {owner:<8}"
+        "{name:<width$}  {kind:<5}  {keys:>15}  {bytes:>10}  {memory:>10}  {mode:<4}  {owner}"
     );
     text.trim_end().to_string()
 }

@@ -6,10 +6,11 @@ use std::io::{self, IsTerminal, Write as _};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
-use tavola::{LiveKeys, Stats};
+use tavola::Stats;
 
 use super::{FIRST, nap};
 use crate::args::TablesArg;
+use crate::beside;
 use crate::error::CliError;
 use crate::kind::Kind;
 use crate::units::{count, counted, size};
@@ -21,8 +22,9 @@ const CLEAR: &str = "\x1b[H\x1b[2J";
 struct Sample {
     at: Instant,
     stats: Stats,
-    keys: LiveKeys,
     kind: Kind,
+    /// How many keys, elements or lines, and the word for one.
+    held: (u64, &'static str),
     processes: usize,
     /// Keys set, changed or removed.
     changes: u64,
@@ -66,13 +68,13 @@ fn sample() -> Result<Samples, CliError> {
         };
         let mut participants = opened.participants()?;
         participants.retain(|one| one.alive && !one.is_this_process());
-        let shards = opened.shard_stats()?;
+        let (shards, kind) = (opened.shard_stats()?, Kind::of(&opened)?);
         let changes = shards.iter().map(|shard| shard.writes);
         let sample = Sample {
             at: Instant::now(),
             stats: opened.stats()?,
-            keys: opened.live_keys()?,
-            kind: Kind::of(&opened)?,
+            kind,
+            held: beside::held(&opened, kind)?,
             processes: participants.len(),
             changes: changes.fold(0, u64::wrapping_add),
         };
@@ -90,8 +92,8 @@ fn text(before: &Samples, now: &Samples) -> String {
     let width = width.unwrap_or(0).max(5);
     let _ = writeln!(
         out,
-        "{:<width$}  KIND   {:>15}  {:>10}  {:>10}  {:>10}  {:>9}",
-        "TABLE", "KEYS", "CHANGES/S", "READS/S", "MEMORY", "PROCESSES"
+        "{:<width$}  KIND   {:>20}  {:>10}  {:>10}  {:>10}  {:>9}",
+        "TABLE", "HOLDS", "CHANGES/S", "READS/S", "MEMORY", "PROCESSES"
     );
     let mut names: Vec<&String> = now.keys().collect();
     names.sort();
@@ -100,10 +102,18 @@ fn text(before: &Samples, now: &Samples) -> String {
         let old = before
             .get(name)
             .filter(|old| old.stats.uuid == one.stats.uuid);
+        let since = |old: &Sample| one.at.duration_since(old.at).as_secs_f64().max(0.001);
         let rate = |of: fn(&Sample) -> u64| {
             old.map_or("-".to_string(), |old| {
-                let seconds = one.at.duration_since(old.at).as_secs_f64().max(0.001);
-                count((of(one).wrapping_sub(of(old)) as f64 / seconds) as u64)
+                count((of(one).wrapping_sub(of(old)) as f64 / since(old)) as u64)
+            })
+        };
+        // Queues and logs count no changes: they show what they hold more, or less.
+        let growth = || {
+            old.map_or("-".to_string(), |old| {
+                let more = one.held.0 as f64 - old.held.0 as f64;
+                let sign = if more < 0.0 { "-" } else { "+" };
+                format!("{sign}{}", count((more.abs() / since(old)).round() as u64))
             })
         };
         // Only caches count reads.
@@ -111,11 +121,15 @@ fn text(before: &Samples, now: &Samples) -> String {
             Kind::Cache => rate(|one| one.stats.hits.wrapping_add(one.stats.misses)),
             _ => "-".to_string(),
         };
-        let (kind, keys) = (one.kind.name(), count(one.keys.live));
-        let (changes, memory) = (rate(|one| one.changes), size(one.stats.resident_bytes));
+        let changes = match one.kind {
+            Kind::Table | Kind::Cache => rate(|one| one.changes),
+            Kind::Queue | Kind::Log => growth(),
+        };
+        let (kind, held) = (one.kind.name(), counted(one.held.0, one.held.1));
+        let memory = size(one.stats.resident_bytes);
         let _ = writeln!(
             out,
-            "{name:<width$}  {kind:<5}  {keys:>15}  {changes:>10}  {reads:>10}  {memory:>10}  \
+            "{name:<width$}  {kind:<5}  {held:>20}  {changes:>10}  {reads:>10}  {memory:>10}  \
              {:>9}",
             one.processes
         );

@@ -240,7 +240,7 @@ fn in_a_touch_to_the_past_and_what_follows() {
         200,
         expiry::mortal,
         |t| {
-            let past = crate::Expiry::After(std::time::Duration::ZERO);
+            let past = crate::Expiry::PAST;
             assert!(t.touch(expiry::KEY, past).unwrap());
             assert!(t.add(expiry::KEY, value(2)).unwrap());
         },

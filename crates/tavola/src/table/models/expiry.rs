@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(super) const KEY: Key = *b"the key!";
 const HOUR: Duration = Duration::from_secs(3600);
 const LASTING: Expiry = Expiry::After(HOUR);
-const PAST: Expiry = Expiry::After(Duration::ZERO);
+const PAST: Expiry = Expiry::PAST;
 /// Where the keys of a search stand, if not away.
 const HOME: u32 = 10;
 const OTHER: u32 = 200;
@@ -128,7 +128,7 @@ fn of_two_that_add_an_expired_key_one_wins() {
 #[test]
 fn a_count_on_an_expired_counter_begins_anew() {
     explore(400, || {
-        let gone = Attributes::ttl(Duration::ZERO);
+        let gone = Attributes::from(PAST);
         let table = table(|t| {
             let set = t.incr_with(b"n", 1, Some(41), gone).unwrap();
             assert_eq!(set, Some(41));
