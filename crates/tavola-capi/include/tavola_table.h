@@ -1357,6 +1357,7 @@ typedef struct tavola_leased {
 //   puts("there is no such table");
 // }
 // tavola_names_remove_any_owner("sessions");
+// tavola_names_rename("carts", "old carts");
 // ```
 tavola_status tavola_names_directory(struct tavola_buffer *path);
 
@@ -1388,6 +1389,19 @@ tavola_status tavola_names_warning(const char *name, struct tavola_buffer *warni
 // # Errors
 // As `tavola_names_remove`.
 tavola_status tavola_names_remove_any_owner(const char *name);
+
+// Renames a table atomically: other processes find it under the old or the new name. Processes
+// that have it open can continue to use it. A symbolic link is renamed, not its target.
+//
+// # Errors
+// `TAVOLA_ERR_TABLE_EXISTS`: a table has the new name already, and does not change.
+// `TAVOLA_ERR_NOT_A_TABLE`: a file of either name is not a table. `TAVOLA_ERR_NO_TABLE`.
+// `TAVOLA_ERR_IO`: the new name is on another file system; `tavola_copy` copies it there.
+// `TAVOLA_ERR_PERMISSION`: as of `tavola_names_remove`.
+//
+// # Crash
+// The table has one of the names. On a file system without `renameat2` it may have both.
+tavola_status tavola_names_rename(const char *from, const char *to);
 
 // Creates a table.
 //

@@ -250,3 +250,23 @@ fn no_entry_is_torn_beside_a_writer() {
         threads.spawn(write);
     });
 }
+
+/// It means never, the default or at once, in one store or another.
+#[test]
+fn a_ttl_of_zero_is_refused() {
+    over_every_table(options(), |table| {
+        table.set(b"key", b"old").unwrap();
+        let zero = Attributes::ttl(Duration::ZERO);
+        let outcomes = [
+            table.set_with(b"key", b"new", zero),
+            table.add_with(b"other", b"new", zero).map(|_| ()),
+            table.touch(b"key", zero.expiry).map(|_| ()),
+        ];
+        for outcome in outcomes {
+            let said = outcome.unwrap_err().to_string();
+            assert!(said.contains("Expiry::PAST"), "{said}");
+        }
+        assert_eq!(table.get(b"key").unwrap().as_deref(), Some(&b"old"[..]));
+        assert!(!table.contains(b"other").unwrap());
+    });
+}

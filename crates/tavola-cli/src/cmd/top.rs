@@ -33,9 +33,9 @@ Examples:
 
 Shows reads and writes per second, memory, and the processes that use the table; of a
 queue its elements, of a log its lines; in the list, how many more or fewer there are per
-second. Hits and latencies are measured in caches only. The command never writes to the table. If standard
-output is not a terminal, or TERM is dumb, it prints text as with --batch. NO_COLOR turns
-colours off. Non-ASCII characters need a UTF-8 locale.";
+second. Hits and latencies are measured in caches only. The command never writes to the
+table. If standard output is not a terminal, or TERM is dumb, it prints text as with
+--batch. NO_COLOR turns colours off. Non-ASCII characters need a UTF-8 locale.";
 
 /// Between the first two looks: rates are there at once.
 const FIRST: Duration = Duration::from_millis(250);

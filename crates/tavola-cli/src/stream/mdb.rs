@@ -214,12 +214,12 @@ impl<R: BufRead> Source for Reader<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{read, written};
+    use super::super::tests::{Entries, read, written};
     use super::super::{BadInput, Format};
 
     const HEADER: &str = "VERSION=3\nformat=print\ntype=btree\nmaxreaders=126\nHEADER=END\n";
 
-    fn of_text(body: &str) -> (Vec<(Vec<u8>, Vec<u8>)>, Option<BadInput>) {
+    fn of_text(body: &str) -> (Entries, Option<BadInput>) {
         let (entries, error) = read(Format::Mdb, format!("{HEADER}{body}").as_bytes());
         let pairs = entries.into_iter().map(|entry| (entry.0, entry.1));
         (pairs.collect(), error)

@@ -36,8 +36,8 @@ impl Seat for Core {
 }
 
 impl Core {
-    /// Locks a shard whose writers spoil every copy. `None`: this process may not, or the lock is
-    /// not to be had, as its holder is stopped or dead, and spoils nothing.
+    /// Locks a shard whose writers spoil every copy. Returns `None` if this process may not, or if
+    /// the lock is taken all the time: then its holder is stopped or dead, and spoils nothing.
     pub(super) fn lock_to_read(&self, shard: u32) -> Option<ShardLock<'_>> {
         let me = self.participant();
         if me == 0 {
