@@ -3,10 +3,10 @@
 //!
 //! It is the walk of an iterator: what is ahead of the cursor stays ahead of it.
 
+use super::commit::{Why, drop_key};
 use super::dir::{depth_of, layout_word, lookup, next_prefix};
 use super::find::{Found, expire};
 use super::hash::other_bucket;
-use super::place::drop_key;
 use super::tags::{is_over, may_be_over};
 use crate::alloc::{Item, Step, corrupt};
 use crate::layout::{BUCKETS, SLOTS, Segment, ShardHead, SweepWord, is_key, slot_ref, slot_tag};
@@ -218,7 +218,7 @@ fn clear_bucket(
             flags: item.flags(),
         };
         match which {
-            Which::All => drop_key(lock, &found)?,
+            Which::All => drop_key(lock, &found, Why::Clear)?,
             Which::Expired => drop(expire(lock, &found)),
         }
     }

@@ -14,12 +14,12 @@
 //! | the ghost is stored | no key: a ghost leads nowhere | the same |
 
 use super::clear::{may_expire, segment_at};
+use super::commit::{Why, drop_key};
 use super::dir::{layout_word, next_prefix};
 use super::find::{Found, expire, segment_of};
 use super::ghosts::leave_ghost;
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
-use super::place::drop_key;
 use super::tags::is_over;
 use crate::alloc::{Item, Step, unused_for};
 use crate::layout::{
@@ -314,7 +314,7 @@ fn let_go(
     if lock.region.watches_evicted() {
         note(lock, item);
     }
-    drop_key(lock, &found)?;
+    drop_key(lock, &found, Why::Evict)?;
     count_to_epoch(lock);
     match is_protected {
         true => lock.head.evicted_old.add_owned(1),

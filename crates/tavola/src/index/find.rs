@@ -1,10 +1,10 @@
 //! Finding a key under the shard's lock.
 
 use super::ahead::Way;
+use super::commit::{Why, drop_key};
 use super::dir::{layout_word, lookup};
 use super::group::matches;
 use super::hash::Hash;
-use super::place::drop_key;
 use super::tags::is_over;
 use crate::alloc::{Item, Step, corrupt, leads_to};
 use crate::layout::{
@@ -163,7 +163,7 @@ fn find_in_segment<'a>(
 #[cold]
 #[inline(never)]
 pub(super) fn expire(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
-    drop_key(lock, found)?;
+    drop_key(lock, found, Why::Expire)?;
     lock.head.expired.add_owned(1);
     Ok(())
 }

@@ -28,6 +28,8 @@ mod by_uid;
 #[forbid(unsafe_code)]
 mod clear;
 #[forbid(unsafe_code)]
+mod commit;
+#[forbid(unsafe_code)]
 mod dir;
 #[forbid(unsafe_code)]
 mod evict;
@@ -67,17 +69,19 @@ mod watched;
 pub(crate) use ahead::{Ahead, Way};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
 pub(crate) use clear::{ClearCursor, Which, clear_buckets, may_expire, sweep_step};
+pub(crate) use commit::{
+    New, Why, change_field, change_word, drop_key, publish, publish_copy, publish_small,
+};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use evict::{evict, visit};
 pub(crate) use find::{Found, Spot, find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use live::keys_on;
 pub(crate) use peek::peek;
-pub(crate) use place::{drop_key, insert, replace};
 pub(crate) use read::{glance, read, read_seated, read_tag};
 pub(crate) use seat::{Seat, Take};
 pub(crate) use shrink::{Squeezed, empty_slabs, free_root, is_worth_tending, shrink_step, squeeze};
 pub(crate) use tags::{is_over, may_be_over, tag_name};
 pub(crate) use to_slice::{Glanced, ToSlice};
 pub(crate) use want::{Noted, Stamped, Value, Want};
-pub(crate) use watched::{all_changed, changed, is_watched};
+pub(crate) use watched::{all_changed, is_watched};

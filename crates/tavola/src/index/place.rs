@@ -1,134 +1,91 @@
-//! Placing, moving and removing keys under the shard's lock.
+//! Slots for new keys, and keys that move to others, under the shard's lock.
 
 use super::evict::evict_beside;
-use super::find::{Found, segment_of};
+use super::find::segment_of;
 use super::ghosts::{find_ghost, lay_ghost, oldest_ghost, spread};
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
 use super::split::{new_root, split};
-use super::watched::{dropped, is_watched, key_of};
-use crate::alloc::{Step, announce, corrupt, discard, free_uid, is_full, settle_uid};
-use crate::layout::{
-    Bucket, FLAG_TAG, Hint, PROTECTED, SLOTS, Segment, slot_ref, slot_tag, slot_word,
-};
+use crate::alloc::{Step, corrupt, is_full};
+use crate::layout::{Bucket, PROTECTED, SLOTS, Segment, slot_ref, slot_tag, slot_word};
 use crate::lock::ShardLock;
-use crate::sync::{Ordering, prefetch};
+use crate::sync::{Ordering, W64, prefetch};
 
 /// Splits in a row before an insert gives up: each halves the keys of the segment.
 const MOST_SPLITS: u32 = 8;
 
-/// Lets a key lead to another item, by one store; and its uid, which is that of the new item. The
-/// old item may be freed after this.
-#[inline(always)]
-pub(crate) fn replace(
-    lock: &ShardLock<'_>,
-    found: &Found<'_>,
-    hash: Hash,
-    item_ref: u64,
-    hint: Hint,
-) {
-    announce(lock, hint, item_ref);
-    // Pairs with the acquire load of the slot in `read`: the item's bytes are seen.
-    found.bucket.slots[found.slot].store(slot_word(hash.tag(), item_ref), Ordering::Release);
-    found.bucket.bump();
-    settle_uid(lock, hint, item_ref);
+/// A free slot that a new key is to get: its meta bits are set already.
+pub(super) struct Seat<'a> {
+    pub(super) slot: &'a W64,
+    /// Of a cache: the state of the key, and whether its ghost was there.
+    state: u32,
+    had_ghost: bool,
 }
 
-/// Takes a key out, and its uid. Its item may be freed after this.
-#[inline(always)]
-pub(crate) fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
-    let hint = found.hint(lock)?;
-    announce(lock, hint, found.item_ref);
-    found.bucket.slots[found.slot].store(0, Ordering::Release);
-    found.bucket.bump();
-    free_uid(lock, hint);
-    if found.bucket.is_away(found.slot) {
-        found.bucket.set_slot_meta(found.slot, 0, false);
-        found.home.hint_down();
+impl<'a> Seat<'a> {
+    /// Finds a slot for a key. The segment is that of its [`Spot`](super::Spot), found under this
+    /// hold of the lock.
+    #[inline(always)]
+    pub(super) fn of(lock: &ShardLock<'a>, hash: Hash, segment: Option<&'a Segment>) -> Step<Self> {
+        if lock.region.is_cache() {
+            return Self::in_cache(lock, hash, segment);
+        }
+        let slot = match segment.and_then(|segment| take_free(segment, hash, 0)) {
+            Some(slot) => slot,
+            None => make_free(lock, hash, 0)?,
+        };
+        Ok(Self {
+            slot,
+            state: 0,
+            had_ghost: false,
+        })
     }
-    Ok(())
+
+    /// As [`Self::of`]: ghosts are looked for, and enough slots kept for them.
+    #[inline(never)]
+    fn in_cache(lock: &ShardLock<'a>, hash: Hash, segment: Option<&'a Segment>) -> Step<Self> {
+        let segment = match spread(lock, hash)? {
+            true => segment_of(lock, hash)?,
+            false => segment,
+        };
+        let ghost = segment.and_then(|segment| find_ghost(lock, segment, hash));
+        let had_ghost = ghost.is_some();
+        let state = if had_ghost { PROTECTED } else { 0 };
+        Ok(Self {
+            slot: make_free(lock, hash, state)?,
+            state,
+            had_ghost,
+        })
+    }
+
+    /// Of a cache, when the key is in its slot, with so many bytes of key and value.
+    #[cold]
+    pub(super) fn settle(&self, lock: &ShardLock<'_>, hash: Hash, payload: u64) {
+        if self.had_ghost {
+            lay_ghost(lock, hash);
+        }
+        if self.state & PROTECTED == 0 {
+            lock.head.newcomers.add_owned(payload);
+        }
+    }
 }
 
-/// Takes a key out and frees its item.
-#[inline(always)]
-pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
-    let is_watched = is_watched(lock);
-    let key = is_watched.then(|| key_of(lock, found.item_ref));
-    if lock.region.is_cache() && found.is_newcomer() {
-        lock.head.newcomers.sub_owned(found.payload);
-    }
-    remove(lock, found)?;
-    if found.flags & FLAG_TAG != 0 {
-        lock.head.tags.sub_owned(1);
-    }
-    if is_watched || found.flags & FLAG_TAG != 0 {
-        dropped(lock, key.flatten(), found.flags);
-    }
-    lock.head.items.sub_owned(1);
-    lock.head.payload.sub_owned(found.payload);
-    discard(lock, found.item_ref)
-}
-
-/// Puts a key that is not there yet into the index, by one store, and its uid. The segment is that
-/// of its [`Spot`](super::Spot), found under this hold of the lock. Says its state, of a cache.
-#[inline(always)]
-pub(crate) fn insert(
-    lock: &ShardLock<'_>,
-    hash: Hash,
-    segment: Option<&Segment>,
-    item_ref: u64,
-    hint: Hint,
-) -> Step<u32> {
-    if lock.region.is_cache() {
-        return insert_in_cache(lock, hash, segment, item_ref, hint);
-    }
-    announce(lock, hint, item_ref);
-    let word = slot_word(hash.tag(), item_ref);
-    let is_put = segment.is_some_and(|segment| put(segment, hash, word, 0));
-    if !is_put {
-        insert_crowded(lock, hash, word, 0)?;
-    }
-    settle_uid(lock, hint, item_ref);
-    Ok(0)
-}
-
-/// As [`insert`]: ghosts are looked for, and enough slots kept for them.
+/// A slot of the home bucket or of the other one, which may both be full, or have no segment yet.
 #[inline(never)]
-fn insert_in_cache(
-    lock: &ShardLock<'_>,
-    hash: Hash,
-    segment: Option<&Segment>,
-    item_ref: u64,
-    hint: Hint,
-) -> Step<u32> {
-    let segment = match spread(lock, hash)? {
-        true => segment_of(lock, hash)?,
-        false => segment,
-    };
-    let ghost = segment.and_then(|segment| find_ghost(lock, segment, hash));
-    let state = if ghost.is_some() { PROTECTED } else { 0 };
-    announce(lock, hint, item_ref);
-    let word = slot_word(hash.tag(), item_ref);
-    insert_crowded(lock, hash, word, state)?;
-    settle_uid(lock, hint, item_ref);
-    if ghost.is_some() {
-        lay_ghost(lock, hash);
-    }
-    Ok(state)
-}
-
-/// Both buckets may be full, or there is no segment yet.
-#[inline(never)]
-fn insert_crowded(lock: &ShardLock<'_>, hash: Hash, word: u64, state: u32) -> Step<()> {
+fn make_free<'a>(lock: &ShardLock<'a>, hash: Hash, state: u32) -> Step<&'a W64> {
     for _ in 0..MOST_SPLITS {
         let Some(segment) = segment_of(lock, hash)? else {
             new_root(lock)?;
             continue;
         };
-        let is_put = put(segment, hash, word, state)
-            || lock.region.is_cache() && put_over_ghost(lock, segment, hash, word, state);
-        if is_put {
-            return Ok(());
+        let free = take_free(segment, hash, state).or_else(|| {
+            let is_cache = lock.region.is_cache();
+            is_cache
+                .then(|| take_ghost(lock, segment, hash, state))
+                .flatten()
+        });
+        if let Some(slot) = free {
+            return Ok(slot);
         }
         // A full cache has slots enough elsewhere: one of these keys goes rather than a page's.
         let is_full = lock.region.is_cache() && is_full(lock.region);
@@ -138,8 +95,10 @@ fn insert_crowded(lock: &ShardLock<'_>, hash: Hash, word: u64, state: u32) -> St
         let moves = if is_full { 1 } else { 2 };
         let room = make_room(lock, segment, hash.home(), moves)
             .or_else(|| make_room(lock, segment, hash.away(), moves));
-        if room.is_some() && put(segment, hash, word, state) {
-            return Ok(());
+        if room.is_some()
+            && let Some(slot) = take_free(segment, hash, state)
+        {
+            return Ok(slot);
         }
         if !(is_full && evict_beside(lock, segment, hash, false)?) {
             split(lock, hash.tag())?;
@@ -152,51 +111,48 @@ fn insert_crowded(lock: &ShardLock<'_>, hash: Hash, word: u64, state: u32) -> St
 /// one.
 #[inline(always)]
 pub(super) fn put(segment: &Segment, hash: Hash, word: u64, state: u32) -> bool {
+    let slot = take_free(segment, hash, state);
+    // Pairs with the acquire load of the slot in `read`: the item's bytes are seen.
+    slot.inspect(|slot| slot.store(word, Ordering::Release))
+        .is_some()
+}
+
+/// A free slot of the home bucket or of the other one, with the state of the key that it is to get.
+#[inline(always)]
+fn take_free<'a>(segment: &'a Segment, hash: Hash, state: u32) -> Option<&'a W64> {
     let home = &segment.buckets[hash.home() as usize];
     if let Some(slot) = free_slot(home) {
         home.set_slot_meta(slot, state, false);
-        // Pairs with the acquire load of the slot in `read`: the item's bytes are seen.
-        home.slots[slot].store(word, Ordering::Release);
-        return true;
+        return Some(&home.slots[slot]);
     }
     let away = &segment.buckets[hash.away() as usize];
-    if let Some(slot) = free_slot(away) {
-        put_away((home, away), slot, word, state);
-        return true;
-    }
-    false
+    let slot = free_slot(away)?;
+    Some(take_away((home, away), slot, state))
 }
 
+/// The hint is seen by who sees the slot's absence elsewhere: it rises before the slot is stored.
 #[inline(always)]
-fn put_away((home, away): (&Bucket, &Bucket), slot: usize, word: u64, state: u32) {
+fn take_away<'a>((home, away): (&Bucket, &'a Bucket), slot: usize, state: u32) -> &'a W64 {
     home.hint_up();
     away.set_slot_meta(slot, state, true);
-    // Pairs with the acquire load of the slot in `read`, as in `put`; and the hint is seen by who
-    // sees the slot's absence elsewhere.
-    away.slots[slot].store(word, Ordering::Release);
+    &away.slots[slot]
 }
 
-/// As [`put`], where no slot is free, in the place of the oldest ghost.
-fn put_over_ghost(
+/// As [`take_free`], where no slot is free, the place of the oldest ghost.
+fn take_ghost<'a>(
     lock: &ShardLock<'_>,
-    segment: &Segment,
+    segment: &'a Segment,
     hash: Hash,
-    word: u64,
     state: u32,
-) -> bool {
+) -> Option<&'a W64> {
     let home = &segment.buckets[hash.home() as usize];
     if let Some(slot) = oldest_ghost(lock, home) {
         home.set_slot_meta(slot, state, false);
-        // As in `put`.
-        home.slots[slot].store(word, Ordering::Release);
-        return true;
+        return Some(&home.slots[slot]);
     }
     let away = &segment.buckets[hash.away() as usize];
-    let Some(slot) = oldest_ghost(lock, away) else {
-        return false;
-    };
-    put_away((home, away), slot, word, state);
-    true
+    let slot = oldest_ghost(lock, away)?;
+    Some(take_away((home, away), slot, state))
 }
 
 #[inline(always)]

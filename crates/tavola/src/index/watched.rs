@@ -12,7 +12,7 @@
 
 use super::hash::Hash;
 use crate::alloc::Item;
-use crate::layout::{FLAG_TAG, WATCHES};
+use crate::layout::WATCHES;
 use crate::lock::{ShardLock, wake};
 use crate::region::Region;
 use crate::sync::{Ordering, fence};
@@ -21,14 +21,6 @@ use crate::sync::{Ordering, fence};
 #[inline(always)]
 pub(crate) fn is_watched(lock: &ShardLock<'_>) -> bool {
     lock.head.watched.load(Ordering::Relaxed) != 0
-}
-
-/// Tells that a key has changed. Under the shard's lock, after the change.
-#[inline(always)]
-pub(crate) fn changed(lock: &ShardLock<'_>, hash: Hash) {
-    if is_watched(lock) {
-        tell(lock, Some(hash));
-    }
 }
 
 /// Which key an item that is about to be dropped has; `None` if its bytes do not say so.
@@ -40,22 +32,10 @@ pub(super) fn key_of(lock: &ShardLock<'_>, item_ref: u64) -> Option<Hash> {
     item.copy_key(&mut key).then(|| Hash::of_item(&item, &key))
 }
 
-/// Tells that an item was dropped, which had the key, if that is known, and those flags.
-#[cold]
-#[inline(never)]
-pub(super) fn dropped(lock: &ShardLock<'_>, hash: Option<Hash>, flags: u8) {
-    if is_watched(lock) {
-        tell(lock, hash);
-    }
-    if flags & FLAG_TAG != 0 {
-        tell_of_tag(lock.region);
-    }
-}
-
 /// Counts a change of this key, or of all keys of the shard, and wakes.
 #[cold]
 #[inline(never)]
-fn tell(lock: &ShardLock<'_>, hash: Option<Hash>) {
+pub(super) fn tell(lock: &ShardLock<'_>, hash: Option<Hash>) {
     if !tell_shard(lock.region, lock.number, hash) {
         lock.head.watched.store(0, Ordering::Relaxed);
     }
@@ -83,7 +63,8 @@ fn tell_shard(region: &Region, shard: u32, hash: Option<Hash>) -> bool {
 }
 
 /// A tag is gone, and with it keys of all shards, whose locks are not held.
-fn tell_of_tag(region: &Region) {
+#[cold]
+pub(super) fn tell_of_tag(region: &Region) {
     if !region.has_watches() {
         return;
     }

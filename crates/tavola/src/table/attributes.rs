@@ -14,11 +14,11 @@ use super::core::Core;
 use super::effort::Tries;
 use super::entry::{Details, Entry};
 use super::how::{Beside, NEXT, Stamping, When};
-use crate::alloc::{Shown, Stamp, Tags, copy_with_field, discard_block, expect_expiry};
+use crate::alloc::{Shown, Stamp, Tags, copy_with_field, expect_expiry};
 use crate::error::{Error, Result};
-use crate::index::{Hash, Spot, changed, find, read, replace};
+use crate::index::{Hash, Spot, Why, change_field, find, publish_copy, read};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
-use crate::sync::{Ordering, SHORT};
+use crate::sync::SHORT;
 use std::time::{Duration, SystemTime};
 
 /// When a key expires. From then on it is missing for all processes at the same moment.
@@ -240,17 +240,13 @@ impl Core {
             let item = found.item(lock)?;
             let had = item.told();
             if let Some(word) = item.expiry_word() {
-                word.store(expiry_ms, Ordering::Release);
+                change_field(lock, hash, word, expiry_ms);
             } else if expiry_ms != 0 {
                 let hint = found.hint(lock)?;
-                let new = copy_with_field(lock, &item, (FLAG_EXPIRY, expiry_ms))?;
-                replace(lock, &found, hash, new, hint);
-                // Only the block: the pages of a large item are the new one's.
-                discard_block(lock, found.item_ref)?;
+                let copy = copy_with_field(lock, &item, (FLAG_EXPIRY, expiry_ms))?;
+                publish_copy(lock, hash, &found, (copy, hint), Why::Field)?;
             }
             found.visit(lock);
-            lock.head.changes.add_owned(1);
-            changed(lock, hash);
             Ok(Some(had))
         })
     }

@@ -9,10 +9,10 @@ use super::attributes::Attributes;
 use super::core::Core;
 use super::how::Beside;
 use super::leases::end_of_changed;
-use super::write::{New, lengths, publish, write_with_uid};
+use super::write::{lengths, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
-use crate::index::{Hash, Spot, changed, find};
+use crate::index::{Hash, New, Spot, change_word, find, publish_small};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, SHORT};
 
@@ -72,9 +72,7 @@ impl Core {
                     return self.place(lock, hash, spot, (key, number), beside);
                 }
                 end_of_changed(lock, key, item.expiry_ms());
-                word.store(number, Ordering::Release);
-                changed(lock, hash);
-                lock.head.changes.add_owned(1);
+                change_word(lock, Some(hash), word, number);
                 found.visit(lock);
                 return Ok(Counted::Now(number));
             }
@@ -118,7 +116,7 @@ impl Core {
             payload: key.len() + 8,
             hint,
         };
-        publish(lock, hash, spot, new)?;
+        publish_small(lock, hash, spot, new)?;
         Ok(Counted::Now(number))
     }
 

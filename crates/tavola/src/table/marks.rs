@@ -8,9 +8,9 @@ use super::attributes::no_room;
 use super::core::Core;
 use super::how::When;
 use super::store::{Condition, Stored};
-use crate::alloc::{copy_with_field, discard_block};
+use crate::alloc::copy_with_field;
 use crate::error::{Error, Result};
-use crate::index::{Hash, Spot, find, replace};
+use crate::index::{Hash, Spot, Why, change_field, find, publish_copy};
 use crate::layout::FLAG_CLIENT;
 use crate::sync::Ordering;
 use std::cell::Cell;
@@ -72,15 +72,12 @@ impl Core {
                 return Ok(Some(marks));
             }
             if let Some(field) = field {
-                field.store(new, Ordering::Release);
+                change_field(lock, hash, field, new);
             } else {
                 let hint = found.hint(lock)?;
                 let copy = copy_with_field(lock, &item, (FLAG_CLIENT, new))?;
-                replace(lock, &found, hash, copy, hint);
-                // Only the block: the pages of a large item are the new one's.
-                discard_block(lock, found.item_ref)?;
+                publish_copy(lock, hash, &found, (copy, hint), Why::Field)?;
             }
-            lock.head.changes.add_owned(1);
             Ok(Some(marks))
         })
     }

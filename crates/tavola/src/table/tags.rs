@@ -17,10 +17,11 @@ use super::Table;
 use super::attributes::{Attributes, no_room};
 use super::core::Core;
 use super::how::{Beside, Stamping, When};
-use super::write::{New, link};
 use crate::alloc::{Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
 use crate::error::{Error, Result};
-use crate::index::{Hash, HintOf, Spot, drop_key, find, read, read_tag, tag_name};
+use crate::index::{
+    Hash, HintOf, New, Spot, Why, drop_key, find, publish, read, read_tag, tag_name,
+};
 use crate::layout::{Hint, MOST_TAGS};
 
 /// The most bytes of the name of a tag.
@@ -88,7 +89,7 @@ impl Core {
                     return Ok(hint);
                 }
                 // A repair took its uid, which was damaged: so no key has it any more.
-                drop_key(lock, &found)?;
+                drop_key(lock, &found, Why::Tag)?;
                 spot = find(lock, hash, name)?;
             }
             let hint = take_uid(lock)?;
@@ -98,7 +99,7 @@ impl Core {
                 payload: name.len(),
                 hint,
             };
-            link(lock, hash, spot, new)?;
+            publish(lock, hash, spot, new, Why::Tag)?;
             mark_use(lock, hint);
             lock.head.tags.add_owned(1);
             Ok(hint)
@@ -109,7 +110,7 @@ impl Core {
         let me = self.writer()?;
         let hash = Hash::of_tag(self.region(), name);
         let removed = self.locked(hash.shard(), me, |lock| match find(lock, hash, name)? {
-            Spot::Taken(found) => drop_key(lock, &found).map(|()| true),
+            Spot::Taken(found) => drop_key(lock, &found, Why::Tag).map(|()| true),
             Spot::Free(_) => Ok(false),
         })?;
         // It removes keys, by way of their tag.

@@ -4,11 +4,10 @@ use super::Table;
 use super::core::Core;
 use super::how::{Beside, When};
 use super::update::Updated;
-use super::write::change_in_place;
-use crate::alloc::{copy_with_field, discard_block, free_uid, take_uid};
+use crate::alloc::{copy_with_field, free_uid, take_uid};
 use crate::error::{Error, Result};
-use crate::index::{Hash, HintOf, KeyOf, Spot, ToSlice};
-use crate::index::{find, is_watched, read, read_by_uid, read_by_uid_seated, replace, word_by_uid};
+use crate::index::{Hash, HintOf, KeyOf, Spot, ToSlice, Why, change_word, publish_copy};
+use crate::index::{find, is_watched, read, read_by_uid, read_by_uid_seated, word_by_uid};
 use crate::layout::{FLAG_UID, Hint, UidPlace};
 
 /// How often a key may lose its uid to another between reading and locking, before that is held to
@@ -45,9 +44,7 @@ impl Core {
             let hint = take_uid(lock)?;
             let field = (FLAG_UID, hint.to_bits());
             let new = copy_with_field(lock, &item, field).inspect_err(|_| free_uid(lock, hint))?;
-            replace(lock, &found, hash, new, hint);
-            // Only the block: the pages of a large item are the new one's.
-            discard_block(lock, found.item_ref)?;
+            publish_copy(lock, hash, &found, (new, hint), Why::Uid)?;
             Ok(Some(hint))
         })
     }
@@ -72,7 +69,7 @@ impl Core {
                     .then(|| word_by_uid(lock, hint))
                     .flatten();
                 if let Some(place) = place {
-                    change_in_place(lock, Hash::NONE, place, u64::from_ne_bytes(word));
+                    change_word(lock, None, place, u64::from_ne_bytes(word));
                 }
                 Ok(place.is_some())
             })?;

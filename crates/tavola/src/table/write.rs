@@ -18,10 +18,11 @@ use crate::alloc::{
     Chain, Stamp, Step, corrupt, discard, free_uid, take_uid, write_large, write_small,
 };
 use crate::error::{Error, Result};
-use crate::index::{Found, Hash, Spot, Way, changed, drop_key, find, find_along, insert, replace};
-use crate::layout::{Fixed, Hint, PROTECTED};
+use crate::index::{
+    Hash, New, Spot, Way, Why, change_word, drop_key, find, find_along, publish, publish_small,
+};
+use crate::layout::{Fixed, Hint};
 use crate::lock::ShardLock;
-use crate::sync::{Ordering, W64};
 
 impl Core {
     #[inline(always)]
@@ -135,7 +136,7 @@ impl Core {
                 && how.1.is_plain()
                 && let Some(place) = found.word(&lock, key)
             {
-                change_in_place(&lock, hash, place, word);
+                change_word(&lock, Some(hash), place, word);
                 found.visit(&lock);
                 drop(lock);
                 self.after_step(me);
@@ -224,8 +225,7 @@ impl Core {
                 payload: key.len() + value.len(),
                 hint,
             };
-            let old = link(lock, hash, spot, new)?;
-            lock.head.changes.add_owned(1);
+            let old = publish(lock, hash, spot, new, Why::Set)?;
             if let Some(built) = chain.take() {
                 built.settle(lock);
             }
@@ -254,10 +254,9 @@ impl Core {
                 return Ok((false, None));
             }
             let removed = match spot.found() {
-                Some(found) => drop_key(lock, &found).map(|()| true)?,
+                Some(found) => drop_key(lock, &found, Why::Remove).map(|()| true)?,
                 None => false,
             };
-            lock.head.changes.add_owned(u64::from(removed));
             // What is being computed is of before: it is not to be stored.
             Ok((removed, end_of(lock, key)))
         })?;
@@ -285,7 +284,7 @@ fn store_at(
         && let Some(place) = found.word(lock, key)
         && let Some(hint) = naming.kept(lock, found)?
     {
-        change_in_place(lock, hash, place, u64::from_ne_bytes(word));
+        change_word(lock, Some(hash), place, u64::from_ne_bytes(word));
         found.visit(lock);
         return Ok(Some(hint));
     }
@@ -297,7 +296,7 @@ fn store_at(
         payload: key.len() + value.len(),
         hint: Hint::NONE,
     };
-    publish(lock, hash, spot, new)?;
+    publish_small(lock, hash, spot, new)?;
     Ok(Some(Hint::NONE))
 }
 
@@ -321,7 +320,7 @@ fn store_with_fields(
         payload: key.len() + value.len(),
         hint,
     };
-    publish(lock, hash, spot, new)?;
+    publish_small(lock, hash, spot, new)?;
     Ok(Some(hint))
 }
 
@@ -355,87 +354,6 @@ pub(super) fn lengths(fixed: Fixed) -> Error {
         key: fixed.key_len,
         value: fixed.value_len,
     }
-}
-
-/// An item that was written and is to be published.
-pub(super) struct New {
-    pub(super) item_ref: u64,
-    pub(super) payload: usize,
-    pub(super) hint: Hint,
-}
-
-/// One store for the value, and one for readers that use other means than loads (`index::peek`).
-/// Both release: who sees the word sees all that came before, the bumps among it.
-#[inline(always)]
-pub(super) fn change_in_place(lock: &ShardLock<'_>, hash: Hash, place: &W64, word: u64) {
-    place.store(word, Ordering::Release);
-    let counted = &lock.head.in_place;
-    let count = counted.load(Ordering::Relaxed).wrapping_add(1);
-    counted.store(count, Ordering::Release);
-    changed(lock, hash);
-}
-
-/// Lets the key lead to a written item, frees the one it led to, and counts the change.
-#[inline(always)]
-pub(super) fn publish(lock: &ShardLock<'_>, hash: Hash, spot: Spot<'_>, new: New) -> Step<()> {
-    let old = link(lock, hash, spot, new)?;
-    lock.head.changes.add_owned(1);
-    old.map_or(Ok(()), |old| discard(lock, old))
-}
-
-/// Lets the key, or tag, lead to a written item; the item it led to is the caller's to free.
-#[inline(always)]
-pub(super) fn link(
-    lock: &ShardLock<'_>,
-    hash: Hash,
-    spot: Spot<'_>,
-    new: New,
-) -> Step<Option<u64>> {
-    let counted = &lock.head.payload;
-    match spot {
-        Spot::Taken(found) => {
-            let old = found.payload;
-            replace(lock, &found, hash, new.item_ref, new.hint);
-            if lock.region.is_cache() {
-                renewed(lock, &found, new.payload as u64);
-            }
-            let sum = counted.load(Ordering::Relaxed);
-            let sum = sum.wrapping_add(new.payload as u64).wrapping_sub(old);
-            counted.store(sum, Ordering::Relaxed);
-            changed(lock, hash);
-            Ok(Some(found.item_ref))
-        }
-        Spot::Free(segment) => {
-            let state = match insert(lock, hash, segment, new.item_ref, new.hint) {
-                Ok(state) => state,
-                Err(stop) => {
-                    free_uid(lock, new.hint);
-                    // Its chain, if it has one, is still its builder's.
-                    crate::alloc::discard_block(lock, new.item_ref)?;
-                    return Err(stop);
-                }
-            };
-            if lock.region.is_cache() && state & PROTECTED == 0 {
-                lock.head.newcomers.add_owned(new.payload as u64);
-            }
-            lock.head.items.add_owned(1);
-            counted.add_owned(new.payload as u64);
-            changed(lock, hash);
-            Ok(None)
-        }
-    }
-}
-
-/// A cache's key has got another value, of so many bytes with its key.
-#[cold]
-fn renewed(lock: &ShardLock<'_>, found: &Found<'_>, payload: u64) {
-    if found.is_newcomer() {
-        let counted = &lock.head.newcomers;
-        let sum = counted.load(Ordering::Relaxed);
-        let sum = sum.wrapping_add(payload).wrapping_sub(found.payload);
-        counted.store(sum, Ordering::Relaxed);
-    }
-    found.visit(lock);
 }
 
 impl Table {
