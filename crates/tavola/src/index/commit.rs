@@ -84,8 +84,8 @@ fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
     }
 }
 
-/// Lets a key, or tag, lead to a written item, and its uid. Returns the item it led to, which is
-/// the caller's to free.
+/// Lets a key, or tag, lead to a written item, and its uid. Frees the item it led to, after what is
+/// to be done before.
 #[inline(always)]
 pub(crate) fn publish(
     lock: &ShardLock<'_>,
@@ -93,40 +93,34 @@ pub(crate) fn publish(
     spot: Spot<'_>,
     new: New,
     why: Why,
-) -> Step<Option<u64>> {
+    before_free: impl FnOnce(),
+) -> Step<()> {
+    announce(lock, new.hint, new.item_ref);
+    let word = slot_word(hash.tag(), new.item_ref);
     let old = match spot {
         Spot::Taken(found) => {
-            replace(lock, &found, hash, new.item_ref, new.hint);
-            if lock.region.is_cache() {
-                renewed(lock, &found, new.payload as u64);
-            }
-            let counted = &lock.head.payload;
-            let sum = counted.load(Ordering::Relaxed);
-            let sum = sum
-                .wrapping_add(new.payload as u64)
-                .wrapping_sub(found.payload);
-            counted.store(sum, Ordering::Relaxed);
+            make(lock, &found.bucket.slots[found.slot], word);
+            found.bucket.bump();
+            settle_uid(lock, new.hint, new.item_ref);
+            count_replaced(lock, &found, new.payload as u64);
             Some(found.item_ref)
         }
         Spot::Free(segment) => {
-            insert(lock, hash, segment, new)?;
+            let seat = seat_of(lock, hash, segment, new)?;
+            make(lock, seat.slot, word);
+            settle_uid(lock, new.hint, new.item_ref);
+            count_new(lock, hash, &seat, new.payload as u64);
             None
         }
     };
     made(lock, Some(hash), why);
-    Ok(old)
-}
-
-/// As [`publish`], of an item that is not large; frees the old one.
-#[inline(always)]
-pub(crate) fn publish_small(
-    lock: &ShardLock<'_>,
-    hash: Hash,
-    spot: Spot<'_>,
-    new: New,
-) -> Step<()> {
-    let old = publish(lock, hash, spot, new, Why::Set)?;
-    old.map_or(Ok(()), |old| discard(lock, old))
+    before_free();
+    match (old, why) {
+        (None, _) => Ok(()),
+        // Only the block: the pages of a large item are those of its copy.
+        (Some(old), Why::Field | Why::Uid) => discard_block(lock, old),
+        (Some(old), _) => discard(lock, old),
+    }
 }
 
 /// Changes the value of a key in place, where it is one word.
@@ -143,19 +137,21 @@ pub(crate) fn change_field(lock: &ShardLock<'_>, hash: Hash, place: &W64, conten
     made(lock, Some(hash), Why::Field);
 }
 
-/// Lets a key lead to a copy of its item that has one field more, or another one, and frees the
-/// block of the item. The pages of a large item are the copy's now.
+/// Lets a key lead to a copy of its item that has one field more, or another content of one.
 pub(crate) fn publish_copy(
     lock: &ShardLock<'_>,
     hash: Hash,
-    found: &Found<'_>,
-    (copy, hint): (u64, Hint),
+    found: Found<'_>,
+    (item_ref, hint): (u64, Hint),
     why: Why,
 ) -> Step<()> {
-    replace(lock, found, hash, copy, hint);
-    discard_block(lock, found.item_ref)?;
-    made(lock, Some(hash), why);
-    Ok(())
+    let payload = found.payload as usize;
+    let copy = New {
+        item_ref,
+        payload,
+        hint,
+    };
+    publish(lock, hash, Spot::Taken(found), copy, why, || ())
 }
 
 /// Takes a key out, and its uid, and frees its item.
@@ -180,17 +176,6 @@ pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>, why: Why) -> Ste
     discard(lock, found.item_ref)
 }
 
-/// Lets a key lead to another item, by one store; and its uid, which is that of the new item. The
-/// old item may be freed after this.
-#[inline(always)]
-fn replace(lock: &ShardLock<'_>, found: &Found<'_>, hash: Hash, item_ref: u64, hint: Hint) {
-    announce(lock, hint, item_ref);
-    let place = &found.bucket.slots[found.slot];
-    make(lock, place, slot_word(hash.tag(), item_ref));
-    found.bucket.bump();
-    settle_uid(lock, hint, item_ref);
-}
-
 /// Takes a key out, and its uid. Its item may be freed after this.
 #[inline(always)]
 fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
@@ -206,38 +191,46 @@ fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
     Ok(())
 }
 
-/// Puts a key that is not there yet into the index, by one store, and its uid. The segment is that
-/// of its [`Spot`], found under this hold of the lock. An item that finds no place is freed, but
-/// for its chain, which is its builder's still.
+/// A slot for a new item. An item that finds none is freed, but for its chain, which is its
+/// builder's still.
 #[inline(always)]
-fn insert(lock: &ShardLock<'_>, hash: Hash, segment: Option<&Segment>, new: New) -> Step<()> {
-    announce(lock, new.hint, new.item_ref);
-    let seat = match Seat::of(lock, hash, segment) {
-        Ok(seat) => seat,
+fn seat_of<'a>(
+    lock: &ShardLock<'a>,
+    hash: Hash,
+    segment: Option<&'a Segment>,
+    new: New,
+) -> Step<Seat<'a>> {
+    match Seat::of(lock, hash, segment) {
+        Ok(seat) => Ok(seat),
         Err(stop) => {
             free_uid(lock, new.hint);
             discard_block(lock, new.item_ref)?;
-            return Err(stop);
+            Err(stop)
         }
-    };
-    make(lock, seat.slot, slot_word(hash.tag(), new.item_ref));
-    settle_uid(lock, new.hint, new.item_ref);
-    if lock.region.is_cache() {
-        seat.settle(lock, hash, new.payload as u64);
     }
-    lock.head.items.add_owned(1);
-    lock.head.payload.add_owned(new.payload as u64);
-    Ok(())
 }
 
-/// A cache's key has got another value, of so many bytes with its key.
-#[cold]
-fn renewed(lock: &ShardLock<'_>, found: &Found<'_>, payload: u64) {
-    if found.is_newcomer() {
-        let counted = &lock.head.newcomers;
+#[inline(always)]
+fn count_new(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, payload: u64) {
+    if lock.region.is_cache() {
+        seat.settle(lock, hash, payload);
+    }
+    lock.head.items.add_owned(1);
+    lock.head.payload.add_owned(payload);
+}
+
+#[inline(always)]
+fn count_replaced(lock: &ShardLock<'_>, found: &Found<'_>, payload: u64) {
+    let count = |counted: &W64| {
         let sum = counted.load(Ordering::Relaxed);
         let sum = sum.wrapping_add(payload).wrapping_sub(found.payload);
         counted.store(sum, Ordering::Relaxed);
+    };
+    count(&lock.head.payload);
+    if lock.region.is_cache() {
+        if found.is_newcomer() {
+            count(&lock.head.newcomers);
+        }
+        found.visit(lock);
     }
-    found.visit(lock);
 }

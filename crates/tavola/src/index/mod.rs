@@ -69,9 +69,7 @@ mod watched;
 pub(crate) use ahead::{Ahead, Way};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
 pub(crate) use clear::{ClearCursor, Which, clear_buckets, may_expire, sweep_step};
-pub(crate) use commit::{
-    New, Why, change_field, change_word, drop_key, publish, publish_copy, publish_small,
-};
+pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish, publish_copy};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use evict::{evict, visit};
 pub(crate) use find::{Found, Spot, find, find_along};

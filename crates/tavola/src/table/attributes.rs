@@ -13,7 +13,7 @@ use super::Table;
 use super::core::Core;
 use super::effort::Tries;
 use super::entry::{Details, Entry};
-use super::how::{Beside, NEXT, Stamping, When};
+use super::request::{Metadata, NEXT, When, WriteRequest};
 use crate::alloc::{Shown, Stamp, Tags, copy_with_field, expect_expiry};
 use crate::error::{Error, Result};
 use crate::index::{Hash, Spot, Why, change_field, find, publish_copy, read};
@@ -127,11 +127,11 @@ pub(super) fn in_ms(time: Duration) -> u64 {
 impl Core {
     /// Returns the default TTL of new keys, or `None` if they do not expire.
     #[inline(always)]
-    pub(super) fn default_stamping(&self) -> Option<Stamping<'static>> {
+    pub(super) fn default_metadata(&self) -> Option<Metadata<'static>> {
         if !self.region().geometry().stamps() {
             return None;
         }
-        Some(Stamping::new(self.default_stamp(), false))
+        Some(Metadata::new(self.default_stamp(), false))
     }
 
     #[inline(never)]
@@ -160,13 +160,13 @@ impl Core {
     }
 
     /// As they have it, if they are there.
-    pub(super) fn keeping_default(&self) -> Stamping<'static> {
-        let default = self.default_stamping();
-        Stamping::new(default.map_or(Stamp::NONE, |default| default.stamp), true)
+    pub(super) fn keeping_default(&self) -> Metadata<'static> {
+        let default = self.default_metadata();
+        Metadata::new(default.map_or(Stamp::NONE, |default| default.stamp), true)
     }
 
     /// What a key with these attributes gets.
-    pub(super) fn stamping(&self, attributes: Attributes) -> Result<Stamping<'static>> {
+    pub(super) fn metadata(&self, attributes: Attributes) -> Result<Metadata<'static>> {
         // As in `default_stamp`.
         self.writer()?;
         let stamp = Stamp {
@@ -179,14 +179,14 @@ impl Core {
         if !stamp.is_none() && self.region().fixed().is_some() {
             return Err(no_room());
         }
-        Ok(Stamping::new(stamp, false))
+        Ok(Metadata::new(stamp, false))
     }
 
     /// The same, of a key that keeps what it has if it is there.
-    pub(super) fn keeping(&self, attributes: Attributes) -> Result<Stamping<'static>> {
-        Ok(Stamping {
+    pub(super) fn keeping(&self, attributes: Attributes) -> Result<Metadata<'static>> {
+        Ok(Metadata {
             keep: true,
-            ..self.stamping(attributes)?
+            ..self.metadata(attributes)?
         })
     }
 
@@ -217,21 +217,20 @@ impl Core {
         }
     }
 
-    /// Lets the key expire at another time, if it is there and `when` holds; says what it had. The
-    /// caller counts.
-    fn touch(&self, key: &[u8], expiry: Expiry, when: When<'_>) -> Result<Option<Shown>> {
+    /// Lets the key expire at another time, if it is there and the condition holds; says what it
+    /// had. The caller counts.
+    fn touch(&self, request: &WriteRequest<'_>, expiry: Expiry) -> Result<Option<Shown>> {
         if self.region().fixed().is_some() {
             return Err(no_room());
         }
-        let me = self.writer()?;
         let expiry_ms = self.expiry_ms(expiry)?;
-        let hash = Hash::of(self.region(), key);
-        self.locked(hash.shard(), me, |lock| {
-            let spot = find(lock, hash, key)?;
+        let hash = request.hash;
+        self.locked(hash.shard(), request.participant, |lock| {
+            let spot = find(lock, hash, request.key)?;
             let Spot::Taken(found) = spot else {
                 return Ok(None);
             };
-            if !when.holds(lock, &spot)? {
+            if !request.condition.holds(lock, &spot)? {
                 return Ok(None);
             }
             if expiry_ms != 0 {
@@ -244,7 +243,8 @@ impl Core {
             } else if expiry_ms != 0 {
                 let hint = found.hint(lock)?;
                 let copy = copy_with_field(lock, &item, (FLAG_EXPIRY, expiry_ms))?;
-                publish_copy(lock, hash, &found, (copy, hint), Why::Field)?;
+                publish_copy(lock, hash, found, (copy, hint), Why::Field)?;
+                return Ok(Some(had));
             }
             found.visit(lock);
             Ok(Some(had))
@@ -305,8 +305,8 @@ impl Table {
         attributes: Attributes,
     ) -> Result<bool> {
         let core = self.core()?;
-        let stamping = core.stamping(attributes)?;
-        core.store_stamped(key, value, when, Beside(Some(&stamping)))
+        let metadata = core.metadata(attributes)?;
+        core.store_with(key, value, when, Some(&metadata))
     }
 
     /// Returns the TTL of a key, as [`Expiry::After`] or [`Expiry::Never`], or `None` if it is
@@ -333,8 +333,9 @@ impl Table {
     pub fn touch(&self, key: impl AsRef<[u8]>, expiry: Expiry) -> Result<bool> {
         let key = key.as_ref();
         let core = self.core()?;
-        let had = core.touch(key, expiry, When::Always)?;
-        core.count_call();
+        let request = core.request(key, When::Always, None)?;
+        let had = core.touch(&request, expiry)?;
+        core.count_set(request.participant);
         Ok(had.is_some())
     }
 
@@ -380,7 +381,8 @@ impl Table {
         let core = self.core()?;
         let mut tries = Tries::new();
         while core.get_to_touch(key, out)? {
-            if let Some(had) = core.touch(key, expiry, When::Equals(out))? {
+            let request = core.request(key, When::Equals(out), None)?;
+            if let Some(had) = core.touch(&request, expiry)? {
                 core.count_call();
                 return Ok(Some(core.details(had)));
             }

@@ -10,7 +10,7 @@ use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
 use super::entry::Details;
-use super::how::{Beside, Stamping};
+use super::request::{Metadata, When, WriteRequest};
 use crate::error::Result;
 use crate::index::{Ahead, Noted, Stamped, Want};
 
@@ -69,22 +69,30 @@ impl Core {
         Ok(found)
     }
 
-    /// Sets what `pair` says of each of them, with what `stamping` says beside it.
+    /// Sets what `pair` says of each of them, with what `metadata` says beside it.
     #[inline(always)]
     fn set_many<'a, T>(
         &self,
         all: &'a [T],
         pair: impl Fn(&'a T) -> (&'a [u8], &'a [u8]),
-        stamping: impl Fn(&T) -> Result<Stamping<'static>>,
+        metadata: impl Fn(&T) -> Result<Metadata<'static>>,
     ) -> Result<()> {
         let me = self.writer()?;
         for all in all.chunks(WAVE) {
             let ahead = self.warm(all.len(), |i| pair(&all[i]).0);
             for (each, ahead) in all.iter().zip(&ahead) {
                 let (key, value) = pair(each);
-                let stamping = stamping(each)?;
-                let beside = Beside(Some(&stamping).filter(|given| !given.stamp.is_none()));
-                self.set_hashed(me, (key, ahead.hash), value, beside)?;
+                let metadata = metadata(each)?;
+                let request = WriteRequest {
+                    participant: me,
+                    key,
+                    hash: ahead.hash,
+                    condition: When::Always,
+                    naming: self.naming,
+                    metadata: Some(&metadata).filter(|given| !given.stamp.is_none()),
+                };
+                self.write(&request, value)?;
+                self.count_set(me);
             }
         }
         Ok(())
@@ -163,11 +171,11 @@ impl Table {
         attributes: Attributes,
     ) -> Result<()> {
         let core = self.core()?;
-        let stamping = core.stamping(attributes)?;
+        let metadata = core.metadata(attributes)?;
         core.set_many(
             pairs,
             |(key, value)| (key.as_ref(), value.as_ref()),
-            |_| Ok(stamping.clone()),
+            |_| Ok(metadata.clone()),
         )
     }
 
@@ -183,7 +191,7 @@ impl Table {
         core.set_many(
             entries,
             |(key, value, _)| (key.as_ref(), value.as_ref()),
-            |(_, _, attributes)| core.stamping(*attributes),
+            |(_, _, attributes)| core.metadata(*attributes),
         )
     }
 

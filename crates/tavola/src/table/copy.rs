@@ -5,12 +5,11 @@
 //! is something else: the bytes of one value may come from two moments.
 
 use super::core::Core;
-use super::how::{Beside, Naming, Stamping, When};
 use super::iter::WholeEntry;
+use super::request::{Metadata, Naming, When, WriteRequest};
 use super::{Options, Table};
 use crate::alloc::{Stamp, extent_names};
 use crate::error::{Error, Result};
-use crate::index::Hash;
 use crate::layout::{COPIED_IN_USE, ExtentKind};
 use crate::lock::is_copied_in_use;
 use crate::region::{sync_directory, told};
@@ -45,7 +44,7 @@ impl Core {
     }
 
     /// Stores a key of the table `from` with all that it has there, except its uid.
-    fn store_copy(&self, me: u32, from: &Table, entry: &WholeEntry<'_>) -> Result<()> {
+    fn store_copy(&self, from: &Table, entry: &WholeEntry<'_>) -> Result<()> {
         let names = from.tag_names(&entry.tags)?;
         let ends_ms = entry.shown.expiry_ms;
         let left_ms = ends_ms.saturating_sub(from.core()?.region().now_ms());
@@ -55,7 +54,7 @@ impl Core {
             return Ok(());
         }
         let tags = self.tags(&names)?;
-        let stamping = Stamping::new(
+        let metadata = Metadata::new(
             Stamp {
                 expiry_ms: match ends_ms {
                     0 => 0,
@@ -73,10 +72,11 @@ impl Core {
         } else {
             Naming::Keep
         };
-        let key = (entry.key, Hash::of(self.region(), entry.key));
-        let how = (naming, Beside(Some(&stamping)));
-        self.store_hashed(me, key, entry.value, When::Always, how)
-            .map(|_| ())
+        let request = WriteRequest {
+            naming,
+            ..self.request(entry.key, When::Always, Some(&metadata))?
+        };
+        self.write(&request, entry.value).map(|_| ())
     }
 
     /// No version that the table `from` has given out is given to another value of the copy.
@@ -92,10 +92,9 @@ impl Core {
     }
 
     pub(super) fn fill_from(&self, from: &Table) -> Result<()> {
-        let me = self.writer()?;
         let mut entries = from.iter();
         while let Some(entry) = entries.next_whole()? {
-            self.store_copy(me, from, &entry)?;
+            self.store_copy(from, &entry)?;
         }
         if self.region().geometry().has_versions {
             self.continue_versions(from.core()?);

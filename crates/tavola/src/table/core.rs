@@ -2,11 +2,11 @@
 //! done.
 
 use super::effort::Effort;
-use super::how::Naming;
 use super::latency::Due;
 use super::leases::Asked;
 use super::maintain::Collapsed;
 use super::name::NameWatch;
+use super::request::Naming;
 use super::tending::Steps;
 use crate::alloc::{
     Chain, Need, Step, Stop, find_orphans, free_orphans, give_back, provision, raise_frontier,

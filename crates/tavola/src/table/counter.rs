@@ -7,12 +7,12 @@
 use super::Table;
 use super::attributes::Attributes;
 use super::core::Core;
-use super::how::Beside;
 use super::leases::end_of_changed;
+use super::request::{Metadata, When, WriteRequest};
 use super::write::{lengths, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
-use crate::index::{Hash, New, Spot, change_word, find, publish_small};
+use crate::index::{New, Spot, Why, change_word, find, publish};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, SHORT};
 
@@ -45,19 +45,19 @@ impl Core {
         key: &[u8],
         change: Change,
         initial: Option<u64>,
-        beside: Beside<'_>,
+        metadata: &Metadata<'_>,
     ) -> Result<Option<u64>> {
         if let Some(fixed) = self.region().fixed() {
             return Err(lengths(fixed));
         }
-        let me = self.writer()?;
-        let hash = Hash::of(self.region(), key);
-        let counted = self.locked(hash.shard(), me, |lock| {
+        let request = self.request(key, When::Always, Some(metadata))?;
+        let hash = request.hash;
+        let counted = self.locked(hash.shard(), request.participant, |lock| {
             let found = match find(lock, hash, key)? {
                 Spot::Taken(found) => found,
                 spot => {
                     return match initial {
-                        Some(number) => self.place(lock, hash, spot, (key, number), beside),
+                        Some(number) => place(lock, &request, spot, number),
                         None => Ok(Counted::Missing),
                     };
                 }
@@ -69,7 +69,7 @@ impl Core {
                 if self.region().geometry().has_versions {
                     // With another version, which a store of one word cannot give it.
                     let spot = Spot::Taken(found);
-                    return self.place(lock, hash, spot, (key, number), beside);
+                    return place(lock, &request, spot, number);
                 }
                 end_of_changed(lock, key, item.expiry_ms());
                 change_word(lock, Some(hash), word, number);
@@ -84,40 +84,15 @@ impl Core {
                 .short_value(&mut text)
                 .and_then(|len| decimal_u64(&text[..len]));
             let number = change.apply(digits.ok_or(Error::NotACounter)?);
-            self.place(lock, hash, Spot::Taken(found), (key, number), beside)
+            place(lock, &request, Spot::Taken(found), number)
         })?;
         let number = match counted {
             Counted::Now(number) => Some(number),
             Counted::Missing => None,
-            Counted::AsText => return self.count_as_text(key, change, initial, beside),
+            Counted::AsText => return self.count_as_text(key, change, initial, metadata),
         };
-        self.count_set(me);
+        self.count_set(request.participant);
         Ok(number)
-    }
-
-    fn place(
-        &self,
-        lock: &ShardLock<'_>,
-        hash: Hash,
-        spot: Spot<'_>,
-        (key, number): (&[u8], u64),
-        beside: Beside<'_>,
-    ) -> Step<Counted> {
-        if !can_count(key) {
-            return Ok(Counted::AsText);
-        }
-        let mut room = None;
-        let stamp = beside.of(lock, key, &spot, &mut room)?;
-        let (item_ref, hint) = write_with_uid(lock, self.naming, &spot, |hint| {
-            write_counter(lock, key, number, hint, &stamp)
-        })?;
-        let new = New {
-            item_ref,
-            payload: key.len() + 8,
-            hint,
-        };
-        publish_small(lock, hash, spot, new)?;
-        Ok(Counted::Now(number))
     }
 
     #[cold]
@@ -126,10 +101,10 @@ impl Core {
         key: &[u8],
         change: Change,
         initial: Option<u64>,
-        beside: Beside<'_>,
+        metadata: &Metadata<'_>,
     ) -> Result<Option<u64>> {
         let mut now = None;
-        self.update(key, beside, |old| {
+        self.update(key, Some(metadata), |old| {
             now = match old {
                 Some(text) => {
                     let number = decimal_u64(text).ok_or(Error::NotACounter)?;
@@ -141,6 +116,31 @@ impl Core {
         })?;
         Ok(now)
     }
+}
+
+/// Writes a counter where its key is or would be.
+fn place(
+    lock: &ShardLock<'_>,
+    request: &WriteRequest<'_>,
+    spot: Spot<'_>,
+    number: u64,
+) -> Step<Counted> {
+    let key = request.key;
+    if !can_count(key) {
+        return Ok(Counted::AsText);
+    }
+    let mut room = None;
+    let stamp = request.stamp(lock, &spot, &mut room)?;
+    let (item_ref, hint) = write_with_uid(lock, request.naming, &spot, |hint| {
+        write_counter(lock, key, number, hint, &stamp)
+    })?;
+    let new = New {
+        item_ref,
+        payload: key.len() + 8,
+        hint,
+    };
+    publish(lock, request.hash, spot, new, Why::Set, || ())?;
+    Ok(Counted::Now(number))
 }
 
 impl Table {
@@ -215,8 +215,8 @@ impl Table {
     ) -> Result<Option<u64>> {
         let key = key.as_ref();
         let core = self.core()?;
-        let stamping = core.keeping(attributes)?;
-        core.count(key, Change::Up(by), initial, Beside(Some(&stamping)))
+        let metadata = core.keeping(attributes)?;
+        core.count(key, Change::Up(by), initial, &metadata)
     }
 
     /// Subtracts from a counter as [`Table::decr_from`]. A new key gets these attributes; an
@@ -233,7 +233,7 @@ impl Table {
     ) -> Result<Option<u64>> {
         let key = key.as_ref();
         let core = self.core()?;
-        let stamping = core.keeping(attributes)?;
-        core.count(key, Change::Down(by), initial, Beside(Some(&stamping)))
+        let metadata = core.keeping(attributes)?;
+        core.count(key, Change::Down(by), initial, &metadata)
     }
 }

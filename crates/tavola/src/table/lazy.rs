@@ -1,7 +1,7 @@
 //! A table is mapped when it is first needed; the very first reads do without (`index::peek`).
 
 use super::core::Core;
-use super::how::Naming;
+use super::request::Naming;
 use crate::error::Result;
 use crate::index::peek;
 use crate::region::{NameState, Unmapped};

@@ -6,11 +6,11 @@
 
 use super::attributes::no_room;
 use super::core::Core;
-use super::how::When;
+use super::request::{When, WriteRequest};
 use super::store::{Condition, Stored};
 use crate::alloc::copy_with_field;
 use crate::error::{Error, Result};
-use crate::index::{Hash, Spot, Why, change_field, find, publish_copy};
+use crate::index::{Spot, Why, change_field, find, publish_copy};
 use crate::layout::FLAG_CLIENT;
 use crate::sync::Ordering;
 use std::cell::Cell;
@@ -52,15 +52,15 @@ pub(super) fn check(core: &Core, marks: Marks) -> Result<()> {
 }
 
 impl Core {
-    /// Changes the marks of a key if `when` holds; says what they were.
-    fn mark(&self, me: u32, key: &[u8], bits: Marks, when: When<'_>) -> Result<Option<u32>> {
-        let hash = Hash::of(self.region(), key);
-        self.locked(hash.shard(), me, |lock| {
-            let spot = find(lock, hash, key)?;
+    /// Changes the marks of a key if the condition holds; says what they were.
+    fn mark(&self, request: &WriteRequest<'_>, bits: Marks) -> Result<Option<u32>> {
+        let hash = request.hash;
+        self.locked(hash.shard(), request.participant, |lock| {
+            let spot = find(lock, hash, request.key)?;
             let Spot::Taken(found) = spot else {
                 return Ok(None);
             };
-            if !when.holds(lock, &spot)? {
+            if !request.condition.holds(lock, &spot)? {
                 return Ok(None);
             }
             let item = found.item(lock)?;
@@ -76,7 +76,7 @@ impl Core {
             } else {
                 let hint = found.hint(lock)?;
                 let copy = copy_with_field(lock, &item, (FLAG_CLIENT, new))?;
-                publish_copy(lock, hash, &found, (copy, hint), Why::Field)?;
+                publish_copy(lock, hash, found, (copy, hint), Why::Field)?;
             }
             Ok(Some(marks))
         })
@@ -92,18 +92,18 @@ impl Core {
         bits: Marks,
     ) -> Result<Option<u32>> {
         check(self, bits)?;
-        let me = self.writer()?;
+        let request = self.request(key, When::Always, None)?;
         match condition {
             Condition::Absent => Ok(None),
-            Condition::Always | Condition::Present => self.mark(me, key, bits, When::Always),
+            Condition::Always | Condition::Present => self.mark(&request, bits),
             // There the token is the version: no value need be read.
             Condition::Is(token) if self.region().geometry().has_versions => {
-                self.mark(me, key, bits, When::Version(token.0))
+                self.mark(&request.when(When::Version(token.0)), bits)
             }
             Condition::Is(token) => {
                 let had = Cell::new(None);
                 let refused: Option<Stored> = self.retried(key, token, |when| {
-                    had.set(self.mark(me, key, bits, when)?);
+                    had.set(self.mark(&request.when(when), bits)?);
                     Ok(had.get().is_some())
                 })?;
                 Ok(had.get().filter(|_| refused.is_none()))

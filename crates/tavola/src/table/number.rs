@@ -3,7 +3,6 @@
 
 use super::Table;
 use super::attributes::Attributes;
-use super::how::Beside;
 use crate::error::{Error, Result};
 
 /// Options of [`Table::add_number_with`].
@@ -55,9 +54,9 @@ impl Table {
         options: NumberOptions,
     ) -> Result<i64> {
         let core = self.core()?;
-        let stamping = core.keeping(options.attributes)?;
+        let metadata = core.keeping(options.attributes)?;
         let mut sum = by;
-        core.update(key.as_ref(), Beside(Some(&stamping)), |old| {
+        core.update(key.as_ref(), Some(&metadata), |old| {
             let number = old.map_or(Some(0), signed).ok_or(Error::NotACounter)?;
             sum = number.checked_add(by).ok_or_else(too_far)?;
             let is_removed = sum == 0 && options.remove_zero;

@@ -5,11 +5,12 @@ use super::attributes::{Attributes, no_room};
 use super::core::Core;
 use super::effort::Tries;
 use super::entry::Which;
-use super::how::{Beside, NEXT, Stamping, When};
 use super::marks::{Marks, check};
+use super::request::{Metadata, NEXT, When};
 use super::update::{CasOutcome, CasToken};
 use crate::alloc::Tags;
 use crate::error::{Error, Result};
+use std::cell::Cell;
 
 /// The condition under which [`Table::store`] stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,16 +70,16 @@ pub enum Stored {
 }
 
 impl Core {
-    fn stamping_of<'a>(&self, how: &StoreOptions<'a>) -> Result<Stamping<'a>> {
-        let mut stamping = match how.attributes {
-            Some(attributes) => self.stamping(attributes)?,
+    fn metadata_of<'a>(&self, how: &StoreOptions<'a>) -> Result<Metadata<'a>> {
+        let mut metadata = match how.attributes {
+            Some(attributes) => self.metadata(attributes)?,
             None => self.keeping_default(),
         };
         if !how.tags.is_empty() {
             if self.region().fixed().is_some() {
                 return Err(no_room());
             }
-            stamping.stamp.tags = how.tags;
+            metadata.stamp.tags = how.tags;
         }
         if let Some(version) = how.version {
             if !self.region().geometry().has_versions {
@@ -89,31 +90,35 @@ impl Core {
             if version == 0 || version == NEXT {
                 return Err(wrong("0 and 2^64 - 1 are not valid versions"));
             }
-            stamping.stamp.version = version;
+            metadata.stamp.version = version;
         }
         if let Some(marks) = how.marks {
             check(self, marks)?;
-            stamping.marks = Some(marks);
+            metadata.marks = Some(marks);
         }
-        Ok(stamping)
+        Ok(metadata)
     }
 
     fn store_by(&self, key: &[u8], value: &[u8], how: &StoreOptions<'_>) -> Result<Stored> {
-        let stamping = self.stamping_of(how)?;
-        let me = self.writer()?;
-        let store =
-            |when: When<'_>| self.try_store(me, (key, value), when, Beside(Some(&stamping)));
+        let metadata = self.metadata_of(how)?;
+        let request = self.request(key, When::Always, Some(&metadata))?;
+        let version = Cell::new(0);
+        let store = |when: When<'_>| {
+            let written = self.write(&request.when(when), value)?;
+            version.set(written.map_or(0, |written| written.version));
+            Ok(written.is_some())
+        };
         let refused = match how.condition {
             Condition::Always => (!store(When::Always)?).then_some(Stored::NotFound),
             Condition::Absent => (!store(When::Absent)?).then_some(Stored::Exists),
             Condition::Present => (!store(When::Present)?).then_some(Stored::NotFound),
             Condition::Is(token) => self.retried(key, token, store)?,
         };
-        self.count_set(me);
+        self.count_set(request.participant);
         if refused.is_none() && !how.tags.is_empty() {
             self.use_tags(how.tags.hints())?;
         }
-        Ok(refused.unwrap_or_else(|| Stored::Done(self.token(stamping.version.get(), value))))
+        Ok(refused.unwrap_or_else(|| Stored::Done(self.token(version.get(), value))))
     }
 
     /// Does what is to be done to a key with this token; `Some`: why not.
@@ -196,9 +201,9 @@ impl Table {
     pub fn compare_and_remove(&self, key: impl AsRef<[u8]>, token: CasToken) -> Result<CasOutcome> {
         let key = key.as_ref();
         let core = self.core()?;
-        let me = core.writer()?;
-        let refused = core.retried(key, token, |when| core.try_delete(me, key, when))?;
-        core.count_remove(me);
+        let request = core.request(key, When::Always, None)?;
+        let refused = core.retried(key, token, |when| core.remove(&request.when(when)))?;
+        core.count_remove(request.participant);
         Ok(match refused {
             None => CasOutcome::Swapped,
             Some(Stored::NotFound) => CasOutcome::NotFound,

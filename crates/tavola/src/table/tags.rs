@@ -16,7 +16,7 @@
 use super::Table;
 use super::attributes::{Attributes, no_room};
 use super::core::Core;
-use super::how::{Beside, Stamping, When};
+use super::request::{Metadata, When};
 use crate::alloc::{Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
 use crate::error::{Error, Result};
 use crate::index::{
@@ -99,7 +99,7 @@ impl Core {
                 payload: name.len(),
                 hint,
             };
-            publish(lock, hash, spot, new, Why::Tag)?;
+            publish(lock, hash, spot, new, Why::Tag, || ())?;
             mark_use(lock, hint);
             lock.head.tags.add_owned(1);
             Ok(hint)
@@ -128,9 +128,9 @@ impl Core {
         if !tags.is_empty() && self.region().fixed().is_some() {
             return Err(no_room());
         }
-        let mut beside: Stamping<'_> = self.stamping(attributes)?;
-        beside.stamp.tags = tags;
-        let stored = self.store_stamped(key, value, when, Beside(Some(&beside)))?;
+        let mut metadata: Metadata<'_> = self.metadata(attributes)?;
+        metadata.stamp.tags = tags;
+        let stored = self.store_with(key, value, when, Some(&metadata))?;
         if stored {
             self.use_tags(tags.hints())?;
         }

@@ -2,7 +2,7 @@
 
 use super::Table;
 use super::core::Core;
-use super::how::{Beside, When};
+use super::request::When;
 use super::update::Updated;
 use crate::alloc::{copy_with_field, free_uid, take_uid};
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ impl Core {
             let hint = take_uid(lock)?;
             let field = (FLAG_UID, hint.to_bits());
             let new = copy_with_field(lock, &item, field).inspect_err(|_| free_uid(lock, hint))?;
-            publish_copy(lock, hash, &found, (new, hint), Why::Uid)?;
+            publish_copy(lock, hash, found, (new, hint), Why::Uid)?;
             Ok(Some(hint))
         })
     }
@@ -78,10 +78,10 @@ impl Core {
                 return Ok(true);
             }
         }
-        let default = self.default_stamping();
-        let beside = Beside(default.as_ref());
+        let default = self.default_metadata();
         let is_there = self.by_key(hint, |key| {
-            self.try_store(me, (key, value), When::Has(hint), beside)
+            let request = self.request(key, When::Has(hint), default.as_ref())?;
+            Ok(self.write(&request, value)?.is_some())
         })?;
         self.count_set(me);
         Ok(is_there)
@@ -89,7 +89,9 @@ impl Core {
 
     fn remove_by_uid(&self, hint: Hint) -> Result<bool> {
         let me = self.writer()?;
-        let is_there = self.by_key(hint, |key| self.try_delete(me, key, When::Has(hint)))?;
+        let is_there = self.by_key(hint, |key| {
+            self.remove(&self.request(key, When::Has(hint), None)?)
+        })?;
         self.count_remove(me);
         Ok(is_there)
     }
@@ -100,7 +102,7 @@ impl Core {
         mut new: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Updated, E> {
         let me = self.writer()?;
-        let stamping = self.keeping_default();
+        let metadata = self.keeping_default();
         let (mut key, mut old, mut last) = (Vec::new(), Vec::new(), Vec::new());
         let mut tries = 0;
         while tries < TRIES {
@@ -112,9 +114,10 @@ impl Core {
             }
             let value = new(&old)?;
             let when = When::HasValue(hint, &old);
+            let request = self.request(&key, when, Some(&metadata))?;
             let done = match &value {
-                Some(value) => self.try_store(me, (&key, value), when, Beside(Some(&stamping)))?,
-                None => self.try_delete(me, &key, when)?,
+                Some(value) => self.write(&request, value)?.is_some(),
+                None => self.remove(&request)?,
             };
             if done {
                 self.count_change(me, value.is_none());

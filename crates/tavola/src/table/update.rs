@@ -6,7 +6,7 @@ use super::attributes::Attributes;
 use super::core::Core;
 use super::effort::Tries;
 use super::entry::Details;
-use super::how::{Beside, When};
+use super::request::{Metadata, When, WriteRequest};
 use super::store::{Condition, StoreOptions, Stored};
 use crate::error::{Error, Result};
 use crate::index::of_value;
@@ -70,16 +70,14 @@ impl Core {
     /// Stores `new`, or removes the key, if its value is still `old`.
     fn store_if(
         &self,
-        me: u32,
-        key: &[u8],
+        request: &WriteRequest<'_>,
         old: Option<&[u8]>,
         new: Option<&[u8]>,
-        beside: Beside<'_>,
     ) -> Result<bool> {
+        let request = request.when(old.map_or(When::Absent, When::Equals));
         match (old, new) {
-            (Some(old), Some(new)) => self.try_store(me, (key, new), When::Equals(old), beside),
-            (Some(old), None) => self.try_delete(me, key, When::Equals(old)),
-            (None, Some(new)) => self.try_store(me, (key, new), When::Absent, beside),
+            (_, Some(new)) => Ok(self.write(&request, new)?.is_some()),
+            (Some(_), None) => self.remove(&request),
             (None, None) => Ok(true),
         }
     }
@@ -98,19 +96,19 @@ impl Core {
         &self,
         key: &[u8],
         new: Option<&[u8]>,
-        beside: Beside<'_>,
+        metadata: Option<&Metadata<'_>>,
         old: &mut Vec<u8>,
         mut check: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let me = self.writer()?;
+        let request = self.request(key, When::Always, metadata)?;
         let mut tries = Tries::new();
         loop {
             let is_there = self.get_into(key, old)?;
             if is_there {
                 check(old)?;
             }
-            if self.store_if(me, key, is_there.then_some(&old[..]), new, beside)? {
-                self.count_change(me, new.is_none());
+            if self.store_if(&request, is_there.then_some(&old[..]), new)? {
+                self.count_change(request.participant, new.is_none());
                 return Ok(is_there);
             }
             tries.fail(is_there.then(|| old.clone()))?;
@@ -120,26 +118,26 @@ impl Core {
     pub(super) fn update(
         &self,
         key: &[u8],
-        beside: Beside<'_>,
+        metadata: Option<&Metadata<'_>>,
         new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>>,
     ) -> Result<(Value, Value)> {
-        self.try_update(key, beside, new)
+        self.try_update(key, metadata, new)
     }
 
     fn try_update<E: From<Error>>(
         &self,
         key: &[u8],
-        beside: Beside<'_>,
+        metadata: Option<&Metadata<'_>>,
         mut new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<(Value, Value), E> {
-        let me = self.writer()?;
+        let request = self.request(key, When::Always, metadata)?;
         let mut tries = Tries::new();
         loop {
             let old = self.get(key)?;
             let value = new(old.as_deref())?;
-            if self.store_if(me, key, old.as_deref(), value.as_deref(), beside)? {
+            if self.store_if(&request, old.as_deref(), value.as_deref())? {
                 // What leaves a missing key missing, as appending to it, was to remove nothing.
-                self.count_change(me, old.is_some() && value.is_none());
+                self.count_change(request.participant, old.is_some() && value.is_none());
                 return Ok((old, value));
             }
             tries.fail(old)?;
@@ -176,9 +174,7 @@ impl Table {
     ) -> Result<Option<Vec<u8>>> {
         let key = key.as_ref();
         let core = self.core()?;
-        let changed = core.update(key, Beside(Some(&core.keeping_default())), |old| {
-            Ok(new(old))
-        })?;
+        let changed = core.update(key, Some(&core.keeping_default()), |old| Ok(new(old)))?;
         Ok(changed.1)
     }
 
@@ -197,9 +193,7 @@ impl Table {
     ) -> Result<Option<Vec<u8>>, E> {
         let key = key.as_ref();
         let core = self.core()?;
-        Ok(core
-            .try_update(key, Beside(Some(&core.keeping_default())), new)?
-            .1)
+        Ok(core.try_update(key, Some(&core.keeping_default()), new)?.1)
     }
 
     /// Appends bytes to the value. Returns false if the key is missing; it is not created.
@@ -210,7 +204,7 @@ impl Table {
         let (key, more) = (key.as_ref(), more.as_ref());
         let joined = |old: Option<&[u8]>| Ok(old.map(|old| [old, more].concat()));
         let core = self.core()?;
-        let changed = core.update(key, Beside(Some(&core.keeping_default())), joined)?;
+        let changed = core.update(key, Some(&core.keeping_default()), joined)?;
         Ok(changed.0.is_some())
     }
 
@@ -227,8 +221,8 @@ impl Table {
     ) -> Result<usize> {
         let (key, more, mut len) = (key.as_ref(), more.as_ref(), 0);
         let core = self.core()?;
-        let stamping = core.keeping(attributes)?;
-        core.update(key, Beside(Some(&stamping)), |old| {
+        let metadata = core.keeping(attributes)?;
+        core.update(key, Some(&metadata), |old| {
             let joined = [old.unwrap_or(b""), more].concat();
             len = joined.len();
             Ok(Some(joined))
@@ -244,7 +238,7 @@ impl Table {
         let (key, more) = (key.as_ref(), more.as_ref());
         let joined = |old: Option<&[u8]>| Ok(old.map(|old| [more, old].concat()));
         let core = self.core()?;
-        let changed = core.update(key, Beside(Some(&core.keeping_default())), joined)?;
+        let changed = core.update(key, Some(&core.keeping_default()), joined)?;
         Ok(changed.0.is_some())
     }
 
@@ -279,7 +273,7 @@ impl Table {
         check: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
         let key = key.as_ref();
-        self.core()?.exchange(key, None, Beside(None), out, check)
+        self.core()?.exchange(key, None, None, out, check)
     }
 
     /// Sets a key and returns its previous value, or `None` if it was missing.
@@ -311,8 +305,8 @@ impl Table {
     ) -> Result<bool, E> {
         let (key, value) = (key.as_ref(), value.as_ref());
         let core = self.core()?;
-        let default = core.default_stamping();
-        core.exchange(key, Some(value), Beside(default.as_ref()), out, check)
+        let default = core.default_metadata();
+        core.exchange(key, Some(value), default.as_ref(), out, check)
     }
 
     /// Returns the value of a key with its token for [`Table::compare_and_swap`], or `None` if the

@@ -12,118 +12,97 @@
 use super::Table;
 use super::core::Core;
 use super::effort::{Effort, StepsBack};
-use super::how::{Beside, How, Naming, When};
 use super::leases::{end_of, wake_at};
-use crate::alloc::{
-    Chain, Stamp, Step, corrupt, discard, free_uid, take_uid, write_large, write_small,
-};
+use super::request::{Metadata, Naming, When, WriteRequest, Written};
+use crate::alloc::{Chain, Stamp, Step, corrupt, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
-use crate::index::{
-    Hash, New, Spot, Way, Why, change_word, drop_key, find, find_along, publish, publish_small,
-};
+use crate::index::{Hash, New, Spot, Way, Why, change_word, drop_key, find, find_along, publish};
 use crate::layout::{Fixed, Hint};
 use crate::lock::ShardLock;
 
 impl Core {
+    /// A write of a key on this condition, with the attributes of the table.
     #[inline(always)]
-    pub(super) fn store(&self, key: &[u8], value: &[u8], when: When<'_>) -> Result<bool> {
-        let default = self.default_stamping();
-        self.store_stamped(key, value, when, Beside(default.as_ref()))
+    pub(super) fn request<'a>(
+        &self,
+        key: &'a [u8],
+        condition: When<'a>,
+        metadata: Option<&'a Metadata<'a>>,
+    ) -> Result<WriteRequest<'a>> {
+        Ok(WriteRequest {
+            participant: self.writer()?,
+            key,
+            hash: Hash::of(self.region(), key),
+            condition,
+            naming: self.naming,
+            metadata,
+        })
+    }
+
+    /// Sets a key on a condition, with the default TTL. Counts the call.
+    #[inline(always)]
+    pub(super) fn store(&self, key: &[u8], value: &[u8], condition: When<'_>) -> Result<bool> {
+        let default = self.default_metadata();
+        self.store_with(key, value, condition, default.as_ref())
     }
 
     /// As [`Self::store`], of a key that gets this beside its value.
     #[inline(always)]
-    pub(super) fn store_stamped(
+    pub(super) fn store_with(
         &self,
         key: &[u8],
         value: &[u8],
-        when: When<'_>,
-        beside: Beside<'_>,
+        condition: When<'_>,
+        metadata: Option<&Metadata<'_>>,
     ) -> Result<bool> {
-        let me = self.writer()?;
-        let stored = self.try_store(me, (key, value), when, beside)?;
-        self.count_set(me);
-        Ok(stored)
-    }
-
-    /// One round of a call that counts itself, as [`Self::store_stamped`] does, when it is done.
-    #[inline(always)]
-    pub(super) fn try_store(
-        &self,
-        me: u32,
-        (key, value): (&[u8], &[u8]),
-        when: When<'_>,
-        beside: Beside<'_>,
-    ) -> Result<bool> {
-        let hash = Hash::of(self.region(), key);
-        self.store_hashed(me, (key, hash), value, when, (self.naming, beside))
-            .map(|hint| hint.is_some())
+        let request = self.request(key, condition, metadata)?;
+        let written = self.write(&request, value)?;
+        self.count_set(request.participant);
+        Ok(written.is_some())
     }
 
     /// Sets a key, gives it a uid if it has none, and says which.
     pub(super) fn set_uid(&self, key: &[u8], value: &[u8]) -> Result<Hint> {
-        let me = self.writer()?;
-        let hash = Hash::of(self.region(), key);
-        let default = self.default_stamping();
-        let how = (Naming::Give, Beside(default.as_ref()));
-        let stored = self.store_hashed(me, (key, hash), value, When::Always, how)?;
-        self.count_set(me);
-        Ok(stored.unwrap_or(Hint::NONE))
+        let default = self.default_metadata();
+        let request = WriteRequest {
+            naming: Naming::Give,
+            ..self.request(key, When::Always, default.as_ref())?
+        };
+        let written = self.write(&request, value)?;
+        self.count_set(request.participant);
+        Ok(written.map_or(Hint::NONE, |written| written.hint))
     }
 
+    /// Stores a value if the condition holds. Does not count the call, of which it may be one round
+    /// of many.
     #[inline(always)]
-    pub(super) fn set_hashed(
+    pub(super) fn write(
         &self,
-        me: u32,
-        key: (&[u8], Hash),
+        request: &WriteRequest<'_>,
         value: &[u8],
-        beside: Beside<'_>,
-    ) -> Result<()> {
-        self.store_hashed(me, key, value, When::Always, (self.naming, beside))?;
-        self.count_set(me);
-        Ok(())
-    }
-
-    /// Stores a value if `when` holds; says the key's uid then, if it was to get one.
-    #[inline(always)]
-    pub(super) fn store_hashed(
-        &self,
-        me: u32,
-        key: (&[u8], Hash),
-        value: &[u8],
-        when: When<'_>,
-        how: How<'_>,
-    ) -> Result<Option<Hint>> {
+    ) -> Result<Option<Written>> {
         if self.times_write() {
-            return self.store_timed(me, key, value, when, how);
+            return self.write_timed(request, value);
         }
-        self.store_now(me, key, value, when, how)
+        self.write_now(request, value)
     }
 
     #[cold]
     #[inline(never)]
-    fn store_timed(
-        &self,
-        me: u32,
-        key: (&[u8], Hash),
-        value: &[u8],
-        when: When<'_>,
-        how: How<'_>,
-    ) -> Result<Option<Hint>> {
-        self.timed_write(|| self.store_now(me, key, value, when, how))
+    fn write_timed(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+        self.timed_write(|| self.write_now(request, value))
     }
 
     #[inline(always)]
-    fn store_now(
-        &self,
-        me: u32,
-        (key, hash): (&[u8], Hash),
-        value: &[u8],
-        when: When<'_>,
-        how: How<'_>,
-    ) -> Result<Option<Hint>> {
+    fn write_now(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+        let WriteRequest {
+            participant: me,
+            key,
+            hash,
+            ..
+        } = *request;
         if self.needs_chain(key, value)? {
-            return self.store_large(me, (key, hash), value, when, how);
+            return self.write_large(request, value);
         }
         let way = Way::warm_both(self.region(), hash);
         // One word is mostly changed in place.
@@ -131,39 +110,33 @@ impl Core {
         if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
             let spot = find_along(&lock, way, hash, key, word.is_none());
             if let (Ok(Spot::Taken(found)), Some(word)) = (&spot, word)
-                && matches!(when, When::Always | When::Present)
-                && how.0 == Naming::Keep
-                && how.1.is_plain()
+                && matches!(request.condition, When::Always | When::Present)
+                && request.naming == Naming::Keep
+                && request.is_plain()
                 && let Some(place) = found.word(&lock, key)
             {
                 change_word(&lock, Some(hash), place, word);
                 found.visit(&lock);
                 drop(lock);
                 self.after_step(me);
-                return Ok(Some(Hint::NONE));
+                return Ok(Some(Written::NOTHING));
             }
-            let outcome =
-                spot.and_then(|spot| store_at(&lock, hash, spot, (key, value), when, how));
+            let outcome = spot.and_then(|spot| write_at(&lock, request, spot, value));
             drop(lock);
             if let Some(done) = self.after_first_try(me, outcome) {
                 return done;
             }
         }
-        self.store_slowly(me, hash, (key, value), when, how)
+        self.write_slowly(request, value)
     }
 
-    /// As [`Self::store_hashed`], of an item that is not large, however long it takes.
+    /// As [`Self::write`], of an item that is not large, however long it takes.
     #[cold]
-    fn store_slowly(
-        &self,
-        me: u32,
-        hash: Hash,
-        pair: (&[u8], &[u8]),
-        when: When<'_>,
-        how: How<'_>,
-    ) -> Result<Option<Hint>> {
-        self.locked(hash.shard(), me, |lock| {
-            store_at(lock, hash, find(lock, hash, pair.0)?, pair, when, how)
+    fn write_slowly(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+        let shard = request.hash.shard();
+        self.locked(shard, request.participant, |lock| {
+            let spot = find(lock, request.hash, request.key)?;
+            write_at(lock, request, spot, value)
         })
     }
 
@@ -179,45 +152,42 @@ impl Core {
 
     /// The pages of a large item are written before the shard is locked.
     #[cold]
-    fn store_large(
-        &self,
-        me: u32,
-        (key, hash): (&[u8], Hash),
-        value: &[u8],
-        when: When<'_>,
-        how: How<'_>,
-    ) -> Result<Option<Hint>> {
+    fn write_large(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+        let me = request.participant;
         let mut steps = StepsBack::new();
         loop {
-            let mut chain = Some(self.chain(me, key, value)?);
-            let stored = self.publish_large(me, (key, hash), value, when, how, &mut chain);
-            let is_full = matches!(stored, Err(Error::Full { .. }));
+            let mut chain = Some(self.chain(me, request.key, value)?);
+            let written = self.publish_large(request, value, &mut chain);
+            let is_full = matches!(written, Err(Error::Full { .. }));
             if !is_full || !self.steps_back(me, chain, &mut steps)? {
-                return stored;
+                return written;
             }
         }
     }
 
     fn publish_large(
         &self,
-        me: u32,
-        (key, hash): (&[u8], Hash),
+        request: &WriteRequest<'_>,
         value: &[u8],
-        when: When<'_>,
-        (naming, beside): How<'_>,
         chain: &mut Option<Chain<'_>>,
-    ) -> Result<Option<Hint>> {
+    ) -> Result<Option<Written>> {
+        let WriteRequest {
+            participant: me,
+            key,
+            hash,
+            ..
+        } = *request;
         self.locked_with(hash.shard(), me, Effort::holding(), |lock| {
             let spot = find(lock, hash, key)?;
-            if !when.holds(lock, &spot)? {
+            if !request.condition.holds(lock, &spot)? {
                 return Ok(None);
             }
             let Some(built) = &*chain else {
                 return corrupt("a chain that was used before");
             };
             let mut room = None;
-            let stamp = beside.of(lock, key, &spot, &mut room)?;
-            let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
+            let stamp = request.stamp(lock, &spot, &mut room)?;
+            let (item_ref, hint) = write_with_uid(lock, request.naming, &spot, |hint| {
                 write_large(lock, built, key, value, hint, &stamp)
             })?;
             let new = New {
@@ -225,32 +195,35 @@ impl Core {
                 payload: key.len() + value.len(),
                 hint,
             };
-            let old = publish(lock, hash, spot, new, Why::Set)?;
-            if let Some(built) = chain.take() {
-                built.settle(lock);
-            }
-            old.map_or(Ok(()), |old| discard(lock, old))?;
-            Ok(Some(hint))
+            publish(lock, hash, spot, new, Why::Set, || {
+                if let Some(built) = chain.take() {
+                    built.settle(lock);
+                }
+            })?;
+            Ok(Some(Written {
+                hint,
+                version: stamp.version,
+            }))
         })
     }
 
-    /// Takes the key out if it is there.
+    /// Takes the key out if it is there. Counts the call.
     #[inline(always)]
     pub(super) fn delete(&self, key: &[u8]) -> Result<bool> {
-        let me = self.writer()?;
-        let removed = self.try_delete(me, key, When::Always)?;
-        self.count_remove(me);
+        let request = self.request(key, When::Always, None)?;
+        let removed = self.remove(&request)?;
+        self.count_remove(request.participant);
         Ok(removed)
     }
 
-    /// As [`Self::delete`], if `when` holds; a round, as [`Self::try_store`].
+    /// Takes the key out if the condition holds; a round, as [`Self::write`].
     #[inline(always)]
-    pub(super) fn try_delete(&self, me: u32, key: &[u8], when: When<'_>) -> Result<bool> {
-        let hash = Hash::of(self.region(), key);
+    pub(super) fn remove(&self, request: &WriteRequest<'_>) -> Result<bool> {
+        let WriteRequest { key, hash, .. } = *request;
         let way = Way::warm_both(self.region(), hash);
-        let (removed, ended) = self.locked(hash.shard(), me, |lock| {
+        let (removed, ended) = self.locked(hash.shard(), request.participant, |lock| {
             let spot = find_along(lock, way, hash, key, true)?;
-            if !when.holds(lock, &spot)? {
+            if !request.condition.holds(lock, &spot)? {
                 return Ok((false, None));
             }
             let removed = match spot.found() {
@@ -267,61 +240,65 @@ impl Core {
 
 /// Stores an item that is not large, where its key is or would be.
 #[inline(never)]
-fn store_at(
+fn write_at(
     lock: &ShardLock<'_>,
-    hash: Hash,
+    request: &WriteRequest<'_>,
     spot: Spot<'_>,
-    (key, value): (&[u8], &[u8]),
-    when: When<'_>,
-    (naming, beside): How<'_>,
-) -> Step<Option<Hint>> {
-    if !when.holds(lock, &spot)? {
+    value: &[u8],
+) -> Step<Option<Written>> {
+    if !request.condition.holds(lock, &spot)? {
         return Ok(None);
     }
+    let WriteRequest {
+        key, hash, naming, ..
+    } = *request;
     if let Spot::Taken(found) = &spot
         && let Ok(word) = <[u8; 8]>::try_from(value)
-        && beside.is_plain()
+        && request.is_plain()
         && let Some(place) = found.word(lock, key)
         && let Some(hint) = naming.kept(lock, found)?
     {
         change_word(lock, Some(hash), place, u64::from_ne_bytes(word));
         found.visit(lock);
-        return Ok(Some(hint));
+        return Ok(Some(Written { hint, version: 0 }));
     }
-    if naming == Naming::Give || spot.has_fields() || beside.is_given() {
-        return store_with_fields(lock, (hash, spot), (key, value), (naming, beside));
+    if naming == Naming::Give || spot.has_fields() || request.is_given() {
+        return write_with_fields(lock, request, spot, value);
     }
     let new = New {
         item_ref: write_small(lock, key, value, Hint::NONE, &Stamp::NONE)?,
         payload: key.len() + value.len(),
         hint: Hint::NONE,
     };
-    publish_small(lock, hash, spot, new)?;
-    Ok(Some(Hint::NONE))
+    publish(lock, hash, spot, new, Why::Set, || ())?;
+    Ok(Some(Written::NOTHING))
 }
 
 /// Stores an item that is not large, with more than key and value, or in the place of one that has
 /// more: by itself, so that the others stay as quick as they are.
 #[cold]
 #[inline(never)]
-fn store_with_fields(
+fn write_with_fields(
     lock: &ShardLock<'_>,
-    (hash, spot): (Hash, Spot<'_>),
-    (key, value): (&[u8], &[u8]),
-    (naming, beside): How<'_>,
-) -> Step<Option<Hint>> {
+    request: &WriteRequest<'_>,
+    spot: Spot<'_>,
+    value: &[u8],
+) -> Step<Option<Written>> {
     let mut room = None;
-    let stamp = beside.of(lock, key, &spot, &mut room)?;
-    let (item_ref, hint) = write_with_uid(lock, naming, &spot, |hint| {
-        write_small(lock, key, value, hint, &stamp)
+    let stamp = request.stamp(lock, &spot, &mut room)?;
+    let (item_ref, hint) = write_with_uid(lock, request.naming, &spot, |hint| {
+        write_small(lock, request.key, value, hint, &stamp)
     })?;
     let new = New {
         item_ref,
-        payload: key.len() + value.len(),
+        payload: request.key.len() + value.len(),
         hint,
     };
-    publish_small(lock, hash, spot, new)?;
-    Ok(Some(hint))
+    publish(lock, request.hash, spot, new, Why::Set, || ())?;
+    Ok(Some(Written {
+        hint,
+        version: stamp.version,
+    }))
 }
 
 /// Writes the new item of a key with the uid that it gets: the one the key has, or a new one where

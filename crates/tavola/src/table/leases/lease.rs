@@ -10,7 +10,7 @@ use crate::lock::{PATIENCE, is_alive, sleep};
 use crate::sync::Ordering;
 use crate::table::attributes::in_ms;
 use crate::table::core::Core;
-use crate::table::how::{Beside, Stamping, When};
+use crate::table::request::{Metadata, When};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -104,11 +104,11 @@ impl Lease {
             version: self.core.next_version(),
             ..self.options.stamp(now, self.began.elapsed())
         };
-        let stamping = Stamping::new(stamp, false);
+        let metadata = Metadata::new(stamp, false);
         let when = When::Leased(&self.claim);
         // Dropped afterwards, and so ended: who comes in between finds the value.
         let core = &self.core;
-        let stored = core.store_stamped(&self.key, value, when, Beside(Some(&stamping)))?;
+        let stored = core.store_with(&self.key, value, when, Some(&metadata))?;
         core.use_tags(tags.hints())?;
         Ok(stored)
     }

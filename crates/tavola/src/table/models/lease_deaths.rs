@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::layout::LEASES;
 use crate::lock::{Membership, members, wake};
 use crate::sync::{Ordering, W32};
-use crate::table::how::{Beside, Stamping, When};
 use crate::table::leases::records::Named;
+use crate::table::request::{Metadata, When};
 use std::sync::Arc;
 
 /// A table with a second participant; the records are there.
@@ -60,16 +60,16 @@ fn compute(table: &Table, failed: bool) {
         assert!(core.end_lease((me, named), &claim, told).unwrap());
         return;
     }
-    let stamping = Stamping::new(
+    let metadata = Metadata::new(
         Stamp {
             expiry_ms: region(table).now_ms() + HOUR.as_millis() as u64,
             ..Stamp::NONE
         },
         false,
     );
-    let (when, beside) = (When::Leased(&claim), Beside(Some(&stamping)));
+    let when = When::Leased(&claim);
     assert!(
-        core.store_stamped(&KEY, b"the dead one's", when, beside)
+        core.store_with(&KEY, b"the dead one's", when, Some(&metadata))
             .unwrap()
     );
     assert!(core.end_lease((me, named), &claim, None).unwrap());

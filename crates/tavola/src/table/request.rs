@@ -1,13 +1,13 @@
-//! On what it depends whether a key is stored, and what it gets beside its value.
+//! What is asked of a write: of which key, on which condition, and what the key gets beside its
+//! value.
 
 use super::leases::{Claim, end_of_changed};
 use super::marks::Marks;
 use crate::alloc::{Stamp, Step, Tags};
-use crate::index::{Found, Spot};
+use crate::index::{Found, Hash, Spot};
 use crate::layout::Hint;
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
-use std::cell::Cell;
 
 /// When a value is stored.
 #[derive(Clone, Copy)]
@@ -29,8 +29,34 @@ pub(super) enum When<'a> {
     Leased(&'a Claim),
 }
 
-/// What a key that is stored gets beside its value.
-pub(super) type How<'a> = (Naming, Beside<'a>);
+/// A write of one key, but for the value.
+#[derive(Clone, Copy)]
+pub(super) struct WriteRequest<'a> {
+    /// Who writes.
+    pub(super) participant: u32,
+    pub(super) key: &'a [u8],
+    pub(super) hash: Hash,
+    pub(super) condition: When<'a>,
+    pub(super) naming: Naming,
+    /// What the key gets beside its value. If this is `None`, it gets nothing.
+    pub(super) metadata: Option<&'a Metadata<'a>>,
+}
+
+/// What a write that was carried out has to tell.
+#[derive(Clone, Copy)]
+pub(super) struct Written {
+    /// The uid of the key, if it was to get one.
+    pub(super) hint: Hint,
+    /// The version that the key got; 0: none, or it was not told.
+    pub(super) version: u64,
+}
+
+impl Written {
+    pub(super) const NOTHING: Self = Self {
+        hint: Hint::NONE,
+        version: 0,
+    };
+}
 
 /// Whether a key that is stored gets a uid. The one it has it keeps in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,57 +70,61 @@ pub(super) const NEXT: u64 = u64::MAX;
 
 /// Expiry, flags, tags and version of a key that is stored.
 #[derive(Clone)]
-pub(super) struct Stamping<'a> {
+pub(super) struct Metadata<'a> {
     pub(super) stamp: Stamp<'a>,
     /// If the key exists, it keeps its attributes, except the version.
     pub(super) keep: bool,
     /// The change of its marks. If this is `None`, it keeps them like the other attributes.
     pub(super) marks: Option<Marks>,
-    /// The version it got.
-    pub(super) version: Cell<u64>,
 }
 
-impl<'a> Stamping<'a> {
+impl<'a> Metadata<'a> {
     pub(super) fn new(stamp: Stamp<'a>, keep: bool) -> Self {
         Self {
             stamp,
             keep,
             marks: None,
-            version: Cell::new(0),
         }
     }
 }
 
-/// The same, or nothing at all; by reference, as most keys get nothing.
-#[derive(Clone, Copy)]
-pub(super) struct Beside<'a>(pub(super) Option<&'a Stamping<'a>>);
-
-impl<'a> Beside<'a> {
-    /// Whether a value may be changed in place, in an item that has nothing beside it.
+impl<'a> WriteRequest<'a> {
+    /// The same write on another condition.
     #[inline(always)]
-    pub(super) fn is_plain(self) -> bool {
-        self.0.is_none_or(|stamping| {
-            stamping.marks.is_none() && (stamping.keep || stamping.stamp.is_none())
+    pub(super) fn when<'b>(&self, condition: When<'b>) -> WriteRequest<'b>
+    where
+        'a: 'b,
+    {
+        WriteRequest { condition, ..*self }
+    }
+
+    /// Whether the value may be changed in place, in an item that has nothing beside it.
+    #[inline(always)]
+    pub(super) fn is_plain(&self) -> bool {
+        self.metadata.is_none_or(|metadata| {
+            metadata.marks.is_none() && (metadata.keep || metadata.stamp.is_none())
         })
     }
 
     /// Whether the key gets something whatever it had.
     #[inline(always)]
-    pub(super) fn is_given(self) -> bool {
-        self.0
-            .is_some_and(|stamping| stamping.marks.is_some() || !stamping.stamp.is_none())
+    pub(super) fn is_given(&self) -> bool {
+        self.metadata
+            .is_some_and(|metadata| metadata.marks.is_some() || !metadata.stamp.is_none())
     }
 
     /// What the key gets; tags that it keeps are in `room` then.
-    pub(super) fn of(
-        self,
+    pub(super) fn stamp<'r>(
+        &self,
         lock: &ShardLock<'_>,
-        key: &[u8],
         spot: &Spot<'_>,
-        room: &'a mut Option<Tags>,
-    ) -> Step<Stamp<'a>> {
-        let mut stamp = self.but_version(lock, key, spot, room)?;
-        if let Some(marks) = self.0.and_then(|stamping| stamping.marks) {
+        room: &'r mut Option<Tags>,
+    ) -> Step<Stamp<'r>>
+    where
+        'a: 'r,
+    {
+        let mut stamp = self.stamp_but_version(lock, spot, room)?;
+        if let Some(marks) = self.metadata.and_then(|metadata| metadata.marks) {
             let had = match spot {
                 Spot::Taken(found) => found.item(lock)?.told().marks,
                 Spot::Free(_) => 0,
@@ -102,37 +132,36 @@ impl<'a> Beside<'a> {
             stamp.marks = marks.of(had);
         }
         if lock.region.geometry().has_versions {
-            stamp.version = match self.0 {
-                Some(stamping) if stamping.stamp.version != NEXT => stamping.stamp.version,
+            stamp.version = match self.metadata {
+                Some(metadata) if metadata.stamp.version != NEXT => metadata.stamp.version,
                 _ => next_version(lock),
             };
-            if let Some(stamping) = self.0 {
-                stamping.version.set(stamp.version);
-            }
         }
         Ok(stamp)
     }
 
-    fn but_version(
-        self,
+    fn stamp_but_version<'r>(
+        &self,
         lock: &ShardLock<'_>,
-        key: &[u8],
         spot: &Spot<'_>,
-        room: &'a mut Option<Tags>,
-    ) -> Step<Stamp<'a>> {
-        match (self.0, spot) {
-            (Some(stamping), Spot::Taken(found)) if stamping.keep => {
+        room: &'r mut Option<Tags>,
+    ) -> Step<Stamp<'r>>
+    where
+        'a: 'r,
+    {
+        match (self.metadata, spot) {
+            (Some(metadata), Spot::Taken(found)) if metadata.keep => {
                 let stamp = found.item(lock)?.stamp(room);
-                end_of_changed(lock, key, stamp.expiry_ms);
+                end_of_changed(lock, self.key, stamp.expiry_ms);
                 Ok(stamp)
             }
-            (Some(stamping), Spot::Taken(found)) => {
-                if found.item(lock)?.expiry_ms() == stamping.stamp.expiry_ms {
-                    end_of_changed(lock, key, stamping.stamp.expiry_ms);
+            (Some(metadata), Spot::Taken(found)) => {
+                if found.item(lock)?.expiry_ms() == metadata.stamp.expiry_ms {
+                    end_of_changed(lock, self.key, metadata.stamp.expiry_ms);
                 }
-                Ok(stamping.stamp)
+                Ok(metadata.stamp)
             }
-            (stamping, _) => Ok(stamping.map_or(Stamp::NONE, |stamping| stamping.stamp)),
+            (metadata, _) => Ok(metadata.map_or(Stamp::NONE, |metadata| metadata.stamp)),
         }
     }
 }
