@@ -224,7 +224,7 @@ impl fmt::Display for Error {
             Self::Io { op, path, source } => {
                 write!(f, "{op} failed for {}: {source}", Shown(path))
             }
-            other => other.fmt_rest(f),
+            other => other.fmt_use(f),
         }
     }
 }
@@ -262,8 +262,8 @@ impl fmt::Display for Shown<'_> {
 }
 
 impl Error {
-    /// Writes the sentences of the other causes.
-    fn fmt_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Writes the sentences about how a table is used.
+    fn fmt_use(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => write!(
                 f,
@@ -297,6 +297,13 @@ impl Error {
                 f,
                 "the table has fixed lengths and no uids; create it with the option uids"
             ),
+            other => other.fmt_object(f),
+        }
+    }
+
+    /// Writes the sentences about pools, queues, logs and values.
+    fn fmt_object(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::NotThere { what, name } => write!(
                 f,
                 "there is no {what} named {name:?}; check the name, or create it"
@@ -342,7 +349,14 @@ impl Error {
             | Self::Codec { .. }
             | Self::NotComputed { .. }
             | Self::Busy { .. }
-            | Self::Io { .. } => unreachable!("`fmt` has its sentence"),
+            | Self::Io { .. }
+            | Self::ReadOnly
+            | Self::BadName { .. }
+            | Self::BadOption { .. }
+            | Self::TooManyParticipants { .. }
+            | Self::TooLarge { .. }
+            | Self::Lengths { .. }
+            | Self::NoUids => unreachable!("others write its sentence"),
         }
     }
 }

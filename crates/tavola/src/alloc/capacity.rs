@@ -6,7 +6,7 @@
 use super::pool::lock;
 use crate::error::{Error, Result};
 use crate::layout::{DIR_INLINE, PAGE, PageWord, PagesWord};
-use crate::lock::is_alive;
+use crate::lock::{Me, is_alive};
 use crate::region::Region;
 use crate::sync::Ordering;
 
@@ -70,7 +70,7 @@ pub(crate) fn within_reach(region: &Region) -> u32 {
 
 /// How many pages participants that live have in hand, all threads of each: chains that are not
 /// published yet, and what is being backed or given back.
-pub(crate) fn in_hand(region: &Region, me: u32) -> u32 {
+pub(crate) fn in_hand(region: &Region, me: Me) -> u32 {
     let mut known = (0, false);
     let mut lives = |owner: u32| {
         if known.0 != owner {
@@ -137,7 +137,7 @@ pub(crate) fn reckon(region: &Region) {
 }
 
 /// As [`reckon`], where the lock is not held.
-pub(crate) fn reckon_anew(region: &Region, me: u32) -> Result<()> {
+pub(crate) fn reckon_anew(region: &Region, me: Me) -> Result<()> {
     if region.is_cache() {
         let _lock = lock(region, me)?;
         reckon(region);

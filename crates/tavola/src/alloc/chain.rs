@@ -9,7 +9,7 @@ use super::bytes;
 use super::{Item, Need, Stop, pool};
 use crate::error::{Error, Result};
 use crate::layout::{FIRST_MASK, MAX_DATA, MOST_SMALL, PAGE, PageWord, large_split};
-use crate::lock::ShardLock;
+use crate::lock::{Me, ShardLock};
 use crate::region::Region;
 use crate::sync::Ordering;
 use crate::sys::clock;
@@ -20,7 +20,7 @@ const BATCH: usize = 64;
 /// The pages of an item that is not published yet; dropped, they go back.
 pub(crate) struct Chain<'a> {
     region: &'a Region,
-    me: u32,
+    me: Me,
     first: u32,
     pages: u32,
     /// When the last of its pages to be freed was: their grace goes on if they go back.
@@ -41,7 +41,7 @@ impl<'a> Chain<'a> {
 
     /// Takes pages and writes into them what does not stand in the item's block. Call without
     /// locks.
-    pub(crate) fn build(region: &'a Region, me: u32, key: &[u8], value: &[u8]) -> Result<Self> {
+    pub(crate) fn build(region: &'a Region, me: Me, key: &[u8], value: &[u8]) -> Result<Self> {
         let (inline, pages) = large_split(key.len() as u64 + value.len() as u64);
         let mut chain = Self {
             region,
@@ -64,7 +64,7 @@ impl<'a> Chain<'a> {
     fn take_page(&mut self, missing: u32) -> Result<u32> {
         let state = PageWord::Build {
             next: self.first,
-            owner: self.me,
+            owner: self.me.id(),
         };
         loop {
             match pool::take(self.region, self.me, state) {
@@ -167,7 +167,7 @@ pub(super) fn free(lock: &ShardLock<'_>, item: &Item<'_>) {
     give_chain(lock.region, lock.me, (item.first_page, item.pages()), now);
 }
 
-pub(super) fn give_chain(region: &Region, me: u32, (first, pages): (u32, u32), since: u32) {
+pub(super) fn give_chain(region: &Region, me: Me, (first, pages): (u32, u32), since: u32) {
     let mut batch = [0; BATCH];
     let mut count = 0;
     let mut page = first;

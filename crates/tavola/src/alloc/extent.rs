@@ -9,7 +9,7 @@ use super::capacity::room;
 use super::pool::{FULL_SIZE, back_words, lock, push_hole, unused_from};
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageWord, Run};
-use crate::lock::{ABANDONED, PoolLock, is_alive};
+use crate::lock::{ABANDONED, Me, PoolLock, is_alive};
 use crate::region::{Region, no_room};
 use crate::sync::Ordering;
 
@@ -23,7 +23,7 @@ const BATCHES: u32 = 16;
 /// An extent that is being built; forgotten with all its pages unless it is published.
 pub(crate) struct Building<'a> {
     region: &'a Region,
-    me: u32,
+    me: Me,
     number: u32,
     /// Its pages.
     pub(crate) run: Run,
@@ -68,7 +68,7 @@ pub(crate) fn extent_names(region: &Region, kind: ExtentKind) -> Vec<Vec<u8>> {
 /// system or no number is left.
 pub(crate) fn build_extent<'a>(
     region: &'a Region,
-    me: u32,
+    me: Me,
     kind: ExtentKind,
     name: &[u8],
     bytes: u64,
@@ -111,7 +111,7 @@ enum Place {
 
 fn claim<'a>(
     region: &'a Region,
-    me: u32,
+    me: Me,
     kind: ExtentKind,
     name: &[u8],
     pages: u32,
@@ -125,7 +125,7 @@ fn claim<'a>(
             }
             Place::At { number, run } => {
                 take(&lock, number, run, |extent| {
-                    extent.build(me, run, kind, name)
+                    extent.build(me.id(), run, kind, name)
                 });
                 return Ok(Building {
                     region,
@@ -261,13 +261,13 @@ impl Drop for Building<'_> {
         // After a panic, and without the lock (a signal handler's write, refused), they wait for
         // our end.
         if !self.is_published && !std::thread::panicking() {
-            while let Ok(false) = forget(self.region, self.me, self.number, self.me) {}
+            while let Ok(false) = forget(self.region, self.me, self.number, self.me.id()) {}
         }
     }
 }
 
 /// Gives back what a dead participant was building. False: there is more of it.
-pub(super) fn forget_extents_of(region: &Region, me: u32, dead: u32) -> Result<bool> {
+pub(super) fn forget_extents_of(region: &Region, me: Me, dead: u32) -> Result<bool> {
     for number in 0..EXTENTS as u32 {
         if !forget(region, me, number, dead)? {
             return Ok(false);
@@ -278,7 +278,7 @@ pub(super) fn forget_extents_of(region: &Region, me: u32, dead: u32) -> Result<b
 
 /// Gives back pages of an extent that this participant builds. Several may do so at once: each page
 /// goes through one of their hands. False: there is more of it.
-fn forget(region: &Region, me: u32, number: u32, builder: u32) -> Result<bool> {
+fn forget(region: &Region, me: Me, number: u32, builder: u32) -> Result<bool> {
     for _ in 0..BATCHES {
         let batch = claim_from(region, me, number, builder)?;
         let Some((first, count)) = batch else {
@@ -294,7 +294,7 @@ fn forget(region: &Region, me: u32, number: u32, builder: u32) -> Result<bool> {
 
 /// Takes some pages, side by side, that still are the extent's. `None`: there are none left, and
 /// the entry is free; or somebody else has it.
-fn claim_from(region: &Region, me: u32, number: u32, builder: u32) -> Result<Option<(u32, u32)>> {
+fn claim_from(region: &Region, me: Me, number: u32, builder: u32) -> Result<Option<(u32, u32)>> {
     let _lock = lock(region, me)?;
     let extent = &region.extents()[number as usize];
     if extent.state() != (ExtentState::Building { owner: builder }) {
@@ -314,7 +314,7 @@ fn claim_from(region: &Region, me: u32, number: u32, builder: u32) -> Result<Opt
     };
     let mut end = first;
     while end < pages.end && end - first < BATCH && is_own(end) {
-        let claimed = PageWord::Claimed { owner: me }.encode();
+        let claimed = PageWord::Claimed { owner: me.id() }.encode();
         region.page_word(end).store(claimed, Ordering::Relaxed);
         end += 1;
     }
@@ -327,7 +327,7 @@ pub(crate) struct Extents([Option<Run>; EXTENTS]);
 
 impl Extents {
     /// Those that are there or being built by the living.
-    pub(crate) fn of(region: &Region, me: u32) -> Self {
+    pub(crate) fn of(region: &Region, me: Me) -> Self {
         Self(core::array::from_fn(|number| {
             let extent = &region.extents()[number];
             let is_there = match extent.state() {

@@ -3,6 +3,7 @@
 use super::pool::lock;
 use crate::error::{Error, Result};
 use crate::layout::{MAX_SIZE, PAGE, PagesWord};
+use crate::lock::Me;
 use crate::region::{Region, told};
 use crate::sync::Ordering;
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::path::Path;
 ///
 /// A death between the two steps leaves a file that is longer than the limit, which is harmless:
 /// nothing uses a page at or above the limit, and the next raise goes on from there.
-pub(crate) fn raise_max_size(region: &Region, me: u32, bytes: u64) -> Result<()> {
+pub(crate) fn raise_max_size(region: &Region, me: Me, bytes: u64) -> Result<()> {
     let bad = |why| {
         Err(Error::BadOption {
             option: "max_size",

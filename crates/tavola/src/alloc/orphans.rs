@@ -14,7 +14,7 @@
 
 use super::chain::{give_chain, len_of, next_of};
 use crate::layout::{FIRST_MASK, PageWord, PinWord};
-use crate::lock::ShardLock;
+use crate::lock::{Me, ShardLock};
 use crate::region::Region;
 use crate::sync::{Ordering, W32};
 use crate::sys::clock;
@@ -22,7 +22,7 @@ use crate::sys::clock;
 /// Frees the chains whose readers have gone, if there may be any, but for those in shards that
 /// somebody holds. Call without locks.
 #[inline(always)]
-pub(crate) fn free_orphans(region: &Region, me: u32) {
+pub(crate) fn free_orphans(region: &Region, me: Me) {
     if region.may_have_orphans() {
         find_orphans(region, me);
     }
@@ -30,7 +30,7 @@ pub(crate) fn free_orphans(region: &Region, me: u32) {
 
 /// As [`free_orphans`], whether or not there may be any.
 #[cold]
-pub(crate) fn find_orphans(region: &Region, me: u32) {
+pub(crate) fn find_orphans(region: &Region, me: Me) {
     // Before the pins are looked at: who leaves one meanwhile says so again.
     region.superblock().orphans.store(0, Ordering::Release);
     for word in region.pins() {

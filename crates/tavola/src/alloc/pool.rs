@@ -5,7 +5,7 @@ use super::extent::undo_unraised;
 use super::{Need, Stop};
 use crate::error::{Error, Result};
 use crate::layout::{PAGE, PageWord};
-use crate::lock::{PoolLock, Taken};
+use crate::lock::{Me, PoolLock, Taken};
 use crate::region::{Region, no_room};
 use crate::sync::{Ordering, W32, fence};
 use crate::sys::clock;
@@ -27,7 +27,7 @@ pub(super) const FULL_CAPACITY: &str = "the capacity of the cache is reached, an
     evicted; try again, or raise the capacity";
 
 /// Locks the pool, rebuilding its lists when its last owner died.
-pub(crate) fn lock(region: &Region, me: u32) -> Result<PoolLock<'_>> {
+pub(crate) fn lock(region: &Region, me: Me) -> Result<PoolLock<'_>> {
     let (lock, taken) = PoolLock::acquire(region, me)?;
     if let Taken::FromDead { owner } = taken {
         undo_unraised(&lock, Some(owner));
@@ -128,7 +128,7 @@ fn first_of(lock: &PoolLock<'_>, head: &W32) -> Option<(u32, u32, u32)> {
 /// with the shard's lock or none.
 pub(crate) fn take(
     region: &Region,
-    me: u32,
+    me: Me,
     state: PageWord,
 ) -> std::result::Result<(u32, u32), Stop> {
     let lock = lock(region, me)?;
@@ -180,7 +180,7 @@ fn give_up(lock: &PoolLock<'_>) -> bool {
 }
 
 /// As long as a cache is too large, gives free pages up, at most `most`. Call without any lock.
-pub(crate) fn give_up_some(region: &Region, me: u32, most: u32) -> Result<()> {
+pub(crate) fn give_up_some(region: &Region, me: Me, most: u32) -> Result<()> {
     let lock = lock(region, me)?;
     for _ in 0..most {
         if !capacity::is_over(region) || !give_up(&lock) {
@@ -192,18 +192,18 @@ pub(crate) fn give_up_some(region: &Region, me: u32, most: u32) -> Result<()> {
 
 /// Gives so many free pages up, however large the cache is; says how many there were. Call without
 /// any lock.
-pub(crate) fn give_up_free(region: &Region, me: u32, wanted: u32) -> Result<u32> {
+pub(crate) fn give_up_free(region: &Region, me: Me, wanted: u32) -> Result<u32> {
     let lock = lock(region, me)?;
     Ok((0..wanted).take_while(|_| give_up(&lock)).count() as u32)
 }
 
 /// Puts backed pages into the pool.
-pub(crate) fn give(region: &Region, me: u32, pages: &[u32]) {
+pub(crate) fn give(region: &Region, me: Me, pages: &[u32]) {
     give_since(region, me, pages, clock::monotonic_s() as u32);
 }
 
 /// As [`give`], for pages that nobody saw since they were free: their grace goes on.
-pub(super) fn give_since(region: &Region, me: u32, pages: &[u32], since: u32) {
+pub(super) fn give_since(region: &Region, me: Me, pages: &[u32], since: u32) {
     // Without the lock (a signal handler's write, refused) they wait for recovery.
     let Ok(lock) = lock(region, me) else { return };
     for page in pages {
@@ -218,7 +218,7 @@ pub(super) fn give_since(region: &Region, me: u32, pages: &[u32], since: u32) {
 ///
 /// # Errors
 /// [`Error::Full`] when `max_size` is reached or the file system has no room.
-pub(crate) fn provision(region: &Region, me: u32, want: u32) -> Result<()> {
+pub(crate) fn provision(region: &Region, me: Me, want: u32) -> Result<()> {
     let mut missing = want;
     while missing > 0 {
         let (first, count) = claim(region, me, missing.clamp(STEP, RUN))?;
@@ -238,8 +238,8 @@ pub(crate) fn provision(region: &Region, me: u32, want: u32) -> Result<()> {
 }
 
 /// Claims a run of at most so many pages that are not backed yet.
-fn claim(region: &Region, me: u32, most: u32) -> Result<(u32, u32)> {
-    let claimed = PageWord::Claimed { owner: me }.encode();
+fn claim(region: &Region, me: Me, most: u32) -> Result<(u32, u32)> {
+    let claimed = PageWord::Claimed { owner: me.id() }.encode();
     loop {
         let lock = lock(region, me)?;
         let pool = region.pool();
@@ -303,7 +303,7 @@ pub(super) fn unused_from(region: &Region) -> u32 {
 
 /// Repair: raises a frontier that was damaged above all pages in use, and the count of page words
 /// that are backed with it.
-pub(crate) fn raise_frontier(region: &Region, me: u32) -> Result<()> {
+pub(crate) fn raise_frontier(region: &Region, me: Me) -> Result<()> {
     let geometry = region.geometry();
     let end = used_until(region);
     while region.pool().backed_words.load(Ordering::Relaxed) < end.min(geometry.max_pages) {
@@ -346,7 +346,7 @@ fn used_until(region: &Region) -> u32 {
 }
 
 /// Backs the next stretch of the page table itself.
-pub(super) fn back_words(region: &Region, me: u32, backed: u32) -> Result<()> {
+pub(super) fn back_words(region: &Region, me: Me, backed: u32) -> Result<()> {
     let geometry = region.geometry();
     let backed = backed.clamp(geometry.first_page, geometry.max_pages);
     let until = backed
@@ -387,7 +387,7 @@ pub(crate) fn is_worth_giving_back(region: &Region) -> bool {
 
 /// Gives free pages back to the system, at most `most`; `all`: also those the pool would keep. Says
 /// how many bytes, and whether pages are left that are too young. Call without any lock.
-pub(crate) fn give_back(region: &Region, me: u32, most: u32, all: bool) -> Result<(u64, bool)> {
+pub(crate) fn give_back(region: &Region, me: Me, most: u32, all: bool) -> Result<(u64, bool)> {
     let mut given = 0;
     for _ in 0..most {
         if !all && !is_worth_giving_back(region) {
@@ -413,7 +413,7 @@ pub(crate) fn give_back(region: &Region, me: u32, most: u32, all: bool) -> Resul
 /// Takes a free page that has passed its grace out of the pool. New pages would hide the old ones
 /// in one list, and the newest are wanted first: so all that are free are set apart from time to
 /// time, grow old there, and are given back unless they are needed before.
-fn claim_old(region: &Region, me: u32) -> Result<Option<u32>> {
+fn claim_old(region: &Region, me: Me) -> Result<Option<u32>> {
     let lock = lock(region, me)?;
     let pool = region.pool();
     let claimed = |head: &W32, count: &W32| {
@@ -422,7 +422,7 @@ fn claim_old(region: &Region, me: u32) -> Result<Option<u32>> {
         if since >= old_before {
             return None;
         }
-        let claimed = PageWord::Claimed { owner: me }.encode();
+        let claimed = PageWord::Claimed { owner: me.id() }.encode();
         region.page_word(page).store(claimed, Ordering::Relaxed);
         head.store(next, Ordering::Relaxed);
         count.sub_owned(1);

@@ -12,7 +12,7 @@ use super::pool::{lock, push_free, push_hole, rebuild};
 use super::{capacity, max_size};
 use crate::error::Result;
 use crate::layout::{PAGE, PageWord};
-use crate::lock::is_alive;
+use crate::lock::{Me, is_alive};
 use crate::region::Region;
 use crate::sync::Ordering;
 use crate::sys::clock;
@@ -25,7 +25,7 @@ const MOST: u32 = 4096;
 /// published.
 ///
 /// False: there is so much of it that some is left for another time.
-pub(crate) fn release_claims(region: &Region, me: u32, dead: u32) -> Result<bool> {
+pub(crate) fn release_claims(region: &Region, me: Me, dead: u32) -> Result<bool> {
     if !forget_extents_of(region, me, dead)? {
         return Ok(false);
     }
@@ -46,7 +46,7 @@ pub(crate) fn release_claims(region: &Region, me: u32, dead: u32) -> Result<bool
 
 /// Gives the pages back that `is_one` says are nobody's. Several may do so at once: each page goes
 /// through one of their hands.
-fn make_holes(region: &Region, me: u32, is_one: impl Fn(u32, PageWord) -> bool) -> Result<()> {
+fn make_holes(region: &Region, me: Me, is_one: impl Fn(u32, PageWord) -> bool) -> Result<()> {
     let mut first = region.geometry().first_page;
     loop {
         let taken = lock(region, me)?;
@@ -60,7 +60,7 @@ fn make_holes(region: &Region, me: u32, is_one: impl Fn(u32, PageWord) -> bool) 
         };
         let run = (from..end.min(from + MOST)).take_while(is_one);
         let until = run.last().map_or(from, |last| last + 1);
-        let claimed = PageWord::Claimed { owner: me }.encode();
+        let claimed = PageWord::Claimed { owner: me.id() }.encode();
         (from..until).for_each(|page| region.page_word(page).store(claimed, Ordering::Relaxed));
         drop(taken);
         // Where the file system cannot do it, they are holes that memory stands behind.
@@ -75,7 +75,7 @@ fn make_holes(region: &Region, me: u32, is_one: impl Fn(u32, PageWord) -> bool) 
 /// are holes from now on. `is_stray` judges the other states. Says how many extents were lost.
 pub(crate) fn adopt_strays(
     region: &Region,
-    me: u32,
+    me: Me,
     is_stray: impl Fn(PageWord) -> bool,
 ) -> Result<u64> {
     let lost = mend(&lock(region, me)?);

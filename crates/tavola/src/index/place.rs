@@ -119,7 +119,7 @@ pub(super) fn put(segment: &Segment, hash: Hash, word: u64, state: u32) -> bool 
 
 /// A free slot of the home bucket or of the other one, with the state of the key that it is to get.
 #[inline(always)]
-fn take_free<'a>(segment: &'a Segment, hash: Hash, state: u32) -> Option<&'a W64> {
+fn take_free(segment: &Segment, hash: Hash, state: u32) -> Option<&W64> {
     let home = &segment.buckets[hash.home() as usize];
     if let Some(slot) = free_slot(home) {
         home.set_slot_meta(slot, state, false);

@@ -11,6 +11,7 @@
 
 use super::membership::{is_alive, members};
 use crate::layout::COPIED_IN_USE;
+use crate::lock::Me;
 use crate::region::Region;
 use crate::sync::Ordering;
 
@@ -23,7 +24,7 @@ pub(super) fn note_copy(region: &Region, slot: u32) {
 }
 
 /// Whether the file is a copy that was made while a process was attached to the original.
-pub(crate) fn is_copied_in_use(region: &Region, me: u32) -> bool {
+pub(crate) fn is_copied_in_use(region: &Region, me: Me) -> bool {
     region.superblock().copied.load(Ordering::Relaxed) == COPIED_IN_USE
         || members(region).any(|member| {
             attached_elsewhere(region, member.slot) && !is_alive(region, member.id, me)

@@ -3,6 +3,7 @@
 use super::membership::{identity_of, is_alive, slot_of};
 use super::{POOL, SHARD};
 use crate::error::{Holder, Lock};
+use crate::lock::Me;
 use crate::region::Region;
 use crate::sync::W32;
 use crate::sys::process::{Activity, activity, is_local};
@@ -47,7 +48,7 @@ pub(super) fn lock_of(region: &Region, word: &W32, kind: u8) -> Lock {
 }
 
 /// What can be seen of the participant that holds a lock.
-pub(crate) fn holder(region: &Region, lock: Lock, owner: u32, me: u32) -> Holder {
+pub(crate) fn holder(region: &Region, lock: Lock, owner: u32, me: Me) -> Holder {
     let Some(slot) = slot_of(region, owner) else {
         return Holder {
             is_alive: false,

@@ -12,6 +12,7 @@ use super::copied::note_copy;
 use super::gate::Gate;
 use crate::error::{Error, Result};
 use crate::layout::{PARTICIPANTS, Participant, Timing};
+use crate::lock::Me;
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
 use crate::sys::file::{KeptFile, LockHolder};
@@ -62,16 +63,16 @@ impl Membership {
 
     /// The participant this process is, if it is one already.
     #[inline(always)]
-    pub(crate) fn current(&self) -> Option<u32> {
+    pub(crate) fn current(&self) -> Option<Me> {
         // Pairs with the release in `attach`: who sees the generation sees the id.
         let is_ours = self.generation.load(Ordering::Acquire) == sys::process::generation();
-        is_ours.then(|| self.id.load(Ordering::Relaxed))
+        is_ours.then(|| Me::new(self.id.load(Ordering::Relaxed)))
     }
 
     /// Makes this process a participant. Where no slot is free it takes a dead one's, and with it
     /// the duty to settle its estate ([`estate_of`]).
     #[cold]
-    pub(crate) fn attach(&self, region: &Region, path: &Path) -> Result<u32> {
+    pub(crate) fn attach(&self, region: &Region, path: &Path) -> Result<Me> {
         let _inside = self.gate.enter()?;
         if let Some(id) = self.current() {
             return Ok(id);
@@ -96,7 +97,7 @@ impl Membership {
         self.id.store(id, Ordering::Relaxed);
         self.generation
             .store(sys::process::generation(), Ordering::Release);
-        Ok(id)
+        Ok(Me::new(id))
     }
 
     /// The table's file opened once more, for the lock alone. `None`: this process may not open it
@@ -264,12 +265,12 @@ pub(crate) fn tallies(region: &Region) -> impl Iterator<Item = &Participant> {
 }
 
 /// Whether the participant may still come back to what it holds. When in doubt, it may.
-pub(crate) fn is_alive(region: &Region, id: u32, me: u32) -> bool {
+pub(crate) fn is_alive(region: &Region, id: u32, me: Me) -> bool {
     let slot = id & SLOT_MASK;
     if slot == 0 || slot >= PARTICIPANTS {
         return false;
     }
-    if id == me {
+    if id == me.id() {
         return true;
     }
     let p = region.participant(slot);
@@ -284,7 +285,7 @@ pub(crate) fn is_alive(region: &Region, id: u32, me: u32) -> bool {
     // Locks of a description that we share are not shown to us, and a parent that could not open
     // the file once more has its lock there: a child that has not written yet asks for pid and
     // start time only.
-    let is_ours = me != 0 || !is_inherited(region);
+    let is_ours = me.is_attached() || !is_inherited(region);
     let is_free = || {
         file.with(|fd| Ok(!sys::file::byte_is_locked(fd, lock_byte(slot))?))
             .unwrap_or(false)
@@ -345,10 +346,10 @@ fn member(region: &Region, slot: u32) -> Option<Member> {
 ///
 /// Record locks do not keep the threads of one open file apart: the caller is inside
 /// `Membership::gate`.
-pub(crate) fn adopt(region: &Region, id: u32, me: u32) -> Option<u32> {
+pub(crate) fn adopt(region: &Region, id: u32, me: Me) -> Option<u32> {
     let slot = id & SLOT_MASK;
     // Never our own slot: its record lock is ours already, and would be lost with the adoption.
-    if slot == 0 || slot >= PARTICIPANTS || slot == me & SLOT_MASK {
+    if slot == 0 || slot >= PARTICIPANTS || slot == me.id() & SLOT_MASK {
         return None;
     }
     let p = region.participant(slot);

@@ -22,6 +22,7 @@
 mod copied;
 mod gate;
 mod holders;
+mod me;
 mod membership;
 mod wait;
 
@@ -29,6 +30,7 @@ pub(crate) use copied::is_copied_in_use;
 pub(crate) use gate::Gate;
 pub(crate) use holders::holder;
 pub use holders::on_long_wait;
+pub(crate) use me::Me;
 pub(crate) use membership::{
     ABANDONED, Membership, adopt, clear_estate, estate_of, identity_of, is_alive, members,
     next_member, retire, tallies, tally, timing,
@@ -94,7 +96,7 @@ struct Held<'a> {
 
 impl<'a> Held<'a> {
     #[inline(always)]
-    fn acquire(region: &Region, word: &'a W32, me: u32, kind: u8) -> Result<(Self, Taken)> {
+    fn acquire(region: &Region, word: &'a W32, me: Me, kind: u8) -> Result<(Self, Taken)> {
         let held = HELD.get();
         if held & excluded_by(kind) != 0 {
             return Err(Error::Reentrant);
@@ -102,7 +104,7 @@ impl<'a> Held<'a> {
         HELD.set(held | kind);
         handler_fence();
         // Pairs with the release in `drop`.
-        let taken = match word.cas(0, me, Ordering::Acquire) {
+        let taken = match word.cas(0, me.id(), Ordering::Acquire) {
             Ok(_) => Taken::Clean,
             Err(_) => match wait(region, word, me, kind) {
                 Ok(taken) => taken,
@@ -140,7 +142,7 @@ impl<'a> Held<'a> {
 impl<'a> Held<'a> {
     /// Takes the word if it is free.
     #[inline(always)]
-    fn try_acquire(word: &'a W32, me: u32, kind: u8) -> Option<Self> {
+    fn try_acquire(word: &'a W32, me: Me, kind: u8) -> Option<Self> {
         let held = HELD.get();
         if held & excluded_by(kind) != 0 {
             return None;
@@ -149,7 +151,7 @@ impl<'a> Held<'a> {
         HELD.set(held | kind);
         handler_fence();
         // Pairs with the release in `drop`.
-        if word.cas(0, me, Ordering::Acquire).is_err() {
+        if word.cas(0, me.id(), Ordering::Acquire).is_err() {
             HELD.set(held);
             return None;
         }
@@ -182,14 +184,14 @@ pub(crate) struct ShardLock<'a> {
     pub(crate) number: u32,
     pub(crate) head: &'a ShardHead,
     /// The participant that holds it.
-    pub(crate) me: u32,
+    pub(crate) me: Me,
     _held: Held<'a>,
 }
 
 impl<'a> ShardLock<'a> {
     /// Locks a shard. After [`Taken::FromDead`] it must be recovered before anything else.
     #[inline(always)]
-    pub(crate) fn acquire(region: &'a Region, number: u32, me: u32) -> Result<(Self, Taken)> {
+    pub(crate) fn acquire(region: &'a Region, number: u32, me: Me) -> Result<(Self, Taken)> {
         let head = region.shard(number);
         let (held, taken) = Held::acquire(region, &head.lock, me, SHARD)?;
         Ok((
@@ -208,7 +210,7 @@ impl<'a> ShardLock<'a> {
 impl<'a> ShardLock<'a> {
     /// Locks a shard if nobody holds it: for work that can be done another time, or another way.
     #[inline(always)]
-    pub(crate) fn try_acquire(region: &'a Region, number: u32, me: u32) -> Option<Self> {
+    pub(crate) fn try_acquire(region: &'a Region, number: u32, me: Me) -> Option<Self> {
         let head = region.shard(number);
         let lock = Self {
             region,
@@ -243,13 +245,13 @@ impl<'a> ShardLock<'a> {
 pub(crate) struct PoolLock<'a> {
     pub(crate) region: &'a Region,
     /// The participant that holds it.
-    pub(crate) me: u32,
+    pub(crate) me: Me,
     _held: Held<'a>,
 }
 
 impl<'a> PoolLock<'a> {
     /// Locks the pool. After [`Taken::FromDead`] it must be rebuilt before anything else.
-    pub(crate) fn acquire(region: &'a Region, me: u32) -> Result<(Self, Taken)> {
+    pub(crate) fn acquire(region: &'a Region, me: Me) -> Result<(Self, Taken)> {
         let (held, taken) = Held::acquire(region, &region.pool().lock, me, POOL)?;
         Ok((
             Self {
@@ -302,7 +304,7 @@ impl Drop for Note {
 
 impl<'a> EndLock<'a> {
     /// Locks an end if nobody holds it.
-    pub(crate) fn try_acquire(word: &'a W32, me: u32, end: End) -> Option<Self> {
+    pub(crate) fn try_acquire(word: &'a W32, me: Me, end: End) -> Option<Self> {
         let held = HELD.get();
         if held & excluded_by(end.kind()) != 0 {
             return None;
@@ -310,7 +312,7 @@ impl<'a> EndLock<'a> {
         HELD.set(held | end.kind());
         handler_fence();
         // Pairs with the release in `drop`.
-        if word.cas(0, me, Ordering::Acquire).is_err() {
+        if word.cas(0, me.id(), Ordering::Acquire).is_err() {
             HELD.set(held);
             return None;
         }
@@ -322,7 +324,7 @@ impl<'a> EndLock<'a> {
     pub(crate) fn acquire(
         region: &Region,
         word: &'a W32,
-        me: u32,
+        me: Me,
         end: End,
     ) -> Result<(Self, Taken)> {
         let held = HELD.get();
@@ -332,7 +334,7 @@ impl<'a> EndLock<'a> {
         HELD.set(held | end.kind());
         handler_fence();
         // Pairs with the release in `drop`.
-        let taken = match word.cas(0, me, Ordering::Acquire) {
+        let taken = match word.cas(0, me.id(), Ordering::Acquire) {
             Ok(_) => Taken::Clean,
             Err(_) => match wait_napping(region, word, me) {
                 Ok(taken) => taken,
@@ -374,7 +376,7 @@ pub(crate) struct AllEnds<'a> {
 
 impl<'a> AllEnds<'a> {
     /// Locks all of them, waiting for some milliseconds in all; `None`: one stayed locked.
-    pub(crate) fn acquire(words: &[&'a W32], me: u32) -> Option<Self> {
+    pub(crate) fn acquire(words: &[&'a W32], me: Me) -> Option<Self> {
         let mut pauses = 0;
         let mut get = |word: &'a W32, kind| {
             loop {

@@ -4,6 +4,7 @@ use super::holders::{LONG, holder, lock_of, notify};
 use super::membership::is_alive;
 use super::{POOL, Taken, WAITERS};
 use crate::error::{Error, Lock, Result};
+use crate::lock::Me;
 use crate::region::Region;
 #[cfg(feature = "shuttle")]
 use crate::sync::model;
@@ -50,7 +51,7 @@ impl Waited {
     fn look(
         &mut self,
         region: &Region,
-        (owner, me): (u32, u32),
+        (owner, me): (u32, Me),
         lock: impl Fn() -> Lock,
     ) -> Result<()> {
         let waited = self.since.elapsed();
@@ -67,8 +68,8 @@ impl Waited {
 }
 
 #[cold]
-pub(super) fn wait(region: &Region, word: &W32, me: u32, kind: u8) -> Result<Taken> {
-    let mut mine = me;
+pub(super) fn wait(region: &Region, word: &W32, me: Me, kind: u8) -> Result<Taken> {
+    let mut mine = me.id();
     let mut spins = 0;
     let mut waited: Option<Waited> = None;
     loop {
@@ -85,7 +86,7 @@ pub(super) fn wait(region: &Region, word: &W32, me: u32, kind: u8) -> Result<Tak
         } else if seen & WAITERS != 0 || word.cas(seen, seen | WAITERS, Ordering::Relaxed).is_ok() {
             // Others may sleep as well; whoever gets the lock after a sleep says so. Who gives up
             // or dies here leaves the bit: one wake too many.
-            mine = me | WAITERS;
+            mine = me.id() | WAITERS;
             let limit = if kind == POOL {
                 None
             } else {
@@ -133,14 +134,14 @@ pub(crate) fn wake(word: &W32, count: u32) {
 /// Waits for an end: spins, then naps, each time longer. Whether the owner lives is asked as often
 /// as by those who sleep on a lock word.
 #[cold]
-pub(super) fn wait_napping(region: &Region, word: &W32, me: u32) -> Result<Taken> {
+pub(super) fn wait_napping(region: &Region, word: &W32, me: Me) -> Result<Taken> {
     let (mut spins, mut nap, mut napped) = (0, NAP, Duration::ZERO);
     let mut waited: Option<Waited> = None;
     loop {
         let seen = word.load(Ordering::Relaxed);
         if seen == 0 {
             // Pairs with the release in `drop`.
-            if word.cas(0, me, Ordering::Acquire).is_ok() {
+            if word.cas(0, me.id(), Ordering::Acquire).is_ok() {
                 return Ok(Taken::Clean);
             }
         } else if spins < SPINS {
@@ -153,7 +154,7 @@ pub(super) fn wait_napping(region: &Region, word: &W32, me: u32) -> Result<Taken
                 napped = Duration::ZERO;
                 let owner = seen & !WAITERS;
                 if !is_alive(region, owner, me) {
-                    if word.cas(seen, me, Ordering::Acquire).is_ok() {
+                    if word.cas(seen, me.id(), Ordering::Acquire).is_ok() {
                         return Ok(Taken::FromDead { owner });
                     }
                 } else if word.load(Ordering::Relaxed) == seen {

@@ -3,7 +3,7 @@
 use super::Ring;
 use super::read::{Read, Reader};
 use crate::layout::{self, BLOCK};
-use crate::lock::{is_alive, sleep, wake};
+use crate::lock::{Me, is_alive, sleep, wake};
 use crate::sync::Ordering;
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use std::time::Duration;
 const NAP: Duration = Duration::from_millis(10);
 
 /// Makes the participant the drain, if there is none that lives; `Err`: who is.
-pub(crate) fn begin_drain(ring: &Ring<'_>, me: u32) -> Result<(), u32> {
+pub(crate) fn begin_drain(ring: &Ring<'_>, me: Me) -> Result<(), u32> {
     let word = &ring.head.drain;
     loop {
         let drain = word.load(Ordering::Relaxed);
-        if drain == me || drain != 0 && is_alive(ring.region, drain, me) {
+        if drain == me.id() || drain != 0 && is_alive(ring.region, drain, me) {
             return Err(drain);
         }
-        if word.cas(drain, me, Ordering::Relaxed).is_ok() {
+        if word.cas(drain, me.id(), Ordering::Relaxed).is_ok() {
             // The last may have died before it said what it had dealt with.
             call_writers(ring);
             return Ok(());
@@ -42,7 +42,7 @@ fn call_writers(ring: &Ring<'_>) {
 }
 
 /// Whether there is a drain; one that has died is none from now on.
-pub(crate) fn is_drained(ring: &Ring<'_>, me: u32) -> bool {
+pub(crate) fn is_drained(ring: &Ring<'_>, me: Me) -> bool {
     let drain = ring.head.drain.load(Ordering::Relaxed);
     if drain != 0 && !is_alive(ring.region, drain, me) {
         end_drain(ring, drain);

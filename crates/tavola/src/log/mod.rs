@@ -42,6 +42,7 @@ pub(crate) use write::{Hand, Line, Put};
 use crate::alloc::{build_extent, find_extent};
 use crate::error::{Result, corrupt};
 use crate::layout::{ExtentKind, LogGeometry, LogHead, SheetHead};
+use crate::lock::Me;
 use crate::region::Region;
 
 /// A log as a process has it mapped.
@@ -78,7 +79,7 @@ impl<'a> Ring<'a> {
 }
 
 /// Makes a log, without lines.
-pub(crate) fn create(region: &Region, me: u32, name: &[u8], geometry: &LogGeometry) -> Result<()> {
+pub(crate) fn create(region: &Region, me: Me, name: &[u8], geometry: &LogGeometry) -> Result<()> {
     let building = build_extent(region, me, ExtentKind::Log, name, geometry.len)?;
     let (base, _) = region.span_of(building.run);
     let ring = Ring::of(region, base, geometry);

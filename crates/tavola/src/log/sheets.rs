@@ -2,7 +2,7 @@
 
 use super::Ring;
 use crate::layout::{DROP_OLDEST, Drained, LEVELS, LineHead, SHEET_WORDS, SheetState};
-use crate::lock::{is_alive, wake};
+use crate::lock::{Me, is_alive, wake};
 use crate::sync::{Ordering, fence};
 use crate::sys::clock::unix_ns;
 
@@ -33,7 +33,7 @@ pub(super) enum Taken {
 
 /// Which owners are known to live: asking the system takes microseconds.
 struct Owners {
-    me: u32,
+    me: Me,
     /// The last that was found alive.
     alive: u32,
     /// How many more may be asked about.
@@ -45,7 +45,7 @@ impl Owners {
         if owner == 0 {
             return true;
         }
-        if owner == self.me || owner == self.alive || self.asks == 0 {
+        if owner == self.me.id() || owner == self.alive || self.asks == 0 {
             return false;
         }
         self.asks -= 1;
@@ -90,7 +90,7 @@ enum Seen {
 impl Ring<'_> {
     /// Takes a sheet with room for so many words. `is_full`: this thread has just looked for one
     /// that can be had without dropping lines.
-    pub(super) fn take(&self, me: u32, words: u32, is_first: bool, is_full: bool) -> Taken {
+    pub(super) fn take(&self, me: Me, words: u32, is_first: bool, is_full: bool) -> Taken {
         let all = self.geometry.sheets;
         let kept = |sheet| Taken::Sheet {
             sheet,
@@ -135,7 +135,7 @@ impl Ring<'_> {
     }
 
     /// Takes a sheet, whatever lines are on it.
-    fn take_over(&self, me: u32) -> Taken {
+    fn take_over(&self, me: Me) -> Taken {
         for asks in [2, u32::MAX] {
             let look = Look {
                 asks,
@@ -154,7 +154,7 @@ impl Ring<'_> {
 
     /// Begins a sheet again that a look finds. `Err`: there is none; whether lines on those in no
     /// living hand await a drain.
-    fn begin_found(&self, me: u32, look: Look) -> Result<u32, bool> {
+    fn begin_found(&self, me: Me, look: Look) -> Result<u32, bool> {
         loop {
             match self.look(me, look) {
                 Seen::Owned(Choice { turn, state, .. }) => {
@@ -172,7 +172,7 @@ impl Ring<'_> {
 
     /// Looks for sheets in no living hand, from the next on, and owns the one whose last line is
     /// oldest of the first few; those before it have their turn when all others have had theirs.
-    fn look(&self, me: u32, look: Look) -> Seen {
+    fn look(&self, me: Me, look: Look) -> Seen {
         let mut owners = Owners {
             me,
             alive: 0,
@@ -224,15 +224,15 @@ impl Ring<'_> {
     }
 
     /// G1: makes a sheet this thread's, if it still is that owner's, who is nobody or no more.
-    pub(super) fn own(&self, me: u32, sheet: u32, owner: u32) -> bool {
+    pub(super) fn own(&self, me: Me, sheet: u32, owner: u32) -> bool {
         // Pairs with the release in `release`: what the last owner wrote is ours to go on with.
         let word = &self.sheet(sheet).owner;
-        word.cas(owner, me, Ordering::Acquire).is_ok()
+        word.cas(owner, me.id(), Ordering::Acquire).is_ok()
     }
 
     /// Owns a sheet unless anybody has had it in hand since it was looked at: its lines may be the
     /// newest now, and such that await the drain, though its owner's word is what it was.
-    fn own_as_found(&self, me: u32, choice: Choice) -> bool {
+    fn own_as_found(&self, me: Me, choice: Choice) -> bool {
         let sheet = self.number(choice.turn);
         if !self.own(me, sheet, choice.owner) {
             return false;
@@ -246,7 +246,7 @@ impl Ring<'_> {
 
     /// Takes a sheet with so many words of room, in no living thread's hand, among so many of those
     /// that were begun last, asking about so many owners.
-    fn go_on(&self, me: u32, words: u32, (sheets, asks): (u64, u32)) -> Option<u32> {
+    fn go_on(&self, me: Me, words: u32, (sheets, asks): (u64, u32)) -> Option<u32> {
         let mut owners = Owners { me, alive: 0, asks };
         let next = self.head.next.load(Ordering::Relaxed);
         for sheet in (1..=sheets.min(next)).map(|back| self.number(next - back)) {
@@ -311,16 +311,16 @@ impl Ring<'_> {
     }
 
     /// Lets others have a sheet.
-    pub(super) fn release(&self, me: u32, sheet: u32) {
+    pub(super) fn release(&self, me: Me, sheet: u32) {
         let word = &self.sheet(sheet).owner;
         // It is another's if a panic or a fork left us with a hand that is not ours.
-        if word.load(Ordering::Relaxed) == me {
+        if word.load(Ordering::Relaxed) == me.id() {
             word.store(0, Ordering::Release);
         }
     }
 
     /// Lets others have a sheet; those that found none look again if it is of use to them.
-    pub(super) fn let_go(&self, me: u32, sheet: u32) {
+    pub(super) fn let_go(&self, me: Me, sheet: u32) {
         let state = self.state_of(sheet);
         let is_of_use = state.used + ROOM <= SHEET_WORDS || self.is_dealt_with(sheet, state);
         self.release(me, sheet);

@@ -3,7 +3,7 @@
 use super::Ring;
 use super::read::{Reader, line_at};
 use crate::layout::{Drained, SheetState};
-use crate::lock::is_alive;
+use crate::lock::{Me, is_alive};
 use crate::recover::CheckReport;
 use crate::sync::Ordering;
 
@@ -40,7 +40,7 @@ pub(crate) fn check(ring: &Ring<'_>, name: &str, report: &mut CheckReport) {
 /// Cuts damaged sheets where the damage begins, unless somebody writes on them. Says how many. To
 /// readers they are begun anew (G3), with the lines that are whole; those that awaited a drain are
 /// counted as dropped.
-pub(crate) fn repair(ring: &Ring<'_>, me: u32) -> u64 {
+pub(crate) fn repair(ring: &Ring<'_>, me: Me) -> u64 {
     let (mut reader, mut cut) = (Reader::default(), 0);
     for sheet in 0..ring.geometry.sheets {
         let head = ring.sheet(sheet);

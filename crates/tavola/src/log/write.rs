@@ -3,6 +3,7 @@
 use super::Ring;
 use super::sheets::Taken;
 use crate::layout::{LINE_HEAD, LineHead, MOST_TEXT, SHEET_WORDS, SheetState};
+use crate::lock::Me;
 use crate::sync::Ordering;
 use crate::sys::clock::unix_ns;
 
@@ -109,7 +110,7 @@ pub(crate) enum Put {
 impl Ring<'_> {
     /// Writes a line on the thread's sheet, or on the next.
     #[inline]
-    pub(crate) fn put(&self, me: u32, hand: &mut Hand, line: &Line<'_>) -> Put {
+    pub(crate) fn put(&self, me: Me, hand: &mut Hand, line: &Line<'_>) -> Put {
         if let Some(sheet) = hand.sheet
             && let Some(time) = self.write(sheet, hand, line)
         {
@@ -119,7 +120,7 @@ impl Ring<'_> {
     }
 
     #[cold]
-    fn put_on_next(&self, me: u32, hand: &mut Hand, line: &Line<'_>) -> Put {
+    fn put_on_next(&self, me: Me, hand: &mut Hand, line: &Line<'_>) -> Put {
         let is_first = hand.sheet.is_none();
         if !is_first {
             self.give_up(me, hand);
@@ -150,7 +151,7 @@ impl Ring<'_> {
     }
 
     /// Lets others have the sheet.
-    pub(crate) fn give_up(&self, me: u32, hand: &mut Hand) {
+    pub(crate) fn give_up(&self, me: Me, hand: &mut Hand) {
         if let Some(sheet) = hand.sheet.take() {
             self.let_go(me, sheet);
         }

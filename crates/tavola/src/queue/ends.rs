@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{Journal, QueueGeometry, QueueHead};
-use crate::lock::{ABANDONED, End, EndLock, Taken};
+use crate::lock::{ABANDONED, End, EndLock, Me, Taken};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
 
@@ -42,14 +42,14 @@ impl<'a> Ends<'a> {
     }
 
     /// Whether a participant holds an element; every end of a pool tells the same.
-    pub(crate) fn is_held(&self, me: u32, element: u32) -> bool {
+    pub(crate) fn is_held(&self, me: Me, element: u32) -> bool {
         let word = self.owner(element);
-        word.is_some_and(|word| word.load(Ordering::Relaxed) == me)
+        word.is_some_and(|word| word.load(Ordering::Relaxed) == me.id())
     }
 
     /// Locks where is pushed, settling what its last owner left if that one died.
     #[inline(always)]
-    pub(crate) fn lock_push(&self, me: u32) -> Result<EndLock<'a>> {
+    pub(crate) fn lock_push(&self, me: Me) -> Result<EndLock<'a>> {
         let (lock, taken) = EndLock::acquire(self.region, &self.head.push_lock, me, End::Push)?;
         if let Taken::FromDead { owner } = taken {
             self.settle_push(owner);
@@ -59,7 +59,7 @@ impl<'a> Ends<'a> {
 
     /// Locks where is popped.
     #[inline(always)]
-    pub(crate) fn lock_pop(&self, me: u32) -> Result<EndLock<'a>> {
+    pub(crate) fn lock_pop(&self, me: Me) -> Result<EndLock<'a>> {
         let (lock, taken) = EndLock::acquire(self.region, &self.head.pop_lock, me, End::Pop)?;
         if let Taken::FromDead { .. } = taken {
             self.settle_pop();
@@ -110,7 +110,7 @@ impl<'a> Ends<'a> {
 
     /// Pushes at most [`RUN`] elements, all or none; says whether somebody may sleep for them.
     #[inline(always)]
-    pub(crate) fn push(&self, me: u32, elements: &[u32]) -> Result<bool> {
+    pub(crate) fn push(&self, me: Me, elements: &[u32]) -> Result<bool> {
         debug_assert!(elements.len() <= RUN, "a run that is too long");
         let head = self.head;
         let _lock = self.lock_push(me)?;
@@ -123,7 +123,7 @@ impl<'a> Ends<'a> {
         };
         for (at, element) in elements.iter().enumerate() {
             match self.owner(*element) {
-                Some(word) if word.load(Ordering::Relaxed) == me => {
+                Some(word) if word.load(Ordering::Relaxed) == me.id() => {
                     // The slot, then the journal, then the word: what the journal names is ours
                     // and stands in the ring, whatever its word says.
                     self.slot(tail.wrapping_add(at as u32))
@@ -132,7 +132,7 @@ impl<'a> Ends<'a> {
                     word.store(0, Ordering::Relaxed);
                 }
                 _ => {
-                    self.put_back(&elements[..at], me);
+                    self.put_back(&elements[..at], me.id());
                     journal(0);
                     return Err(Error::NotHeld { element: *element });
                 }
@@ -161,7 +161,7 @@ impl<'a> Ends<'a> {
 
     /// Pops at most [`RUN`] elements; says how many.
     #[inline(always)]
-    pub(crate) fn pop(&self, me: u32, out: &mut [u32]) -> Result<usize> {
+    pub(crate) fn pop(&self, me: Me, out: &mut [u32]) -> Result<usize> {
         let queue = self.head;
         if self.is_known_empty() {
             return Ok(0);
@@ -192,7 +192,7 @@ impl<'a> Ends<'a> {
             let element = self.slot(head.wrapping_add(at)).load(Ordering::Relaxed);
             match self.owner(element) {
                 Some(word) if word.load(Ordering::Relaxed) == 0 => {
-                    word.store(me, Ordering::Relaxed);
+                    word.store(me.id(), Ordering::Relaxed);
                 }
                 _ => {
                     self.put_back(&popped[..at as usize], 0);
@@ -225,7 +225,7 @@ impl<'a> Ends<'a> {
     }
 
     /// Notes that this thread is about to sleep until something is pushed.
-    pub(crate) fn announce(&self, me: u32) -> Announced {
+    pub(crate) fn announce(&self, me: Me) -> Announced {
         let Some(_lock) = EndLock::try_acquire(&self.head.push_lock, me, End::Push) else {
             return Announced::NotNow;
         };
@@ -238,7 +238,7 @@ impl<'a> Ends<'a> {
 
     /// After a sleep: others may sleep as well. True: there is more, or may be, as somebody just
     /// pushes; one of them is to be woken.
-    pub(crate) fn pass_on(&self, me: u32) -> bool {
+    pub(crate) fn pass_on(&self, me: Me) -> bool {
         let Some(_lock) = EndLock::try_acquire(&self.head.push_lock, me, End::Push) else {
             return true;
         };

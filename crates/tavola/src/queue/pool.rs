@@ -4,6 +4,7 @@ use super::Ends;
 use crate::alloc::{build_extent, find_extent, lock_pool};
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{ExtentKind, QueueGeometry, QueueName};
+use crate::lock::Me;
 use crate::region::Region;
 use crate::sync::Ordering;
 use std::ops::Range;
@@ -12,7 +13,7 @@ use std::ops::Range;
 /// are added later need no more than a name.
 pub(crate) fn create(
     region: &Region,
-    me: u32,
+    me: Me,
     name: &[u8],
     geometry: &QueueGeometry,
     names: &[impl AsRef<[u8]>],
@@ -86,7 +87,7 @@ fn find_queue(
 /// [`Error::Full`] when each place has a name; [`Error::Corrupt`].
 pub(crate) fn add(
     region: &Region,
-    me: u32,
+    me: Me,
     (base, pool): (u64, &QueueGeometry),
     name: &[u8],
     seen: u32,
@@ -111,7 +112,7 @@ pub(crate) fn add(
 }
 
 /// As [`open`], for repair: where it was damaged, how many queues have names is told by these.
-pub(crate) fn mend(region: &Region, me: u32, name: &[u8]) -> Result<Option<(u64, QueueGeometry)>> {
+pub(crate) fn mend(region: &Region, me: Me, name: &[u8]) -> Result<Option<(u64, QueueGeometry)>> {
     let found = find(region, name)?;
     if let Some((base, pool)) = &found {
         let _lock = lock_pool(region, me)?;

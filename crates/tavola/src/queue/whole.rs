@@ -4,7 +4,7 @@ use super::ends::Ends;
 use super::pool::named;
 use crate::error::Result;
 use crate::layout::{Journal, QueueGeometry};
-use crate::lock::{ABANDONED, AllEnds, is_alive};
+use crate::lock::{ABANDONED, AllEnds, Me, is_alive};
 use crate::recover::CheckReport;
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
@@ -27,7 +27,7 @@ fn owners<'a>(region: &'a Region, base: u64, pool: &QueueGeometry) -> &'a [W32] 
 }
 
 /// Settles whatever the dead left at an end (Q1).
-fn pass_all_ends(region: &Region, me: u32, base: u64, pool: &QueueGeometry) -> Result<()> {
+fn pass_all_ends(region: &Region, me: Me, base: u64, pool: &QueueGeometry) -> Result<()> {
     for ends in queues(region, base, pool) {
         drop(ends.lock_pop(me)?);
         drop(ends.lock_push(me)?);
@@ -38,7 +38,7 @@ fn pass_all_ends(region: &Region, me: u32, base: u64, pool: &QueueGeometry) -> R
 /// Whether the holder of an element is no more; asks once about each.
 struct Holders<'a> {
     region: &'a Region,
-    me: u32,
+    me: Me,
     are_dead: HashMap<u32, bool>,
 }
 
@@ -58,7 +58,7 @@ impl Holders<'_> {
 /// part in any of them any more (Q3).
 fn lost_with_holders(
     region: &Region,
-    me: u32,
+    me: Me,
     base: u64,
     pool: &QueueGeometry,
 ) -> Result<Vec<(u32, u32)>> {
@@ -81,7 +81,7 @@ fn lost_with_holders(
 }
 
 /// The elements whose holders are no more.
-pub(crate) fn lost(region: &Region, me: u32, base: u64, pool: &QueueGeometry) -> Result<Vec<u32>> {
+pub(crate) fn lost(region: &Region, me: Me, base: u64, pool: &QueueGeometry) -> Result<Vec<u32>> {
     let lost = lost_with_holders(region, me, base, pool)?;
     Ok(lost.into_iter().map(|(element, _)| element).collect())
 }
@@ -89,7 +89,7 @@ pub(crate) fn lost(region: &Region, me: u32, base: u64, pool: &QueueGeometry) ->
 /// Takes them: they are this participant's now. Others may be reclaiming, too.
 pub(crate) fn reclaim(
     region: &Region,
-    me: u32,
+    me: Me,
     base: u64,
     pool: &QueueGeometry,
 ) -> Result<Vec<u32>> {
@@ -97,7 +97,7 @@ pub(crate) fn reclaim(
     let mut taken = Vec::new();
     for (element, owner) in lost_with_holders(region, me, base, pool)? {
         let word = &words[element as usize];
-        if word.cas(owner, me, Ordering::Relaxed).is_ok() {
+        if word.cas(owner, me.id(), Ordering::Relaxed).is_ok() {
             taken.push(element);
         }
     }
@@ -107,7 +107,7 @@ pub(crate) fn reclaim(
 /// All ends of a pool, locked; `None`: one stayed locked, by a process that is stopped.
 fn lock_all<'a>(
     region: &'a Region,
-    me: u32,
+    me: Me,
     base: u64,
     pool: &'a QueueGeometry,
 ) -> Result<Option<AllEnds<'a>>> {
@@ -128,7 +128,7 @@ fn lock_all<'a>(
 /// meanwhile may look wrong.
 pub(crate) fn check(
     region: &Region,
-    me: Option<u32>,
+    me: Option<Me>,
     name: &str,
     (base, pool): (u64, &QueueGeometry),
     report: &mut CheckReport,
@@ -186,7 +186,7 @@ pub(crate) fn check(
 /// A death on the way leaves elements nowhere, and nobody's: the next repair finds them.
 pub(crate) fn repair(
     region: &Region,
-    me: u32,
+    me: Me,
     base: u64,
     pool: &QueueGeometry,
 ) -> Result<Option<u64>> {

@@ -10,7 +10,7 @@ use crate::layout::{
     BUCKETS, CLASSES, Class, HINT_MAX, LayoutWord, PAGE, PROTECTED, PageWord, SLOTS, Segment,
     ghost_age, slot_ref, slot_tag,
 };
-use crate::lock::is_alive;
+use crate::lock::{Me, is_alive};
 use crate::region::Region;
 use crate::sync::{Ordering, W32};
 
@@ -83,9 +83,9 @@ pub(crate) fn check(region: &Region, shard: u32, report: &mut CheckReport) {
 }
 
 /// Checks the page pool, under its lock when `me` is a participant.
-pub(crate) fn check_pool(region: &Region, me: Option<u32>, report: &mut CheckReport) -> Result<()> {
+pub(crate) fn check_pool(region: &Region, me: Option<Me>, report: &mut CheckReport) -> Result<()> {
     let _lock = me.map(|me| lock_pool(region, me)).transpose()?;
-    let me = me.unwrap_or(0);
+    let me = me.unwrap_or(Me::NOBODY);
     let extents = Extents::of(region, me);
     let mut extent_pages = 0;
     let (mut free, mut holes) = (0, 0);

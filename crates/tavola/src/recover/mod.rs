@@ -19,7 +19,7 @@ pub(crate) use reap::{reap, reap_dead, settle_estate};
 pub(crate) use rebuild::{recover, repair_pool};
 
 use crate::error::Result;
-use crate::lock::{ShardLock, Taken};
+use crate::lock::{Me, ShardLock, Taken};
 use crate::region::Region;
 
 /// Locks a shard; one that a death left half-way is whole again when this returns. Says whose
@@ -28,7 +28,7 @@ use crate::region::Region;
 pub(crate) fn lock_shard(
     region: &Region,
     number: u32,
-    me: u32,
+    me: Me,
 ) -> Result<(ShardLock<'_>, Option<u32>)> {
     let (lock, taken) = ShardLock::acquire(region, number, me)?;
     let dead = match taken {

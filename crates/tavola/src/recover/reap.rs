@@ -3,7 +3,7 @@
 use super::lock_shard;
 use crate::alloc::release_claims;
 use crate::error::Result;
-use crate::lock::{Gate, adopt, clear_estate, estate_of, is_alive, members, owner_of, retire};
+use crate::lock::{Gate, Me, adopt, clear_estate, estate_of, is_alive, members, owner_of, retire};
 use crate::region::Region;
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Settles the estates of all participants that died; says how many.
-pub(crate) fn reap(region: &Region, gate: &Gate, me: u32) -> Result<u32> {
+pub(crate) fn reap(region: &Region, gate: &Gate, me: Me) -> Result<u32> {
     let mut settled = 0;
     for member in members(region) {
-        if member.id != me && !is_alive(region, member.id, me) {
+        if member.id != me.id() && !is_alive(region, member.id, me) {
             settled += u32::from(reap_dead(region, gate, me, member.id)?);
         }
     }
@@ -24,7 +24,7 @@ pub(crate) fn reap(region: &Region, gate: &Gate, me: u32) -> Result<u32> {
 }
 
 /// Settles the estate of one dead participant, unless somebody else does.
-pub(crate) fn reap_dead(region: &Region, gate: &Gate, me: u32, dead: u32) -> Result<bool> {
+pub(crate) fn reap_dead(region: &Region, gate: &Gate, me: Me, dead: u32) -> Result<bool> {
     let Some(_inside) = gate.try_enter() else {
         return Ok(false);
     };
@@ -38,7 +38,7 @@ pub(crate) fn reap_dead(region: &Region, gate: &Gate, me: u32, dead: u32) -> Res
 }
 
 /// Settles the estate that participant `of` took over with its slot, if there is one.
-pub(crate) fn settle_estate(region: &Region, me: u32, of: u32) -> Result<bool> {
+pub(crate) fn settle_estate(region: &Region, me: Me, of: u32) -> Result<bool> {
     let dead = estate_of(region, of);
     if dead == 0 {
         return Ok(true);
@@ -52,7 +52,7 @@ pub(crate) fn settle_estate(region: &Region, me: u32, of: u32) -> Result<bool> {
 
 /// What a dead participant left: its locks, and the pages it had in hand. False: somebody may just
 /// be recovering what it published, and its pages must wait; or there are more of them.
-fn settle(region: &Region, me: u32, dead: u32) -> Result<bool> {
+fn settle(region: &Region, me: Me, dead: u32) -> Result<bool> {
     // First the shards: what it had published then counts as the shard's, not as in its hands. A
     // shard that another holds may have been taken over from `dead`: once it is seen free, or
     // passes through our hands, it is recovered.

@@ -19,7 +19,7 @@ use crate::layout::{
     BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PROTECTED, PageWord, SLOTS, Segment,
     SweepWord, ghost_age, is_key, slot_ref, slot_tag,
 };
-use crate::lock::ShardLock;
+use crate::lock::{Me, ShardLock};
 use crate::region::Region;
 use crate::sync::{Ordering, fence};
 
@@ -394,7 +394,7 @@ impl Batch<'_> {
 }
 
 /// Repair: pages whose words make no sense go back to the pool.
-pub(crate) fn repair_pool(region: &Region, me: u32) -> Result<u64> {
+pub(crate) fn repair_pool(region: &Region, me: Me) -> Result<u64> {
     let shards = region.geometry().shards();
     adopt_strays(region, me, |state| match state {
         PageWord::Damaged | PageWord::Unused => true,

@@ -5,7 +5,7 @@ use super::{Options, Table};
 use crate::alloc::extent_names;
 use crate::error::{Error, Result};
 use crate::layout::{ExtentKind, ExtentName, Geometry, MAX_SIZE, MIN_SIZE, PAGE};
-use crate::lock::{PATIENCE, is_copied_in_use};
+use crate::lock::{Me, PATIENCE, is_copied_in_use};
 use crate::log::{self, Ring};
 use crate::queue;
 use crate::recover::CheckReport;
@@ -151,7 +151,7 @@ impl Core {
         names.map(|name| printable(&name)).collect()
     }
 
-    pub(super) fn check_beside(&self, me: Option<u32>, report: &mut CheckReport) -> Result<()> {
+    pub(super) fn check_beside(&self, me: Option<Me>, report: &mut CheckReport) -> Result<()> {
         let region = self.region();
         for name in extent_names(region, ExtentKind::QueuePool) {
             let told = printable(&name);
@@ -161,7 +161,7 @@ impl Core {
                 Err(error) => report.problem(|| format!("queue pool {told:?}: {error}")),
             }
         }
-        report.copied_in_use = is_copied_in_use(region, me.unwrap_or(0));
+        report.copied_in_use = is_copied_in_use(region, me.unwrap_or(Me::NOBODY));
         for name in extent_names(region, ExtentKind::Log) {
             let told = printable(&name);
             match log::open(region, &name) {
@@ -174,7 +174,7 @@ impl Core {
     }
 
     /// Says how many numbers of elements were dropped, and sheets cut.
-    pub(super) fn repair_beside(&self, me: u32) -> Result<u64> {
+    pub(super) fn repair_beside(&self, me: Me) -> Result<u64> {
         let (region, mut gone) = (self.region(), 0);
         // What cannot be opened is told by the check that follows, and what is locked all the time.
         for name in extent_names(region, ExtentKind::QueuePool) {

@@ -14,7 +14,7 @@ use crate::alloc::{
 use crate::error::{Error, Result};
 use crate::index::{Hash, Noted, Want, read_seated, visit};
 use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
-use crate::lock::{ShardLock, tally};
+use crate::lock::{Me, ShardLock, tally};
 use crate::sync::Ordering;
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ impl Core {
             self.is_untold.store(1, Ordering::Relaxed);
             return;
         };
-        let tally = tally(self.region(), me);
+        let tally = tally(self.region(), me.id());
         let count = if found { &tally.hits } else { &tally.misses };
         let before = count.fetch_add(1, Ordering::Relaxed);
         self.after_count(before, &self.due.read);
@@ -105,7 +105,7 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn visit(&self, me: u32, hash: Hash, word: u64) {
+    fn visit(&self, me: Me, hash: Hash, word: u64) {
         if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
             visit(&lock, hash, word);
         }
@@ -115,7 +115,7 @@ impl Core {
     /// before that, and take it along. As with a visit, only if nobody holds its shard.
     #[cold]
     #[inline(never)]
-    pub(super) fn use_tag(&self, me: u32, tag: Hint) {
+    pub(super) fn use_tag(&self, me: Me, tag: Hint) {
         let region = self.region();
         let shard = region.uid_place(tag.uid()).shard;
         if let Some(lock) = ShardLock::try_acquire(region, shard, me) {
@@ -129,7 +129,7 @@ impl Core {
     #[cold]
     pub(super) fn steps_back(
         &self,
-        me: u32,
+        me: Me,
         chain: Option<Chain<'_>>,
         steps: &mut StepsBack,
     ) -> Result<bool> {
@@ -158,7 +158,7 @@ impl Core {
     #[cold]
     pub(super) fn back_beside_pages(
         &self,
-        me: u32,
+        me: Me,
         bytes: u64,
         back: impl Fn() -> Result<()>,
     ) -> Result<()> {
@@ -190,7 +190,7 @@ impl Core {
 
     /// A piece of work on a cache that is too large, as its capacity became smaller.
     #[cold]
-    pub(super) fn shrink_some(&self, shard: u32, me: u32) -> Result<()> {
+    pub(super) fn shrink_some(&self, shard: u32, me: Me) -> Result<()> {
         let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
         if let Some(lock) = ShardLock::try_acquire(self.region(), shard, me) {
             for _ in 0..RELIEFS {
@@ -204,7 +204,7 @@ impl Core {
     }
 
     /// Does all of it.
-    pub(super) fn shrink(&self, me: u32) -> Result<()> {
+    pub(super) fn shrink(&self, me: Me) -> Result<()> {
         let mut effort = Effort::new();
         while is_over(self.region()) {
             give_up_some(self.region(), me, u32::MAX)?;
@@ -247,7 +247,7 @@ mod tests {
 
     /// A cache of which another holds some pages, and a value that takes all the others: there is
     /// none left for its block.
-    fn crowded(core: &Core, me: u32) -> (Chain<'_>, Vec<u8>) {
+    fn crowded(core: &Core, me: Me) -> (Chain<'_>, Vec<u8>) {
         let held = core.chain(me, b"held", &vec![1; 2 << 20]);
         let pages = within_reach(core.region());
         let fits = |len: &usize| large_split(3 + *len as u64).1 == pages;
@@ -303,8 +303,8 @@ mod tests {
     }
 
     /// Pages that memory stands behind, in the hands of a participant that is no more.
-    fn leave_claims(core: &Core, me: u32, count: u32) -> u32 {
-        let dead = me + (1 << 12);
+    fn leave_claims(core: &Core, me: Me, count: u32) -> u32 {
+        let dead = me.id() + (1 << 12);
         provision(core.region(), me, count).expect("there is room");
         for _ in 0..count {
             let claimed = PageWord::Claimed { owner: dead };

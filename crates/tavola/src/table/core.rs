@@ -14,7 +14,7 @@ use crate::alloc::{
 };
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{BUCKETS, DIR_INLINE, Participant, large_split};
-use crate::lock::{Membership, PATIENCE, ShardLock, tally};
+use crate::lock::{Me, Membership, PATIENCE, ShardLock, tally};
 use crate::recover::{
     CheckReport, check, check_pool, lock_shard, reap, reap_dead, recover, repair_pool,
     settle_estate,
@@ -99,7 +99,7 @@ impl Core {
 
     /// The participant that writes; attaches at the first write of a process.
     #[inline(always)]
-    pub(super) fn writer(&self) -> Result<u32> {
+    pub(super) fn writer(&self) -> Result<Me> {
         if !self.region.is_writable() {
             return Err(Error::ReadOnly);
         }
@@ -109,27 +109,27 @@ impl Core {
         }
     }
 
-    /// The participant number of this process, or 0 if it is not attached yet.
-    pub(super) fn participant(&self) -> u32 {
-        self.membership.current().unwrap_or(0)
+    /// The participant that this process is, or nobody if it is not attached yet.
+    pub(super) fn participant(&self) -> Me {
+        self.membership.current().unwrap_or(Me::NOBODY)
     }
 
     /// Whether this process is that participant.
-    pub(super) fn is_participant(&self, id: u32) -> bool {
+    pub(super) fn is_participant(&self, id: Me) -> bool {
         self.membership.current() == Some(id)
     }
 
     #[cold]
-    fn attach(&self) -> Result<u32> {
+    fn attach(&self) -> Result<Me> {
         self.region.set_clock();
         let me = self.membership.attach(&self.region, &self.path)?;
         // If it has to wait, `look_for_dead` comes back to it.
-        settle_estate(&self.region, me, me)?;
+        settle_estate(&self.region, me, me.id())?;
         Ok(me)
     }
 
     #[inline(always)]
-    pub(super) fn lock(&self, shard: u32, me: u32) -> Result<ShardLock<'_>> {
+    pub(super) fn lock(&self, shard: u32, me: Me) -> Result<ShardLock<'_>> {
         let (lock, dead) = lock_shard(&self.region, shard, me)?;
         match dead {
             None => Ok(lock),
@@ -146,7 +146,7 @@ impl Core {
     /// through [`Self::locked`], when the lock is free again. Returns `None` if the step lacks
     /// something, which [`Self::locked`] fetches.
     #[inline(always)]
-    pub(super) fn after_first_try<T>(&self, me: u32, outcome: Step<T>) -> Option<Result<T>> {
+    pub(super) fn after_first_try<T>(&self, me: Me, outcome: Step<T>) -> Option<Result<T>> {
         match outcome {
             Ok(value) => {
                 self.after_step(me);
@@ -162,7 +162,7 @@ impl Core {
     pub(super) fn locked<T>(
         &self,
         shard: u32,
-        me: u32,
+        me: Me,
         step: impl FnMut(&ShardLock<'_>) -> Step<T>,
     ) -> Result<T> {
         self.locked_with(shard, me, Effort::new(), step)
@@ -173,7 +173,7 @@ impl Core {
     pub(super) fn locked_with<T>(
         &self,
         shard: u32,
-        me: u32,
+        me: Me,
         mut effort: Effort,
         mut step: impl FnMut(&ShardLock<'_>) -> Step<T>,
     ) -> Result<T> {
@@ -208,7 +208,7 @@ impl Core {
     }
 
     #[cold]
-    fn fetch(&self, need: Need, me: u32) -> Result<()> {
+    fn fetch(&self, need: Need, me: Me) -> Result<()> {
         match need {
             Need::Pages(count) => provision(&self.region, me, count),
             Need::Directory { shard, entries } => {
@@ -223,7 +223,7 @@ impl Core {
     }
 
     /// Backs a directory by memory before it doubles.
-    fn back_directory(&self, shard: u32, entries: u32, me: u32) -> Result<()> {
+    fn back_directory(&self, shard: u32, entries: u32, me: Me) -> Result<()> {
         let offset = self.region.dir_offset(shard, DIR_INLINE);
         let len = u64::from(entries - DIR_INLINE) * 4;
         self.region.allocate(offset, len).map_err(no_room)?;
@@ -236,7 +236,7 @@ impl Core {
     }
 
     /// Backs the next stretch of a uid directory by memory.
-    fn back_uid_directory(&self, shard: u32, me: u32) -> Result<()> {
+    fn back_uid_directory(&self, shard: u32, me: Me) -> Result<()> {
         let region = &self.region;
         let backed = &region.shard(shard).uid_backed;
         let from = backed.load(Ordering::Relaxed);
@@ -260,7 +260,7 @@ impl Core {
     #[inline(always)]
     fn or_make_room<T>(
         &self,
-        me: u32,
+        me: Me,
         shard: Option<u32>,
         effort: &mut Effort,
         wanted: Option<u32>,
@@ -282,7 +282,7 @@ impl Core {
     }
 
     /// The pages of a large item, written.
-    pub(super) fn chain(&self, me: u32, key: &[u8], value: &[u8]) -> Result<Chain<'_>> {
+    pub(super) fn chain(&self, me: Me, key: &[u8], value: &[u8]) -> Result<Chain<'_>> {
         free_orphans(&self.region, me);
         let mut effort = Effort::new();
         let wanted = large_split(key.len() as u64 + value.len() as u64).1;
@@ -302,7 +302,7 @@ impl Core {
 
     /// Wins back what the dead and the sparse still hold, until the pool has something to give.
     #[cold]
-    fn scrape(&self, me: u32, wanted: u32) -> Result<()> {
+    fn scrape(&self, me: Me, wanted: u32) -> Result<()> {
         reap(&self.region, &self.membership.gate, me)?;
         find_orphans(&self.region, me);
         for _ in 0..SCRAPES {
@@ -320,22 +320,22 @@ impl Core {
     /// Counts a call that set or changed a key, or tried to: once, however many steps and rounds
     /// it took.
     #[inline(always)]
-    pub(super) fn count_set(&self, me: u32) {
+    pub(super) fn count_set(&self, me: Me) {
         self.count_write(me, |tally| &tally.sets);
     }
 
     /// As [`Self::count_set`], of a call that removed keys, or tried to.
     #[inline(always)]
-    pub(super) fn count_remove(&self, me: u32) {
+    pub(super) fn count_remove(&self, me: Me) {
         self.count_write(me, |tally| &tally.removes);
     }
 
     /// One word for each kind, and their sum for both: none of the three ever goes back, whenever
     /// they are read.
     #[inline(always)]
-    fn count_write(&self, me: u32, word: impl FnOnce(&Participant) -> &W64) {
+    fn count_write(&self, me: Me, word: impl FnOnce(&Participant) -> &W64) {
         if self.region.is_cache() {
-            let before = word(tally(&self.region, me)).fetch_add(1, Ordering::Relaxed);
+            let before = word(tally(&self.region, me.id())).fetch_add(1, Ordering::Relaxed);
             self.after_count(before, &self.due.write);
         }
     }
@@ -362,7 +362,7 @@ impl Core {
 
     /// Checks the pool. Another process may be just settling the estate of a dead one: what looks
     /// wrong is looked at again, for as long as that may take.
-    fn check_pages(&self, me: Option<u32>, report: &mut CheckReport) -> Result<()> {
+    fn check_pages(&self, me: Option<Me>, report: &mut CheckReport) -> Result<()> {
         for _ in 0..LOOKS {
             let mut found = CheckReport::default();
             check_pool(&self.region, me, &mut found)?;

@@ -19,7 +19,7 @@ use crate::alloc::reckon_anew;
 use crate::error::Result;
 use crate::index::{Hash, Stamped, Value, read_seated};
 use crate::layout::{WATCHES, WatchRecord};
-use crate::lock::{ShardLock, sleep};
+use crate::lock::{Me, ShardLock, sleep};
 use crate::region::{Region, no_room};
 use crate::sync::{Ordering, fence};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl KeyWatch {
 
     /// Makes sure that the watcher has a record. Returns whether it is the one that it had, and the
     /// record's count.
-    fn renew(&mut self, me: u32) -> Result<(bool, u32)> {
+    fn renew(&mut self, me: Me) -> Result<(bool, u32)> {
         let (hash, had) = (self.hash, self.held);
         let (held, count) = self
             .core
@@ -111,7 +111,7 @@ impl KeyWatch {
     }
 
     /// Whether the key has changed since it was last looked at. Looks at it if it may have.
-    fn has_changed(&mut self, me: u32) -> Result<bool> {
+    fn has_changed(&mut self, me: Me) -> Result<bool> {
         let (is_same, count) = self.renew(me)?;
         let is_told = is_same && self.held.number < WATCHES && count != self.count;
         if is_same && count == self.count && !self.has_expired() {
@@ -210,7 +210,7 @@ fn hold(lock: &ShardLock<'_>, hash: Hash, had: Held) -> (Held, u32) {
 }
 
 impl Core {
-    fn back_watches(&self, me: u32) -> Result<()> {
+    fn back_watches(&self, me: Me) -> Result<()> {
         let region = self.region();
         if region.has_watches() {
             return Ok(());

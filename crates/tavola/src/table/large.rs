@@ -40,7 +40,7 @@ impl Core {
     /// the lock is taken all the time: then its holder is stopped or dead, and spoils nothing.
     pub(super) fn lock_to_read(&self, shard: u32) -> Option<ShardLock<'_>> {
         let me = self.participant();
-        if me == 0 {
+        if !me.is_attached() {
             return None;
         }
         (0..LOOKS).find_map(|_| {

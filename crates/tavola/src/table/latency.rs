@@ -7,7 +7,7 @@ use super::Table;
 use super::core::Core;
 use crate::error::Result;
 use crate::layout::{BINS, TIMINGS, bin_end_ns, count_time};
-use crate::lock::timing;
+use crate::lock::{Me, timing};
 use crate::sync::{Ordering, W32, W64};
 use crate::sys::clock;
 
@@ -79,18 +79,22 @@ impl Core {
     }
 
     pub(super) fn timed_read<T>(&self, call: impl FnOnce() -> T) -> T {
-        self.timed(&self.due.read, |me| &timing(self.region(), me).reads, call)
+        self.timed(
+            &self.due.read,
+            |me| &timing(self.region(), me.id()).reads,
+            call,
+        )
     }
 
     pub(super) fn timed_write<T>(&self, call: impl FnOnce() -> T) -> T {
-        let bins = |me| &timing(self.region(), me).writes;
+        let bins = |me: Me| &timing(self.region(), me.id()).writes;
         self.timed(&self.due.write, bins, call)
     }
 
     fn timed<'a, T>(
         &self,
         due: &W32,
-        bins: impl FnOnce(u32) -> &'a [W64; BINS],
+        bins: impl FnOnce(Me) -> &'a [W64; BINS],
         call: impl FnOnce() -> T,
     ) -> T {
         due.store(0, Ordering::Relaxed);
@@ -98,9 +102,9 @@ impl Core {
         let done = call();
         let took_ns = clock::exact_ns().saturating_sub(began_ns);
         // A forked child that may not attach writes nothing.
-        match self.participant() {
-            0 => {}
-            me => count_time(bins(me), took_ns),
+        let me = self.participant();
+        if me.is_attached() {
+            count_time(bins(me), took_ns);
         }
         done
     }

@@ -6,6 +6,7 @@ use crate::alloc::{GRACE_S, give_back};
 use crate::error::Result;
 use crate::index::{ClearCursor, Which, clear_buckets, may_expire};
 use crate::layout::{BUCKETS, ExtentState, PAGE, PageWord};
+use crate::lock::Me;
 use crate::sync::{Ordering, W64};
 use std::time::Duration;
 
@@ -125,7 +126,7 @@ impl Core {
         self.collapse_some(me, budget_bytes)
     }
 
-    fn collapse_some(&self, me: u32, budget_bytes: u64) -> Result<Maintained> {
+    fn collapse_some(&self, me: Me, budget_bytes: u64) -> Result<Maintained> {
         let (given_back_bytes, _) = give_back(self.region(), me, PAGES, false)?;
         let mut report = Maintained {
             given_back_bytes,

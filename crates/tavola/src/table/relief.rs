@@ -13,7 +13,7 @@ use crate::alloc::{
 use crate::error::{Error, Result};
 use crate::index::{Squeezed, evict, squeeze};
 use crate::layout::{LARGEST_BLOCK, Participant};
-use crate::lock::{ShardLock, tallies};
+use crate::lock::{Me, ShardLock, tallies};
 use crate::recover::recover;
 use crate::sync::Ordering;
 
@@ -41,7 +41,7 @@ impl Core {
     pub(super) fn evict_for(
         &self,
         shard: Option<u32>,
-        me: u32,
+        me: Me,
         wanted: u32,
         effort: &mut Effort,
     ) -> Result<bool> {
@@ -81,7 +81,7 @@ impl Core {
     fn is_in_vain(
         &self,
         shard: Option<u32>,
-        me: u32,
+        me: Me,
         relief: Relief,
         effort: &mut Effort,
     ) -> Result<bool> {
@@ -118,7 +118,7 @@ impl Core {
     /// Rebuilds the counts of free space: those of a shard, or of all shards, from the items that
     /// the index leads to, and then those of the pool.
     #[cold]
-    fn count_anew(&self, shard: Option<u32>, me: u32) -> Result<()> {
+    fn count_anew(&self, shard: Option<u32>, me: Me) -> Result<()> {
         let all = 0..self.region().geometry().shards();
         for number in all.filter(|number| shard.is_none_or(|one| one == *number)) {
             recover(&self.lock(number, me)?);
@@ -131,7 +131,7 @@ impl Core {
     pub(super) fn relieve_or_mend(
         &self,
         shard: Option<u32>,
-        me: u32,
+        me: Me,
         effort: &mut Effort,
     ) -> Result<bool> {
         match self.relieve(shard, me)? {
@@ -141,7 +141,7 @@ impl Core {
     }
 
     /// Wins back some memory, best in that shard, as what it gives up can be used there at once.
-    fn relieve(&self, shard: Option<u32>, me: u32) -> Result<Relief> {
+    fn relieve(&self, shard: Option<u32>, me: Me) -> Result<Relief> {
         let shards = self.region().geometry().shards();
         let first = shard.unwrap_or_else(|| self.relieved.fetch_add(1, Ordering::Relaxed));
         let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
@@ -166,7 +166,7 @@ impl Core {
 
     /// Counts the pages again, because damaged counts may report that there is no room. Returns
     /// true if they were damaged.
-    fn mend_counts(&self, me: u32) -> Result<bool> {
+    fn mend_counts(&self, me: Me) -> Result<bool> {
         let region = self.region();
         let counts = || {
             let pool = region.pool();

@@ -6,7 +6,7 @@ use super::marks::Marks;
 use crate::alloc::{Stamp, Step, Tags};
 use crate::index::{Found, Hash, Spot};
 use crate::layout::Hint;
-use crate::lock::ShardLock;
+use crate::lock::{Me, ShardLock};
 use crate::sync::Ordering;
 
 /// When a value is stored.
@@ -29,11 +29,11 @@ pub(super) enum When<'a> {
     Leased(&'a Claim),
 }
 
-/// A write of one key, but for the value.
+/// A write of one key, without the value.
 #[derive(Clone, Copy)]
 pub(super) struct WriteRequest<'a> {
-    /// Who writes.
-    pub(super) participant: u32,
+    /// The participant that writes.
+    pub(super) participant: Me,
     pub(super) key: &'a [u8],
     pub(super) hash: Hash,
     pub(super) condition: When<'a>,
@@ -42,12 +42,12 @@ pub(super) struct WriteRequest<'a> {
     pub(super) metadata: Option<&'a Metadata<'a>>,
 }
 
-/// What a write that was carried out has to tell.
+/// The result of a write that was carried out.
 #[derive(Clone, Copy)]
 pub(super) struct Written {
     /// The uid of the key, if it was to get one.
     pub(super) hint: Hint,
-    /// The version that the key got; 0: none, or it was not told.
+    /// The version that the key got, or 0.
     pub(super) version: u64,
 }
 

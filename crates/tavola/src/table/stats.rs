@@ -6,7 +6,7 @@ use super::{Recent, Table};
 use crate::alloc::capacity;
 use crate::error::Result;
 use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS, ShardHead};
-use crate::lock::{identity_of, is_alive, members, tally};
+use crate::lock::{Me, identity_of, is_alive, members, tally};
 use crate::region::told;
 use crate::sync::Ordering;
 use crate::sys;
@@ -223,7 +223,7 @@ impl Core {
             fixed: region.fixed().map(|fixed| (fixed.key_len, fixed.value_len)),
             ..Stats::default()
         };
-        if region.is_cache() && self.participant() != 0 {
+        if region.is_cache() && self.participant().is_attached() {
             self.sample();
         }
         let (at_ms, calls) = (region.now_ms(), self.calls());
@@ -284,9 +284,9 @@ impl Core {
 
     fn participants(&self) -> Vec<Participant> {
         let me = if self.region().is_writable() {
-            self.writer().unwrap_or(0)
+            self.writer().unwrap_or(Me::NOBODY)
         } else {
-            0
+            Me::NOBODY
         };
         members(self.region())
             .map(|member| {
@@ -324,7 +324,7 @@ impl Core {
 
     /// Only this process writes its slot's words, and nothing depends on them: they are two.
     pub(super) fn report_serving(&self, serving: Serving) -> Result<()> {
-        let slot = tally(self.region(), self.writer()?);
+        let slot = tally(self.region(), self.writer()?.id());
         let connections = serving.connections.saturating_add(1);
         for (word, now) in [
             (&slot.accepted, serving.accepted),

@@ -5,7 +5,7 @@ use crate::alloc::{Stop, free_orphans, give_back, is_over, is_worth_giving_back}
 use crate::error::Result;
 use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
 use crate::layout::LARGEST_BLOCK;
-use crate::lock::{ShardLock, is_alive, next_member};
+use crate::lock::{Me, ShardLock, is_alive, next_member};
 use crate::recover::{reap_dead, settle_estate};
 use crate::sync::{Ordering, W32};
 use std::cell::Cell;
@@ -44,7 +44,7 @@ impl Core {
     /// Steps are counted by handle. A count by thread would starve a table: of a thread that writes
     /// to two tables in turn, each step that is a multiple of something falls on the same one.
     #[inline(always)]
-    pub(super) fn after_step(&self, me: u32) {
+    pub(super) fn after_step(&self, me: Me) {
         let (handle, steps) = STEPS.get();
         let is_same = handle == self.number;
         if is_same && steps + 1 < STEPS_AT_ONCE {
@@ -57,7 +57,7 @@ impl Core {
 
     /// Adds to the steps of the handle, and tends when they come to the next multiple.
     #[inline(never)]
-    fn add_steps(&self, me: u32, more: u32) {
+    fn add_steps(&self, me: Me, more: u32) {
         STEPS.set((self.number, 0));
         let before = self.steps.0.fetch_add(more, Ordering::Relaxed);
         let turn = before.wrapping_add(more) / TEND_EVERY;
@@ -70,7 +70,7 @@ impl Core {
 
     /// A bounded piece of housekeeping, done every so many steps, whichever shard they went to.
     #[cold]
-    fn tend(&self, turn: u32, me: u32) -> Result<()> {
+    fn tend(&self, turn: u32, me: Me) -> Result<()> {
         self.look_at_name();
         free_orphans(self.region(), me);
         let shard = turn % self.region().geometry().shards();
@@ -89,11 +89,11 @@ impl Core {
     }
 
     /// Looks at one of the participants, the next one each time.
-    fn look_for_dead(&self, me: u32) -> Result<()> {
+    fn look_for_dead(&self, me: Me) -> Result<()> {
         let (member, next) = next_member(self.region(), self.looked.load(Ordering::Relaxed));
         self.looked.store(next, Ordering::Relaxed);
         match member {
-            Some(m) if m.id == me => settle_estate(self.region(), me, me).map(|_| ()),
+            Some(m) if m.id == me.id() => settle_estate(self.region(), me, me.id()).map(|_| ()),
             Some(m) if !is_alive(self.region(), m.id, me) => {
                 reap_dead(self.region(), &self.membership.gate, me, m.id).map(|_| ())
             }
@@ -103,7 +103,7 @@ impl Core {
 
     /// One step of the search for expired keys in one shard, if there may be any, and nobody holds
     /// it.
-    pub(super) fn sweep_shard(&self, shard: u32, me: u32, most: Option<usize>) {
+    pub(super) fn sweep_shard(&self, shard: u32, me: Me, most: Option<usize>) {
         if may_expire(self.region().shard(shard))
             && let Some(lock) = ShardLock::try_acquire(self.region(), shard, me)
         {
@@ -114,7 +114,7 @@ impl Core {
 
     /// Takes one step of shrinking in one shard. Returns true if there may be more to do. Unless it
     /// is to `wait`, it skips a shard whose lock is held: the holder may be stopped.
-    pub(super) fn tend_shard(&self, shard: u32, me: u32, moves: u32, wait: bool) -> Result<bool> {
+    pub(super) fn tend_shard(&self, shard: u32, me: Me, moves: u32, wait: bool) -> Result<bool> {
         if !is_worth_tending(self.region().shard(shard)) {
             return Ok(false);
         }

@@ -10,6 +10,7 @@ use super::request::{Metadata, When, WriteRequest};
 use super::store::{Condition, StoreOptions, Stored};
 use crate::error::{Error, Result};
 use crate::index::of_value;
+use crate::lock::Me;
 
 /// A token of a value for compare-and-swap; equal tokens of a table mean equal values.
 ///
@@ -83,7 +84,7 @@ impl Core {
     }
 
     /// Counts a call as a remove, or as a set.
-    pub(super) fn count_change(&self, me: u32, removes: bool) {
+    pub(super) fn count_change(&self, me: Me, removes: bool) {
         match removes {
             true => self.count_remove(me),
             false => self.count_set(me),

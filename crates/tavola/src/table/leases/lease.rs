@@ -6,7 +6,7 @@ use crate::alloc::{Stamp, Tags};
 use crate::error::Result;
 use crate::index::read;
 use crate::layout::{LONGEST_LEASE_MS, LeaseView};
-use crate::lock::{PATIENCE, is_alive, sleep};
+use crate::lock::{Me, PATIENCE, is_alive, sleep};
 use crate::sync::Ordering;
 use crate::table::attributes::in_ms;
 use crate::table::core::Core;
@@ -29,7 +29,7 @@ pub struct Lease {
     key: Box<[u8]>,
     claim: Claim,
     /// The participant whose lease it is.
-    me: u32,
+    me: Me,
     options: LeaseOptions,
     began: Instant,
     is_over: bool,

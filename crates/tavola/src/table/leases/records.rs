@@ -15,7 +15,7 @@ use crate::alloc::{Step, reckon_anew};
 use crate::error::Result;
 use crate::index::{Hash, Spot, find, of_value};
 use crate::layout::{LEASE_ENDS, LEASES, LeaseRecord, LeaseView};
-use crate::lock::{PATIENCE, ShardLock, is_alive, wake};
+use crate::lock::{Me, PATIENCE, ShardLock, is_alive, wake};
 use crate::region::{Region, no_room};
 use crate::sync::{Ordering, W64};
 use crate::table::core::Core;
@@ -159,7 +159,7 @@ fn try_win(
             return Ok(Tried::Crowded(owners, claim));
         }
     };
-    let word = record(number).hold(lock.me, named.full, now.saturating_add(lease_ms));
+    let word = record(number).hold(lock.me.id(), named.full, now.saturating_add(lease_ms));
     Ok(Tried::Won(Claim {
         number: Some(number),
         word,
@@ -264,7 +264,7 @@ impl Core {
     /// Takes the lease of a key that has not changed. Returns `None` if the caller must look again.
     pub(in crate::table) fn win(
         &self,
-        me: u32,
+        me: Me,
         named: Named<'_>,
         expiry_ms: Option<u64>,
         lease_ms: u64,
@@ -310,7 +310,7 @@ impl Core {
     /// reported to others for its back-off.
     pub(in crate::table) fn end_lease(
         &self,
-        (me, named): (u32, Named<'_>),
+        (me, named): (Me, Named<'_>),
         claim: &Claim,
         failed: Option<(u64, &[u8])>,
     ) -> Result<bool> {
@@ -340,7 +340,7 @@ impl Core {
 
     /// Ends all leases and recorded failures: their keys are removed, or the records may be
     /// damaged.
-    pub(in crate::table) fn end_all_leases(&self, me: u32) -> Result<()> {
+    pub(in crate::table) fn end_all_leases(&self, me: Me) -> Result<()> {
         if !self.region().has_leases() {
             return Ok(());
         }

@@ -2,6 +2,7 @@
 
 use super::{Log, LogLine};
 use crate::error::{Error, Result};
+use crate::lock::Me;
 use crate::log::{Drained, begin_drain, end_drain};
 use crate::sys::clock::unix_ns;
 use std::cell::Cell;
@@ -47,7 +48,7 @@ pub trait LogSink {
 /// pass.
 pub struct LogDrain {
     log: Log,
-    me: u32,
+    me: Me,
     state: Drained,
 }
 
@@ -155,7 +156,7 @@ impl Drop for LogDrain {
     fn drop(&mut self) {
         let inner = &self.log.inner;
         if inner.core.is_participant(self.me) {
-            end_drain(&inner.ring(), self.me);
+            end_drain(&inner.ring(), self.me.id());
         }
     }
 }

@@ -4,6 +4,7 @@
 //! and writes on a sheet that it takes for this line alone.
 
 use super::ring::Place;
+use crate::lock::Me;
 use crate::log::{Hand, Ring};
 use crate::sync::handler_fence;
 use crate::sys::process::{identity, thread_id};
@@ -21,13 +22,13 @@ thread_local! {
 /// The writer of a line.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Writer {
-    pub(super) me: u32,
+    pub(super) me: Me,
     pub(super) pid: u32,
     pub(super) tid: u32,
 }
 
 impl Writer {
-    pub(super) fn of(me: u32) -> Self {
+    pub(super) fn of(me: Me) -> Self {
         Self {
             me,
             pid: identity().pid,
@@ -64,7 +65,7 @@ impl Hands {
     }
 
     #[inline]
-    fn of(&self, core: &Arc<Core>, place: Place, me: u32) -> &Held {
+    fn of(&self, core: &Arc<Core>, place: Place, me: Me) -> &Held {
         let is_it = |held: &&Held| held.is_of(core, place) && held.writer.get().me == me;
         match self.all.iter().find(is_it) {
             Some(held) => held,
@@ -73,7 +74,7 @@ impl Hands {
     }
 
     #[cold]
-    fn take(&self, core: &Arc<Core>, place: Place, me: u32) -> &Held {
+    fn take(&self, core: &Arc<Core>, place: Place, me: Me) -> &Held {
         let same = self.all.iter().find(|held| held.is_of(core, place));
         let held = same.unwrap_or_else(|| {
             let next = self.next.get();
@@ -95,7 +96,7 @@ impl Held {
             number: Cell::new(0),
             place: Cell::new(Place::NOWHERE),
             writer: Cell::new(Writer {
-                me: 0,
+                me: Me::NOBODY,
                 pid: 0,
                 tid: 0,
             }),
@@ -133,7 +134,7 @@ impl Drop for Hands {
 pub(super) fn with<T>(
     core: &Arc<Core>,
     place: Place,
-    me: u32,
+    me: Me,
     mut act: impl FnMut(&mut Hand, Writer) -> T,
 ) -> T {
     let done = MINE.try_with(|mine| {
@@ -158,7 +159,7 @@ pub(super) fn with<T>(
 
 /// In a signal handler that interrupted its own thread, and when the thread is about to end.
 #[cold]
-fn alone<T>(ring: &Ring<'_>, me: u32, mut act: impl FnMut(&mut Hand, Writer) -> T) -> T {
+fn alone<T>(ring: &Ring<'_>, me: Me, mut act: impl FnMut(&mut Hand, Writer) -> T) -> T {
     let mut hand = Hand::EMPTY;
     let outcome = act(&mut hand, Writer::of(me));
     ring.give_up(me, &mut hand);

@@ -6,6 +6,7 @@ use super::text::{Pieces, Printer};
 use super::{Level, LogDrain, LogLine, LogOptions, LogReader, Overload};
 use crate::error::{Error, Result};
 use crate::layout::{ExtentKind, LogGeometry, SHEET};
+use crate::lock::Me;
 use crate::log::{self, Line, Put, Ring, is_drained};
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
@@ -93,7 +94,7 @@ impl Inner {
 
     /// Once a second.
     #[inline]
-    fn look_for_drain(&self, ring: &Ring<'_>, me: u32, now: u64) {
+    fn look_for_drain(&self, ring: &Ring<'_>, me: Me, now: u64) {
         if now.abs_diff(self.looked.load(Ordering::Relaxed)) > LOOK_EVERY_NS {
             self.looked.store(now, Ordering::Relaxed);
             is_drained(ring, me);
@@ -102,7 +103,7 @@ impl Inner {
 
     /// Shows a line on standard error.
     #[cold]
-    fn show(&self, level: Level, text: &[u8], (me, time): (u32, u64)) {
+    fn show(&self, level: Level, text: &[u8], (me, time): (Me, u64)) {
         if self.is_quiet() {
             return;
         }

@@ -10,6 +10,7 @@ use super::{Table, Write, beside, core, quietly, region, table, writer};
 use crate::alloc::{Stamp, release_claims};
 use crate::error::Error;
 use crate::layout::LEASES;
+use crate::lock::Me;
 use crate::lock::{Membership, members, wake};
 use crate::sync::{Ordering, W32};
 use crate::table::leases::records::Named;
@@ -26,7 +27,7 @@ fn begin() -> Arc<Table> {
 
 fn victim(table: &Table) -> u32 {
     let me = writer(table);
-    members(region(table)).find(|m| m.id != me).unwrap().id
+    members(region(table)).find(|m| m.id != me.id()).unwrap().id
 }
 
 /// It is no more, and whoever has slept long enough looks.
@@ -52,12 +53,15 @@ fn bury(table: &Table, dead: u32) {
 fn compute(table: &Table, failed: bool) {
     let (core, me) = (core(table), victim(table));
     let named = Named::of(region(table), &KEY);
-    let Ok(Some(claim)) = core.win(me, named, None, HOUR.as_millis() as u64) else {
+    let Ok(Some(claim)) = core.win(Me::played(me), named, None, HOUR.as_millis() as u64) else {
         return;
     };
     if failed {
         let told = Some((HOUR.as_millis() as u64, &b"why"[..]));
-        assert!(core.end_lease((me, named), &claim, told).unwrap());
+        assert!(
+            core.end_lease((Me::played(me), named), &claim, told)
+                .unwrap()
+        );
         return;
     }
     let metadata = Metadata::new(
@@ -72,7 +76,10 @@ fn compute(table: &Table, failed: bool) {
         core.store_with(&KEY, b"the dead one's", when, Some(&metadata))
             .unwrap()
     );
-    assert!(core.end_lease((me, named), &claim, None).unwrap());
+    assert!(
+        core.end_lease((Me::played(me), named), &claim, None)
+            .unwrap()
+    );
 }
 
 /// Lets the one that computes die beside these.

@@ -6,10 +6,10 @@
 use super::deaths::{Deaths, Work};
 use super::log_story::{LONG, SHORT, Told, excess, filled, log_line, on_log, pass};
 use super::log_story::{reads, write_out, writes};
-use super::queue_deaths::{attach, id, leave};
+use super::queue_deaths::{attach, leave, played};
 use super::{Look, Table, Write, beside, explore_fully, quietly, writer};
 use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST, FEWEST_SHEETS};
-use crate::lock::wake;
+use crate::lock::{Me, wake};
 use crate::log::{Drained, Hand, Put, Ring, begin_drain, end_drain};
 use crate::sync::Ordering;
 use crate::sync::model::with_exchanges;
@@ -24,7 +24,7 @@ const LINES: u64 = 4;
 pub(super) type Act = fn(&Ring<'_>, &Told);
 
 /// A drain begins anew with what the one before it wrote last.
-pub(super) fn becomes_drain(ring: &Ring<'_>, me: u32, told: &Told) -> bool {
+pub(super) fn becomes_drain(ring: &Ring<'_>, me: Me, told: &Told) -> bool {
     let is_drain = begin_drain(ring, me).is_ok();
     if is_drain {
         let mut story = told.lock().unwrap();
@@ -41,7 +41,7 @@ pub(super) fn drains_by_turns(told: &Told) -> Look {
     let mut state = Drained::default();
     Box::new(move |t| {
         on_log(t, |ring| {
-            let is_it = ring.head.drain.load(Ordering::Relaxed) == writer(t);
+            let is_it = ring.head.drain.load(Ordering::Relaxed) == writer(t).id();
             if is_it || becomes_drain(ring, writer(t), &told) {
                 pass(ring, &mut state, None, &told);
             }
@@ -52,7 +52,7 @@ pub(super) fn drains_by_turns(told: &Told) -> Look {
 /// Writes a line; what is not written is not counted.
 fn put(ring: &Ring<'_>, hand: &mut Hand, number: u32, len: usize, told: &Told) {
     told.lock().unwrap().under_way.insert(number);
-    let put = log_line(number, len, |line| ring.put(id(FIRST), hand, line));
+    let put = log_line(number, len, |line| ring.put(played(FIRST), hand, line));
     let mut story = told.lock().unwrap();
     story.under_way.remove(&number);
     if let Put::Written { .. } = put {
@@ -65,7 +65,7 @@ fn puts_what_fits(ring: &Ring<'_>, told: &Told) {
     for number in 700..703 {
         put(ring, &mut hand, number, SHORT, told);
     }
-    ring.give_up(id(FIRST), &mut hand);
+    ring.give_up(played(FIRST), &mut hand);
 }
 
 /// The first line does not fit on the sheet in hand.
@@ -79,7 +79,7 @@ fn puts_on_the_next(ring: &Ring<'_>, told: &Told) {
     for number in 702..704 {
         put(ring, &mut hand, number, SHORT, told);
     }
-    ring.give_up(id(FIRST), &mut hand);
+    ring.give_up(played(FIRST), &mut hand);
 }
 
 /// A log with so many full sheets that were drained, and such that were not.
@@ -92,8 +92,8 @@ pub(super) fn begin((policy, drained, full): (u32, u32, u32), told: &Told) -> Ar
         for number in 150..150 + full * 2 {
             quietly(|| put(ring, &mut hand, number, LONG, told));
         }
-        quietly(|| ring.give_up(id(FIRST), &mut hand));
-        quietly(|| end_drain(ring, writer(&table)));
+        quietly(|| ring.give_up(played(FIRST), &mut hand));
+        quietly(|| end_drain(ring, writer(&table).id()));
         assert!(quietly(|| becomes_drain(ring, writer(&table), told)));
     });
     table
@@ -200,12 +200,14 @@ fn a_drain_dies_and_another_goes_on() {
             explore_fully(30, move || {
                 let told = Told::default();
                 let table = begin((policy, 0, 3), &told);
-                on_log(&table, |ring| quietly(|| end_drain(ring, writer(&table))));
+                on_log(&table, |ring| {
+                    quietly(|| end_drain(ring, writer(&table).id()))
+                });
                 let heard = Arc::clone(&told);
                 let dies: Write = Box::new(move |t| {
                     let mut state = Drained::default();
                     on_log(t, |ring| {
-                        if becomes_drain(ring, id(FIRST), &heard) {
+                        if becomes_drain(ring, played(FIRST), &heard) {
                             match stage {
                                 0 => {}
                                 1 => write_out(ring, &mut state, None, &heard),

@@ -5,9 +5,10 @@ use super::log_deaths::{
     FIRST, all_sheets_serve, becomes_drain, begin, drains_by_turns, dying, others,
 };
 use super::log_story::{LONG, SHORT, Told, damage, excess, on_log, pass, reads, writes};
-use super::queue_deaths::{id, leave};
+use super::queue_deaths::{leave, played};
 use super::{Look, Table, Write, beside, explore_fully, quietly, thread, writer};
 use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST};
+use crate::lock::Me;
 use crate::log::{Drained, Ring, end_drain, repair};
 use crate::sync::Ordering;
 use crate::sync::model::with_exchanges;
@@ -15,18 +16,20 @@ use std::sync::{Arc, Mutex};
 
 fn drains_a_while(ring: &Ring<'_>, told: &Told) {
     let mut state = Drained::default();
-    if becomes_drain(ring, id(FIRST), told) {
+    if becomes_drain(ring, played(FIRST), told) {
         for until in [None, Some(u64::MAX)] {
             pass(ring, &mut state, until, told);
         }
-        end_drain(ring, id(FIRST));
+        end_drain(ring, played(FIRST).id());
     }
 }
 
 /// As [`begin`], without a drain.
 fn undrained(log: (u32, u32, u32), told: &Told) -> Arc<Table> {
     let table = begin(log, told);
-    on_log(&table, |ring| quietly(|| end_drain(ring, writer(&table))));
+    on_log(&table, |ring| {
+        quietly(|| end_drain(ring, writer(&table).id()))
+    });
     table
 }
 
@@ -59,7 +62,7 @@ fn who_waits_learns_of_the_end() {
                 let mut state = Drained::default();
                 on_log(t, |ring| {
                     (0..passes).for_each(|_| pass(ring, &mut state, None, &heard));
-                    end_drain(ring, writer(t));
+                    end_drain(ring, writer(t).id());
                 });
             });
             let [one, other] = [2, 3].map(|number| writes(number, &[LONG, SHORT, LONG], &told));
@@ -71,7 +74,7 @@ fn who_waits_learns_of_the_end() {
 }
 
 /// Is the drain now and then, and never beside another.
-fn takes_turns(me: fn(&Table) -> u32, is_drained: &Arc<Mutex<bool>>, told: &Told) -> Write {
+fn takes_turns(me: fn(&Table) -> Me, is_drained: &Arc<Mutex<bool>>, told: &Told) -> Write {
     let (is_drained, told) = (Arc::clone(is_drained), Arc::clone(told));
     Box::new(move |t| {
         on_log(t, |ring| {
@@ -81,7 +84,7 @@ fn takes_turns(me: fn(&Table) -> u32, is_drained: &Arc<Mutex<bool>>, told: &Told
                     assert!(!was, "two drains");
                     pass(ring, &mut Drained::default(), None, &told);
                     *is_drained.lock().unwrap() = false;
-                    end_drain(ring, me(t));
+                    end_drain(ring, me(t).id());
                 }
                 thread::yield_now();
             }
@@ -97,7 +100,7 @@ fn two_want_to_drain() {
             let table = undrained((policy, 0, 3), &told);
             let is_drained = Arc::default();
             let one = takes_turns(writer, &is_drained, &told);
-            let other = takes_turns(|_| id(FIRST), &is_drained, &told);
+            let other = takes_turns(|_| played(FIRST), &is_drained, &told);
             let writes = writes(2, &[LONG, SHORT, LONG, LONG], &told);
             beside(&table, vec![one, other, writes], vec![]);
             assert_eq!(excess(&table, &told), 0);
@@ -142,7 +145,7 @@ fn is_repaired(table: &Table, told: &Told, again: &[u32], most: u64) {
 fn in_repair() {
     with_exchanges(|| {
         let work: Work = Arc::new(|t| {
-            on_log(t, |ring| repair(ring, id(FIRST)));
+            on_log(t, |ring| repair(ring, played(FIRST)));
         });
         let deaths = Deaths::of(|| damaged(DROP_NEWEST, &Told::default()), &work);
         let seen = Arc::clone(&deaths);
@@ -173,7 +176,7 @@ fn a_drain_beside_repair() {
             });
             let goes_on = writes(2, &[LONG, SHORT, LONG], &told);
             let repairs_once: Write = Box::new(|t| {
-                on_log(t, |ring| repair(ring, id(FIRST)));
+                on_log(t, |ring| repair(ring, played(FIRST)));
             });
             // Damaged lines that await the drain may be left to it: repair comes behind it, too.
             let (mut drain, mut repair) = (drains_by_turns(&told), repairs());

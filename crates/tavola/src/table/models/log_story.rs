@@ -11,6 +11,7 @@ use super::{Look, Table, Write, open_but, quietly, region, table, writer};
 #[cfg(feature = "shuttle")]
 use crate::layout::LINE_HEAD;
 use crate::layout::{BLOCK, FEWEST_SHEETS, LogGeometry};
+use crate::lock::Me;
 use crate::log::{
     self, Drained, Hand, Line, Put, Reader, Ring, begin_drain, check, create, is_drained,
 };
@@ -96,14 +97,7 @@ pub(super) fn log_line(number: u32, len: usize, act: impl FnOnce(&Line<'_>) -> P
 }
 
 /// Writes a line as `Log::line` does.
-pub(super) fn line(
-    ring: &Ring<'_>,
-    me: u32,
-    hand: &mut Hand,
-    number: u32,
-    len: usize,
-    told: &Told,
-) {
+pub(super) fn line(ring: &Ring<'_>, me: Me, hand: &mut Hand, number: u32, len: usize, told: &Told) {
     loop {
         let passes = ring.head.passes.load(Ordering::Acquire);
         let is_shown = ring.head.drain.load(Ordering::Relaxed) == 0;

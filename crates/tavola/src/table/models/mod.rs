@@ -44,6 +44,7 @@ mod uids;
 use super::core::Core;
 use super::{Options, Table};
 use crate::index::Hash;
+use crate::lock::Me;
 use crate::region::Region;
 use crate::sync::{Ordering, W32};
 #[cfg(feature = "shuttle")]
@@ -93,7 +94,7 @@ fn region(table: &Table) -> &Region {
 }
 
 /// The participant that this process is.
-fn writer(table: &Table) -> u32 {
+fn writer(table: &Table) -> Me {
     core(table)
         .writer()
         .expect("attached when the table was made")

@@ -10,6 +10,7 @@ use super::queues::{Queues, drain, pool_of};
 use super::{Table, Write, beside, is_whole, quietly, region, run_once, writer};
 use crate::Error;
 use crate::lock::ABANDONED;
+use crate::lock::Me;
 use crate::queue::{Ends, open};
 use crate::sync::Ordering;
 use crate::sync::model::outlives;
@@ -23,6 +24,11 @@ const SECOND: u32 = 8;
 /// The participant of a slot in its first generation.
 pub(super) fn id(slot: u32) -> u32 {
     slot | 1 << 12
+}
+
+/// The participant of a slot, played by a thread.
+pub(super) fn played(slot: u32) -> Me {
+    Me::played(id(slot))
 }
 
 pub(super) fn attach(table: &Table, slot: u32) {
@@ -46,12 +52,12 @@ fn ends(table: &Table, queue: u32) -> Ends<'_> {
 }
 
 fn push(table: &Table, slot: u32, queue: u32, elements: &[u32]) -> Result<bool, Error> {
-    ends(table, queue).push(id(slot), elements)
+    ends(table, queue).push(played(slot), elements)
 }
 
 fn pop(table: &Table, slot: u32, queue: u32, most: usize) -> Vec<u32> {
     let mut out = vec![0; most];
-    let popped = ends(table, queue).pop(id(slot), &mut out);
+    let popped = ends(table, queue).pop(played(slot), &mut out);
     out.truncate(popped.expect("no damage"));
     out
 }
@@ -134,7 +140,7 @@ fn all_is_there(table: &Table, held: &Held) {
     quietly(|| {
         is_whole(table);
         let held = held.lock().unwrap();
-        assert_eq!(held_by(table, &[writer(table)]), *held);
+        assert_eq!(held_by(table, &[writer(table).id()]), *held);
         let lost = held_by(table, &dead);
         let reclaimed = queues.pool.reclaim().expect("no error");
         assert_eq!(lost, reclaimed.iter().copied().collect());

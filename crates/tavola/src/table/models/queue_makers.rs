@@ -4,10 +4,11 @@
 //! Who dies is another participant than the survivors. It is attached until it is dead.
 
 use super::deaths::{Deaths, Work};
-use super::queue_deaths::{attach, id, leave};
+use super::queue_deaths::{attach, id, leave, played};
 use super::{Table, Write, beside, explore_fully, is_whole, quietly, region, table, writer};
 use crate::alloc::{build_extent, release_claims};
 use crate::layout::{Extent, ExtentKind, ExtentState, PAGE, QueueGeometry};
+use crate::lock::Me;
 use crate::queue::create;
 use crate::{Error, QueueOptions};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ const SECOND: u32 = 8;
 const LONG_GONE: u32 = 9;
 
 /// Makes the pool, unless another is at it: that one is not waited for, as no time passes here.
-fn make_as(table: &Table, participant: u32) {
+fn make_as(table: &Table, participant: Me) {
     let geometry = QueueGeometry::new(ELEMENTS, BYTES, 1).expect("a small pool");
     match create(region(table), participant, b"pool", &geometry, &["free"]) {
         Ok(()) | Err(Error::AlreadyThere { .. }) => {}
@@ -78,7 +79,7 @@ fn all_is_there(table: &Table) {
 fn leave_half(table: &Table, slot: u32, name: &[u8]) {
     let building = build_extent(
         region(table),
-        id(slot),
+        played(slot),
         ExtentKind::QueuePool,
         name,
         2 * PAGE,
@@ -98,7 +99,7 @@ fn begin() -> Arc<Table> {
 
 /// Lets a maker die while the table is written to, and perhaps another is at it.
 fn dying(others: fn() -> Vec<Write>) {
-    let work: Work = Arc::new(|t| make_as(t, id(FIRST)));
+    let work: Work = Arc::new(|t| make_as(t, played(FIRST)));
     let deaths = Deaths::of(begin, &work);
     let seen = Arc::clone(&deaths);
     deaths.explore(400, move || {
@@ -127,7 +128,7 @@ fn a_maker_dies_beside_another() {
 #[test]
 fn two_makers_die() {
     let first: Work = Arc::new(|t| leave_half(t, FIRST, b"pool"));
-    let second: Work = Arc::new(|t| make_as(t, id(SECOND)));
+    let second: Work = Arc::new(|t| make_as(t, played(SECOND)));
     let in_first = Deaths::of(begin, &first);
     // The last store raises the frontier.
     let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
