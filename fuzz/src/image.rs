@@ -59,6 +59,8 @@ pub(crate) enum Area {
 #[derive(Clone)]
 pub(crate) struct Image {
     pub(crate) bytes: Vec<u8>,
+    /// The length of the file.
+    pub(crate) len: u64,
     pub(crate) first_page: usize,
 }
 
@@ -82,6 +84,7 @@ impl Image {
     pub(crate) fn new(mut bytes: Vec<u8>) -> Self {
         let mut image = Self {
             first_page: 0,
+            len: bytes.len() as u64,
             bytes: Vec::new(),
         };
         std::mem::swap(&mut image.bytes, &mut bytes);

@@ -80,7 +80,7 @@ fn write(path: &Path, image: &Image) {
 pub(crate) fn write_to(file: &File, image: &Image) {
     file.set_len(image.bytes.len() as u64)
         .expect("the tail is cut");
-    file.set_len(MAX_SIZE).expect("its length is set");
+    file.set_len(image.len).expect("its length is set");
     file.write_all_at(&image.bytes, 0).expect("it is written");
 }
 
