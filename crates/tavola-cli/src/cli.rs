@@ -234,9 +234,19 @@ fn overview(command: &clap::Command) -> String {
     out + "{options}{after-help}"
 }
 
-/// What `tavola bench` answers.
-const NO_BENCH: &str = "the benchmarks are in a separate program, tavola-bench: run \
-    'make bench-quick' or 'cargo run --release --package tavola-bench -- kv' in Tavola's sources";
+/// Commands that are not needed, or not here, and why.
+const EXPLAINED: [(&str, &str); 2] = [
+    (
+        "bench",
+        "the benchmarks are in a separate program, tavola-bench: run 'make bench-quick' or \
+        'cargo run --release --package tavola-bench -- kv' in Tavola's sources",
+    ),
+    (
+        "refresh",
+        "there is no command 'refresh', because none is needed: each command uses the table that \
+        has the name now, also in 'tavola shell' and 'tavola batch'",
+    ),
+];
 
 /// Reads the arguments of this process.
 pub fn parse() -> Result<Command, clap::Error> {
@@ -280,8 +290,8 @@ pub fn with_hint(usage: clap::Error) -> clap::Error {
     let Some(ContextValue::String(name)) = usage.get(ContextKind::InvalidSubcommand) else {
         return usage;
     };
-    if name == "bench" {
-        return command().error(ErrorKind::InvalidSubcommand, NO_BENCH);
+    if let Some((_, why)) = EXPLAINED.iter().find(|(word, _)| word == name) {
+        return command().error(ErrorKind::InvalidSubcommand, why);
     }
     let here = ELSEWHERE.iter().find(|(names, _)| names.contains(&&**name));
     let why = match (here, with_these_letters(name)) {

@@ -305,6 +305,7 @@ fn help_aliases_and_hints_lead_to_a_command() {
         ("delete", "'tavola del'"),
         ("flushall", "'tavola clear'"),
         ("gte", "'get'"),
+        ("refresh", "has the name now"),
         ("stta", "'stat'"),
     ] {
         let ran = shell.run([word, "t"]);

@@ -35,9 +35,10 @@ Examples:
 
 A line is a command without 'tavola' and without the table name; only 'create', 'drop',
 'rename', 'copy', 'queue' and 'log' need a name. 'use TABLE' switches to another table,
-'help' lists the commands. Tab completes commands and keys. The history is saved in
-$XDG_STATE_HOME/tavola/history or ~/.local/state/tavola/history, readable only by you.
-Ctrl-D or 'exit' leaves the shell.";
+'help' lists the commands. If a table is removed or replaced meanwhile, the next command
+uses the one that has the name then. Tab completes commands and keys. The history is
+saved in $XDG_STATE_HOME/tavola/history or ~/.local/state/tavola/history, readable only
+by you. Ctrl-D or 'exit' leaves the shell.";
 
 /// Open an interactive prompt for a table
 #[derive(clap::Args, Clone)]
