@@ -14,6 +14,7 @@ mod damage_tags;
 mod entries;
 mod evictions;
 mod expiry;
+mod expiry_touches;
 mod fixed;
 mod housekeeping;
 mod iterate;
