@@ -1,12 +1,10 @@
 //! Whole tables: ls, stat, check, compact, maintain, resize, migrate, drop.
 
-mod shell;
-
 use std::fs;
 use std::os::unix::fs::FileExt;
 
+use crate::shell::{Shell, wait_until};
 use serde_json::json;
-use shell::{Shell, wait_until};
 
 #[test]
 fn ls_lists_tables_by_name_with_their_numbers() {

@@ -3,12 +3,10 @@
 //! The overlay is mounted for the command alone, in a mount namespace of its own. Where that is
 //! not permitted, nothing is tested.
 
-mod shell;
-
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
-use shell::{Shell, wait_until};
+use crate::shell::{Shell, wait_until};
 
 /// Mounts the overlay, then becomes the command.
 const MOUNT: &str = r#"

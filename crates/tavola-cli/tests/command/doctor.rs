@@ -1,12 +1,10 @@
 //! doctor: what it finds, and that it says what to do.
 
-mod shell;
-
 use std::fs;
 use std::os::unix::fs::FileExt;
 
+use crate::shell::{Ran, Shell};
 use serde_json::Value;
-use shell::{Ran, Shell};
 
 /// The findings that need attention, without those of the machine the test runs on.
 fn troubles(ran: &Ran) -> Vec<(String, String)> {

@@ -1,10 +1,7 @@
 //! `tavola exporter`: what it says is of its format and agrees with the tables, and no visitor
 //! keeps others from it.
 
-#[path = "exporter/format.rs"]
 mod format;
-mod shell;
-
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -12,10 +9,10 @@ use std::path::Path;
 use std::process::Child;
 use std::time::Duration;
 
+use crate::shell::{Shell, wait_until};
 use format::Page;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use shell::{Shell, wait_until};
 use tavola::{Attributes, Table};
 
 /// An exporter at a port of its own.

@@ -1,13 +1,11 @@
 //! Queues of jobs, and locks that end with their holders.
 
-mod shell;
-
 use std::fs;
 use std::process::Child;
 
+use crate::shell::{Shell, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use shell::{Shell, wait_until};
 
 #[test]
 fn jobs_come_out_in_their_order() {

@@ -1,15 +1,13 @@
 //! `tavola log`: written by some, shown, followed and drained by others.
 
-mod shell;
-
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
 use std::thread;
 
+use crate::shell::{Shell, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use shell::{Shell, wait_until};
 
 fn end(child: &Child, signal: Signal) {
     let pid = Pid::from_child(child);

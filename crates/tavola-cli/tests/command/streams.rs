@@ -1,10 +1,8 @@
 //! dump and load: every format carries any bytes there and back, and tells what is wrong.
 
-mod shell;
-
 use std::fs;
 
-use shell::Shell;
+use crate::shell::Shell;
 
 const FORMATS: [&str; 3] = ["jsonl", "tsv", "binary"];
 

@@ -1,8 +1,6 @@
 //! Dumps of other stores, made and read by their own programs.
 
-mod shell;
-
-use shell::{Shell, wait_until};
+use crate::shell::{Shell, wait_until};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
-use crate::flags;
-use crate::seat::{Seat, ask, closed, connect, exists, is_answered, unless_late};
+use super::flags;
+use super::seat::{Seat, ask, closed, connect, exists, is_answered, unless_late};
+use super::tls_peer::{self, Authority, Line};
 use crate::shell::{Shell, wait_until};
-use crate::tls_peer::{self, Authority, Line};
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("text")

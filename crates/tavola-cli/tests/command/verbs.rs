@@ -1,11 +1,9 @@
 //! Verbs beyond set and get: changes by conditions and by commands, lists, names of tables.
 
-mod shell;
-
 use std::os::unix::fs::MetadataExt;
 
+use crate::shell::Shell;
 use serde_json::json;
-use shell::Shell;
 
 #[test]
 fn values_grow_at_both_ends_and_keep_what_is_beside_them() {

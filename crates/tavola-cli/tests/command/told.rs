@@ -1,15 +1,13 @@
 //! What users are told of a table that waits, drops or keeps what is over: in `stat`, `top`, `ls`,
 //! `doctor`, the exporter, and while a command waits.
 
-mod shell;
-
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileExt;
 
+use crate::shell::{Shell, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use shell::{Shell, wait_until};
 
 /// Writes the locks of all shards as their holder would, or as free.
 fn lock_all(shell: &Shell, table: &str, stat: &Value, holder: Option<&Value>) {

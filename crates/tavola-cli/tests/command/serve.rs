@@ -1,26 +1,20 @@
 //! `tavola serve`: real servers on free ports of this machine, from their start to their end.
 
-#[path = "serve/flags.rs"]
 mod flags;
-#[path = "serve/handed.rs"]
 mod handed;
-#[path = "serve/passwords.rs"]
 mod passwords;
-#[path = "serve/seat.rs"]
 mod seat;
-mod shell;
 #[cfg(feature = "tls")]
-#[path = "serve/tls.rs"]
 mod tls;
 #[cfg(feature = "tls")]
-#[path = "../../tavola-server/tests/tls_peer/mod.rs"]
+#[path = "../../../tavola-server/tests/tls_peer/mod.rs"]
 mod tls_peer;
 
 use std::fs::{self, File};
 
+use crate::shell::{Shell, wait_until};
 use rustix::process::Signal;
 use seat::{Seat, ask, closed, connect, exists, is_answered, unless_late};
-use shell::{Shell, wait_until};
 
 #[test]
 fn what_clients_store_is_in_the_table_and_the_other_way_round() {

@@ -1,9 +1,7 @@
 //! Caches: create --capacity, set-capacity, and what stat tells of them.
 
-mod shell;
-
+use crate::shell::{Ran, Shell};
 use serde_json::{Value, json};
-use shell::{Ran, Shell};
 
 const MIB: u64 = 1 << 20;
 

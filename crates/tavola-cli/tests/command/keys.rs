@@ -1,14 +1,12 @@
 //! Keys and values, one at a time: create, get, set, add, del, incr, decr.
 
-mod shell;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::shell::{Shell, wait_until};
 use serde_json::json;
-use shell::{Shell, wait_until};
 
 #[test]
 fn set_makes_the_table_and_get_finds_the_value() {

@@ -1,10 +1,8 @@
 //! The command works with a stack of 64 KiB, which `ulimit -s 64` leaves it.
 
-mod shell;
-
 use std::process::Command;
 
-use shell::Shell;
+use crate::shell::Shell;
 
 /// Runs the command under `ulimit -s 64`; gives its exit code and both outputs.
 fn run(shell: &Shell, args: &[&str]) -> (Option<i32>, String) {

@@ -1,7 +1,5 @@
 //! What people see: the command with a pseudo-terminal at its ends.
 
-mod shell;
-
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -9,13 +7,14 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread::{self, JoinHandle};
 
+use crate::shell::Shell;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
-use shell::Shell;
 
 /// A terminal of 100 columns; gives its near end and something that opens its far one.
 fn terminal() -> (OwnedFd, impl Fn() -> File) {
-    let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+    let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+        .expect("a pseudo-terminal");
     grantpt(&near).expect("its far end is ours");
     unlockpt(&near).expect("its far end opens");
     let size = Winsize {

@@ -1,10 +1,8 @@
 //! Help, errors of usage, completions and man pages.
 
-mod shell;
-
 use std::fs;
 
-use shell::Shell;
+use crate::shell::Shell;
 
 const COMMANDS: [&str; 43] = [
     "get",

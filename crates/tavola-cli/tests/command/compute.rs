@@ -1,7 +1,5 @@
 //! `tavola compute`: one process of all that miss a value runs the command.
 
-mod shell;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -9,7 +7,7 @@ use std::time::Duration;
 
 use tavola::{LeaseOptions, Leased, Table};
 
-use shell::{Shell, wait_until};
+use crate::shell::{Shell, wait_until};
 
 /// A shell with files that commands leave for the test.
 struct Scene {

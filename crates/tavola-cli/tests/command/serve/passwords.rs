@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::seat::{Line, Seat, ask, closed, connect, figures};
+use super::seat::{Line, Seat, ask, closed, connect, figures};
 use crate::shell::{Shell, wait_until};
 
 const UNKNOWN: &str = "CLIENT_ERROR unauthenticated\r\n";

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::seat::{Seat, ask, closed, connect, exists, figures};
+use super::seat::{Seat, ask, closed, connect, exists, figures};
 use crate::shell::{Shell, wait_until};
 
 /// The command with these flags. Root has to say whom it becomes.

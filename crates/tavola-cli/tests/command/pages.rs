@@ -1,14 +1,12 @@
 //! What pages show of the command: their blocks for the shell run, one after the other, and print
 //! what the page says.
 
-mod shell;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use shell::Shell;
+use crate::shell::Shell;
 
 /// Printed between the outputs of two commands.
 const END: &str = "\u{1}end\u{1}";

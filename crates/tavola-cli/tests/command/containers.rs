@@ -1,13 +1,11 @@
 //! Two containers that share a table: each has mounts and process ids of its own, and both mount
 //! one directory. Where that is not permitted, nothing is tested.
 
-mod shell;
-
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use shell::{Ran, Shell, wait_until};
+use crate::shell::{Ran, Shell, wait_until};
 
 /// Mounts the shared directory where the container keeps its tables, then becomes the command.
 const MOUNT: &str = r#"

@@ -1,8 +1,6 @@
 //! `tavola copy`: a whole copy of a table in use; and what `check` says of a copy made by `cp`.
 
-mod shell;
-
-use shell::Shell;
+use crate::shell::Shell;
 
 #[test]
 fn a_copy_has_the_keys_and_never_replaces_a_file() {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
-use crate::seat::{Seat, ask, connect};
+use super::seat::{Seat, ask, connect};
 use crate::shell::{Shell, wait_until};
 
 /// The shell knows its process number, which stays the same in `exec`.

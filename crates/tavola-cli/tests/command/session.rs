@@ -1,12 +1,10 @@
 //! Many commands in one process: `batch`, `shell`, and what completion finds.
 
-mod shell;
-
 use std::fmt::Write;
 use std::process::Stdio;
 use std::time::Instant;
 
-use shell::Shell;
+use crate::shell::Shell;
 
 #[test]
 fn a_batch_runs_lines_and_keeps_tables_open() {

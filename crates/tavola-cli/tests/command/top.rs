@@ -1,18 +1,15 @@
 //! `tavola top`: what stands on a terminal while a table is used, and what is left there after.
 
-#[path = "top/seat.rs"]
 mod seat;
-mod shell;
-
 use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
+use crate::shell::{Shell, wait_until};
 use rustix::process::Signal;
 use seat::{Seat, at_terminal, sit};
-use shell::{Shell, wait_until};
 use tavola::Table;
 
 /// Somebody who reads and writes a table until it is dropped: three of four reads are hits.
@@ -136,7 +133,7 @@ fn the_essentials_fit_on_80_by_24() {
         "pid reads/s writes/s 1 process shard writes/s of all"
     );
     assert!(
-        rows[18].starts_with(&pid) && rows[18].contains("  top-"),
+        rows[18].starts_with(&pid) && rows[18].contains("  command-"),
         "{rows:?}"
     );
     assert!(rows[18].ends_with(" 100.0 %"), "{rows:?}");

@@ -3,16 +3,14 @@
 //! The tests run the command as users that have no name, by `setpriv`. Only root may do that; for
 //! others nothing is tested.
 
-mod shell;
-
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::shell::{Ran, Shell, wait_until};
 use rustix::process::{getegid, geteuid};
-use shell::{Ran, Shell, wait_until};
 use tempfile::TempDir;
 
 /// Two users, a group that both are in, and one that neither is in.
