@@ -115,7 +115,7 @@ fn live_keys_are_told_from_those_that_are_over() {
     assert!(look.contains("keys    1 live, "), "{look}");
     let tables = shell.run(["ls"]).text();
     let numbers: Vec<_> = tables.trim_end().split('\t').collect();
-    assert_eq!((numbers[1], numbers.len()), ("1", 8), "{tables}");
+    assert_eq!((numbers[1], numbers.len()), ("1", 9), "{tables}");
     assert!(numbers[4].parse::<u64>().expect("a number") > 1000);
     let json = shell.run(["ls", "--json"]).json();
     assert_eq!(json["live_keys"], 1);
