@@ -321,6 +321,7 @@ pub fn flip(args: &[String], places: Places) {
 
 /// Lets actors that play `flipper` try all flips of a group of places; a crash or hang ends one,
 /// and the next goes on behind it.
+#[track_caller]
 pub fn flip_all(test: &str, group: &str, shards: u32, places: Places) {
     let dir = Dir::new();
     let template = dir.table("template");

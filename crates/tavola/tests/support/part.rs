@@ -3,8 +3,13 @@
 //! A test that needs other processes begins with [`play`]. In an ordinary run that does nothing;
 //! in a process that [`Actor::start`] made it runs the part asked for and ends the process. Actors
 //! talk with their test by lines, and their runner's own lines stay out of the test's output.
+//!
+//! Tests share their process with others. One that changes what belongs to the whole process, or
+//! forks, does so in an actor; where all of it would be one, it is left to [`alone`].
 
 use std::io::{BufRead, BufReader, Write};
+use std::panic::Location;
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const PART: &str = "TAVOLA_TEST_PART";
@@ -12,6 +17,7 @@ const ARGS: &str = "TAVOLA_TEST_ARGS";
 /// What an actor says stands in lines that begin so; the runner's do not.
 const SAID: &str = "\u{1}said ";
 const BEGUN: &str = "begun";
+const ALONE: &str = "alone";
 
 /// What an actor does, with the arguments its test gave it.
 pub type Part = fn(&[String]);
@@ -29,6 +35,23 @@ pub fn play(parts: &[(&str, Part)]) {
     say(BEGUN);
     part(&args);
     std::process::exit(0);
+}
+
+/// Runs a test, of that name and with such parts of its own, in a process that has no other.
+#[track_caller]
+pub fn alone(test: &str, parts: &[(&str, Part)], body: fn()) {
+    if std::env::var(PART).is_ok_and(|part| part == ALONE) {
+        say(BEGUN);
+        body();
+        std::process::exit(0);
+    }
+    play(parts);
+    Actor::start(test, ALONE, &[]).finish();
+}
+
+/// Panics in a process that runs other tests, too.
+pub fn assert_is_actor() {
+    assert!(std::env::var_os(PART).is_some(), "only for actors");
 }
 
 /// Of an actor: tells the test a line.
@@ -60,11 +83,23 @@ pub fn until_told(mut step: impl FnMut(u64)) -> u64 {
     }
 }
 
-/// The command that plays a part of the test of that name.
+/// The name by which a runner knows a test of a file: in a group, that begins with its module.
+fn name_in_group(test: &str, file: &Path) -> String {
+    let folder = file.parent().and_then(Path::file_name);
+    let module = file.file_stem().unwrap().to_str().unwrap();
+    match folder.is_some_and(|folder| folder == "tests") || module == "main" {
+        true => test.to_string(),
+        false => format!("{module}::{test}"),
+    }
+}
+
+/// The command that plays a part of the test of that name, which stands in the caller's file.
+#[track_caller]
 pub fn command(test: &str, part: &str, args: &[&str]) -> Command {
+    let test = name_in_group(test, Path::new(Location::caller().file()));
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .args([&test, "--exact", "--nocapture", "--test-threads=1"])
         .env(PART, part)
         .env(ARGS, args.join("\n"));
     command
@@ -86,12 +121,14 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Starts a part of the test of that name.
+    /// Starts a part of the test of that name, which stands in the caller's file.
+    #[track_caller]
     pub fn start(test: &str, part: &str, args: &[&str]) -> Self {
         Self::start_by(test, part, args, |_| {})
     }
 
     /// The same, with something done to the command first.
+    #[track_caller]
     pub fn start_by(
         test: &str,
         part: &str,

@@ -1,14 +1,36 @@
 //! Times on a machine that does much else: it may stop any thread for a while at any place.
 
 use super::process::{coarse_ns, monotonic_ns};
+use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::thread::sleep;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{current, sleep, spawn};
 use std::time::{Duration, Instant};
 
 /// What ends at all has ended by then, however busy the machine is.
 pub const MINUTE: Duration = Duration::from_secs(60);
 /// Of an actor: what hangs is ended by then, in seconds.
 pub const HANG_S: u32 = 300;
+
+/// Of a test that shares its process with others: while this lives, whatever hangs is ended as an
+/// actor's `alarm` would end it, with all tests beside it, and is named.
+pub struct Watch(Sender<()>);
+
+impl Watch {
+    pub fn begin() -> Self {
+        let (watch, over) = channel();
+        let test = current().name().unwrap_or("a test").to_string();
+        spawn(move || {
+            let within = Duration::from_secs(HANG_S.into());
+            if over.recv_timeout(within) == Err(RecvTimeoutError::Timeout) {
+                // Not by a macro: what those print is kept for a test's end.
+                let _ = writeln!(std::io::stderr(), "{test} hangs");
+                std::process::abort();
+            }
+        });
+        Self(watch)
+    }
+}
 
 /// Of something that nobody may hold up: how often it took longer than it should. Code that waits
 /// is late again and again; a machine that is busy, now and then.

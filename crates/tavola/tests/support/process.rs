@@ -1,5 +1,6 @@
 //! What tests ask of the system that std does not offer: signals, forks, namespaces, users.
 
+use super::part::assert_is_actor;
 use std::ffi::CString;
 use std::io;
 use std::ops::Range;
@@ -21,15 +22,17 @@ pub fn is_root() -> bool {
     has_all && unsafe { libc::geteuid() == 0 }
 }
 
-/// Ends this process by SIGALRM if it still runs in so many seconds; 0: no more.
+/// Of an actor: ends it by SIGALRM if it still runs in so many seconds; 0: no more.
 pub fn alarm(seconds: u32) {
+    assert_is_actor();
     // SAFETY: passes no memory; the signal's action is the default, death.
     unsafe { libc::alarm(seconds) };
 }
 
-/// Ends this process by SIGPROF once it has run on a processor for so many seconds more; 0: not at
-/// all. What waits for a processor on a busy machine does not count.
+/// Of an actor: ends it by SIGPROF once it has run on a processor for so many seconds more; 0: not
+/// at all. What waits for a processor on a busy machine does not count.
 pub fn alarm_of_work(seconds: i64) {
+    assert_is_actor();
     let zero = libc::timeval {
         tv_sec: 0,
         tv_usec: 0,
@@ -46,8 +49,9 @@ pub fn alarm_of_work(seconds: i64) {
     assert_eq!(set, 0, "{}", io::Error::last_os_error());
 }
 
-/// Gives up all rights for good. The whole process must be willing.
+/// Of an actor: gives up all rights for good.
 pub fn become_user(uid: u32) {
+    assert_is_actor();
     // SAFETY: no groups, so no memory is read; then numbers only.
     let done = unsafe {
         libc::setgroups(0, std::ptr::null()) == 0
@@ -57,8 +61,9 @@ pub fn become_user(uid: u32) {
     assert!(done, "{}", io::Error::last_os_error());
 }
 
-/// Limits what this process may use of something, for good.
+/// Of an actor: limits what it may use of something, for good.
 pub fn limit(resource: libc::c_uint, most: u64) {
+    assert_is_actor();
     let limit = libc::rlimit {
         rlim_cur: most,
         rlim_max: most,
@@ -68,8 +73,9 @@ pub fn limit(resource: libc::c_uint, most: u64) {
     assert_eq!(done, 0, "{}", io::Error::last_os_error());
 }
 
-/// Sets the mask of modes of new files; returns the one before.
+/// Of an actor: sets the mask of modes of new files; returns the one before.
 pub fn umask(mask: u32) -> u32 {
+    assert_is_actor();
     // SAFETY: passes no memory.
     unsafe { libc::umask(mask) }
 }
@@ -127,6 +133,7 @@ impl Drop for Forked {
 /// Forks. Only for actors: their other thread, the runner's, waits idle, so the child may do all
 /// that its parent may. A child whose body panics ends with code 101.
 pub fn fork(body: impl FnOnce()) -> Forked {
+    assert_is_actor();
     // SAFETY: the child runs `body` and `_exit`, and no lock of the process is held by the one
     // thread that is not copied (see above).
     match unsafe { libc::fork() } {
@@ -189,19 +196,27 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Whether a line of /proc/self/maps tells of this file: of its device and inode, as there are
+/// others of the same number in other file systems.
+pub fn is_mapping_of(line: &str, path: &Path) -> bool {
+    let file = std::fs::metadata(path).unwrap();
+    let (major, minor) = (libc::major(file.dev()), libc::minor(file.dev()));
+    let mut words = line.split_whitespace().skip(3);
+    words.next() == Some(&format!("{major:02x}:{minor:02x}"))
+        && words.next() == Some(&file.ino().to_string())
+}
+
 /// Where this process has mapped a whole file.
 pub struct Mapped(Range<usize>);
 
 impl Mapped {
-    /// The one mapping there is of its bytes, by the number of its inode: it may have had no name
-    /// yet. A page that may not be read holds record locks only.
+    /// The one mapping there is of its bytes, by the numbers of its file system and inode: it may
+    /// have had no name yet. A page that may not be read holds record locks only.
     pub fn of(path: &Path) -> Self {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let inode = std::fs::metadata(path).unwrap().ino().to_string();
         let is_of = |line: &&str| {
-            let mut words = line.split_whitespace();
-            words.nth(1).is_some_and(|access| access.starts_with('r'))
-                && words.nth(2) == Some(&inode)
+            let access = line.split_whitespace().nth(1);
+            access.is_some_and(|access| access.starts_with('r')) && is_mapping_of(line, path)
         };
         let lines: Vec<&str> = maps.lines().filter(is_of).collect();
         let [line] = lines[..] else {

@@ -466,7 +466,8 @@ fn memory(stats: &Stats) -> [(&'static str, u64); 6] {
 mod tests {
     use super::*;
 
-    /// `the_dashboard_asks_for_what_is_there` in tests/exporter.rs holds it the other way round.
+    /// `the_dashboard_asks_for_what_is_there` in tests/command/exporter.rs holds it the other way
+    /// round.
     #[test]
     fn the_dashboard_has_each_family() {
         let dashboard = include_str!("../../../../../contrib/grafana/tavola.json");

@@ -1,0 +1,140 @@
+//! Help, errors of usage, completions and man pages.
+
+use std::fs;
+
+use crate::shell::Shell;
+
+const COMMANDS: [&str; 43] = [
+    "get",
+    "set",
+    "add",
+    "replace",
+    "append",
+    "prepend",
+    "swap",
+    "take",
+    "cas",
+    "update",
+    "exists",
+    "count",
+    "clear",
+    "rename",
+    "help",
+    "invalidate",
+    "lock",
+    "queue",
+    "shell",
+    "batch",
+    "status",
+    "del",
+    "incr",
+    "decr",
+    "compute",
+    "create",
+    "ls",
+    "stat",
+    "set-capacity",
+    "resize",
+    "drop",
+    "copy",
+    "migrate",
+    "dump",
+    "load",
+    "check",
+    "compact",
+    "maintain",
+    "doctor",
+    "serve",
+    "tour",
+    "completions",
+    "man",
+];
+
+#[test]
+fn the_overview_names_every_command_and_each_has_examples() {
+    let shell = Shell::new();
+    let overview = shell.run(["--help"]).text();
+    for command in COMMANDS {
+        assert!(
+            overview.contains(&format!("\n  {command} ")),
+            "{command}: {overview}"
+        );
+        let help = shell.run([command, "--help"]).text();
+        assert!(help.contains(&format!("Usage: tavola {command}")), "{help}");
+        assert!(help.contains("Examples:"), "{help}");
+    }
+    let bare = shell.run::<&str>([]);
+    assert_eq!((bare.code, bare.err.contains("Usage:")), (2, true));
+    assert!(shell.run(["--version"]).text().starts_with("tavola "));
+}
+
+#[test]
+fn errors_of_usage_are_ours_and_exit_with_two() {
+    let shell = Shell::new();
+    let wrong: [&[&str]; 6] = [
+        &["nonsense"],
+        &["get", "t"],
+        &["set", "t"],
+        &["stat", "t", "--bogus"],
+        &["incr", "t", "k", "many"],
+        &["get", "t", "k", "--hex", "--base64"],
+    ];
+    for args in wrong {
+        let ran = shell.run(args);
+        assert_eq!(ran.code, 2, "{args:?}");
+        assert!(ran.err.starts_with("tavola: "), "{}", ran.err);
+        assert!(ran.out.is_empty());
+    }
+}
+
+#[test]
+fn the_benchmarks_are_said_to_be_another_program() {
+    let ran = Shell::new().run(["bench", "kv", "--keys", "10K"]);
+    assert_eq!(ran.code, 2);
+    let first = ran.err.lines().next().unwrap_or_default();
+    assert!(first.contains("tavola-bench"), "{}", ran.err);
+    assert!(first.contains("make bench-quick"), "{}", ran.err);
+}
+
+#[test]
+fn completions_are_made_for_every_shell() {
+    let shell = Shell::new();
+    for (name, mark) in [
+        ("bash", "complete -F"),
+        ("zsh", "#compdef tavola"),
+        ("fish", "complete -c tavola"),
+    ] {
+        let script = shell.run(["completions", name]).text();
+        assert!(script.contains(mark), "{name}");
+        assert!(
+            COMMANDS.iter().all(|command| script.contains(command)),
+            "{name}"
+        );
+    }
+    assert_eq!(shell.run(["completions", "sh"]).code, 2);
+}
+
+#[test]
+fn there_is_a_man_page_for_every_command() {
+    let shell = Shell::new();
+    let pages = shell.path().join("share/man1");
+    shell.run(["man", pages.to_str().unwrap()]).ok();
+    for command in COMMANDS {
+        let page = fs::read_to_string(pages.join(format!("tavola-{command}.1"))).unwrap();
+        assert!(
+            page.contains(".SH NAME") && page.contains(".SH EXAMPLES"),
+            "{command}"
+        );
+        for section in ["\"EXIT STATUS\"", "ENVIRONMENT", "FILES"] {
+            assert!(
+                page.contains(&format!(".SH {section}\n")),
+                "{command}: {page}"
+            );
+        }
+        assert!(page.contains("TAVOLA_DIR"), "{command}");
+    }
+    assert!(pages.join("tavola.1").exists());
+    assert!(pages.join("tavola-memcached.1").exists());
+    let below_a_file = shell.file("file", "").join("man1");
+    shell.run(["man", below_a_file.to_str().unwrap()]).error();
+}

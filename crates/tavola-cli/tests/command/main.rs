@@ -1,0 +1,31 @@
+//! The command, run as people and scripts run it, in a directory of tables of each test's own.
+//!
+//! What belongs to a whole process, such as namespaces and limits, is changed in the processes that
+//! are started: other tests run beside each.
+
+mod caches;
+mod compute;
+mod containers;
+mod copy;
+mod doctor;
+mod exporter;
+mod foreign;
+mod guidance;
+mod keys;
+mod logs;
+mod overlay;
+mod pages;
+mod queues;
+mod serve;
+mod session;
+mod sharing;
+mod shell;
+mod small_stack;
+mod streams;
+mod tables;
+mod terminal;
+mod told;
+mod top;
+mod tour;
+mod units;
+mod verbs;

@@ -1,0 +1,231 @@
+//! Several processes change the same keys: no change is lost, none is made twice.
+
+use crate::support::part::{Actor, hear, play, say};
+use crate::support::{Dir, Random, assert_clean};
+use tavola::{CasOutcome, Table};
+
+const PROCESSES: u64 = 6;
+const COUNTERS: u64 = 4;
+const ROUNDS: u64 = 20_000;
+
+fn counter(number: u64) -> Vec<u8> {
+    format!("counter {number}").into_bytes()
+}
+
+fn number_in(value: &[u8]) -> u64 {
+    std::str::from_utf8(value).unwrap().parse().unwrap()
+}
+
+/// Starts the same part in several processes, lets them go at once, and hears what each tells.
+fn together(test: &str, part: &str, path: &str) -> Vec<String> {
+    let mut actors: Vec<Actor> = (0..PROCESSES)
+        .map(|seed| Actor::start(test, part, &[path, &seed.to_string()]))
+        .collect();
+    actors.iter_mut().for_each(|actor| actor.tell("go"));
+    let told = actors.iter_mut().map(Actor::hear).collect();
+    actors.into_iter().for_each(Actor::finish);
+    told
+}
+
+/// The table, a source of chance of one's own, once the test says go.
+fn begin(args: &[String]) -> (Table, Random) {
+    let table = Table::open(&args[0]).unwrap();
+    let seed = args[1].parse::<u64>().unwrap() + 1;
+    hear().unwrap();
+    (table, Random::new(seed))
+}
+
+fn create(dir: &Dir) -> (Table, String) {
+    let path = dir.table("t");
+    let table = Table::options().max_size(16 << 20).create(&path).unwrap();
+    (table, path.into_os_string().into_string().unwrap())
+}
+
+fn sum_of(told: &[String]) -> u64 {
+    told.iter().map(|told| told.parse::<u64>().unwrap()).sum()
+}
+
+/// Counts up by `incr`, by `update` and by cas, all on the same keys; tells its sum.
+fn count(args: &[String]) {
+    let (table, mut random) = begin(args);
+    let mut sum = 0;
+    for _ in 0..ROUNDS {
+        let key = counter(random.below(COUNTERS));
+        let by = random.below(100);
+        match random.below(4) {
+            0 | 1 => drop(table.incr(&key, by).unwrap()),
+            2 => {
+                let added = |old: Option<&[u8]>| {
+                    let old = old.map_or(0, number_in);
+                    Some((old + by).to_string().into_bytes())
+                };
+                table.update(&key, added).unwrap();
+            }
+            _ => loop {
+                let Some((old, token)) = table.get_with_token(&key).unwrap() else {
+                    table.add(&key, b"0").unwrap();
+                    continue;
+                };
+                let new = (number_in(&old) + by).to_string();
+                let outcome = table.compare_and_swap(&key, token, new.as_bytes()).unwrap();
+                if outcome == CasOutcome::Swapped {
+                    break;
+                }
+            },
+        }
+        sum += by;
+    }
+    say(sum);
+}
+
+#[test]
+fn sums_are_exact_whichever_way_they_are_made() {
+    play(&[("count", count)]);
+    let dir = Dir::new();
+    let (table, path) = create(&dir);
+    let told = together("sums_are_exact_whichever_way_they_are_made", "count", &path);
+    let found: u64 = (0..COUNTERS)
+        .map(|number| number_in(&table.get(counter(number)).unwrap().unwrap()))
+        .sum();
+    assert_eq!(found, sum_of(&told));
+    assert_clean(&table);
+}
+
+/// Puts jobs and takes jobs; tells how many it took and their sum.
+fn work(args: &[String]) {
+    let (table, mut random) = begin(args);
+    let mine = args[1].parse::<u64>().unwrap() * ROUNDS;
+    let (mut count, mut sum) = (0, 0);
+    for job in mine..mine + ROUNDS {
+        table
+            .set(format!("job {job}").as_bytes(), job.to_string().as_bytes())
+            .unwrap();
+        // Somebody's, most likely taken or not there yet.
+        let near = random.below(PROCESSES) * ROUNDS + job % ROUNDS;
+        let wanted = near.saturating_sub(random.below(4));
+        if let Some(taken) = table.take(format!("job {wanted}").as_bytes()).unwrap() {
+            assert_eq!(number_in(&taken), wanted);
+            (count, sum) = (count + 1, sum + wanted);
+        }
+    }
+    say(format!("{count} {sum}"));
+}
+
+#[test]
+fn each_job_is_taken_once() {
+    play(&[("work", work)]);
+    let dir = Dir::new();
+    let (table, path) = create(&dir);
+    let told = together("each_job_is_taken_once", "work", &path);
+    let (mut count, mut sum) = (0, 0);
+    for told in told {
+        let (taken, of) = told.split_once(' ').unwrap();
+        count += taken.parse::<u64>().unwrap();
+        sum += of.parse::<u64>().unwrap();
+    }
+    assert!(count > ROUNDS / 4, "only {count} jobs were taken");
+    for entry in table.iter() {
+        let (_, value) = entry.unwrap();
+        (count, sum) = (count + 1, sum + number_in(&value));
+    }
+    let jobs = PROCESSES * ROUNDS;
+    assert_eq!((count, sum), (jobs, jobs * (jobs - 1) / 2));
+    assert_clean(&table);
+}
+
+/// Adds keys that others add too; tells how many were its own.
+fn claim(args: &[String]) {
+    let (table, _) = begin(args);
+    let mut won = 0;
+    for number in 0..ROUNDS {
+        won += u64::from(table.add(number.to_le_bytes(), args[1].as_bytes()).unwrap());
+    }
+    say(won);
+}
+
+#[test]
+fn of_many_that_add_a_key_one_succeeds() {
+    play(&[("claim", claim)]);
+    let dir = Dir::new();
+    let (table, path) = create(&dir);
+    let told = together("of_many_that_add_a_key_one_succeeds", "claim", &path);
+    assert_eq!(sum_of(&told), ROUNDS);
+    let mut owned = vec![0; PROCESSES as usize];
+    for number in 0..ROUNDS {
+        let owner = table.get(number.to_le_bytes()).unwrap().unwrap();
+        owned[number_in(&owner) as usize] += 1;
+    }
+    let told: Vec<u64> = told.iter().map(|told| told.parse().unwrap()).collect();
+    assert_eq!(owned, told);
+    assert_clean(&table);
+}
+
+/// Appends to one line; every word of everybody is in it once, in the order of its writer.
+fn append(args: &[String]) {
+    let (table, _) = begin(args);
+    for number in 0..300 {
+        assert!(
+            table
+                .append(b"line", format!("{} {number};", args[1]).as_bytes())
+                .unwrap()
+        );
+    }
+    say("done");
+}
+
+#[test]
+fn appended_words_are_all_there_in_order() {
+    play(&[("append", append)]);
+    let dir = Dir::new();
+    let (table, path) = create(&dir);
+    table.set(b"line", b"").unwrap();
+    together("appended_words_are_all_there_in_order", "append", &path);
+    let line = String::from_utf8(table.get(b"line").unwrap().unwrap()).unwrap();
+    let mut next = vec![0; PROCESSES as usize];
+    for word in line.split_terminator(';') {
+        let (who, number) = word.split_once(' ').unwrap();
+        let who: usize = who.parse().unwrap();
+        assert_eq!(number.parse::<u64>().unwrap(), next[who]);
+        next[who] += 1;
+    }
+    assert_eq!(next, vec![300; PROCESSES as usize]);
+}
+
+/// Writes one's own versions and reads others': no process sees a key's version go back.
+fn observe(args: &[String]) {
+    let (table, mut random) = begin(args);
+    let me: u64 = args[1].parse().unwrap();
+    let mut last = vec![0u64; PROCESSES as usize];
+    for version in 1..=ROUNDS {
+        table
+            .set(
+                me.to_le_bytes(),
+                crate::support::value_of(b"v", version, 64),
+            )
+            .unwrap();
+        last[me as usize] = version;
+        let other = random.below(PROCESSES);
+        if let Some(value) = table.get(other.to_le_bytes()).unwrap() {
+            let seen = crate::support::version_of(b"v", &value).unwrap();
+            assert!(
+                seen >= last[other as usize],
+                "{seen} after {}",
+                last[other as usize]
+            );
+            last[other as usize] = seen;
+        } else {
+            assert_eq!(last[other as usize], 0, "a key that was there is gone");
+        }
+    }
+    say(last.iter().sum::<u64>());
+}
+
+#[test]
+fn no_process_sees_a_key_go_back() {
+    play(&[("observe", observe)]);
+    let dir = Dir::new();
+    let (table, path) = create(&dir);
+    let told = together("no_process_sees_a_key_go_back", "observe", &path);
+    assert!(sum_of(&told) > PROCESSES * ROUNDS);
+    assert_clean(&table);
+}
