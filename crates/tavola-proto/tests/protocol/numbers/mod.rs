@@ -1,7 +1,5 @@
 //! Numbers that are the same in every run, and what is made of them.
 
-#![allow(dead_code)] // Each test uses a part of it.
-
 /// A generator of numbers (xorshift).
 pub struct Numbers(u64);
 

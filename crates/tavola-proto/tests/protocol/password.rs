@@ -1,8 +1,6 @@
 //! Where a password is asked for: what memcached 1.6.45 answers with `-Y`.
 
-mod empty_server;
-
-use empty_server::{CLOSED, OPEN, Row, ask};
+use crate::empty_server::{CLOSED, OPEN, Row, ask};
 use tavola_proto::{Decoder, Limits, Request, Step, text};
 
 /// The binary protocol is no way around the password.

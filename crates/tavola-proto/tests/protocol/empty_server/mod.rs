@@ -1,7 +1,5 @@
 //! A server that holds nothing, so that what it answers can be compared with what memcached does.
 
-#![allow(dead_code)] // Each test uses a part of it.
-
 use tavola_proto::{Decoder, Limits, Request, Step, binary, meta, text};
 
 /// What a client sends, what memcached 1.6.45 answers, and whether it closes the connection.

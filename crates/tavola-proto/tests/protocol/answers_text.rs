@@ -1,8 +1,6 @@
 //! Answers to classic commands, as literal bytes that memcached 1.6.45 and 1.6.18 send.
 
-mod answers;
-
-use answers::{found, refused};
+use crate::answers::{found, refused};
 use tavola_proto::text::{Answer, Value};
 use tavola_proto::{Answer as Any, AnswerLimits, Error, KeyRoom, Protocol};
 

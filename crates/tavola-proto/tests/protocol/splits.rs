@@ -1,8 +1,6 @@
 //! However the bytes of a connection arrive, the same is found in them.
 
-mod numbers;
-
-use numbers::Numbers;
+use crate::numbers::Numbers;
 use tavola_proto::{Decoder, Limits, Step};
 
 const LIMITS: Limits = Limits {

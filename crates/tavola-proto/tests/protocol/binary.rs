@@ -1,8 +1,6 @@
 //! What binary requests are answered, byte for byte as memcached 1.6.45 does.
 
-mod empty_server;
-
-use empty_server::{CLOSED, OPEN, ask};
+use crate::empty_server::{CLOSED, OPEN, ask};
 use tavola_proto::binary::{Command, Count, Get, Store, StoreVerb};
 use tavola_proto::{Decoder, Limits, Request, Sasl, Step};
 

@@ -1,7 +1,5 @@
 //! Flags of meta commands, made by numbers.
 
-#![allow(dead_code)] // Each test uses a part of it.
-
 use crate::numbers::Numbers;
 use tavola_proto::meta::Item;
 use tavola_proto::meta::ask::{Flag, Flags};

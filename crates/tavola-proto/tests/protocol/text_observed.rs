@@ -1,8 +1,6 @@
 //! What the classic commands answer to wrong and odd input, byte for byte as memcached 1.6.45 does.
 
-mod empty_server;
-
-use empty_server::{CLOSED, OPEN, Row, play};
+use crate::empty_server::{CLOSED, OPEN, Row, play};
 
 const OBSERVED: &[Row] = &[
     (b"\r\n", b"CLIENT_ERROR bad command line format\r\n", OPEN),

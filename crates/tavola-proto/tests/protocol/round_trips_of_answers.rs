@@ -1,12 +1,8 @@
 //! A client reads what a server answers, however the bytes arrive.
 
-mod answers;
-mod meta_plan;
-mod numbers;
-
-use answers::read_by;
-use meta_plan::{Plan, is_plain, key};
-use numbers::Numbers;
+use crate::answers::read_by;
+use crate::meta_plan::{Plan, is_plain, key};
+use crate::numbers::Numbers;
 use tavola_proto::binary::{self, Header, Outcome};
 use tavola_proto::meta::answer::{self as meta_answer, Counted, Found, Stored};
 use tavola_proto::meta::{self, Facts, Item, Status, Told, Ttl};

@@ -1,10 +1,7 @@
 //! However the bytes of a server arrive, a client finds the same in them.
 
-mod answers;
-mod numbers;
-
-use answers::{read, read_by};
-use numbers::Numbers;
+use crate::answers::{read, read_by};
+use crate::numbers::Numbers;
 use tavola_proto::{AnswerLimits, Protocol};
 
 const LIMITS: AnswerLimits = AnswerLimits {

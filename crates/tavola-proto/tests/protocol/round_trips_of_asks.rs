@@ -1,10 +1,7 @@
 //! A server reads what a client asks, however the bytes arrive.
 
-mod meta_plan;
-mod numbers;
-
-use meta_plan::{Plan, is_plain, key};
-use numbers::Numbers;
+use crate::meta_plan::{Plan, is_plain, key};
+use crate::numbers::Numbers;
 use tavola_proto::binary::{self, Command};
 use tavola_proto::meta::{self, Mode};
 use tavola_proto::text::{self, Detail, Event, LruCrawler, Shutdown, Stats, Tuned, Watched, ask};

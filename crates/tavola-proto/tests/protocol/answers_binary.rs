@@ -1,8 +1,6 @@
 //! Answers to binary requests, as literal bytes that memcached 1.6.45 sends.
 
-mod answers;
-
-use answers::{found, refused};
+use crate::answers::{found, refused};
 use tavola_proto::binary::{Answer, Header, Outcome, Status};
 use tavola_proto::{Answer as Any, AnswerDecoder, AnswerLimits, AnswerStep, Error, Protocol};
 

@@ -1,8 +1,6 @@
 //! What the meta commands answer to wrong and odd input, byte for byte as memcached 1.6.45 does.
 
-mod empty_server;
-
-use empty_server::{OPEN, Row, play};
+use crate::empty_server::{OPEN, Row, play};
 
 const OBSERVED: &[Row] = &[
     (b"mn\r\n", b"MN\r\n", OPEN),

@@ -1,7 +1,5 @@
 //! Answers read by a client, however their bytes arrive.
 
-#![allow(dead_code)] // Each test uses a part of it.
-
 use tavola_proto::{Answer, AnswerDecoder, AnswerLimits, AnswerStep, Error, Protocol};
 
 /// Reads all of `received`, at once and byte by byte, and hands the answers to `check`.

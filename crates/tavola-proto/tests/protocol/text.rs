@@ -1,8 +1,6 @@
 //! Limits of the classic commands, and what their words mean.
 
-mod empty_server;
-
-use empty_server::ask;
+use crate::empty_server::ask;
 use tavola_proto::text::{Event, Request, Store, StoreVerb, Watched};
 use tavola_proto::{Decoder, KeyRoom, Limits, Refusal, Step};
 
