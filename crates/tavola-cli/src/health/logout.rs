@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
 use super::Finding;
+use crate::owner;
 
 const TOPIC: &str = "logout";
 
@@ -36,13 +38,33 @@ fn judge(root: &Path, directory: &Path, user: u32) -> Option<Finding> {
         "when {name} logs out, systemd-logind removes the tables in {} (RemoveIPC=yes)",
         directory.display()
     );
+    let elsewhere = match group_of(directory) {
+        Some(group) => {
+            let name = directory.file_name().unwrap_or_default().display();
+            format!(
+                "use a directory outside /dev/shm, made at each start of the system: \
+                 sudo tavola dir create /run/{name} --group {group} \
+                 --tmpfiles=/etc/tmpfiles.d/{name}.conf, and TAVOLA_DIR=/run/{name}"
+            )
+        }
+        None => format!(
+            "set TAVOLA_DIR=/run/tavola-{user} and make that at each start of the system: \
+             echo 'd /run/tavola-{user} 0700 {name} - -' \
+             | sudo tee /etc/tmpfiles.d/tavola-{user}.conf && sudo systemd-tmpfiles --create"
+        ),
+    };
     let advice = format!(
         "let {name} linger (loginctl enable-linger {name}), run the programs as a system user, or \
-         set TAVOLA_DIR=/run/tavola-{user} and make that at each start of the system: \
-         echo 'd /run/tavola-{user} 0700 {name} - -' | sudo tee /etc/tmpfiles.d/tavola-{user}.conf \
-         && sudo systemd-tmpfiles --create"
+         {elsewhere}"
     );
     Some(Finding::attention(TOPIC, message, advice))
+}
+
+/// Returns the group that shares a directory, if a group may create tables in it.
+fn group_of(directory: &Path) -> Option<String> {
+    let metadata = fs::metadata(directory).ok()?;
+    let is_shared = metadata.mode() & 0o020 != 0;
+    is_shared.then(|| owner::group_name(metadata.gid()))
 }
 
 fn name_of(root: &Path, user: u32) -> Option<String> {
@@ -101,6 +123,7 @@ fn said_in(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn tables_of_login_users_are_removed_unless_a_setting_says_no() {
@@ -142,6 +165,11 @@ mod tests {
         );
         let finding = judge(root, Path::new(ours), 1000).unwrap();
         assert!(finding.message.contains("ann") && finding.advice.contains("0700 ann"));
+        let shared = tempfile::tempdir_in("/dev/shm").unwrap();
+        let mode = fs::Permissions::from_mode(0o2770);
+        fs::set_permissions(shared.path(), mode).unwrap();
+        let finding = judge(root, shared.path(), 1000).unwrap();
+        assert!(finding.advice.contains("tavola dir create /run/"));
         write("var/lib/systemd/linger/ann", "");
         assert!(!is_told(ours, 1000) && is_told(ours, 1001));
     }
