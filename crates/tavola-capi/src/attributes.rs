@@ -74,7 +74,7 @@ pub(crate) fn ttl_ms_of(expiry: Expiry) -> i64 {
 /// The attributes that a caller means; NULL: the defaults.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 pub(crate) unsafe fn attributes_of(
     attributes: *const tavola_attributes,
 ) -> Result<Attributes, Failure> {
@@ -110,7 +110,7 @@ pub(crate) unsafe fn attributes_of(
 /// The time that a caller means, where no flags can be set.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 pub(crate) unsafe fn expiry_of(attributes: *const tavola_attributes) -> Result<Expiry, Failure> {
     // SAFETY: the caller's promise.
     match unsafe { attributes_of(attributes) }? {
@@ -130,7 +130,7 @@ pub(crate) struct EntryOut<'a> {
 
 impl<'a> EntryOut<'a> {
     /// # Safety
-    /// I1 of `given.rs`.
+    /// CAPI-1 of `given.rs`.
     pub(crate) unsafe fn of(
         value: *mut tavola_buffer,
         attributes: *mut tavola_attributes,

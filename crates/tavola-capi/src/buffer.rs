@@ -84,8 +84,8 @@ impl tavola_buffer {
         let (room, sources) = (self.data.addr(), source.as_ptr().addr());
         let is_apart = sources.wrapping_sub(room) >= self.capacity
             && room.wrapping_sub(sources) >= source.len();
-        // SAFETY: I1 of `given.rs`: the caller's to write, and ours during the call; nothing else
-        // that the call reads lies there.
+        // SAFETY: CAPI-1 of `given.rs`: the caller's to write, and ours during the call; nothing
+        // else that the call reads lies there.
         is_apart.then(|| unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.capacity) })
     }
 
@@ -134,7 +134,7 @@ impl tavola_buffer {
 #[inline(always)]
 fn fill(place: *mut c_void, bytes: &[u8]) {
     if !bytes.is_empty() {
-        // SAFETY: I1 of `given.rs`: the place has room for them, and is no memory of ours.
+        // SAFETY: CAPI-1 of `given.rs`: the place has room for them, and is no memory of ours.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place.cast::<u8>(), bytes.len()) };
     }
 }

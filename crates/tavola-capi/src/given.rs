@@ -1,6 +1,6 @@
 //! What callers hand in: checked for NULL, then used as what it is said to be.
 //!
-//! **I1** The caller of a function keeps what the crate's head says: a pointer that is not NULL
+//! **CAPI-1** The caller of a function keeps what the crate's head says: a pointer that is not NULL
 //! leads to a living handle, to as many bytes as the length beside it says, to text that ends with
 //! a NUL, or to room for what is written there; nobody changes these during the call.
 //!
@@ -19,18 +19,18 @@ use std::ptr::{self, NonNull};
 /// `given!(maybe_sized_out had)`.
 macro_rules! given {
     ($kind:ident $pointer:ident $(, $len:ident)?) => {{
-        // SAFETY: I1 of `given.rs`; the function around this is unsafe, its caller keeps it.
+        // SAFETY: CAPI-1 of `given.rs`; the function around this is unsafe, its caller keeps it.
         unsafe { crate::given::$kind($pointer $(, $len)?, stringify!($pointer)) }?
     }};
 }
 pub(crate) use given;
 
-/// A handle. As of every function here, the caller's promise is I1.
+/// A handle. As of every function here, the caller's promise is CAPI-1.
 pub(crate) unsafe fn handle<'a, T>(
     pointer: *const T,
     argument: &'static str,
 ) -> Result<&'a T, Failure> {
-    // SAFETY: I1.
+    // SAFETY: CAPI-1.
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(argument))
 }
 
@@ -42,7 +42,7 @@ pub(crate) unsafe fn buffer<'a, T>(
     pointer: *mut T,
     argument: &'static str,
 ) -> Result<&'a mut T, Failure> {
-    // SAFETY: I1.
+    // SAFETY: CAPI-1.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::null(argument))
 }
 
@@ -51,7 +51,7 @@ pub(crate) unsafe fn maybe_buffer<'a, T>(
     pointer: *mut T,
     _argument: &'static str,
 ) -> Result<Option<&'a mut T>, Failure> {
-    // SAFETY: I1.
+    // SAFETY: CAPI-1.
     Ok(unsafe { pointer.as_mut() })
 }
 
@@ -61,7 +61,7 @@ pub(crate) unsafe fn bytes<'a>(
     len: usize,
     argument: &'static str,
 ) -> Result<&'a [u8], Failure> {
-    // SAFETY: I1.
+    // SAFETY: CAPI-1.
     unsafe { items(data.cast::<u8>(), len, argument) }
 }
 
@@ -81,7 +81,7 @@ pub(crate) unsafe fn items<'a, T>(
     if count > isize::MAX as usize / size_of::<T>().max(1) {
         return Err(Failure::argument("a length is larger than any memory"));
     }
-    // SAFETY: I1, and the length is one that a slice can have.
+    // SAFETY: CAPI-1, and the length is one that a slice can have.
     Ok(unsafe { std::slice::from_raw_parts(first, count) })
 }
 
@@ -91,12 +91,12 @@ pub(crate) unsafe fn items_out<'a, T>(
     count: usize,
     argument: &'static str,
 ) -> Result<&'a mut [T], Failure> {
-    // SAFETY: I1.
+    // SAFETY: CAPI-1.
     let room = unsafe { items(first.cast_const(), count, argument) }?;
     if room.is_empty() {
         return Ok(&mut []);
     }
-    // SAFETY: I1: the room is the caller's to write, and ours during the call.
+    // SAFETY: CAPI-1: the room is the caller's to write, and ours during the call.
     Ok(unsafe { std::slice::from_raw_parts_mut(first, count) })
 }
 
@@ -108,7 +108,7 @@ pub(crate) unsafe fn name<'a>(
     if pointer.is_null() {
         return Err(Failure::null(argument));
     }
-    // SAFETY: I1.
+    // SAFETY: CAPI-1.
     let text = unsafe { CStr::from_ptr(pointer) };
     Ok(OsStr::from_bytes(text.to_bytes()))
 }
@@ -118,7 +118,7 @@ pub(crate) unsafe fn text<'a>(
     pointer: *const c_char,
     argument: &'static str,
 ) -> Result<&'a str, Failure> {
-    // SAFETY: I1.
+    // SAFETY: CAPI-1.
     let name = unsafe { name(pointer, argument) }?;
     name.to_str()
         .ok_or_else(|| Failure::argument("names of pools, queues and logs are UTF-8"))
@@ -139,7 +139,7 @@ impl<T> Out<'_, T> {
     #[inline(always)]
     pub(crate) fn put(self, value: T) {
         if let Some(place) = self.place {
-            // SAFETY: I1: there is room for it; what was there needs no drop.
+            // SAFETY: CAPI-1: there is room for it; what was there needs no drop.
             unsafe { place.write(value) };
         }
     }
@@ -196,9 +196,9 @@ pub(crate) unsafe fn sized<T: SizedStruct>(
     pointer: *const T,
     argument: &'static str,
 ) -> Result<T, Failure> {
-    // SAFETY: I1.
+    // SAFETY: CAPI-1.
     let size = unsafe { size_of_given(pointer, argument) }?;
-    // SAFETY: I1: so many bytes are there.
+    // SAFETY: CAPI-1: so many bytes are there.
     let given = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) };
     let ours = size.min(size_of::<T>());
     if given[ours..].iter().any(|byte| *byte != 0) {
@@ -218,7 +218,7 @@ unsafe fn size_of_given<T>(pointer: *const T, argument: &'static str) -> Result<
     if pointer.is_null() {
         return Err(Failure::null(argument));
     }
-    // SAFETY: I1: the first field is there, whatever follows.
+    // SAFETY: CAPI-1: the first field is there, whatever follows.
     match unsafe { pointer.cast::<usize>().read() } {
         size if (size_of::<usize>()..=4096).contains(&size) => Ok(size),
         _ => Err(Failure::argument(
@@ -239,7 +239,7 @@ impl<T: SizedStruct> SizedOut<T> {
         let skip = size_of::<usize>();
         let len = self.size.min(size_of::<T>()) - skip;
         let from = ptr::from_ref(value).cast::<u8>();
-        // SAFETY: I1, and `len` bytes after the size are there on both sides.
+        // SAFETY: CAPI-1, and `len` bytes after the size are there on both sides.
         unsafe {
             ptr::copy_nonoverlapping(from.add(skip), self.place.cast::<u8>().add(skip), len);
         }
@@ -250,7 +250,7 @@ pub(crate) unsafe fn sized_out<T: SizedStruct>(
     pointer: *mut T,
     argument: &'static str,
 ) -> Result<SizedOut<T>, Failure> {
-    // SAFETY: I1.
+    // SAFETY: CAPI-1.
     let size = unsafe { size_of_given(pointer, argument) }?;
     Ok(SizedOut {
         place: pointer,
@@ -265,7 +265,7 @@ pub(crate) unsafe fn maybe_sized_out<T: SizedStruct>(
 ) -> Result<Option<SizedOut<T>>, Failure> {
     match pointer.is_null() {
         true => Ok(None),
-        // SAFETY: I1.
+        // SAFETY: CAPI-1.
         false => unsafe { sized_out(pointer, argument) }.map(Some),
     }
 }

@@ -63,7 +63,7 @@ unsafe impl SizedStruct for tavola_options {}
 /// The options that a caller means; NULL: the defaults.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Options, Failure> {
     let mut made = Table::options();
     if options.is_null() {

@@ -1,8 +1,8 @@
 //! Processes and the memory they share: the only unsafe code of the harness.
 //!
-//! **I1** The harness has one thread whenever it forks, so a child may do whatever its parent
+//! **SYS-1** The harness has one thread whenever it forks, so a child may do whatever its parent
 //! could.
-//! **I2** Shared memory is mapped once and never unmapped, and consists of atomics only.
+//! **SYS-2** Shared memory is mapped once and never unmapped, and consists of atomics only.
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use rustix::time::{ClockId, clock_gettime};
@@ -34,7 +34,7 @@ impl Ended {
 
 /// Runs `work` in a child, which ends with what it returns and never outlives its parent.
 pub(crate) fn fork(work: impl FnOnce() -> i32) -> io::Result<Pid> {
-    // SAFETY: I1; the child ends by `_exit` below and never returns into its parent's frames.
+    // SAFETY: SYS-1; the child ends by `_exit` below and never returns into its parent's frames.
     let pid = unsafe { libc::fork() };
     match pid {
         -1 => Err(io::Error::last_os_error()),
@@ -66,7 +66,7 @@ pub(crate) fn fork_free(seconds: u32, work: impl FnOnce() -> i32) -> io::Result<
 /// Gives the children that this process will have a pid namespace of their own; false: the system
 /// does not permit it.
 pub(crate) fn unshare_pids() -> bool {
-    // SAFETY: I1; passes no memory.
+    // SAFETY: SYS-1; passes no memory.
     let unshare = |flags| unsafe { libc::unshare(flags) == 0 };
     unshare(libc::CLONE_NEWPID) || unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)
 }
@@ -166,7 +166,7 @@ pub(crate) fn shared_words(count: usize) -> io::Result<&'static [AtomicU64]> {
     if base == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: I2; zeroes are valid atomics, and the mapping is aligned to a page.
+    // SAFETY: SYS-2; zeroes are valid atomics, and the mapping is aligned to a page.
     Ok(unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), count) })
 }
 

@@ -7,7 +7,7 @@
 //! does.
 //!
 //! Bytes of items are copied by [`copy_in`] and [`copy_out`]. They may race with a writer: a copy
-//! counts only once the bucket's version has been found unchanged (I1 in `index`). The compiler
+//! counts only once the bucket's version has been found unchanged (IDX-1 in `index`). The compiler
 //! sees raw pointer copies; under Miri and ThreadSanitizer (`cfg(tavola_checked)`) the same
 //! functions go word by word through relaxed atomics ([`words`]), no stronger than the plain copy.
 

@@ -39,7 +39,7 @@ impl tavola_bytes {
     }
 
     /// # Safety
-    /// I1 of `given.rs`.
+    /// CAPI-1 of `given.rs`.
     pub(crate) unsafe fn get<'a>(self) -> Result<&'a [u8], Failure> {
         let (data, len) = (self.data, self.len);
         Ok(given!(bytes data, len))

@@ -15,7 +15,7 @@ use tavola_core::Attributes;
 /// What the functions have in common that prepare an operation.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn prepare(
     batch: *mut tavola_batch,
     (key, key_len): (*const c_void, usize),
@@ -34,7 +34,7 @@ unsafe fn prepare(
 /// The same, of those that take a value and attributes.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn prepare_with(
     batch: *mut tavola_batch,
     key: (*const c_void, usize),
@@ -56,7 +56,7 @@ unsafe fn prepare_with(
 /// The same, of those that count.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn prepare_count(
     batch: *mut tavola_batch,
     key: (*const c_void, usize),

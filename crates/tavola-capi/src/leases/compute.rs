@@ -43,7 +43,7 @@ impl fmt::Display for Stop {
 /// Asks the callback for the value.
 ///
 /// # Safety
-/// I1 of `given.rs`, for the bytes that the callback gives.
+/// CAPI-1 of `given.rs`, for the bytes that the callback gives.
 unsafe fn ask(compute: tavola_compute_fn, user: *mut c_void) -> Result<Vec<u8>, Stop> {
     let compute = compute.ok_or_else(|| Failure::null("compute"))?;
     let mut value = tavola_bytes::EMPTY;
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn tavola_get_or_compute_tagged(
 }
 
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn get_or_compute(
     table: &tavola_table,
     key: &[u8],

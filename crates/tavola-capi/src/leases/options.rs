@@ -42,7 +42,7 @@ unsafe impl SizedStruct for tavola_lease_options {}
 /// The options that a caller means.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 pub(super) unsafe fn lease_options_of(
     options: *const tavola_lease_options,
 ) -> Result<LeaseOptions, Failure> {

@@ -100,7 +100,7 @@ impl Draining {
 }
 
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn to_sink(
     drain: *mut tavola_log_drain,
     sink: *const tavola_log_sink,
@@ -119,7 +119,7 @@ unsafe fn to_sink(
 }
 
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn to_descriptor(
     drain: *mut tavola_log_drain,
     fd: c_int,

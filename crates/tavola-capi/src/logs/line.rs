@@ -153,7 +153,7 @@ pub unsafe extern "C" fn tavola_log_set_level(log: *const tavola_log, level: i32
 /// program whose log could not be opened can go on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_log_is_on(log: *const tavola_log, level: i32) -> bool {
-    // SAFETY: I1 of `given.rs`, the caller's promise.
+    // SAFETY: CAPI-1 of `given.rs`, the caller's promise.
     unsafe { log.as_ref() }.is_some_and(|log| level <= log.level.load(Ordering::Relaxed))
 }
 

@@ -62,7 +62,7 @@ pub struct tavola_log_options {
 unsafe impl SizedStruct for tavola_log_options {}
 
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn options_of(
     options: *const tavola_log_options,
 ) -> std::result::Result<LogOptions, Failure> {
@@ -108,7 +108,7 @@ fn opened(inner: Log) -> *mut tavola_log {
 /// What the functions have in common that make a log in a file of its own.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn open(
     name: *const c_char,
     options: *const tavola_log_options,
@@ -117,7 +117,7 @@ unsafe fn open(
 ) -> tavola_status {
     entry(|| {
         let (name, log) = (given!(name name), given!(out log));
-        // SAFETY: I1.
+        // SAFETY: CAPI-1.
         let options = unsafe { options_of(options) }?;
         log.put(opened(open(&options, name)?));
         OK
@@ -127,7 +127,7 @@ unsafe fn open(
 /// What the functions have in common that make a log beside a table.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn open_in(
     table: *const tavola_table,
     name: *const c_char,
@@ -138,7 +138,7 @@ unsafe fn open_in(
     entry(|| {
         let (table, name) = (given!(handle table), given!(text name));
         let log = given!(out log);
-        // SAFETY: I1.
+        // SAFETY: CAPI-1.
         let options = unsafe { options_of(options) }?;
         log.put(opened(open(&options, &table.inner, name)?));
         OK

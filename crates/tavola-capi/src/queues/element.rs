@@ -109,7 +109,7 @@ pub unsafe extern "C" fn tavola_pool_write(
 pub type tavola_each_element = Option<unsafe extern "C" fn(user: *mut c_void, element: u32)>;
 
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn tell_elements(
     pool: *const tavola_pool,
     each: tavola_each_element,

@@ -53,7 +53,7 @@ pub struct tavola_pool_options {
 unsafe impl SizedStruct for tavola_pool_options {}
 
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn options_of(
     options: *const tavola_pool_options,
 ) -> std::result::Result<QueueOptions, Failure> {
@@ -88,7 +88,7 @@ fn opened(inner: QueuePool) -> *mut tavola_pool {
 /// What the functions have in common that open a pool in a file of its own.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn open(
     name: *const c_char,
     options: *const tavola_pool_options,
@@ -97,7 +97,7 @@ unsafe fn open(
 ) -> tavola_status {
     entry(|| {
         let (name, pool) = (given!(name name), given!(out pool));
-        // SAFETY: I1.
+        // SAFETY: CAPI-1.
         let options = unsafe { options_of(options) }?;
         pool.put(opened(open(&options, name)?));
         OK
@@ -107,7 +107,7 @@ unsafe fn open(
 /// What the functions have in common that open a pool beside a table.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn open_in(
     table: *const tavola_table,
     name: *const c_char,
@@ -118,7 +118,7 @@ unsafe fn open_in(
     entry(|| {
         let (table, name) = (given!(handle table), given!(text name));
         let pool = given!(out pool);
-        // SAFETY: I1.
+        // SAFETY: CAPI-1.
         let options = unsafe { options_of(options) }?;
         pool.put(opened(open(&options, &table.inner, name)?));
         OK

@@ -153,7 +153,7 @@ pub unsafe extern "C" fn tavola_queue_push_many(
 /// What the functions have in common that pop one element.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn pop_one(
     queue: *const tavola_queue,
     element: *mut u32,
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn tavola_queue_pop_wait(
 /// What the functions have in common that pop many.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn pop_some(
     queue: *const tavola_queue,
     (elements, most): (*mut u32, usize),
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn tavola_queue_pop_many_wait(
 /// What the functions have in common that pass.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn pass_some(
     (queue, to): (*const tavola_queue, *const tavola_queue),
     count: *mut usize,

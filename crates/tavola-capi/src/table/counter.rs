@@ -12,7 +12,7 @@ use tavola_core::{Attributes, Result, Table};
 /// What [`tavola_incr`] and [`tavola_decr`] have in common.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn count(
     table: *const tavola_table,
     (key, key_len): (*const c_void, usize),
@@ -30,7 +30,7 @@ unsafe fn count(
 /// What [`tavola_incr_with`] and [`tavola_decr_with`] have in common.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn count_from(
     table: *const tavola_table,
     (key, key_len): (*const c_void, usize),

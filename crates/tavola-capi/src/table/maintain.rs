@@ -65,7 +65,7 @@ unsafe impl SizedStruct for tavola_check_report {}
 /// What functions have in common that report a check.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 pub(crate) unsafe fn report(
     report: *mut tavola_check_report,
     each: tavola_each_text,

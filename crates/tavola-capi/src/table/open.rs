@@ -14,7 +14,7 @@ use tavola_core::{Options, Table};
 /// What the functions that open have in common.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn open(
     name: *const c_char,
     options: *const tavola_options,
@@ -23,7 +23,7 @@ unsafe fn open(
 ) -> tavola_status {
     entry(|| {
         let (name, table) = (given!(name name), given!(out table));
-        // SAFETY: I1.
+        // SAFETY: CAPI-1.
         let options = unsafe { options_of(options) }?;
         table.put(opened(open(&options, name)?));
         OK

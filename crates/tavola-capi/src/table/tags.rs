@@ -33,7 +33,7 @@ unsafe impl SizedStruct for tavola_tags {}
 /// The tags that a caller means; NULL: none.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 pub(crate) unsafe fn tags_of(tags: *const tavola_tags) -> Result<Tags, Failure> {
     if tags.is_null() {
         return Ok(Tags::NONE);
@@ -55,7 +55,7 @@ pub(crate) unsafe fn tags_of(tags: *const tavola_tags) -> Result<Tags, Failure> 
 /// The names that a caller gives.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 pub(crate) unsafe fn names_of<'a>(names: &[tavola_bytes]) -> Result<Vec<&'a [u8]>, Failure> {
     // SAFETY: the caller's promise.
     let name = |name: &tavola_bytes| unsafe { name.get() };

@@ -68,7 +68,7 @@ impl<E: Into<Failure>> From<E> for Stop {
 /// Asks the callback what the value is to be.
 ///
 /// # Safety
-/// I1 of `given.rs`, for the bytes that the callback gives.
+/// CAPI-1 of `given.rs`, for the bytes that the callback gives.
 unsafe fn ask(
     change: tavola_update_fn,
     user: *mut c_void,

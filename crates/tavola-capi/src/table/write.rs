@@ -11,7 +11,7 @@ use tavola_core::{Attributes, Result, Table};
 /// What the functions have in common that take a key and bytes.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 #[inline(always)]
 unsafe fn write(
     table: *const tavola_table,
@@ -31,7 +31,7 @@ unsafe fn write(
 /// As [`write`], of the functions that take attributes, too.
 ///
 /// # Safety
-/// I1 of `given.rs`.
+/// CAPI-1 of `given.rs`.
 unsafe fn write_with(
     table: *const tavola_table,
     key: (*const c_void, usize),

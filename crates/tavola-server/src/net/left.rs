@@ -6,9 +6,9 @@
 //! for nothing. So the requests of who asks one after the other are peeked at, each behind the one
 //! before (`SO_PEEK_OFF`), and taken out together, while the client has the next answer to read.
 //!
-//! - **I1** The socket's own offset is `bytes`: peeking moves it on, taking out moves it back.
-//! - **I2** Nobody waits for an event of a socket with `bytes` left: it would be told at once.
-//! - **I3** Nor is it closed: the client would be told that the connection was reset.
+//! - **LEFT-1** The socket's own offset is `bytes`: peeking moves it on, taking out moves it back.
+//! - **LEFT-2** Nobody waits for an event of a socket with `bytes` left: it would be told at once.
+//! - **LEFT-3** Nor is it closed: the client would be told that the connection was reset.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};

@@ -24,8 +24,8 @@ const SLICES: usize = 64;
 /// Small answers are copied into a chunk. A large one is written straight to where it is sent
 /// from: by [`Output::room`], or as a `Vec` of its own by [`Output::push`].
 ///
-/// - **I1** A chunk of which something was sent is not written to any more.
-/// - **I2** `sealed` counts the bytes of all chunks but the last.
+/// - **OUT-1** A chunk of which something was sent is not written to any more.
+/// - **OUT-2** `sealed` counts the bytes of all chunks but the last.
 #[derive(Debug)]
 pub struct Output {
     chunks: VecDeque<Vec<u8>>,

@@ -4,7 +4,7 @@
 //! before the next connection is answered: it asks once, sleeps again, and is woken for the next
 //! answer. One call for all answers of a round wakes it once, and it finds all of them.
 //!
-//! - **I1** Between two calls of [`Ring::send`] the kernel has nothing of ours: each call waits
+//! - **RING-1** Between two calls of [`Ring::send`] the kernel has nothing of ours: each call waits
 //!   for all that it handed over. That is at once, as no request waits for a socket (`DONTWAIT`).
 
 use std::io;
@@ -70,7 +70,7 @@ impl Ring {
                     if self.0.submission().len() == sends.len() {
                         return Err(error);
                     }
-                    // Some are under way, which lasts as long as copying them takes (I1).
+                    // Some are under way, which lasts as long as copying them takes (RING-1).
                     std::thread::yield_now();
                 }
                 _ => {}
@@ -82,7 +82,7 @@ impl Ring {
     #[allow(unsafe_code)]
     fn push(&mut self, entry: &io_uring::squeue::Entry) {
         // SAFETY: the bytes and the socket are borrowed until `send` returns. By then the kernel
-        // is done with them (I1), or has not seen them and never will: the ring is given up.
+        // is done with them (RING-1), or has not seen them and never will: the ring is given up.
         let pushed = unsafe { self.0.submission().push(entry) };
         pushed.expect("no more than it has room for");
     }

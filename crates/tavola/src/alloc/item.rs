@@ -443,7 +443,7 @@ impl<'a> Item<'a> {
 
     /// Copies the block of a small or large item's head to another place. Under the shard's lock.
     pub(crate) fn move_to(&self, item_ref: u64) {
-        // A2: see `write::write`.
+        // ALLOC-2: see `write::write`.
         fence(Ordering::Release);
         let words = self.block_bytes().div_ceil(8);
         for i in 0..words {

@@ -4,10 +4,11 @@
 //! a death: recovery (`recover`) reads the index and writes these structures anew. What must hold
 //! at every instruction is only this:
 //!
-//! **A1** a page is in one state, by one word ([`PageWord`](crate::layout::PageWord));
-//! **A2** a block or page that a slot leads to is never given out again before the slot's bucket
-//! was bumped, with a release fence before its bytes change ([`write::write_small`]);
-//! **A3** nothing is written to a page that was not backed by memory before ([`pool::provision`]).
+//! **ALLOC-1** a page is in one state, by one word ([`PageWord`](crate::layout::PageWord));
+//! **ALLOC-2** a block or page that a slot leads to is never given out again before the slot's
+//! bucket was bumped, with a release fence before its bytes change ([`write::write_small`]);
+//! **ALLOC-3** nothing is written to a page that was not backed by memory before
+//! ([`pool::provision`]).
 //!
 //! Functions that run under a lock never call the system: where they lack something they end with
 //! [`Stop::Need`], the caller unlocks, fetches it and begins again.

@@ -146,7 +146,8 @@ pub(crate) fn take(
         .store(state.encode(), Ordering::Relaxed);
     head.store(next, Ordering::Relaxed);
     pool.free_count.sub_owned(1);
-    // A2: before the bytes of the page change. Pairs with the fence of `index::read::validate`.
+    // ALLOC-2: before the bytes of the page change. Pairs with the fence of
+    // `index::read::validate`.
     fence(Ordering::Release);
     Ok((page, since))
 }

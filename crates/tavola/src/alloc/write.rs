@@ -167,8 +167,9 @@ fn write(
         return corrupt("the size of an item");
     };
     let item_ref = take_block(lock, class)?;
-    // A2: whoever reads a byte written below and then fences sees every bump made before the block
-    // was freed. Pairs with the acquire fences of `index::read::validate` and `index::by_uid`.
+    // ALLOC-2: whoever reads a byte written below and then fences sees every bump made before the
+    // block was freed. Pairs with the acquire fences of `index::read::validate` and
+    // `index::by_uid`.
     fence(Ordering::Release);
     let word = |at: u64| lock.region.word(item_ref * UNIT + at);
     word(0).store(header.encode(), Ordering::Relaxed);
@@ -208,7 +209,7 @@ fn write_fixed(
         return corrupt("the size of an item");
     };
     let item_ref = take_block(lock, class)?;
-    // A2: see `write`.
+    // ALLOC-2: see `write`.
     fence(Ordering::Release);
     let from = item_ref * UNIT;
     bytes::write(lock.region, from, key);
@@ -256,7 +257,7 @@ pub(crate) fn copy_with_field(
         return corrupt("the size of an item");
     };
     let item_ref = take_block(lock, class)?;
-    // A2: see `write`.
+    // ALLOC-2: see `write`.
     fence(Ordering::Release);
     let word = |at: u64| lock.region.word(item_ref * UNIT + at);
     let field_at = Header::field_at(old.flags, field);

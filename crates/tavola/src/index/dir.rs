@@ -11,7 +11,7 @@ pub(super) fn layout_word(head: &ShardHead) -> LayoutWord {
     LayoutWord(head.layout.load(Ordering::Acquire))
 }
 
-/// Counts a change of the directory. Under the shard's lock, after the change (I4).
+/// Counts a change of the directory. Under the shard's lock, after the change (IDX-4).
 pub(crate) fn publish_layout(head: &ShardHead, depth: u32) {
     let word = LayoutWord(head.layout.load(Ordering::Relaxed)).changed(depth);
     head.layout.store(word.0, Ordering::Release);

@@ -125,7 +125,7 @@ pub(crate) fn find_along<'a>(
     key: &[u8],
     is_to_be_freed: bool,
 ) -> Step<Spot<'a>> {
-    // I4: had the segment of the key become another, the layout word would be another.
+    // IDX-4: had the segment of the key become another, the layout word would be another.
     let is_same = layout_word(lock.head) == way.layout;
     let segment = lock.region.segment_seen(way.page);
     let segment = match segment.filter(|_| is_same && lock.owns(way.page)) {

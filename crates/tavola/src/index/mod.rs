@@ -15,11 +15,11 @@
 //! is not 0. So doubling the directory is one store and a split is published by one store, whatever
 //! the table's size.
 //!
-//! **I1** Readers take no lock: what they copied counts only if the bucket's version and the
-//! shard's layout word are what they were ([`read`]). **I2** A version rises after a slot stopped
-//! leading to a block, before the block is freed. **I3** A key that moves is in its new bucket, and
-//! that bucket's version has risen, before it leaves the old one. **I4** The layout word rises
-//! after the directory changed and before a segment's bytes mean something else.
+//! **IDX-1** Readers take no lock: what they copied counts only if the bucket's version and the
+//! shard's layout word are what they were ([`read`]). **IDX-2** A version rises after a slot
+//! stopped leading to a block, before the block is freed. **IDX-3** A key that moves is in its new
+//! bucket, and that bucket's version has risen, before it leaves the old one. **IDX-4** The layout
+//! word rises after the directory changed and before a segment's bytes mean something else.
 
 #[forbid(unsafe_code)]
 mod ahead;

@@ -200,7 +200,7 @@ pub(super) fn make_room(
     None
 }
 
-/// Moves a key to its other bucket: there first, then away from here (I3).
+/// Moves a key to its other bucket: there first, then away from here (IDX-3).
 pub(super) fn move_key(
     lock: &ShardLock<'_>,
     segment: &Segment,

@@ -7,12 +7,13 @@
 //! Why (the writers' side is in `place`, `split`, `shrink`, and in docs/internals/concurrency.md):
 //! - A copy of bytes that had been freed: the writer who changed them fenced (release) before, and
 //!   the bump that came with the freeing happened before that. Our fence is after our copy, so the
-//!   second look sees the bump (I2).
+//!   second look sees the bump (IDX-2).
 //! - A miss while the key moved between its buckets: its new bucket was bumped before it left the
-//!   old one (I3), and the home bucket is one of the two; we looked at the home bucket's version
+//!   old one (IDX-3), and the home bucket is one of the two; we looked at the home bucket's version
 //!   before its slots, so the second look differs. Moves from home to away need no version: the
 //!   hint and the new slot were stored before the old one was cleared.
-//! - A segment that was merged away, its page used for something else: the layout word rose (I4).
+//! - A segment that was merged away, its page used for something else: the layout word rose
+//!   (IDX-4).
 
 use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;

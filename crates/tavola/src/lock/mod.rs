@@ -13,11 +13,11 @@
 //! whether the owner lives. Of several takers the compare and exchange lets one through. Who takes
 //! a lock over is told so and must recover what it guards before anything else.
 //!
-//! **L1** Lock order: a shard, then the pool; never two shards. The end of a queue is locked beside
-//! nothing else, but for [`AllEnds`]: all of a pool, in their order, and without waiting for long.
-//! **L2** Nothing is called out while one is held: no callback, no I/O, and, but for checks, no
-//! allocation of process memory. **L3** A thread that holds one and comes here again (from a signal
-//! handler) is refused with [`Error::Reentrant`].
+//! **LOCK-1** Lock order: a shard, then the pool; never two shards. The end of a queue is locked
+//! beside nothing else, but for [`AllEnds`]: all of a pool, in their order, and without waiting for
+//! long. **LOCK-2** Nothing is called out while one is held: no callback, no I/O, and, but for
+//! checks, no allocation of process memory. **LOCK-3** A thread that holds one and comes here again
+//! (from a signal handler) is refused with [`Error::Reentrant`].
 
 mod copied;
 mod gate;
@@ -60,7 +60,7 @@ const POP: u8 = 8;
 const PUSH: u8 = 16;
 const NOTED: u8 = 0;
 
-/// The locks that a thread must not hold when it comes for one of this kind (L1, L3).
+/// The locks that a thread must not hold when it comes for one of this kind (LOCK-1, LOCK-3).
 const fn excluded_by(kind: u8) -> u8 {
     match kind {
         // One of several that are noted as one.
@@ -72,7 +72,7 @@ const fn excluded_by(kind: u8) -> u8 {
 
 #[cfg(not(feature = "shuttle"))]
 thread_local! {
-    /// Which locks this thread holds (L3).
+    /// Which locks this thread holds (LOCK-3).
     static HELD: Cell<u8> = const { Cell::new(0) };
 }
 #[cfg(feature = "shuttle")]

@@ -74,7 +74,7 @@ impl Drained {
         });
     }
 
-    /// G4: what was found is written out. Writers that wait for it go on.
+    /// LOG-4: what was found is written out. Writers that wait for it go on.
     pub(crate) fn finish(&mut self, ring: &Ring<'_>) {
         for read in &self.reader.read {
             self.deal_with(ring, read);
@@ -111,7 +111,7 @@ impl Drained {
 
 impl Ring<'_> {
     /// Lines that were dropped and not told of, and what is to be noted when they are
-    /// ([`Self::note_told`]). Some of them may be taken back (G4): fewer are told later.
+    /// ([`Self::note_told`]). Some of them may be taken back (LOG-4): fewer are told later.
     pub(crate) fn newly_dropped(&self) -> (u64, u64) {
         let dropped = self.head.dropped.load(Ordering::Relaxed);
         let told = self.head.told.load(Ordering::Relaxed);

@@ -6,25 +6,25 @@
 //! the order of their times. A *drain* is the one reader that lines are kept for: it writes each
 //! out once.
 //!
-//! **G1** Only a sheet's owner changes its `state`, and begins it anew. The owner's word goes from
-//! 0 or a dead participant to a new owner by compare and exchange, and a participant's threads each
-//! know theirs. It may have been others' between two looks at it: a sheet is begun anew only by who
-//! owns it and finds its `state` as it was when the sheet was chosen.
+//! **LOG-1** Only a sheet's owner changes its `state`, and begins it anew. The owner's word goes
+//! from 0 or a dead participant to a new owner by compare and exchange, and a participant's threads
+//! each know theirs. It may have been others' between two looks at it: a sheet is begun anew only
+//! by who owns it and finds its `state` as it was when the sheet was chosen.
 //!
-//! **G2** A line is there by one store, of `state`, after all its words: what a state counts is
+//! **LOG-2** A line is there by one store, of `state`, after all its words: what a state counts is
 //! whole. Of a line whose writer dies before there is nothing.
 //!
-//! **G3** Whoever begins a sheet anew raises its sequence before its words change, so a copy of
+//! **LOG-3** Whoever begins a sheet anew raises its sequence before its words change, so a copy of
 //! lines is good if the sequence is the same before and after.
 //!
-//! **G4** A line awaits a drain until one has written it out, also if there is no drain when it is
-//! written. A sheet with such lines is begun again only where the oldest are to be dropped, and
+//! **LOG-4** A line awaits a drain until one has written it out, also if there is no drain when it
+//! is written. A sheet with such lines is begun again only where the oldest are to be dropped, and
 //! only by the thread that counted them as dropped and moved `drained` behind them. The drain moves
 //! it behind the lines it has written out; if it comes too late, it takes their number back. So
 //! each line is written out, or counted, or still there, and a death in between has the lines of
 //! one sheet counted though they were written, counted twice, or written twice.
 //!
-//! **G5** No line is dropped while a free sheet has 1 KiB of room for it: a thread that finds no
+//! **LOG-5** No line is dropped while a free sheet has 1 KiB of room for it: a thread that finds no
 //! sheet whose lines are written out goes on with one that was given up half-full. Where the oldest
 //! may be dropped it looks at no more than 4096 sheets.
 

@@ -112,7 +112,7 @@ impl Reader {
         self.found.sort_by_key(|found| found.order);
     }
 
-    /// G3. False: the sheet was begun anew meanwhile.
+    /// LOG-3. False: the sheet was begun anew meanwhile.
     fn copy(&mut self, ring: &Ring<'_>, sheet: u32, state: SheetState, first: u32) -> bool {
         let end = self.len + (state.used - first) as usize * 8;
         if self.bytes.len() < end {

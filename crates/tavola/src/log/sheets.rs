@@ -223,7 +223,7 @@ impl Ring<'_> {
         SheetState::decode(self.sheet(sheet).state.load(Ordering::Relaxed))
     }
 
-    /// G1: makes a sheet this thread's, if it still is that owner's, who is nobody or no more.
+    /// LOG-1: makes a sheet this thread's, if it still is that owner's, who is nobody or no more.
     pub(super) fn own(&self, me: Me, sheet: u32, owner: u32) -> bool {
         // Pairs with the release in `release`: what the last owner wrote is ours to go on with.
         let word = &self.sheet(sheet).owner;
@@ -331,14 +331,14 @@ impl Ring<'_> {
     }
 
     /// Clears a sheet that this thread owns and that is in that state. Lines that await a drain are
-    /// dropped (G4): it was chosen where they may be.
+    /// dropped (LOG-4): it was chosen where they may be.
     fn begin_anew(&self, sheet: u32, state: SheetState) {
         self.drop_awaiting(sheet, state);
         self.sheet(sheet).time.store(unix_ns(), Ordering::Relaxed);
         self.renew(sheet, state, (0, 0));
     }
 
-    /// G4: the lines of a sheet that this thread owns await no drain any more; they are counted.
+    /// LOG-4: the lines of a sheet that this thread owns await no drain any more; they are counted.
     pub(super) fn drop_awaiting(&self, sheet: u32, state: SheetState) {
         let word = &self.sheet(sheet).drained;
         loop {
@@ -373,8 +373,8 @@ impl Ring<'_> {
         self.sheet(sheet)
             .state
             .store(new.encode(), Ordering::Release);
-        // G3. Pairs with the acquire fence in `copy`: who sees a word that is written from now on
-        // sees the new sequence.
+        // LOG-3. Pairs with the acquire fence in `copy`: who sees a word that is written from now
+        // on sees the new sequence.
         fence(Ordering::Release);
     }
 

@@ -38,8 +38,8 @@ pub(crate) fn check(ring: &Ring<'_>, name: &str, report: &mut CheckReport) {
 }
 
 /// Cuts damaged sheets where the damage begins, unless somebody writes on them. Says how many. To
-/// readers they are begun anew (G3), with the lines that are whole; those that awaited a drain are
-/// counted as dropped.
+/// readers they are begun anew (LOG-3), with the lines that are whole; those that awaited a drain
+/// are counted as dropped.
 pub(crate) fn repair(ring: &Ring<'_>, me: Me) -> u64 {
     let (mut reader, mut cut) = (Reader::default(), 0);
     for sheet in 0..ring.geometry.sheets {

@@ -157,7 +157,7 @@ impl Ring<'_> {
         }
     }
 
-    /// G2: the state last. `None`: there is no room.
+    /// LOG-2: the state last. `None`: there is no room.
     #[inline]
     fn write(&self, sheet: u32, hand: &mut Hand, line: &Line<'_>) -> Option<u64> {
         let head = self.sheet(sheet);

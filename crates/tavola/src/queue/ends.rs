@@ -67,7 +67,7 @@ impl<'a> Ends<'a> {
         Ok(lock)
     }
 
-    /// Q1: a push that was not done has not begun; its elements are the dead one's.
+    /// QUEUE-1: a push that was not done has not begun; its elements are the dead one's.
     #[cold]
     fn settle_push(&self, dead: u32) {
         let head = self.head;
@@ -84,7 +84,7 @@ impl<'a> Ends<'a> {
         head.sleepers.store(1, Ordering::Relaxed);
     }
 
-    /// Q1: a pop that was not done has not begun; its elements stand in the queue.
+    /// QUEUE-1: a pop that was not done has not begun; its elements stand in the queue.
     #[cold]
     fn settle_pop(&self) {
         let queue = self.head;

@@ -9,12 +9,13 @@
 //! | push | the elements are the pusher's, though words may say 0 | they stand in the queue |
 //! | pop | they stand in the queue, though words may name the popper | they are the popper's |
 //!
-//! Which words these are, a journal tells. So **Q1** an end's journal counts as long as it has the
-//! end's position: whoever takes the end's lock over from a dead one puts the words of the elements
-//! it names back (`Ends::settle`). **Q2** only the holder of an element pushes it, one of its
-//! threads at a time, so an element is in one queue at most and a ring, which has a slot for each,
-//! is never full. **Q3** an element whose word names a participant that is no more is lost property
-//! once each end was locked after that one's death; then whoever wants it takes it ([`reclaim`]).
+//! Which words these are, a journal tells. So **QUEUE-1** an end's journal counts as long as it has
+//! the end's position: whoever takes the end's lock over from a dead one puts the words of the
+//! elements it names back (`Ends::settle`). **QUEUE-2** only the holder of an element pushes it,
+//! one of its threads at a time, so an element is in one queue at most and a ring, which has a slot
+//! for each, is never full. **QUEUE-3** an element whose word names a participant that is no more
+//! is lost property once each end was locked after that one's death; then whoever wants it takes it
+//! ([`reclaim`]).
 
 mod ends;
 mod pool;

@@ -26,7 +26,7 @@ fn owners<'a>(region: &'a Region, base: u64, pool: &QueueGeometry) -> &'a [W32] 
     region.words(base + pool.owners_off, pool.elements)
 }
 
-/// Settles whatever the dead left at an end (Q1).
+/// Settles whatever the dead left at an end (QUEUE-1).
 fn pass_all_ends(region: &Region, me: Me, base: u64, pool: &QueueGeometry) -> Result<()> {
     for ends in queues(region, base, pool) {
         drop(ends.lock_pop(me)?);
@@ -55,7 +55,7 @@ impl Holders<'_> {
 
 /// The elements whose holders are no more, with these. All ends are passed twice: first, so that
 /// the words of what somebody was pushing who died name it; then because who was found dead has no
-/// part in any of them any more (Q3).
+/// part in any of them any more (QUEUE-3).
 fn lost_with_holders(
     region: &Region,
     me: Me,

@@ -106,7 +106,7 @@ fn depth_of_layout(lock: &ShardLock<'_>) -> u32 {
     layout_of(lock).depth().min(lock.region.geometry().dir_log2)
 }
 
-/// I4: the directory has changed, or may have.
+/// IDX-4: the directory has changed, or may have.
 fn raise_layout(lock: &ShardLock<'_>) {
     publish_layout(lock.head, depth_of_layout(lock));
 }

@@ -14,7 +14,7 @@ pub(crate) struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// # Safety
-    /// So many bytes, at least 8, are there as long as the region is, aligned to 8 (I2, I3).
+    /// So many bytes, at least 8, are there as long as the region is, aligned to 8 (REG-2, REG-3).
     #[inline(always)]
     pub(super) unsafe fn new(start: *const u8, room: u64) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl<'a> Block<'a> {
             at & 7 == 0 && self.room >= 8 && at <= self.room - 8,
             "a word beyond the page of an item"
         );
-        // SAFETY: 8 bytes are there, aligned; I1 and I3 as in `Region::at`.
+        // SAFETY: 8 bytes are there, aligned; REG-1 and REG-3 as in `Region::at`.
         unsafe { &*self.start.add(at as usize).cast::<W64>() }
     }
 

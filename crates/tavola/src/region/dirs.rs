@@ -49,7 +49,7 @@ impl Region {
     pub(crate) fn uid_dir(&self, shard: u32, chunk: u32) -> &W32 {
         let offset = self.uid_dir_offset(shard, chunk);
         // SAFETY: every entry below the size of a shard's uid directory, for every shard below the
-        // count, lies in the region (Geometry::new); I1 and I3 as in `at`.
+        // count, lies in the region (Geometry::new); REG-1 and REG-3 as in `at`.
         unsafe { &*self.base().add(offset as usize).cast::<W32>() }
     }
 
@@ -78,7 +78,8 @@ impl Region {
         let entry = u64::from(entry & (UID_ENTRIES - 1));
         self.is_seen_page(page).then(|| {
             let offset = u64::from(page) * PAGE + entry * 8;
-            // SAFETY: a word of a page below the frontier lies in the region; I1 and I3 as in `at`.
+            // SAFETY: a word of a page below the frontier lies in the region; REG-1 and REG-3 as in
+            // `at`.
             unsafe { &*self.base().add(offset as usize).cast::<W64>() }
         })
     }
@@ -121,7 +122,7 @@ impl<'a> Directory<'a> {
         let shard = u64::from(self.shard & self.near.shard_mask);
         let at = (shard << self.near.dir_log2) + u64::from(index);
         // SAFETY: every entry below the size of a shard's directory, for every shard below the
-        // count, lies in the region (Geometry::new); I1 and I3 as in `Region::at`.
+        // count, lies in the region (Geometry::new); REG-1 and REG-3 as in `Region::at`.
         unsafe { &*self.near.dirs.add(at as usize) }
     }
 }

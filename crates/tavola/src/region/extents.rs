@@ -44,8 +44,8 @@ impl Region {
     pub(crate) fn words(&self, offset: u64, count: u32) -> &[W32] {
         let start = self.bytes(offset, u64::from(count) * 4);
         assert!(offset.is_multiple_of(4), "words at an odd place");
-        // SAFETY: inside the region, as `bytes` has checked, and aligned (I2; its base is aligned
-        // to a page); I1 and I3 as in `at`.
+        // SAFETY: inside the region, as `bytes` has checked, and aligned (REG-2; its base is
+        // aligned to a page); REG-1 and REG-3 as in `at`.
         unsafe { core::slice::from_raw_parts(start.cast::<W32>(), count as usize) }
     }
 

@@ -1,9 +1,9 @@
 //! The region: the bytes of one table, mapped once and never moved, or a piece of heap for tests.
 //!
 //! Every reference the layers above hold into shared memory is made here, from an offset that was
-//! checked against the region's size. **I1** a reference covers only words ([`W32`], [`W64`]),
-//! which may be written by others at any time; **I2** it lies in the region, aligned; **I3** the
-//! region stays mapped as long as the [`Region`] lives.
+//! checked against the region's size. **REG-1** a reference covers only words ([`W32`], [`W64`]),
+//! which may be written by others at any time; **REG-2** it lies in the region, aligned; **REG-3**
+//! the region stays mapped as long as the [`Region`] lives.
 //!
 //! The file is as long as its limit from the start, sparse, and the mapping as long as the room.
 //! What is written was allocated first ([`Region::allocate`]), so a full file system is an error
@@ -121,8 +121,8 @@ enum Backing {
     },
 }
 
-// SAFETY: the region is plain memory that outlives every reference (I3); all access goes through
-// atomic words or copies that are validated (I1).
+// SAFETY: the region is plain memory that outlives every reference (REG-3); all access goes through
+// atomic words or copies that are validated (REG-1).
 unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
@@ -266,14 +266,14 @@ impl Region {
         let end = self.len.load(Ordering::Relaxed) - size_of::<T>() as u64;
         let aligned = offset & (align_of::<T>() as u64 - 1) == 0;
         assert!(offset <= end && aligned, "an offset outside the region");
-        // SAFETY: inside the region and aligned (I2; its base is aligned to a page), made of words
-        // only (I1: `Words`), alive as long as `self` (I3).
+        // SAFETY: inside the region and aligned (REG-2; its base is aligned to a page), made of
+        // words only (REG-1: `Words`), alive as long as `self` (REG-3).
         unsafe { &*self.base().add(offset as usize).cast::<T>() }
     }
 
     #[inline(always)]
     pub(crate) fn superblock(&self) -> &Superblock {
-        // SAFETY: every region begins with one; I1 and I3 as in `at`.
+        // SAFETY: every region begins with one; REG-1 and REG-3 as in `at`.
         unsafe { &*self.base().cast::<Superblock>() }
     }
 
@@ -287,7 +287,8 @@ impl Region {
     pub(crate) fn shard(&self, shard: u32) -> &ShardHead {
         let number = shard & self.near.shard_mask;
         // SAFETY: a shard's head lies before the participants for every number below the count
-        // (Geometry::new), and the region is as long as its geometry says; I1 and I3 as in `at`.
+        // (Geometry::new), and the region is as long as its geometry says; REG-1 and REG-3 as in
+        // `at`.
         unsafe { &*self.near.heads.add(number as usize) }
     }
 
@@ -304,7 +305,8 @@ impl Region {
     pub(crate) fn page_word(&self, page: u32) -> &W64 {
         assert!(page < self.geometry.max_pages, "a page outside the region");
         let offset = self.geometry.page_table_off + u64::from(page) * 8;
-        // SAFETY: a page's word lies in the page table, as just checked; I1 and I3 as in `at`.
+        // SAFETY: a page's word lies in the page table, as just checked; REG-1 and REG-3 as in
+        // `at`.
         unsafe { &*self.base().add(offset as usize).cast::<W64>() }
     }
 
@@ -389,7 +391,7 @@ impl Region {
     /// The page lies below the frontier.
     #[inline(always)]
     unsafe fn segment_on(&self, page: u32) -> &Segment {
-        // SAFETY: a page below the frontier lies in the region; I1 and I3 as in `at`.
+        // SAFETY: a page below the frontier lies in the region; REG-1 and REG-3 as in `at`.
         unsafe {
             let start = self.base().add((u64::from(page) * PAGE) as usize);
             &*start.cast::<Segment>()
@@ -419,7 +421,7 @@ impl Region {
     #[inline(always)]
     unsafe fn block_on(&self, item_ref: u64) -> Block<'_> {
         let offset = item_ref * UNIT;
-        // SAFETY: a page below the frontier lies in the region (I3), to its end.
+        // SAFETY: a page below the frontier lies in the region (REG-3), to its end.
         unsafe { Block::new(self.base().add(offset as usize), PAGE - offset % PAGE) }
     }
 

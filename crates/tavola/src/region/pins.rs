@@ -186,7 +186,7 @@ impl Region {
     /// is good, for as long as it is.
     pub(crate) fn lent(&self, offset: u64, len: u64) -> &[u8] {
         let start = self.bytes(offset, len);
-        // SAFETY: inside the region, which stays mapped (I3); nobody writes to a chain that was
+        // SAFETY: inside the region, which stays mapped (REG-3); nobody writes to a chain that was
         // published as long as it is pinned.
         unsafe { std::slice::from_raw_parts(start, len as usize) }
     }

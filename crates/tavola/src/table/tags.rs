@@ -7,11 +7,11 @@
 //! | its uid is free | no key |
 //!
 //! A survivor finds the one or the other, as after a removal (`table::write`): what a tag is, the
-//! index alone tells. **T1** A key is there only as long as all its tags are: their uids, with
+//! index alone tells. **TAG-1** A key is there only as long as all its tags are: their uids, with
 //! their generations, stand in its item, and no uid is given out twice with the same generation.
-//! **T2** Who sets a key takes its tags before it reads what the value is made of. So a value that
-//! is made of what was before a tag was invalidated is missing from the beginning, whenever it is
-//! stored.
+//! **TAG-2** Who sets a key takes its tags before it reads what the value is made of. So a value
+//! that is made of what was before a tag was invalidated is missing from the beginning, whenever it
+//! is stored.
 
 use super::Table;
 use super::attributes::{Attributes, no_room};

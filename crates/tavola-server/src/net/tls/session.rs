@@ -5,11 +5,11 @@
 //!  socket ◀─ sendmsg ─ rustls, 64 KiB at most ◀── output of the connection
 //! ```
 //!
-//! - **I1** All that can be decrypted is given on at once: when the socket is empty, nothing of
+//! - **TLS-1** All that can be decrypted is given on at once: when the socket is empty, nothing of
 //!   the client's waits in here, so that the epoll tells whenever there is something to do.
-//! - **I2** What is encrypted and not sent is at most `OUTPUT_BYTES`, and records of the
+//! - **TLS-2** What is encrypted and not sent is at most `OUTPUT_BYTES`, and records of the
 //!   handshake; the rest stays in the output, by which its client is held back.
-//! - **I3** Of a handshake, so much is taken in and no more: `HANDSHAKE_BYTES`.
+//! - **TLS-3** Of a handshake, so much is taken in and no more: `HANDSHAKE_BYTES`.
 
 use std::io::{self, BufRead, IoSlice, Write};
 use std::mem::MaybeUninit;

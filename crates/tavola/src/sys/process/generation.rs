@@ -1,6 +1,6 @@
 //! A number that tells a forked child from its parent at the price of one load.
 //!
-//! **I1** The private page is mapped once a process image and never unmapped. The kernel zeroes
+//! **GEN-1** The private page is mapped once a process image and never unmapped. The kernel zeroes
 //! it in every forked child before the child runs (`MADV_WIPEONFORK`); it holds atomics only.
 //!
 //! What is here is memory of this process alone and no part of any table, so it takes the atomics
@@ -12,7 +12,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed},
 };
 
-/// The page that fork wipes (I1). `state` guards the four fields after it:
+/// The page that fork wipes (GEN-1). `state` guards the four fields after it:
 ///
 /// | state   | fields           | next                                             |
 /// |---------|------------------|--------------------------------------------------|
@@ -50,7 +50,7 @@ pub(crate) fn generation() -> u64 {
     // Pairs with the exchange in `page_or_map`.
     let page = PAGE.load(Acquire);
     if !page.is_null() {
-        // SAFETY: I1.
+        // SAFETY: GEN-1.
         let generation = unsafe { (*page).generation.load(Relaxed) };
         if generation != 0 {
             return generation;
@@ -110,7 +110,7 @@ pub(super) fn page_or_map() -> Option<&'static PrivatePage> {
             }
         };
     }
-    // SAFETY: I1, and the page is aligned and large enough.
+    // SAFETY: GEN-1, and the page is aligned and large enough.
     Some(unsafe { &*page })
 }
 

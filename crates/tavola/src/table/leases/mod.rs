@@ -10,14 +10,14 @@
 //!                             nobody has: win it ──▶ compute ──▶ fill ───▶ Won
 //! ```
 //!
-//! **E1** Of the leases that a record tells of, one a key is in living hands and within its time:
-//! records are changed under the shard's lock, and taken only when they are over, or when their
-//! owner is known to be dead. **E2** A lease is won only for a key that is, under the lock, as it
-//! was seen without: who was late does not compute what another has just stored. **E3** A value
-//! that was computed is stored only while the lease is still its owner's, and the key as it was:
-//! missing, or with the same time. Who removes a key, or changes its value and leaves its time
-//! ([`end_of_changed`]), ends the lease. Who set a key that was missing is not noticed where it has
-//! expired or been evicted by then: it is missing again.
+//! **LEASE-1** Of the leases that a record tells of, one a key is in living hands and within its
+//! time: records are changed under the shard's lock, and taken only when they are over, or when
+//! their owner is known to be dead. **LEASE-2** A lease is won only for a key that is, under the
+//! lock, as it was seen without: who was late does not compute what another has just stored.
+//! **LEASE-3** A value that was computed is stored only while the lease is still its owner's, and
+//! the key as it was: missing, or with the same time. Who removes a key, or changes its value and
+//! leaves its time ([`end_of_changed`]), ends the lease. Who set a key that was missing is not
+//! noticed where it has expired or been evicted by then: it is missing again.
 
 mod lease;
 mod options;
