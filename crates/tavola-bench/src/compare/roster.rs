@@ -128,6 +128,9 @@ fn peer_row(peer: &Peer, given: &Given) -> PeerRow {
         configuration: format!("{}{server}", peer.configuration),
         language: peer.language.to_owned(),
         properties: properties::of(peer, is_given),
+        choose: properties::profile(peer.name)
+            .map_or("", |profile| profile.choose)
+            .into(),
         ..PeerRow::default()
     }
 }

@@ -28,11 +28,13 @@ pub(super) struct Profile {
 impl Properties {
     /// Whether processes can share it and be killed at it: what Tavola is for, and what a fair
     /// comparison of speed asks of its peers.
+    #[cfg(test)]
     pub(super) fn shared_and_kill_safe(&self) -> bool {
         self.shared.run == Answer::Yes && self.survives_kill.run == Answer::Yes
     }
 
-    /// All of them, in the order of the columns, with their headings.
+    /// All of them, with their names.
+    #[cfg(test)]
     pub(super) fn columns(&self) -> [(&'static str, &Property); 8] {
         [
             ("Durable", &self.durable),
