@@ -6,7 +6,8 @@ use clap::ValueEnum;
 use tavola_bench::{Place, Result, kv};
 use tavola_program::units::{parse_count, parse_size, parse_time};
 
-use super::{PlaceArgs, human, json, show, show_each, worker};
+use super::table::Printer;
+use super::{PlaceArgs, worker};
 
 const KV_HELP: &str = "\
 Phases:
@@ -105,22 +106,14 @@ enum Dist {
     Hot,
 }
 
+const COLUMNS: &[&str] = &[
+    "phase", "ops", "seconds", "mops", "p50_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns", "runs",
+];
+
 pub fn run(args: Args) -> Result<()> {
     let as_json = args.json;
     let config = args.config()?;
-    if !as_json {
-        show(human::header(&config))?;
-    }
-    show_each(
-        |emit| kv::run(&config, emit),
-        |line| {
-            if as_json {
-                json(line)
-            } else {
-                human::line(line)
-            }
-        },
-    )
+    Printer::new(as_json, COLUMNS).each(|emit| kv::run(&config, emit))
 }
 
 impl Args {

@@ -1,12 +1,13 @@
-//! `tavola-bench log`: arguments, and the results as a table for people.
+//! `tavola-bench log`: arguments.
 
 use std::path::PathBuf;
 
 use tavola_bench::Result;
-use tavola_bench::log::{self, Case, Config, Line, Way};
-use tavola_program::units::{count, counted, parse_count, parse_size};
+use tavola_bench::log::{self, Config, Way};
+use tavola_program::units::{parse_count, parse_size};
 
-use super::{json, show, show_each, worker};
+use super::table::Printer;
+use super::worker;
 
 const HELP: &str = "\
 Processes log lines whose texts are formatted beforehand: what is measured is what a line costs
@@ -32,10 +33,9 @@ have no name, and are gone at the end. Every line is read where it ends and comp
 was logged: lines that are missing or there twice end the run with exit code 2. What tavola-drop
 says it dropped is counted, too.
 
-'ns a line' is the mean of all calls, 'p50' to 'max' are of one call in 61, timed by itself, and
-contain one reading of the clock. 'M/s' counts to the end of the last writer, 'M/s all told' until
-the last line is in its file; lines that were dropped do not count there. In brackets stand least
-and most of 'ns a line' and of 'M/s all told', or of 'M/s' where there is no file.
+writer_ns is the mean of all calls, p50_ns to max_ns are of one call in 61, timed by itself, and
+contain one reading of the clock. writer_mlps counts to the end of the last writer, all_mlps until
+the last line is in its file; lines that were dropped do not count there.
 
 The last three are there in a program built with the feature 'peers'.
 
@@ -91,8 +91,21 @@ pub struct Args {
     json: bool,
 }
 
+const COLUMNS: &[&str] = &[
+    "way",
+    "writer_ns",
+    "p50_ns",
+    "p99_ns",
+    "p999_ns",
+    "max_ns",
+    "writer_mlps",
+    "all_mlps",
+    "lines",
+    "dropped",
+    "runs_writer_ns",
+];
+
 pub fn run(args: Args) -> Result<()> {
-    let as_json = args.json;
     let config = Config {
         worker: worker("logger")?,
         dir: args.dir,
@@ -106,136 +119,5 @@ pub fn run(args: Args) -> Result<()> {
         cpu: args.cpu,
         repeat: args.repeat,
     };
-    config.check()?;
-    if !as_json {
-        show(header(&config))?;
-    }
-    show_each(
-        |emit| log::run(&config, emit),
-        |line| if as_json { json(line) } else { human(line) },
-    )
-}
-
-/// What is measured, and the head of the table.
-fn header(config: &Config) -> String {
-    let procs = match config.procs {
-        1 => "1 process".to_owned(),
-        procs => format!("{} processes", count(procs.into())),
-    };
-    let threads = match config.threads {
-        1 => String::new(),
-        threads => format!(" of {}", counted(threads.into(), "thread")),
-    };
-    let place = match config.cpu {
-        Some(cpu) => format!(", all on CPU {cpu}"),
-        None => String::new(),
-    };
-    format!(
-        "{} of {} B by {procs}{threads}{place}\n\n\
-         {:<16}{:>10}{:>9}{:>11}{:>12}{:>13}{:>7}{:>14}{:>12}  {}",
-        counted(config.lines, "line"),
-        config.text_bytes,
-        "way",
-        "ns a line",
-        "p50",
-        "p99",
-        "p99.9",
-        "max",
-        "M/s",
-        "M/s all told",
-        "dropped",
-        "(least–most)",
-    )
-}
-
-fn human(line: &Line) -> String {
-    match line {
-        Line::Case(line) => case(line),
-        Line::LeftOut(line) => format!("{:<16}  left out: {}", line.way.name(), line.left_out),
-    }
-}
-
-fn case(line: &Case) -> String {
-    let all = match line.all_mlps {
-        Some(rate) => format!("{rate:.2}"),
-        None => "–".to_owned(),
-    };
-    let dropped = match line.way {
-        Way::TavolaFlight => "–".to_owned(),
-        _ => count(line.dropped),
-    };
-    format!(
-        "{:<16}{:>10.0}{:>9}{:>11}{:>12}{:>13}{:>7.2}{all:>14}{dropped:>12}{}",
-        line.way.name(),
-        line.writer_ns,
-        count(line.latency.p50_ns),
-        count(line.latency.p99_ns),
-        count(line.latency.p999_ns),
-        count(line.latency.max_ns),
-        line.writer_mlps,
-        ranges(line),
-    )
-}
-
-/// Of more than one repetition; the rate is that of the writers where lines come to no file.
-fn ranges(line: &Case) -> String {
-    let range = |figures: &[f64], places: usize| {
-        let least = figures.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = figures.iter().copied().fold(0.0, f64::max);
-        format!("{least:.places$}–{most:.places$}")
-    };
-    let rates = match line.all_mlps {
-        Some(_) => &line.runs_all_mlps,
-        None => &line.runs_writer_mlps,
-    };
-    match &line.runs_writer_ns[..] {
-        [] | [_] => String::new(),
-        ns => format!("  (ns {}, M/s {})", range(ns, 0), range(rates, 2)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tavola_bench::Percentiles;
-
-    use super::*;
-
-    #[test]
-    fn numbers_stand_under_their_heads() {
-        let mut line = Case {
-            phase: "log",
-            way: Way::TracingAppender,
-            procs: 1,
-            threads: 1,
-            lines: 2_000_000,
-            text_bytes: 72,
-            log_bytes: None,
-            writer_ns: 1234.5,
-            latency: Percentiles {
-                p50_ns: 900,
-                p99_ns: 12_345,
-                p999_ns: 23_456,
-                p9999_ns: 34_567,
-                max_ns: 4_567_890,
-                max_less_wait_ns: 45_678,
-            },
-            timed: 98_358,
-            timer_ns: 20.0,
-            writer_mlps: 0.81,
-            all_mlps: Some(0.7951),
-            kept: 1_999_000,
-            dropped: 1_000,
-            runs_writer_ns: vec![1234.5, 1200.0, 1300.4],
-            runs_writer_mlps: vec![0.81, 0.8333, 0.769],
-            runs_all_mlps: vec![0.7951, 0.7, 0.8],
-        };
-        let expected = "tracing-appender      1234      900     12,345      23,456    4,567,890   \
-                        0.81          0.80       1,000  (ns 1200–1300, M/s 0.70–0.80)";
-        assert_eq!(human(&Line::Case(Box::new(line.clone()))), expected);
-        (line.way, line.all_mlps) = (Way::TavolaFlight, None);
-        line.runs_all_mlps.clear();
-        let told = human(&Line::Case(Box::new(line)));
-        let rate = "   0.81             –           –  (ns 1200–1300, M/s 0.77–0.83)";
-        assert!(told.ends_with(rate), "{told}");
-    }
+    Printer::new(args.json, COLUMNS).each(|emit| log::run(&config, emit))
 }

@@ -5,17 +5,18 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use tavola_bench::{Error, Place, Result, iter, log, open, queue, tags, uid};
+use tavola_bench::{Error, Place, Result, copy, iter, log, open, queue, tags, uid};
 use tavola_program::units::{parse_count, parse_size};
 
+use self::table::Printer;
+
 mod compare;
-mod copies;
-mod human;
 mod kv;
 mod logs;
 mod queues;
 mod scale;
 mod serves;
+mod table;
 mod traces;
 
 const EXAMPLES: &str = "\
@@ -59,7 +60,7 @@ enum What {
     Iter(IterArgs),
     Uid(UidArgs),
     Tags(TagsArgs),
-    Copy(copies::Args),
+    Copy(CopyArgs),
     Queue(queues::Args),
     Log(logs::Args),
     Scale(scale::Args),
@@ -163,6 +164,23 @@ struct TagsArgs {
     json: bool,
 }
 
+/// Read values of 8 KB, 64 KB and 1 MB, beside a plain copy out of a mapping
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  tavola-bench copy\n  tavola-bench copy --total 128M --json")]
+struct CopyArgs {
+    /// Bytes of all values of a size together
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_size)]
+    total: u64,
+    /// How often they are read; medians count
+    #[arg(long, short, value_name = "R", default_value_t = 25)]
+    repeat: u32,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// One JSON object a size
+    #[arg(long)]
+    json: bool,
+}
+
 /// Where the table is made, and how.
 #[derive(clap::Args)]
 struct PlaceArgs {
@@ -204,79 +222,76 @@ impl Args {
 
 fn run(what: What) -> Result<()> {
     match what {
-        What::Kv(args) => kv::run(*args)?,
+        What::Kv(args) => kv::run(*args),
         What::Open(args) => {
             let config = open::Config {
                 place: args.place.into(),
                 keys: args.keys,
                 count: args.count,
             };
-            let report = open::run(&config)?;
-            show(if args.json {
-                json(&report)
-            } else {
-                human::open(&report)
-            })?;
+            Printer::new(args.json, &[]).all(&[open::run(&config)?])
         }
-        What::Iter(args) => run_iter(args)?,
+        What::Iter(args) => {
+            let config = iter::Config {
+                place: args.place.into(),
+                keys: args.keys,
+                value_bytes: args.value_bytes,
+                repeat: args.repeat,
+                collapse: args.collapse,
+            };
+            Printer::new(args.json, &[]).all(&[iter::run(&config)?])
+        }
         What::Uid(args) => {
             let config = uid::Config {
                 place: args.place.into(),
                 keys: args.keys,
                 repeat: args.repeat,
             };
-            let report = uid::run(&config)?;
-            show(match args.json {
-                true => json(&report),
-                false => human::uid(&report),
-            })?;
+            Printer::new(args.json, &[]).all(&[uid::run(&config)?])
         }
         What::Tags(args) => {
-            let reports = tags::run(&tags::Config {
+            let config = tags::Config {
                 place: args.place.into(),
                 keys: args.keys,
                 value_bytes: args.value_bytes,
                 repeat: args.repeat,
-            });
-            for report in reports? {
-                show(match args.json {
-                    true => json(&report),
-                    false => human::tags(&report),
-                })?;
-            }
+            };
+            Printer::new(args.json, TAGS_COLUMNS).all(&tags::run(&config)?)
         }
-        What::Copy(args) => copies::run(args)?,
-        What::Queue(args) => queues::run(args)?,
-        What::Log(args) => logs::run(args)?,
-        What::Scale(args) => scale::run(args)?,
-        What::Serve(args) => serves::run(args)?,
-        What::Trace(args) => traces::run(args)?,
-        What::Compare(args) => compare::run(*args)?,
-        What::Worker => tavola_bench::kv::work()?,
-        What::Player => queue::work()?,
-        What::Logger => log::work()?,
-        What::Client => tavola_bench::serve::work()?,
-        What::Host(args) => serves::host(&args)?,
-        What::CompareWorker { job } => tavola_bench::compare::inproc::work(&job)?,
-        What::CompareTorment { job } => tavola_bench::compare::torment::work(&job)?,
+        What::Copy(args) => {
+            let config = copy::Config {
+                place: args.place.into(),
+                total_bytes: args.total as usize,
+                repeat: args.repeat,
+            };
+            Printer::new(args.json, COPY_COLUMNS).all(&copy::run(&config)?)
+        }
+        What::Queue(args) => queues::run(args),
+        What::Log(args) => logs::run(args),
+        What::Scale(args) => scale::run(args),
+        What::Serve(args) => serves::run(args),
+        What::Trace(args) => traces::run(args),
+        What::Compare(args) => compare::run(*args),
+        What::Worker => tavola_bench::kv::work(),
+        What::Player => queue::work(),
+        What::Logger => log::work(),
+        What::Client => tavola_bench::serve::work(),
+        What::Host(args) => serves::host(&args),
+        What::CompareWorker { job } => tavola_bench::compare::inproc::work(&job),
+        What::CompareTorment { job } => tavola_bench::compare::torment::work(&job),
     }
-    Ok(())
 }
 
-fn run_iter(args: IterArgs) -> Result<()> {
-    let report = iter::run(&iter::Config {
-        place: args.place.into(),
-        keys: args.keys,
-        value_bytes: args.value_bytes,
-        repeat: args.repeat,
-        collapse: args.collapse,
-    });
-    let report = report?;
-    show(match args.json {
-        true => json(&report),
-        false => human::iter(&report),
-    })
-}
+const TAGS_COLUMNS: &[&str] = &[
+    "tags",
+    "keys",
+    "get_mops",
+    "get_ratio",
+    "set_mops",
+    "bytes_per_key",
+    "invalidate_us",
+];
+const COPY_COLUMNS: &[&str] = &["value_bytes", "get_ns", "plain_ns", "get_ratio", "view_ns"];
 
 /// How a worker is started: this program again, with a hidden subcommand.
 fn worker(subcommand: &str) -> Result<(PathBuf, Vec<OsString>)> {
@@ -288,14 +303,6 @@ fn program() -> Result<PathBuf> {
         doing: "finding the program to start again",
         source,
     })
-}
-
-/// Runs a measurement and shows each of its lines as soon as it is known.
-fn show_each<L>(
-    run: impl FnOnce(&mut dyn FnMut(&L) -> Result<()>) -> Result<()>,
-    text: impl Fn(&L) -> String,
-) -> Result<()> {
-    run(&mut |line| show(text(line)))
 }
 
 fn json(value: &impl serde::Serialize) -> String {

@@ -1,13 +1,14 @@
-//! `tavola-bench queue`: arguments, and the results as a table for people.
+//! `tavola-bench queue`: arguments.
 
 use std::path::PathBuf;
 
 use tavola_bench::Result;
 use tavola_bench::kv::Placement;
-use tavola_bench::queue::{self, Case, Config, Line, Peer};
-use tavola_program::units::{count, counted, parse_count};
+use tavola_bench::queue::{self, Config, Peer};
+use tavola_program::units::parse_count;
 
-use super::{json, show, show_each, worker};
+use super::table::Printer;
+use super::worker;
 
 const HELP: &str = "\
 One process sends elements over a queue to another, which sends them back over a second queue;
@@ -88,8 +89,19 @@ fn parse_elements(text: &str) -> std::result::Result<u32, String> {
     u32::try_from(count).map_err(|_| format!("'{text}' is more than can move"))
 }
 
+const COLUMNS: &[&str] = &[
+    "peer",
+    "run",
+    "touched",
+    "elements",
+    "element_bytes",
+    "moves",
+    "seconds",
+    "mops_each_way",
+    "runs",
+];
+
 pub fn run(args: Args) -> Result<()> {
-    let as_json = args.json;
     let config = Config {
         worker: worker("player")?,
         dir: args.dir,
@@ -102,86 +114,5 @@ pub fn run(args: Args) -> Result<()> {
         placement: args.cpu.map_or(Placement::Spread, Placement::One),
         repeat: args.repeat,
     };
-    if !as_json {
-        show(header(&config))?;
-    }
-    show_each(
-        |emit| queue::run(&config, emit),
-        |line| if as_json { json(line) } else { human(line) },
-    )
-}
-
-/// What is measured, and the head of the table.
-fn header(config: &Config) -> String {
-    let place = match config.placement {
-        Placement::One(cpu) => format!("both sides on CPU {cpu}"),
-        _ => "each side on its CPU".to_owned(),
-    };
-    format!(
-        "{} of {} B, {place}\n\n{:<13}{:>6}  {:<9}{:>13}{:>9}{:>10}  {}",
-        counted(config.elements.into(), "element"),
-        config.element_bytes,
-        "peer",
-        "run",
-        "",
-        "moves",
-        "seconds",
-        "M/s a way",
-        "(least–most)",
-    )
-}
-
-fn human(line: &Line) -> String {
-    match line {
-        Line::Case(line) => case(line),
-        Line::LeftOut(line) => format!("{:<13}left out: {}", line.peer.name(), line.left_out),
-    }
-}
-
-fn case(line: &Case) -> String {
-    let least = line.runs.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = line.runs.iter().copied().fold(0.0, f64::max);
-    let range = match line.runs.len() {
-        0 | 1 => String::new(),
-        _ => format!("  ({least:.2}–{most:.2})"),
-    };
-    format!(
-        "{:<13}{:>6}  {:<9}{:>13}{:>9.3}{:>10.2}{range}",
-        line.peer.name(),
-        line.run,
-        if line.touched { "touched" } else { "" },
-        count(line.moves),
-        line.seconds,
-        line.mops_each_way,
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_stand_under_their_heads() {
-        let line = Case {
-            phase: "queue",
-            peer: Peer::ArrayQueue,
-            run: 1000,
-            touched: true,
-            elements: 100_000,
-            element_bytes: 64,
-            moves: 12_345_678,
-            seconds: 1.5,
-            mops_each_way: 8.2304,
-            runs: vec![8.0, 8.2304, 9.5],
-        };
-        let expected =
-            "array-queue    1000  touched     12,345,678    1.500      8.23  (8.00–9.50)";
-        assert_eq!(human(&Line::Case(line)), expected);
-    }
-
-    #[test]
-    fn counts_of_elements_fit_their_numbers() {
-        assert_eq!(parse_elements("100K"), Ok(100_000));
-        assert!(parse_elements("5G").is_err() && parse_elements("many").is_err());
-    }
+    Printer::new(args.json, COLUMNS).each(|emit| queue::run(&config, emit))
 }

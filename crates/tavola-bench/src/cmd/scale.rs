@@ -1,12 +1,12 @@
-//! `tavola-bench scale`: arguments, and the results as a table for people.
+//! `tavola-bench scale`: arguments.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use tavola_bench::scale::{self, Comparison, Config, Line, Ratio};
+use tavola_bench::scale::{self, Comparison, Config};
 use tavola_bench::{Result, kv};
+use tavola_program::units::parse_count;
 
-use tavola_program::units::{counted, parse_count};
-
-use super::{PlaceArgs, json, show, show_each, worker};
+use super::table::Printer;
+use super::{PlaceArgs, worker};
 
 const HELP: &str = "\
 Each comparison runs 'tavola-bench kv' with two arrangements of processes, one right after the
@@ -67,8 +67,18 @@ fn comparison() -> impl TypedValueParser<Value = Comparison> {
     })
 }
 
+const COLUMNS: &[&str] = &[
+    "compare",
+    "phase",
+    "pairs",
+    "ratio",
+    "least",
+    "most",
+    "mops",
+    "base_mops",
+];
+
 pub fn run(args: Args) -> Result<()> {
-    let as_json = args.json;
     let config = Config {
         worker: worker("worker")?,
         place: args.place.into(),
@@ -79,71 +89,5 @@ pub fn run(args: Args) -> Result<()> {
         repeat: args.repeat,
         min_ops: args.min_ops,
     };
-    if !as_json {
-        show(header(&config))?;
-    }
-    show_each(
-        |emit| scale::run(&config, emit),
-        |line| if as_json { json(line) } else { human(line) },
-    )
-}
-
-/// What is compared, and the head of the table.
-fn header(config: &Config) -> String {
-    let legend: String = config
-        .comparisons()
-        .map(|one| format!("  {:<13}{}\n", one.name(), one.what()))
-        .collect();
-    format!(
-        "{}, values of {}, {} of runs a comparison\n\n{legend}\n{:<13}{:<6}{:>8}  {:<15}{:>9}{:>9}",
-        counted(config.keys, "key"),
-        counted(config.value_bytes as u64, "byte"),
-        counted(config.repeat.into(), "pair"),
-        "",
-        "phase",
-        "ratio",
-        "(least–most)",
-        "M/s",
-        "base M/s",
-    )
-}
-
-fn human(line: &Line) -> String {
-    match line {
-        Line::Ratio(line) => ratio(line),
-        Line::LeftOut(line) => format!("{:<13}left out: {}", line.compare.name(), line.left_out),
-    }
-}
-
-fn ratio(line: &Ratio) -> String {
-    let range = format!("({:.2}–{:.2})", line.least, line.most);
-    format!(
-        "{:<13}{:<6}{:>8.2}  {range:<15}{:>9.2}{:>9.2}",
-        line.compare.name(),
-        line.phase.name(),
-        line.ratio,
-        line.mops,
-        line.base_mops,
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_stand_under_their_heads() {
-        let line = Ratio {
-            compare: Comparison::HotReaders,
-            phase: kv::Phase::Over,
-            pairs: 9,
-            ratio: 0.987,
-            least: 0.5,
-            most: 12.0,
-            base_mops: 20.126,
-            mops: 19.9,
-        };
-        let expected = "hot-readers  over      0.99  (0.50–12.00)       19.90    20.13";
-        assert_eq!(human(&Line::Ratio(line)), expected);
-    }
+    Printer::new(args.json, COLUMNS).each(|emit| scale::run(&config, emit))
 }

@@ -1,15 +1,13 @@
-//! `tavola-bench serve`: arguments, and the results as a table for people.
+//! `tavola-bench serve`: arguments.
 
 use std::ffi::OsString;
 
-use tavola_bench::serve::{
-    self, Config, Cpus, Line, Load, LoadLine, LocalLine, MemoryLine, Part, Rate, SideMemory,
-    Transport,
-};
+use tavola_bench::serve::{self, Config, Cpus, Part, Transport};
 use tavola_bench::{Error, Result, command};
-use tavola_program::units::{counted, parse_count, size};
+use tavola_program::units::parse_count;
 
-use super::{json, program, show, show_each};
+use super::program;
+use super::table::Printer;
 
 const HELP: &str = "\
 A client process asks 'tavola serve' and, with --against memcached, a memcached, in turn: a pair
@@ -125,16 +123,24 @@ fn parse_cpus(text: &str) -> std::result::Result<Cpus, String> {
     found.ok_or_else(|| format!("'{text}' is neither one nor two"))
 }
 
+const COLUMNS: &[&str] = &[
+    "load",
+    "transport",
+    "cpus",
+    "tavola.kops",
+    "tavola.p50_us",
+    "tavola.p99_us",
+    "tavola.cpu_us",
+    "memcached.kops",
+    "ratio",
+    "least",
+    "most",
+];
+
 pub fn run(args: Args) -> Result<()> {
     let as_json = args.json;
     let config = args.config()?;
-    if !as_json {
-        show(header(&config))?;
-    }
-    show_each(
-        |emit| serve::run(&config, emit),
-        |line| if as_json { json(line) } else { human(line) },
-    )
+    Printer::new(as_json, COLUMNS).each(|emit| serve::run(&config, emit))
 }
 
 /// A leader's number, CPUs, and a program with its arguments
@@ -180,141 +186,5 @@ impl Args {
                 ..config
             },
         })
-    }
-}
-
-/// What is measured, and the head of the table.
-fn header(config: &Config) -> String {
-    format!(
-        "{} with values of {} B, servers of {}{}, {} of {} s\n\n\
-         {:<12}{:<5}{:<5}{:<10}{:>8}  {:<17}{:>8}{:>8}{:>9}{:>8}  {}",
-        counted(config.keys, "key"),
-        config.value_bytes,
-        counted(config.threads as u64, "thread"),
-        match config.busy {
-            0 => String::new(),
-            count => format!(" beside {}", counted(count as u64, "busy loop")),
-        },
-        counted(config.repeat.into(), "pair"),
-        config.seconds,
-        "load",
-        "over",
-        "cpus",
-        "server",
-        "K/s",
-        "(least–most)",
-        "p50 µs",
-        "p99",
-        "p99.9",
-        "CPU µs",
-        "ratio (least–most)",
-    )
-}
-
-fn human(line: &Line) -> String {
-    match line {
-        Line::Load(line) => load(line),
-        Line::Local(line) => local(line),
-        Line::Memory(line) => memory(line),
-        Line::LeftOut(line) => format!("{} left out: {}", line.what, line.left_out),
-    }
-}
-
-fn load(line: &LoadLine) -> String {
-    let name = Load::name(line.load);
-    let place = format!(
-        "{name:<12}{:<5}{:<5}",
-        line.transport.name(),
-        line.cpus.name()
-    );
-    let mut text = format!("{place}{}", rate("tavola", &line.tavola));
-    if let (Some(ratio), Some(least), Some(most)) = (line.ratio, line.least, line.most) {
-        text.push_str(&format!("  {ratio:.2} ({least:.2}–{most:.2})"));
-    }
-    if let Some(other) = &line.memcached {
-        text.push_str(&format!("\n{:22}{}", "", rate("memcached", other)));
-    }
-    text
-}
-
-fn rate(server: &str, rate: &Rate) -> String {
-    let range = format!("({:.1}–{:.1})", rate.least_kops, rate.most_kops);
-    format!(
-        "{server:<10}{:>8.1}  {range:<17}{:>8.1}{:>8.1}{:>9.1}{:>8.2}",
-        rate.kops, rate.p50_us, rate.p99_us, rate.p999_us, rate.cpu_us,
-    )
-}
-
-fn local(line: &LocalLine) -> String {
-    format!(
-        "local       cpus {}: a get over TCP takes {:.1} µs, over a Unix socket {:.1} µs, of the \
-         table itself {:.3} µs",
-        line.cpus.name(),
-        line.tcp_ns / 1e3,
-        line.unix_ns / 1e3,
-        line.direct_ns / 1e3,
-    )
-}
-
-fn memory(line: &MemoryLine) -> String {
-    let side = |name: &str, side: &Option<SideMemory>| {
-        side.map_or(String::new(), |side| {
-            format!(
-                "; {name} {} ({:.1} B an item, {} when empty)",
-                size(side.full_bytes),
-                side.bytes_per_item,
-                size(side.empty_bytes)
-            )
-        })
-    };
-    let ratio = line
-        .ratio
-        .map_or(String::new(), |ratio| format!("; ratio {ratio:.2}"));
-    format!(
-        "memory      {} of {} + {} B{}{}{ratio}",
-        counted(line.items, "item"),
-        line.key_bytes,
-        line.value_bytes,
-        side("tavola", &line.tavola),
-        side("memcached", &line.memcached),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_stand_under_their_heads() {
-        let rate = Rate {
-            kops: 1234.56,
-            least_kops: 1000.0,
-            most_kops: 2000.0,
-            p50_us: 70.0,
-            p99_us: 90.5,
-            p999_us: 1200.0,
-            cpu_us: 0.61,
-        };
-        let line = LoadLine {
-            load: Load::SetNoreply,
-            transport: Transport::Unix,
-            cpus: Cpus::Two,
-            threads: 1,
-            busy: 0,
-            connections: 1,
-            depth: 100,
-            value_bytes: 32,
-            pairs: 5,
-            ratio: Some(1.5),
-            least: Some(1.25),
-            most: Some(2.0),
-            tavola: rate,
-            memcached: Some(rate),
-        };
-        let text = human(&Line::Load(line));
-        let expected = "set-noreply unix two  tavola      1234.6  (1000.0–2000.0)      70.0    \
-                        90.5   1200.0    0.61  1.50 (1.25–2.00)";
-        assert_eq!(text.lines().next(), Some(expected));
-        assert_eq!(text.lines().count(), 2);
     }
 }

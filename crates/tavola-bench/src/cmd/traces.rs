@@ -1,18 +1,19 @@
-//! `tavola-bench trace`: arguments, and the results as a table for people.
+//! `tavola-bench trace`: arguments.
 
 use std::path::PathBuf;
 
 use tavola_bench::Result;
-use tavola_bench::trace::{self, Config, Items, Line, Mean, Ratios, Replay, Synthetic, ValueBytes};
-use tavola_program::units::{count, parse_count, size};
+use tavola_bench::trace::{self, Config, Items, Synthetic, ValueBytes};
+use tavola_program::units::parse_count;
 
-use super::{PlaceArgs, json, show, show_each};
+use super::PlaceArgs;
+use super::table::Printer;
 
 const HELP: &str = "\
 Each request of a trace is a get; a miss is followed by a set. The table's capacity is what N of
-the items take; it may hold a few more or fewer. Beside it stand exact simulations of LRU, CLOCK,
-SIEVE and S3-FIFO with room for as many items as the table held on the average, once it had to
-evict. Ratios are percent of the requests; 'bytes' is the table's, by bytes of values.
+the items take; it may hold a few more or fewer. Beside it are exact simulations of LRU and
+S3-FIFO with room for as many items as the table held on the average, once it had to evict. Ratios
+are percent of the requests; byte_hit is the table's, by bytes of values.
 
 A file has a number of 4 bytes a request, little-endian; one whose name ends in .xz is unpacked.
 --zipf and --scan make traces, the same ones in each run: of --requests requests for --keys items,
@@ -21,8 +22,8 @@ runs of items that come once and never again.
 
 Blocks come in whole pages: with few items, larger values come nearer to N.
 
-JSON has trace, requests, keys, items_wanted, items_mean, hit, lru, clock, sieve, s3fifo, byte_hit,
-capacity_bytes, evicted_new (never read), evicted_old and ghost_hits (came back while remembered);
+JSON has trace, requests, keys, items_wanted, items_mean, hit, lru, s3fifo, byte_hit, capacity_bytes,
+evicted_new (never read), evicted_old and ghost_hits (came back while remembered);
 after several lines one with the means, whose trace is 'mean'.
 
 Examples:
@@ -87,22 +88,23 @@ fn parse_bytes(text: &str) -> std::result::Result<ValueBytes, String> {
     }
 }
 
+const COLUMNS: &[&str] = &[
+    "trace",
+    "requests",
+    "keys",
+    "items_wanted",
+    "items_mean",
+    "hit",
+    "lru",
+    "s3fifo",
+    "byte_hit",
+    "capacity_bytes",
+];
+
 pub fn run(args: Args) -> Result<()> {
     let as_json = args.json;
     let config = args.config();
-    let mut is_first = true;
-    show_each(
-        |emit| {
-            trace::run(&config, &mut |line| {
-                // Not before there is a line: what is refused gets no head.
-                if !as_json && std::mem::take(&mut is_first) {
-                    show(header(&config))?;
-                }
-                emit(line)
-            })
-        },
-        |line| if as_json { json(line) } else { human(line) },
-    )
+    Printer::new(as_json, COLUMNS).each(|emit| trace::run(&config, emit))
 }
 
 impl Args {
@@ -128,122 +130,9 @@ impl Args {
     }
 }
 
-/// What is measured, and the head of the table.
-fn header(config: &Config) -> String {
-    let ValueBytes { least, most } = config.value_bytes;
-    let bytes = match least == most {
-        true => format!("{least} B"),
-        false => format!("{least} to {most} B"),
-    };
-    format!(
-        "values of {bytes}; hit ratios in %\n\n{:<14}{:>11}{:>10}{:>10}{:>12}{:>11}{:>8}{:>8}{:>8}\
-         {:>8}{:>8}{:>8}",
-        "trace",
-        "requests",
-        "keys",
-        "items",
-        "held",
-        "capacity",
-        "table",
-        "LRU",
-        "CLOCK",
-        "SIEVE",
-        "S3-FIFO",
-        "bytes",
-    )
-}
-
-fn human(line: &Line) -> String {
-    match line {
-        Line::Replay(line) => replay(line),
-        Line::Mean(line) => mean(line),
-    }
-}
-
-fn replay(line: &Replay) -> String {
-    format!(
-        "{:<14}{:>11}{:>10}{:>10}{:>12.1}{:>11}{}",
-        line.trace,
-        count(line.requests),
-        count(line.keys.into()),
-        count(line.items_wanted.into()),
-        line.items_mean,
-        size(line.capacity_bytes),
-        ratios(&line.ratios),
-    )
-}
-
-fn mean(line: &Mean) -> String {
-    let what = format!("mean of {}", line.replays);
-    format!("{what:<68}{}", ratios(&line.ratios))
-}
-
-fn ratios(ratios: &Ratios) -> String {
-    let all = [
-        ratios.hit,
-        ratios.lru,
-        ratios.clock,
-        ratios.sieve,
-        ratios.s3fifo,
-        ratios.byte_hit,
-    ];
-    all.iter().map(|ratio| format!("{ratio:>8.2}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
-
-    fn sample() -> Ratios {
-        Ratios {
-            hit: 64.844,
-            lru: 60.0,
-            clock: 60.81,
-            sieve: 63.52,
-            s3fifo: 100.0,
-            byte_hit: 7.5,
-        }
-    }
-
-    #[test]
-    fn numbers_stand_under_their_heads() {
-        let line = Replay {
-            trace: "web12".to_owned(),
-            requests: 95_607,
-            keys: 13_756,
-            items_wanted: 687,
-            items_mean: 701.25,
-            ratios: sample(),
-            capacity_bytes: 163_840,
-            evicted_new: 1,
-            evicted_old: 2,
-            ghost_hits: 3,
-        };
-        let expected = "web12              95,607    13,756       687       701.2    160 KiB   \
-                        64.84   60.00   60.81   63.52  100.00    7.50";
-        assert_eq!(human(&Line::Replay(line)), expected);
-        let mean = Line::Mean(Mean {
-            trace: "mean",
-            replays: 18,
-            ratios: sample(),
-        });
-        let mean = human(&mean);
-        assert!(mean.starts_with("mean of 18  "), "{mean}");
-        assert_eq!(mean[68..], expected[68..]);
-        let config = Config {
-            place: tavola_bench::Place::default(),
-            files: vec![PathBuf::from("web12")],
-            synthetic: Vec::new(),
-            items: vec![Items::Count(1)],
-            value_bytes: ValueBytes { least: 5, most: 9 },
-        };
-        let head = header(&config);
-        assert!(head.starts_with("values of 5 to 9 B;"), "{head}");
-        let columns = head.lines().last().unwrap();
-        assert_eq!(columns.len(), expected.len());
-    }
 
     #[test]
     fn items_are_counts_or_shares_and_bytes_are_one_or_two() {

@@ -118,38 +118,6 @@ fn a_small_log_makes_writers_wait_or_drops_and_a_recorder_keeps_what_it_has_room
 }
 
 #[test]
-fn people_get_a_table_of_ways() {
-    let desk = Desk::new();
-    let args = [
-        "log",
-        "--lines",
-        "3K",
-        "--procs",
-        "2",
-        "--threads",
-        "2",
-        "--cpu",
-        "0",
-    ];
-    let output = desk.run(&args[..]);
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
-    for word in [
-        "3,000 lines of 72 B by 2 processes of 2 threads, all on CPU 0",
-        "ns a line",
-        "M/s all told",
-        "(least–most)",
-    ]
-    .into_iter()
-    .chain(WAYS)
-    {
-        assert!(text.contains(word), "no {word} in\n{text}");
-    }
-    let is_left_out = text.contains("left out: built without it");
-    assert_eq!(is_left_out, !cfg!(feature = "peers"), "{text}");
-}
-
-#[test]
 fn what_cannot_be_logged_is_refused() {
     let desk = Desk::new();
     for wrong in [

@@ -5,14 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tavola_bench::compare::{
-    self, Config, Given, LETTERS, Progress, Results, markdown, page, torment,
+    self, Config, Given, LETTERS, Progress, Results, markdown, page, report::Row, torment,
 };
 use tavola_bench::{Error, Result, command};
 use tavola_program::interrupt::install_handlers;
 
+use super::table::Printer;
 use super::{json, program, show, worker};
-
-mod summary;
 
 const HELP: &str = "\
 Tavola and other stores do the same work in turn, on this machine, in one run. Each store is used
@@ -154,8 +153,54 @@ pub fn run(args: Args) -> Result<()> {
     eprintln!("# charts and tables: {}", report.display());
     match args.json {
         true => show(json(&results)),
-        false => show(summary::summary(&results)),
+        false => summary(&results),
     }
+}
+
+const COLUMNS: &[&str] = &[
+    "workload",
+    "title",
+    "phase",
+    "peer",
+    "median",
+    "unit",
+    "least",
+    "most",
+    "bytes_per_key",
+    "p99_ns",
+    "max_ns",
+    "note",
+];
+
+/// All rows of a case together, the best first; then the trials, and what is missing.
+fn summary(results: &Results) -> Result<()> {
+    let mut rows: Vec<&Row> = results.rows.iter().collect();
+    let case = |row: &Row| {
+        (
+            row.workload.clone(),
+            row.case.keys,
+            row.title.clone(),
+            row.phase.clone(),
+        )
+    };
+    rows.sort_by(|one, other| {
+        let median = one.median.total_cmp(&other.median);
+        let best = if one.is_rate() {
+            median.reverse()
+        } else {
+            median
+        };
+        case(one).cmp(&case(other)).then(best)
+    });
+    Printer::new(false, COLUMNS).all(&rows)?;
+    Printer::new(false, &["trial", "peer", "outcome", "detail"]).all(&results.torment)?;
+    Printer::new(false, &[]).all(&results.left_out)?;
+    for peer in &results.peers {
+        if let Some(why) = &peer.skipped {
+            show(format!("not here: {}: {why}", peer.name))?;
+        }
+    }
+    Printer::new(false, &[]).all(&[&results.noise])
 }
 
 /// The page gets another table between its marks, if the results have the figures for one.
