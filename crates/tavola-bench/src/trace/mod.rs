@@ -1,14 +1,14 @@
 //! How often a table with a capacity finds what is asked for, beside exact simulations.
 //!
 //! A trace goes through a real table: each request is a get, a miss is followed by a set. The
-//! same requests then go through exact simulations of LRU, CLOCK, SIEVE and S3-FIFO, with room for
-//! as many items as the table really held, so that what differs is the choice of what goes, not
-//! how tightly it is packed:
+//! same requests then go through exact simulations of LRU and S3-FIFO, with room for as many items as
+//! the table really held, so that what differs is the choice of what is evicted, not how tightly it
+//! is packed:
 //!
 //! ```text
 //! --items ──► bytes that so many items take ──► a table of this capacity ──► hit
 //!                                                  │ items held, mean
-//!                                                  └──► lru, clock, sieve, s3fifo
+//!                                                  └──► lru, s3fifo
 //! ```
 //!
 //! `requests` (traces and their files) and `synthetic` (traces made here) give the requests,
@@ -30,7 +30,6 @@ pub use sizes::ValueBytes;
 pub use synthetic::Synthetic;
 
 use crate::{Error, Place, Result};
-use exact::{Clock, Lru, S3Fifo, Sieve};
 use requests::Trace;
 use table::Replayed;
 
@@ -125,12 +124,6 @@ pub struct Ratios {
     /// In an exact LRU with room for as many items as the table held, and so on.
     #[serde(serialize_with = "hundredths")]
     pub lru: f64,
-    /// CLOCK with one bit.
-    #[serde(serialize_with = "hundredths")]
-    pub clock: f64,
-    /// SIEVE.
-    #[serde(serialize_with = "hundredths")]
-    pub sieve: f64,
     /// S3-FIFO with a tenth for newcomers.
     #[serde(serialize_with = "hundredths")]
     pub s3fifo: f64,
@@ -145,10 +138,8 @@ impl Ratios {
         let items = done.items_mean.round() as u32;
         Self {
             hit: percent(done.hits, requests),
-            lru: percent(exact::hits::<Lru>(trace, items), requests),
-            clock: percent(exact::hits::<Clock>(trace, items), requests),
-            sieve: percent(exact::hits::<Sieve>(trace, items), requests),
-            s3fifo: percent(exact::hits::<S3Fifo>(trace, items), requests),
+            lru: percent(exact::lru_hits(trace, items), requests),
+            s3fifo: percent(exact::s3fifo_hits(trace, items), requests),
             byte_hit: percent(done.hit_bytes, done.bytes),
         }
     }
@@ -158,8 +149,6 @@ impl Ratios {
         Self {
             hit: mean(|ratios| ratios.hit),
             lru: mean(|ratios| ratios.lru),
-            clock: mean(|ratios| ratios.clock),
-            sieve: mean(|ratios| ratios.sieve),
             s3fifo: mean(|ratios| ratios.s3fifo),
             byte_hit: mean(|ratios| ratios.byte_hit),
         }
