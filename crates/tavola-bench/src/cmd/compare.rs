@@ -11,7 +11,7 @@ use tavola_bench::{Error, Result, command};
 use tavola_program::interrupt::install_handlers;
 
 use super::table::Printer;
-use super::{json, program, show, worker};
+use super::{json, show};
 
 const HELP: &str = "\
 Tavola and other stores do the same work in turn, on this machine, in one run. Each store is used
@@ -113,7 +113,7 @@ pub fn run(args: Args) -> Result<()> {
         return show(report.display().to_string());
     }
     let config = Config {
-        worker: worker("compare-worker")?,
+        worker: (program()?, vec!["compare-worker".into()]),
         tavola: command::find(args.tavola.as_deref())?,
         quick: args.quick,
         full: args.full,
@@ -222,6 +222,13 @@ fn write_table(page: &Path, results: &Results) -> Result<()> {
         return Err(failed(why));
     };
     fs::write(page, text).map_err(|source| failed(format!("cannot write it ({source})")))
+}
+
+fn program() -> Result<PathBuf> {
+    std::env::current_exe().map_err(|source| Error::Io {
+        doing: "finding the program to start again",
+        source,
+    })
 }
 
 /// How this program becomes a process of the torment table.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::folders::Folders;
 use super::gather;
 use super::journal::{Begun, Entry, Journal, PhaseOfAll, Run};
-use super::machine::{cpus, machine, utc_now};
+use super::machine::{machine, utc_now};
 use super::measured::measured;
 use super::noise::{Gauge, noise};
 use super::peers::{Found, Peer};
@@ -18,6 +18,7 @@ use super::torment;
 use super::turn::Ground;
 use super::workloads::{Extent, RULES, Trial, plan};
 use super::{Config, Progress, behind, company, cut};
+use crate::duty::usable_cpus;
 use crate::{Error, Result};
 
 /// When a quick run begins its last turn, counted from its own beginning: with what comes after it
@@ -51,7 +52,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
             file
         }
     };
-    let cpus = cpus();
+    let cpus = usable_cpus()?;
     let extent = Extent {
         quick: config.quick,
         full: config.full,

@@ -36,7 +36,7 @@ mod program;
 mod properties;
 pub mod report;
 mod roster;
-mod servers;
+pub(crate) mod servers;
 mod sources;
 mod supply;
 pub mod torment;

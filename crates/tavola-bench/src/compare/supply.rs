@@ -9,7 +9,8 @@ use super::job::Transport;
 use super::peers::{self, Peer, Server, Start};
 use super::program::in_path;
 use super::servers::{self, Running};
-use super::torment::{Program, Served, Supply, allocated};
+use super::torment::{Program, Served, Supply};
+use super::usage::file_bytes;
 use crate::{Error, Result};
 
 /// Enough for all that a trial keeps, and little enough for one to throw something out.
@@ -147,7 +148,7 @@ impl Served for Anew {
                 servers::postgres_table_bytes(&self.folder),
                 "its server's tables",
             ),
-            (Server::Tavola, _) => (allocated(&self.folder), "its table"),
+            (Server::Tavola, _) => (file_bytes(&self.folder), "its table"),
             (_, Some(running)) => (running.resident_bytes(), "its server's memory"),
             (_, None) => (0, "its server's memory"),
         }

@@ -408,7 +408,7 @@ pub(super) mod tests {
         Ground {
             memory: dir.join("memory"),
             disk: dir.join("disk"),
-            cpus: crate::compare::machine::cpus(),
+            cpus: crate::duty::usable_cpus().unwrap(),
             tavola: PathBuf::new(),
             given: Given::default(),
             quick: true,

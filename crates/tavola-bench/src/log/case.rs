@@ -7,6 +7,7 @@ use super::{Config, Way};
 use crate::Result;
 use crate::clock::reading_ns;
 use crate::latency::{Merged, Percentiles};
+use crate::stats::median;
 
 /// One line of the result.
 #[derive(Clone, Debug, Serialize)]
@@ -116,7 +117,7 @@ fn case(config: &Config, way: Way, scores: &[Score]) -> Case {
     });
     let runs_all_mlps: Vec<f64> = rates.collect();
     let runs_writer_ns = of(&|score| score.writer_ns);
-    let kept = median(&of(&|score| score.kept as f64)).unwrap_or_default() as u64;
+    let kept = median(of(&|score| score.kept as f64)) as u64;
     let runs_writer_mlps = of(&|score| lines as f64 / score.writer_seconds / 1e6);
     Case {
         phase: "log",
@@ -126,22 +127,16 @@ fn case(config: &Config, way: Way, scores: &[Score]) -> Case {
         lines,
         text_bytes: config.text_bytes,
         log_bytes: way.has_log().then_some(config.log_bytes),
-        writer_ns: median(&runs_writer_ns).unwrap_or_default(),
+        writer_ns: median(runs_writer_ns.clone()),
         latency: latency.percentiles(),
         timed: latency.count(),
         timer_ns: reading_ns(),
-        writer_mlps: median(&runs_writer_mlps).unwrap_or_default(),
-        all_mlps: median(&runs_all_mlps),
+        writer_mlps: median(runs_writer_mlps.clone()),
+        all_mlps: (!runs_all_mlps.is_empty()).then(|| median(runs_all_mlps.clone())),
         kept,
         dropped: lines - kept,
         runs_writer_ns,
         runs_writer_mlps,
         runs_all_mlps,
     }
-}
-
-fn median(figures: &[f64]) -> Option<f64> {
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
 }

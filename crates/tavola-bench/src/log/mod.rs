@@ -40,5 +40,5 @@ mod texts;
 mod ways;
 
 pub use case::{Case, LeftOut, Line, run};
-pub use config::{Config, Way};
+pub use config::{COLUMNS, Config, Way};
 pub use logger::work;

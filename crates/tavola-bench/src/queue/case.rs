@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::crew;
 use super::{Config, Peer};
 use crate::Result;
+use crate::stats::median_run;
 
 /// One line of the result.
 #[derive(Clone, Debug, Serialize)]
@@ -116,9 +117,7 @@ fn games(config: &Config) -> Vec<Game> {
 }
 
 fn case(config: &Config, game: &Game, scores: &[Score]) -> Case {
-    let mut sorted = scores.to_vec();
-    sorted.sort_by(|one, other| one.mops().total_cmp(&other.mops()));
-    let median = sorted[sorted.len() / 2];
+    let median = median_run(scores, Score::mops);
     Case {
         phase: "queue",
         peer: game.peer,

@@ -161,9 +161,9 @@ fn a_drain_writes_lines_to_the_file_until_the_writers_have_ended() {
     assert_eq!(answers.next().unwrap().unwrap(), r#""Ready""#);
     log.line(Level::Info, "000 000 ").unwrap();
     log.line(Level::Info, "000 001 ").unwrap();
-    writeln!(input, "{{}}").unwrap();
+    writeln!(input, "{}", json!({"start_ns": 0})).unwrap();
     let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
-    assert_eq!(number(&answer["Carried"], "lines"), 2.0, "{answer}");
+    assert_eq!(number(&answer["Done"]["Carried"], "lines"), 2.0, "{answer}");
     assert!(child.wait().unwrap().success());
     let text = std::fs::read_to_string(&file).unwrap();
     let ends: Vec<&str> = text.lines().map(|line| &line[line.len() - 8..]).collect();

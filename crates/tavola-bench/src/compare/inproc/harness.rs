@@ -35,7 +35,7 @@ pub(super) fn run(job: &Job, store: &impl Store, memory_before: u64) -> Result<(
     let in_threads = job.peer != "tavola-rust";
     let threads = if in_threads { case.procs.max(1) } else { 1 };
     let among_processes = !in_threads && case.procs > 1;
-    let mut lines = Lines::new();
+    let mut lines = Lines::default();
     let mut there: Vec<u64> = (0..threads).map(|_| u64::MAX).collect();
     for phase in &case.phases {
         let start_ns = match among_processes {

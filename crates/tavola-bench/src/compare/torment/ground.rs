@@ -1,7 +1,6 @@
 //! Where one trial of one store takes place: its folder, its processes, its server.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use super::board::Board;
 use super::job::{Job, Role};
 use super::program::{Program, Starter};
 use super::subject::{Company, Subject};
+use crate::compare::usage::file_bytes;
 use crate::{Error, Result};
 
 /// Keys of each writer.
@@ -174,20 +174,7 @@ impl<'a> Ground<'a> {
     pub(super) fn size(&self) -> (u64, &'static str) {
         match &self.server {
             Some(server) => server.size(),
-            None => (allocated(&self.store()), "its files"),
+            None => (file_bytes(&self.store()), "its files"),
         }
     }
-}
-
-/// What the files below a folder take on their disk.
-pub(in crate::compare) fn allocated(folder: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return 0;
-    };
-    let of = |entry: fs::DirEntry| match entry.metadata() {
-        Ok(meta) if meta.is_dir() => allocated(&entry.path()),
-        Ok(meta) => meta.blocks() * 512,
-        Err(_) => 0,
-    };
-    entries.flatten().map(of).sum()
 }

@@ -19,7 +19,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::ground::Served;
-pub(super) use self::ground::allocated;
 use self::ground::{Extent, Ground};
 pub use self::program::Program;
 use self::subject::{Maker, Subject};
