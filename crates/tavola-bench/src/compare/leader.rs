@@ -176,31 +176,30 @@ impl Leader<'_> {
             peers: self.config.peers.clone(),
         };
         let workshop = workshop(folders, self.config);
-        let mut stock = Stock {
+        let stock = Stock {
             workshop: &workshop,
             folder: folders.memory.clone(),
             cpu: self.ground.cpus[0],
         };
         let before: Vec<TormentRow> = self.journal.torment().cloned().collect();
         let wanted = |peer: &str, trial: torment::Trial| {
-            let name = trial.to_string();
+            let name = torment::name(trial);
             !before
                 .iter()
                 .any(|row| row.peer == peer && row.trial == name)
         };
         let (config, journal) = (self.config, &mut self.journal);
         let mut skipped = Vec::new();
-        let done = &mut |row: torment::Row| {
+        let done = &mut |row: TormentRow| {
             // A process of a trial that was told to end as well says nothing of its store.
             if config.is_interrupted() {
                 return Err(Error::Interrupted);
             }
-            let row = TormentRow::from(row);
             tell(&Progress::Tormented(row.clone()));
             journal.add(Entry::Torment(row))
         };
         let absent = &mut |peer: &str, why: String| skipped.push((peer.to_owned(), why));
-        torment::run(&plan, &mut stock, &wanted, done, absent)?;
+        torment::run(&plan, &stock, &wanted, done, absent)?;
         for (peer, why) in skipped {
             tell(&Progress::Skipped { peer, why });
         }

@@ -9,7 +9,7 @@ use super::job::Transport;
 use super::peers::{self, Peer, Server, Start};
 use super::program::in_path;
 use super::servers::{self, Running};
-use super::torment::{Program, Served, Supply};
+use super::torment::{Program, Served};
 use super::usage::file_bytes;
 use crate::{Error, Result};
 
@@ -25,8 +25,9 @@ pub(super) struct Stock<'a> {
 
 type Found<T> = std::result::Result<T, String>;
 
-impl Supply for Stock<'_> {
-    fn program(&mut self, peer: &str) -> Found<Program> {
+impl Stock<'_> {
+    /// The program that does jobs on the store `peer`, or why there is none.
+    pub(super) fn program(&self, peer: &str) -> Found<Program> {
         let peer = named(peer)?;
         match peer.start {
             Start::C {
@@ -45,7 +46,8 @@ impl Supply for Stock<'_> {
         }
     }
 
-    fn server(&mut self, peer: &str) -> Found<Box<dyn Served>> {
+    /// The server of the store `peer`, or why there is none.
+    pub(super) fn server(&self, peer: &str) -> Found<Box<dyn Served>> {
         let kind = named(peer)?.server.ok_or("it has no server")?;
         self.workshop.server_is_there(kind)?;
         Ok(Box::new(Anew {
@@ -57,9 +59,7 @@ impl Supply for Stock<'_> {
             running: None,
         }))
     }
-}
 
-impl Stock<'_> {
     /// The torment's own script of the peer's language.
     fn script(&self, peer: Peer) -> Found<Program> {
         self.workshop.find(peer)?;

@@ -131,10 +131,7 @@ impl Starter {
         };
         let text = serde_json::to_string(&job).expect("jobs have a JSON form");
         if let Some(host) = &mut self.host {
-            host.tell(&format!(
-                "start {text}
-"
-            ))?;
+            host.tell(&format!("start {text}\n"))?;
             let end = self.desk.join(format!("{name}.out.end"));
             return Ok(Member {
                 out,
@@ -175,11 +172,7 @@ impl Starter {
             }
             Life::Forked { .. } => {
                 if let Some(host) = &mut self.host {
-                    host.tell(&format!(
-                        "kill {}
-",
-                        member.out.display()
-                    ))?;
+                    host.tell(&format!("kill {}\n", member.out.display()))?;
                 }
                 member.wait(Duration::from_secs(5))?;
             }

@@ -18,10 +18,9 @@ pub(super) enum Company {
 pub(super) enum Maker {
     /// This program.
     Own,
-    /// `torment.c` with the adapter of the peer of that name.
-    C,
-    /// A script of the peers' folder.
-    Script,
+    /// `torment.c` with the adapter of the peer of that name, or the torment's script in the peer's
+    /// language.
+    Peer,
 }
 
 /// A store of the table.
@@ -52,7 +51,7 @@ pub(super) struct Subject {
 
 const STORE: Subject = Subject {
     name: "",
-    maker: Maker::C,
+    maker: Maker::Peer,
     company: Company::Many,
     cache: false,
     built: false,
@@ -148,7 +147,6 @@ pub(super) const SUBJECTS: &[Subject] = &[
     },
     Subject {
         name: "pstore",
-        maker: Maker::Script,
         value_bytes: 900,
         slowness: 8,
         promises: &[Trial::Counters],
@@ -156,7 +154,6 @@ pub(super) const SUBJECTS: &[Subject] = &[
     },
     Subject {
         name: "apcu",
-        maker: Maker::Script,
         cache: true,
         promises: &[Trial::OldReader, Trial::Counters],
         ..STORE
@@ -212,27 +209,14 @@ pub(super) fn named(name: &str) -> Option<Subject> {
 }
 
 impl Subject {
-    /// A store of this kind, for tests.
+    /// A store of this program for tests, kept by a server or not.
     #[cfg(test)]
-    pub(super) const fn toy(name: &'static str, company: Company) -> Self {
+    pub(super) const fn toy(name: &'static str, served: bool) -> Self {
         Self {
             name,
             maker: Maker::Own,
-            company,
+            served,
             ..STORE
         }
-    }
-
-    /// The same, kept by a server.
-    #[cfg(test)]
-    pub(super) const fn toy_of_server(name: &'static str) -> Self {
-        Self {
-            served: true,
-            ..Self::toy(name, Company::Many)
-        }
-    }
-
-    pub(super) fn promises(&self, trial: Trial) -> bool {
-        self.promises.contains(&trial)
     }
 }
