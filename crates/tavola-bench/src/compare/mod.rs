@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 mod behind;
 mod company;
 mod cut;
+mod facts;
 mod figure;
 mod folders;
 mod found;

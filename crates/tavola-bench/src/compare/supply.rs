@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::found::Workshop;
+use super::found::{Workshop, options};
 use super::job::Transport;
 use super::peers::{self, Peer, Server, Start};
 use super::program::in_path;
@@ -14,7 +14,7 @@ use super::usage::file_bytes;
 use crate::{Error, Result};
 
 /// Enough for all that a trial keeps, and little enough for one to throw something out.
-const APCU_ROOM: &str = "apc.shm_size=16M";
+const APCU_ROOM: &str = "16M";
 
 /// Programs of the workshop, and servers in a folder of their own.
 pub(super) struct Stock<'a> {
@@ -63,19 +63,13 @@ impl Stock<'_> {
     /// The torment's own script of the peer's language.
     fn script(&self, peer: Peer) -> Found<Program> {
         self.workshop.find(peer)?;
-        let (interpreter, options, file): (_, &[&str], _) = match peer.language {
-            "PHP" => {
-                let options = ["apc.enable_cli=1", APCU_ROOM, "memory_limit=1G"];
-                (
-                    "php",
-                    &options.map(|option| ["-d", option]).concat(),
-                    "php/torment.php",
-                )
-            }
-            _ => ("ruby", &[], "ruby/torment.rb"),
+        let (interpreter, file) = match peer.language {
+            "PHP" => ("php", "php/torment.php"),
+            _ => ("ruby", "ruby/torment.rb"),
         };
         let program = in_path(interpreter).ok_or(format!("there is no {interpreter}"))?;
-        let mut args: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        let args = options(interpreter, APCU_ROOM).into_iter();
+        let mut args: Vec<String> = args.filter_map(|arg| arg.into_string().ok()).collect();
         args.push(text_of(&self.workshop.sources.join(file))?);
         Ok(Program {
             program,

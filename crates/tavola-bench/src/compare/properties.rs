@@ -4,19 +4,19 @@
 //!
 //! Each answer has two sides, since most stores trade a promise for speed by an option: LMDB is
 //! durable, and is not with NOSYNC. A call that needs no option counts as run, whether a workload
-//! makes it or not. The facts themselves are in [`stores`]; their form is that of
-//! [`Properties`]. Which promises are kept under a kill is measured, see the torment table.
+//! makes it or not. The facts are in `properties/stores.txt`. Which promises are kept under a kill is measured, see the torment table.
 
+use std::sync::LazyLock;
+
+use super::facts;
 use super::peers::Peer;
 use super::report::{Answer, Properties, Property};
 
-mod stores;
-
 /// A store, and when it is the one to take.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Profile {
     /// How the names of its peers begin, such as `memcached` of `memcached-unix`.
-    pub(super) begins: &'static [&'static str],
+    pub(super) begins: Vec<&'static str>,
     pub(super) properties: Properties,
     /// What it does not have to do that Tavola does, as the end of a sentence: why it may be ahead.
     /// Empty where no program of Tavola's does the same work in its language.
@@ -25,27 +25,67 @@ pub(super) struct Profile {
     pub(super) choose: &'static str,
 }
 
+static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| {
+    let entries = facts::entries(include_str!("properties/stores.txt"));
+    entries
+        .map(|(names, facts)| parse(names, &facts).expect(names))
+        .collect()
+});
+
+/// Reads an entry; `None` if a fact of it is unknown.
+fn parse(names: &'static str, facts: &[facts::Fact]) -> Option<Profile> {
+    let mut profile = Profile {
+        begins: names.split(' ').collect(),
+        ..Profile::default()
+    };
+    for &(name, value) in facts {
+        match name {
+            "spared" => profile.spared = value,
+            "choose" => profile.choose = value,
+            name => *profile.properties.column(name)? = property(value)?,
+        }
+    }
+    Some(profile)
+}
+
+/// Reads `partly, can: yes; a note`.
+fn property(text: &'static str) -> Option<Property> {
+    let (answers, note) = text.split_once("; ").unwrap_or((text, ""));
+    let (run, can) = answers.split_once(", can: ").unwrap_or((answers, answers));
+    let answer = |word| match word {
+        "yes" => Some(Answer::Yes),
+        "partly" => Some(Answer::Partly),
+        "no" => Some(Answer::No),
+        _ => None,
+    };
+    Some(Property {
+        run: answer(run)?,
+        can: answer(can)?,
+        note: note.into(),
+    })
+}
+
 impl Properties {
+    /// The property with this name in the file of stores.
+    fn column(&mut self, name: &str) -> Option<&mut Property> {
+        Some(match name {
+            "Durable" => &mut self.durable,
+            "Shared by processes" => &mut self.shared,
+            "Survives kill -9" => &mut self.survives_kill,
+            "Survives a reboot" => &mut self.survives_reboot,
+            "Evicts" => &mut self.evicts,
+            "Ordered" => &mut self.ordered,
+            "Transactions" => &mut self.transactions,
+            "Over the network" => &mut self.network,
+            _ => return None,
+        })
+    }
+
     /// Whether processes can share it and be killed at it: what Tavola is for, and what a fair
     /// comparison of speed asks of its peers.
     #[cfg(test)]
-    pub(super) fn shared_and_kill_safe(&self) -> bool {
+    fn shared_and_kill_safe(&self) -> bool {
         self.shared.run == Answer::Yes && self.survives_kill.run == Answer::Yes
-    }
-
-    /// All of them, with their names.
-    #[cfg(test)]
-    pub(super) fn columns(&self) -> [(&'static str, &Property); 8] {
-        [
-            ("Durable", &self.durable),
-            ("Shared by processes", &self.shared),
-            ("Survives kill -9", &self.survives_kill),
-            ("Survives a reboot", &self.survives_reboot),
-            ("Evicts", &self.evicts),
-            ("Ordered", &self.ordered),
-            ("Transactions", &self.transactions),
-            ("Over the network", &self.network),
-        ]
     }
 }
 
@@ -71,8 +111,7 @@ pub(super) fn profile(name: &str) -> Option<&'static Profile> {
         let lengths = profile.begins.iter().filter(|begin| fits(begin));
         lengths.map(|begin| begin.len()).max().unwrap_or(0)
     };
-    stores::ALL
-        .iter()
+    ALL.iter()
         .filter(|profile| fit(profile) > 0)
         .max_by_key(fit)
 }
@@ -95,13 +134,23 @@ mod tests {
 
     #[test]
     fn what_is_run_can_be() {
-        for store in stores::ALL.iter() {
-            for (column, property) in store.properties.columns() {
+        for store in ALL.iter() {
+            let of = &store.properties;
+            for property in [
+                &of.durable,
+                &of.shared,
+                &of.survives_kill,
+                &of.survives_reboot,
+                &of.evicts,
+                &of.ordered,
+                &of.transactions,
+                &of.network,
+            ] {
                 let name = store.begins[0];
-                assert!(property.can >= property.run, "{name}, {column}");
+                assert!(property.can >= property.run, "{name}: {property:?}");
                 let told = !property.note.is_empty();
                 let plain = property.run == property.can && property.run != Answer::Partly;
-                assert!(told || plain, "{name}, {column}: partly, without a word");
+                assert!(told || plain, "{name}: {property:?} without a word");
             }
             assert!(store.choose.ends_with('.'), "{}", store.begins[0]);
             let begins = |word| store.spared.starts_with(word);
@@ -170,7 +219,7 @@ mod tests {
 
     #[test]
     fn names_are_given_once() {
-        let mut names: Vec<_> = stores::ALL.iter().flat_map(|s| s.begins).collect();
+        let mut names: Vec<_> = ALL.iter().flat_map(|s| &s.begins).collect();
         let count = names.len();
         names.sort();
         names.dedup();

@@ -1,15 +1,13 @@
-//! Who is compared: one entry a peer. A new peer is an adapter file and an entry here.
+//! Who is compared: one entry a peer in `peers/peers.txt` beside the adapters.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::facts;
 use super::job::Transport;
-
-mod c;
-mod rust;
-mod scripts;
 
 /// One store, as one program uses it.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +49,8 @@ pub enum Start {
     C {
         /// The file's name without its end.
         adapter: &'static str,
-        /// What it is linked with.
-        libraries: &'static [&'static str],
+        /// What it is linked with, spaces between.
+        libraries: &'static str,
         /// The package of Debian that has what it needs.
         package: &'static str,
     },
@@ -62,12 +60,10 @@ pub enum Start {
     Script {
         /// Its name in `PATH`.
         interpreter: &'static str,
-        /// Its arguments before the file.
-        options: &'static [&'static str],
         /// The file below the peers' folder, such as `ruby/pstore.rb`.
         file: &'static str,
-        /// Arguments to the interpreter that succeed where the peer can run.
-        probe: &'static [&'static str],
+        /// Arguments to the interpreter, with ` | ` between, that succeed where the peer can run.
+        probe: &'static str,
         /// What to say when they do not.
         absent: &'static str,
     },
@@ -121,14 +117,17 @@ pub struct Found {
 
 /// All of them, in the order they are shown.
 pub fn all() -> impl Iterator<Item = Peer> {
-    c::PEERS
-        .iter()
-        .chain(rust::PEERS)
-        .chain(scripts::PEERS)
-        .copied()
+    ALL.iter().copied()
 }
 
-/// What most have in common.
+static ALL: LazyLock<Vec<Peer>> = LazyLock::new(|| {
+    let entries = facts::entries(include_str!("../../peers/peers.txt"));
+    entries
+        .map(|(name, facts)| parse(name, &facts).expect(name))
+        .collect()
+});
+
+/// What is not listed in an entry.
 const STORE: Peer = Peer {
     name: "",
     title: "",
@@ -145,6 +144,55 @@ const STORE: Peer = Peer {
     most_value_bytes: 1 << 20,
     batches: false,
 };
+
+/// Reads an entry; `None` if a fact of it is unknown.
+fn parse(name: &'static str, facts: &[facts::Fact]) -> Option<Peer> {
+    let mut peer = Peer { name, ..STORE };
+    for &(fact, value) in facts {
+        match (fact, &mut peer.start) {
+            ("title", _) => peer.title = value,
+            ("language", _) => peer.language = value,
+            ("configuration", _) => peer.configuration = value,
+            ("c", _) => {
+                let (adapter, libraries) = value.split_once(' ').unwrap_or((value, ""));
+                peer.start = Start::C {
+                    adapter,
+                    libraries,
+                    package: "",
+                };
+            }
+            ("needs", Start::C { package, .. }) => *package = value,
+            ("script", _) => {
+                let (interpreter, file) = value.split_once(' ')?;
+                peer.start = Start::Script {
+                    interpreter,
+                    file,
+                    probe: "",
+                    absent: "",
+                };
+            }
+            ("probe", Start::Script { probe, .. }) => *probe = value,
+            ("absent", Start::Script { absent, .. }) => *absent = value,
+            ("server", _) => peer.server = Some(serde_json::from_value(value.into()).ok()?),
+            ("transport", _) => {
+                let transport = value.to_lowercase().into();
+                peer.transport = Some(serde_json::from_value(transport).ok()?);
+            }
+            ("workloads", _) => peer.workloads = value,
+            ("place", _) if value == "disk" => peer.place = Place::Disk,
+            ("together", _) if value == "threads" => peer.together = Together::Threads,
+            ("alone", _) => peer.together = Together::Alone(value),
+            ("most keys", _) => peer.most_keys = value.parse().ok()?,
+            ("most value bytes", _) => peer.most_value_bytes = value.parse().ok()?,
+            ("can", _) => {
+                peer.batches = value.contains("batches");
+                peer.protocols = value.contains("protocols");
+            }
+            _ => return None,
+        }
+    }
+    Some(peer)
+}
 
 #[cfg(test)]
 mod tests {
