@@ -127,9 +127,7 @@ impl<J: Serialize, D: DeserializeOwned> Crew<J, D> {
 }
 
 fn out_of_turn() -> Error {
-    Error::Worker {
-        what: "it answered something else than was asked".to_owned(),
-    }
+    Error::worker("it answered something else than was asked")
 }
 
 /// One worker.
@@ -178,10 +176,8 @@ impl Member {
             let what = format!("worker {at} ended in {phase}: {status}");
             return Err(Error::Worker { what });
         }
-        serde_json::from_str(&line).map_err(|error| Error::Io {
-            doing: "understanding a worker",
-            source: error.into(),
-        })
+        serde_json::from_str(&line)
+            .map_err(|error| Error::io("understanding a worker")(error.into()))
     }
 
     /// Closes its input, and waits until it has cleaned up and ended.

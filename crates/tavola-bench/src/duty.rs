@@ -16,9 +16,7 @@ pub(crate) fn follow(leader_pid: u32, cpu: Option<usize>) -> Result<()> {
     let tied = set_parent_process_death_signal(Some(Signal::KILL));
     tied.map_err(refused("following the leader"))?;
     if getppid() != Pid::from_raw(leader_pid as i32) {
-        return Err(Error::Worker {
-            what: "its leader is gone".to_owned(),
-        });
+        return Err(Error::worker("its leader is gone"));
     }
     stay_on(cpu)
 }
@@ -94,9 +92,6 @@ impl Lines {
             Ok(value) => return Ok(Some(value)),
             Err(error) => error.into(),
         };
-        Err(Error::Io {
-            doing: "understanding the leader",
-            source,
-        })
+        Err(Error::io("understanding the leader")(source))
     }
 }

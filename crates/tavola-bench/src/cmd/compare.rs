@@ -1,12 +1,10 @@
 //! `tavola-bench compare`: arguments, what goes on, and the results for people.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tavola_bench::compare::{
-    self, Config, Given, LETTERS, Progress, Results, markdown, page, report::Row, torment,
-};
+use tavola_bench::compare::report::Row;
+use tavola_bench::compare::{self, Config, LETTERS, Progress, Results, markdown, page};
 use tavola_bench::{Error, Result, command};
 use tavola_program::interrupt::install_handlers;
 
@@ -52,43 +50,14 @@ const TORMENT: &str = "torment";
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// Less of everything: done in three minutes
-    #[arg(long, conflicts_with = "full")]
-    quick: bool,
-    /// 100 million keys, too
-    #[arg(long)]
-    full: bool,
+    #[command(flatten)]
+    config: Config,
     /// Letters of the workloads, such as 'eg', or 'torment' [default: all; no torment if quick]
     #[arg(long, value_name = "LETTERS")]
     only: Option<String>,
-    /// Names of the stores, with commas between [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    peers: Vec<String>,
-    /// Do everything so often, one after the other each time; the medians count
-    #[arg(long, short, value_name = "R")]
-    repeat: Option<u32>,
     /// The folder for results [default: compared]; the page's file with --report-only
     #[arg(long, short, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// The program tavola whose server is compared [default: beside this one, else in PATH]
-    #[arg(long, value_name = "PROGRAM")]
-    tavola: Option<OsString>,
-    /// The folder for stores in memory
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-    /// The file of workload a: lines of five fields with tabs between, the third the key, the fifth
-    /// the value [default: one like it is made]
-    #[arg(long, value_name = "PATH")]
-    company_file: Option<PathBuf>,
-    /// Ask this PostgreSQL, postgres://USER:PASSWORD@HOST:PORT/DATABASE [default: one is made]
-    #[arg(long, value_name = "URL")]
-    postgres: Option<String>,
-    /// Ask this server of SQL through ODBC, DSN=NAME or Driver=NAME;Server=HOST;... [default: none]
-    #[arg(long, value_name = "STRING")]
-    odbc: Option<String>,
-    /// Go on with the run in --out; turns that failed are taken again
-    #[arg(long)]
-    resume: bool,
     /// Measure nothing: make the page of a results.json there is, beside it or as --out
     #[arg(long, value_name = "RESULTS", conflicts_with_all = ["resume", "list", "json"])]
     report_only: Option<PathBuf>,
@@ -112,35 +81,21 @@ pub fn run(args: Args) -> Result<()> {
         }
         return show(report.display().to_string());
     }
+    let only = args.only.as_deref();
     let config = Config {
-        worker: (program()?, vec!["compare-worker".into()]),
-        tavola: command::find(args.tavola.as_deref())?,
-        quick: args.quick,
-        full: args.full,
-        only: match (args.list, args.only.as_deref()) {
-            (true, _) | (_, Some(TORMENT)) => String::new(),
-            (_, Some(only)) => only.to_owned(),
-            (_, None) => LETTERS.to_owned(),
+        tavola: command::find(args.config.tavola.as_ref().map(|path| path.as_os_str()))?,
+        only: match only {
+            _ if args.list => String::new(),
+            Some(TORMENT) => String::new(),
+            only => only.unwrap_or(LETTERS).to_owned(),
         },
-        torment: match args.only.as_deref() {
-            Some(TORMENT) => Some(torment_process()?),
-            None if !args.quick => Some(torment_process()?),
-            _ => None,
-        },
-        peers: args.peers,
-        repeat: args.repeat,
+        torment: only == Some(TORMENT) || only.is_none() && !args.config.quick,
         out: args.out.unwrap_or_else(|| PathBuf::from("compared")),
-        dir: args.dir,
-        company_file: args.company_file,
-        given: Given {
-            postgres: args.postgres,
-            odbc: args.odbc,
-        },
-        resume: args.resume,
         interrupted: install_handlers().map_err(|source| Error::Io {
             doing: "installing signal handlers",
             source,
         })?,
+        ..args.config
     };
     if args.list {
         return list(&config);
@@ -222,22 +177,6 @@ fn write_table(page: &Path, results: &Results) -> Result<()> {
         return Err(failed(why));
     };
     fs::write(page, text).map_err(|source| failed(format!("cannot write it ({source})")))
-}
-
-fn program() -> Result<PathBuf> {
-    std::env::current_exe().map_err(|source| Error::Io {
-        doing: "finding the program to start again",
-        source,
-    })
-}
-
-/// How this program becomes a process of the torment table.
-fn torment_process() -> Result<torment::Program> {
-    Ok(torment::Program {
-        program: program()?,
-        args: vec!["compare-torment".to_owned()],
-        forks: false,
-    })
 }
 
 /// What goes on is no result: it goes to standard error.

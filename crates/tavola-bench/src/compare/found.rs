@@ -13,8 +13,8 @@ use crate::command;
 pub(super) struct Workshop {
     /// The peers' sources.
     pub(super) sources: PathBuf,
-    /// This program, and how it becomes a worker.
-    pub(super) worker: (PathBuf, Vec<OsString>),
+    /// This program.
+    pub(super) program: PathBuf,
     /// The command `tavola`, if it is here.
     pub(super) tavola: Option<PathBuf>,
     /// Servers that are there already.
@@ -31,7 +31,7 @@ impl Workshop {
         let (program, args) = match peer.start {
             Start::Rust => {
                 super::inproc::available(peer.name)?;
-                self.worker.clone()
+                (self.program.clone(), vec!["compare-worker".into()])
             }
             Start::C {
                 adapter,
@@ -187,7 +187,7 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::compare::turn::tests::ground;
-    use crate::compare::workloads::{Extent, Trial, plan};
+    use crate::compare::workloads::{QUICK, Trial, plan};
     use crate::compare::{peers, sources};
 
     /// A store of one key, which it gives back as it is or with another bit.
@@ -247,17 +247,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let workshop = Workshop {
             sources: dir.path().join("peers"),
-            worker: Default::default(),
+            program: PathBuf::new(),
             tavola: None,
             given: Given::default(),
         };
         sources::unpack(&workshop.sources).unwrap();
-        let extent = Extent {
-            quick: true,
-            full: false,
-            repeat: None,
-            cpus: 1,
-        };
         // One record: the key and the value have 8 bytes, as those of the other workloads here.
         let file = dir.path().join("companies");
         std::fs::write(&file, "1\tmarket\tcompany1\tx\t12345678\n").unwrap();
@@ -269,7 +263,7 @@ mod tests {
             ("d", "pairs!"),
             ("e", "put mix! get! miss"),
         ] {
-            let mut trial = plan(letter, extent, &file).remove(0);
+            let mut trial = plan(letter, QUICK, &file).remove(0);
             (trial.case.keys, trial.case.value_bytes) = (1, 8);
             for lies in [false, true] {
                 let phase = |name: &str| {
@@ -288,7 +282,7 @@ mod tests {
         sources::unpack(dir.path()).unwrap();
         let workshop = Workshop {
             sources: dir.path().to_owned(),
-            worker: Default::default(),
+            program: PathBuf::new(),
             tavola: None,
             given: Given::default(),
         };

@@ -166,16 +166,16 @@ impl Leader<'_> {
 
     /// What a run has already is not done again.
     fn torment(&mut self, folders: &Folders, tell: &mut dyn FnMut(&Progress)) -> Result<()> {
-        let Some(own) = &self.config.torment else {
+        if !self.config.torment {
             return Ok(());
-        };
+        }
         let plan = torment::Plan {
-            own: own.clone(),
+            own: torment::Program::own()?,
             folder: folders.memory.join("torment"),
             quick: self.config.quick,
             peers: self.config.peers.clone(),
         };
-        let workshop = workshop(folders, self.config);
+        let workshop = workshop(folders, self.config)?;
         let stock = Stock {
             workshop: &workshop,
             folder: folders.memory.clone(),

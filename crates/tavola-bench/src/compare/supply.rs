@@ -104,10 +104,8 @@ struct Anew {
 
 /// What [`Served::within`] has told of.
 pub(super) fn served(text: &str) -> Result<Box<dyn Served>> {
-    let anew: Anew = serde_json::from_str(text).map_err(|error| Error::Io {
-        doing: "understanding which server to start",
-        source: error.into(),
-    })?;
+    let anew: Anew = serde_json::from_str(text)
+        .map_err(|error| Error::io("understanding which server to start")(error.into()))?;
     Ok(Box::new(anew))
 }
 

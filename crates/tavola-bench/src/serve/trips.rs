@@ -84,10 +84,7 @@ impl Link {
                 return Err(wrong(format!("{due} bytes of an answer did not come")));
             }
             Err(source) => {
-                return Err(Error::Io {
-                    doing: "reading answers",
-                    source,
-                });
+                return Err(Error::io("reading answers")(source));
             }
         };
         self.len += size;

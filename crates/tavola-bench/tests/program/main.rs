@@ -70,6 +70,11 @@ impl Desk {
     }
 }
 
+/// The words of a command line.
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 fn number(line: &Value, name: &str) -> f64 {
     line[name]
         .as_f64()
@@ -405,15 +410,7 @@ fn a_wrong_or_missing_answer_is_noticed() {
 #[test]
 fn nothing_is_left_when_it_is_killed_in_the_middle() {
     let desk = Desk::new();
-    let args = [
-        "kv",
-        "--keys",
-        "50K",
-        "--min-ops",
-        "1000M",
-        "--no-latency",
-        "--json",
-    ];
+    let args = words("kv --keys 50K --min-ops 1000M --no-latency --json");
     let mut child = desk.command(&args).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{Desk, number};
+use super::{Desk, number, words};
 
 const RATIOS: [&str; 4] = ["hit", "lru", "s3fifo", "byte_hit"];
 
@@ -71,16 +71,7 @@ fn a_table_with_room_for_all_finds_all_that_came_before_and_so_do_the_simulation
 
 #[test]
 fn each_trace_has_a_line_a_number_of_items_and_the_last_line_has_the_means() {
-    let made = [
-        "--zipf",
-        "0.9",
-        "--scan",
-        "0.9",
-        "--keys",
-        "20K",
-        "--requests",
-        "100K",
-    ];
+    let made = words("--zipf 0.9 --scan 0.9 --keys 20K --requests 100K");
     let lines = replays(
         &Desk::new(),
         &[&made[..], &["--items", "5%,2K", "--items", "25%"]].concat(),

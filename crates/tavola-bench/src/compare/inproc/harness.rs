@@ -103,9 +103,7 @@ struct Go {
 fn begin(phase: &str, lines: &mut Lines) -> Result<u64> {
     answer(&serde_json::json!({ "ready": phase }))?;
     let Some(go) = lines.next::<Go>()? else {
-        return Err(Error::Worker {
-            what: "its leader is gone".to_owned(),
-        });
+        return Err(Error::worker("its leader is gone"));
     };
     wait_until(go.start_at_ns);
     Ok(go.start_at_ns)
@@ -262,9 +260,7 @@ impl<'a, S: Store> Work<'a, S> {
             }
             "put_batch" => self.go(false, None, Self::put_many),
             "get_batch" => self.go(true, None, Self::get_many),
-            other => Err(Error::Worker {
-                what: format!("it knows no phase {other}"),
-            }),
+            other => Err(Error::worker(format!("it knows no phase {other}"))),
         }
     }
 

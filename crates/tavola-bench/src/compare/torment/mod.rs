@@ -259,7 +259,7 @@ fn row(
         peer: subject.name.to_owned(),
         trial: name(trial),
         outcome: name(verdict.outcome),
-        promised: subject.promises.contains(&trial),
+        promised: subject.promises(&name(trial)),
         detail: verdict.detail.replace(&place, ""),
         trials: verdict.trials,
     })

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::job::{Answer, Job};
-use crate::{Error, Result};
+use crate::{Error, Result, crew};
 
 const GLANCE: Duration = Duration::from_millis(1);
 
@@ -25,6 +25,17 @@ pub struct Program {
     /// The store lives in the memory of this process and those that it forks: so it is started
     /// once, and told on its input whom to fork and whom to kill.
     pub forks: bool,
+}
+
+impl Program {
+    /// This one, as a process of the torment table.
+    pub(in crate::compare) fn own() -> Result<Self> {
+        Ok(Self {
+            program: crew::program()?,
+            args: vec!["compare-torment".to_owned()],
+            forks: false,
+        })
+    }
 }
 
 /// How a process ended.

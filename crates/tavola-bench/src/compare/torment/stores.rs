@@ -1,6 +1,8 @@
 //! The stores of the table, and what they promise.
 
-use super::Trial;
+use std::sync::LazyLock;
+
+use crate::compare::facts;
 
 /// Who may have a store open at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +41,8 @@ pub(super) struct Subject {
     pub(super) value_bytes: u64,
     /// Each put writes all anew: of many puts only so manieth part is done.
     pub(super) slowness: u64,
-    /// The trials in which its documentation promises that it holds.
-    pub(super) promises: &'static [Trial],
+    /// The trials in which its documentation promises that it holds, with commas between.
+    promises: &'static str,
     /// Documented limits that are too dear to try.
     pub(super) limits: &'static str,
     /// Of a server: where it keeps what it is told.
@@ -58,143 +60,42 @@ const STORE: Subject = Subject {
     served: false,
     value_bytes: 16_000,
     slowness: 1,
-    promises: &[],
+    promises: "",
     limits: "",
     as_run: "",
     room: "",
 };
 
-const CLIENT: Subject = Subject {
-    served: true,
-    promises: &[Trial::Kill, Trial::OldReader, Trial::Counters],
-    ..STORE
-};
-
 /// In the order of the table.
-pub(super) const SUBJECTS: &[Subject] = &[
-    Subject {
-        name: "tavola",
-        maker: Maker::Own,
-        promises: &Trial::ALL,
-        ..STORE
-    },
-    Subject {
-        name: "tavola-cache",
-        maker: Maker::Own,
-        cache: true,
-        promises: &Trial::ALL,
-        ..STORE
-    },
-    Subject {
-        name: "lmdb",
-        // A snapshot that is held makes the file grow, says its documentation.
-        promises: &[Trial::Kill, Trial::Limits, Trial::Counters],
-        ..STORE
-    },
-    Subject {
-        name: "tinycdb",
-        company: Company::OneWriter,
-        built: true,
-        promises: &[Trial::Kill, Trial::Full, Trial::OldReader],
-        limits: "documented: 4 GiB a file",
-        ..STORE
-    },
-    Subject {
-        name: "qdbm-depot",
-        company: Company::Alone,
-        promises: &[Trial::Counters],
-        limits: "documented: 2 GiB a file",
-        ..STORE
-    },
-    Subject {
-        name: "tkrzw",
-        company: Company::Alone,
-        promises: &[Trial::Counters],
-        ..STORE
-    },
-    Subject {
-        name: "kyoto",
-        company: Company::Alone,
-        // It repairs itself when it is opened after a death.
-        promises: &[Trial::Kill, Trial::Counters],
-        ..STORE
-    },
-    Subject {
-        name: "bdb",
-        ..STORE
-    },
-    Subject {
-        name: "gdbm",
-        company: Company::Alone,
-        promises: &[Trial::Counters],
-        ..STORE
-    },
-    Subject {
-        name: "sqlite",
-        promises: &[Trial::Kill, Trial::Full, Trial::Limits, Trial::Counters],
-        limits: "documented: 1 GB a value by default",
-        ..STORE
-    },
-    Subject {
-        name: "files-shm",
-        promises: &[Trial::Kill],
-        ..STORE
-    },
-    Subject {
-        name: "files-plain",
-        maker: Maker::Own,
-        ..STORE
-    },
-    Subject {
-        name: "pstore",
-        value_bytes: 900,
-        slowness: 8,
-        promises: &[Trial::Counters],
-        ..STORE
-    },
-    Subject {
-        name: "apcu",
-        cache: true,
-        promises: &[Trial::OldReader, Trial::Counters],
-        ..STORE
-    },
-    Subject {
-        name: "memcached",
-        cache: true,
-        as_run: "in its own memory",
-        ..CLIENT
-    },
-    Subject {
-        name: "redis",
-        limits: "documented: 512 MB a key or value",
-        as_run: "in its own memory, without snapshots and without a log of commands",
-        ..CLIENT
-    },
-    Subject {
-        name: "postgres-unix",
-        // Old versions of a row are gone at once where they fit its page and nobody reads them.
-        value_bytes: 900,
-        // A snapshot that is held makes the files grow, says its documentation.
-        promises: &[
-            Trial::Kill,
-            Trial::Full,
-            Trial::Limits,
-            Trial::Counters,
-            Trial::ServerKill,
-        ],
-        limits: "documented: 1 GB a value, some 2,700 bytes of a key once it is compressed",
-        as_run: "files in memory, with fsync and synchronous_commit on",
-        room: "that is the room of its table, its log has another",
-        ..CLIENT
-    },
-    Subject {
-        name: "tavola-serve",
-        cache: true,
-        promises: &Trial::ALL,
-        as_run: "a table in shared memory, which stays",
-        ..CLIENT
-    },
-];
+pub(super) static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+    let entries = facts::entries(include_str!("stores.txt"));
+    entries
+        .map(|(name, facts)| parse(name, &facts).expect(name))
+        .collect()
+});
+
+/// Reads an entry; `None` if a fact of it is unknown.
+fn parse(name: &'static str, facts: &[facts::Fact]) -> Option<Subject> {
+    let mut subject = Subject { name, ..STORE };
+    for &(fact, value) in facts {
+        match (fact, value) {
+            ("maker", "own") => subject.maker = Maker::Own,
+            ("company", "one writer") => subject.company = Company::OneWriter,
+            ("company", "alone") => subject.company = Company::Alone,
+            ("is", "cache") => subject.cache = true,
+            ("is", "built") => subject.built = true,
+            ("is", "served") => subject.served = true,
+            ("value_bytes", bytes) => subject.value_bytes = bytes.parse().ok()?,
+            ("slowness", times) => subject.slowness = times.parse().ok()?,
+            ("promises", trials) => subject.promises = trials,
+            ("limits", limits) => subject.limits = limits,
+            ("as_run", as_run) => subject.as_run = as_run,
+            ("room", room) => subject.room = room,
+            _ => return None,
+        }
+    }
+    Some(subject)
+}
 
 /// The store of that name.
 pub(super) fn named(name: &str) -> Option<Subject> {
@@ -209,6 +110,10 @@ pub(super) fn named(name: &str) -> Option<Subject> {
 }
 
 impl Subject {
+    pub(super) fn promises(&self, trial: &str) -> bool {
+        self.promises.split(", ").any(|promised| promised == trial)
+    }
+
     /// A store of this program for tests, kept by a server or not.
     #[cfg(test)]
     pub(super) const fn toy(name: &'static str, served: bool) -> Self {
