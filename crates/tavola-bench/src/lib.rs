@@ -20,8 +20,8 @@
 //! Below them: [`clock`] (one time for all processes), [`command`] (where the command `tavola` is),
 //! `bytes` (keys and values made from an index, and checked), `order` (a random visiting order that
 //! costs no memory), `latency` (histograms, and what the scheduler had to do with the slowest),
-//! `scratch` (the table), `crew` and `duty` (workers, as their leader sees them and as they see it),
-//! `stats` (medians).
+//! `scratch` (the table), `crew` and `duty` (workers, as their leader sees them and as they see
+//! it), `stats` (medians).
 //!
 //! The program `tavola-bench` (`main.rs`, `cmd`) prints the results.
 #![forbid(unsafe_code)]

@@ -4,7 +4,8 @@
 //!
 //! Each answer has two sides, since most stores trade a promise for speed by an option: LMDB is
 //! durable, and is not with NOSYNC. A call that needs no option counts as run, whether a workload
-//! makes it or not. The facts are in `properties/stores.txt`. Which promises are kept under a kill is measured, see the torment table.
+//! makes it or not. The facts are in `properties/stores.txt`. Which promises are kept under a kill
+//! is measured, see the torment table.
 
 use std::sync::LazyLock;
 

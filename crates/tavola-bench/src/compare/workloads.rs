@@ -129,8 +129,8 @@ fn company(extent: Extent, file: &Path) -> Trial {
     let loops = extent.either(3, 100);
     let (phase, opens) = extent.either(("open_read_1000", "1,000"), ("open_read_10000", "10,000"));
     let title = format!(
-        "company file: {loops} × write all, {loops} × read all, 100 and {opens} × open and read one \
-         key"
+        "company file: {loops} × write all, {loops} × read all, 100 and {opens} × open and read \
+         one key"
     );
     let case = Case {
         loops: Some(loops),

@@ -1,9 +1,9 @@
 //! How often a table with a capacity finds what is asked for, beside exact simulations.
 //!
 //! A trace goes through a real table: each request is a get, a miss is followed by a set. The
-//! same requests then go through exact simulations of LRU and S3-FIFO, with room for as many items as
-//! the table really held, so that what differs is the choice of what is evicted, not how tightly it
-//! is packed:
+//! same requests then go through exact simulations of LRU and S3-FIFO, with room for as many items
+//! as the table really held, so that what differs is the choice of what is evicted, not how tightly
+//! it is packed:
 //!
 //! ```text
 //! --items ──► bytes that so many items take ──► a table of this capacity ──► hit
@@ -47,8 +47,8 @@ runs of items that come once and never again.
 
 Blocks come in whole pages: with few items, larger values come nearer to N.
 
-JSON has trace, requests, keys, items_wanted, items_mean, hit, lru, s3fifo, byte_hit, capacity_bytes,
-evicted_new (never read), evicted_old and ghost_hits (came back while remembered);
+JSON has trace, requests, keys, items_wanted, items_mean, hit, lru, s3fifo, byte_hit,
+capacity_bytes, evicted_new (never read), evicted_old and ghost_hits (came back while remembered);
 after several lines one with the means, whose trace is 'mean'.
 
 Examples:

@@ -172,7 +172,7 @@ pub(super) fn old_reader(ground: &mut Ground<'_>) -> Trying<Verdict> {
     }
     let (board, job) = ground.round()?;
     let (bound, time) = (ground.extent.bound, ground.extent.churn_time);
-    // A writer ends by itself when its time is over, however few its puts: one that does not, hangs.
+    // A writer ends by itself when its time is over, however few its puts; otherwise it hangs.
     let longest = time + bound;
     let churn = Job {
         ops: ground.extent.churn / ground.subject.slowness,
