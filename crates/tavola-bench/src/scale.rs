@@ -13,6 +13,7 @@
 
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::json;
 use tavola_program::units::parse_count;
 
 use crate::kv::{self, Distribution, Phase};
@@ -231,7 +232,7 @@ pub enum Line {
     /// A phase of a comparison, over all pairs.
     Ratio(Ratio),
     /// A comparison that was not made.
-    LeftOut(LeftOut),
+    LeftOut(serde_json::Value),
 }
 
 /// A phase of a comparison. Rates are million operations a second, of all processes together.
@@ -255,15 +256,6 @@ pub struct Ratio {
     pub mops: f64,
 }
 
-/// A comparison that was not made.
-#[derive(Clone, Debug, Serialize)]
-pub struct LeftOut {
-    /// The comparison.
-    pub compare: Comparison,
-    /// Why.
-    pub left_out: &'static str,
-}
-
 /// Runs it; `emit` is given the lines of a comparison as soon as its last pair has run.
 ///
 /// # Errors
@@ -274,7 +266,8 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
     config.check(cpus)?;
     for compare in config.comparisons() {
         if let Some(left_out) = compare.left_out(cpus, &config.phases) {
-            emit(&Line::LeftOut(LeftOut { compare, left_out }))?;
+            let line = json!({"compare": compare, "left_out": left_out});
+            emit(&Line::LeftOut(line))?;
             continue;
         }
         for ratio in ratios(config, compare, cpus)? {

@@ -1,6 +1,7 @@
 //! The ways, one after the other, as often as is asked for; what is reported are medians.
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::game::{self, Score};
 use super::{Config, Way};
@@ -16,7 +17,7 @@ pub enum Line {
     /// A way, over all repetitions.
     Case(Box<Case>),
     /// A way that was not measured.
-    LeftOut(LeftOut),
+    LeftOut(serde_json::Value),
 }
 
 /// A way; figures are medians over the repetitions, each by itself, and the latencies of all.
@@ -64,17 +65,6 @@ pub struct Case {
     pub runs_all_mlps: Vec<f64>,
 }
 
-/// A way that was not measured.
-#[derive(Clone, Debug, Serialize)]
-pub struct LeftOut {
-    /// Always `log`.
-    pub phase: &'static str,
-    /// The way.
-    pub way: Way,
-    /// Why, and how to have it.
-    pub left_out: &'static str,
-}
-
 /// Runs it; `emit` is given each line as soon as the last repetition of its way has run.
 ///
 /// # Errors
@@ -86,13 +76,8 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
     let (out, there): (Vec<Way>, Vec<Way>) =
         config.ways().partition(|way| way.left_out().is_some());
     for way in out {
-        let left_out = way.left_out().unwrap_or_default();
-        let phase = "log";
-        emit(&Line::LeftOut(LeftOut {
-            phase,
-            way,
-            left_out,
-        }))?;
+        let line = json!({"phase": "log", "way": way, "left_out": way.left_out()});
+        emit(&Line::LeftOut(line))?;
     }
     let mut scores: Vec<Vec<Score>> = there.iter().map(|_| Vec::new()).collect();
     for turn in 1..=config.repeat {

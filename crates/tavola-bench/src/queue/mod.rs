@@ -44,7 +44,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use tavola_program::units::parse_count;
 
-pub use case::{Case, LeftOut, Line, run};
+pub use case::{Case, Line, run};
 pub use player::work;
 
 use crate::{Error, Result};

@@ -39,7 +39,7 @@ use tavola_program::units::parse_count;
 
 pub use client::work;
 pub use pair::run;
-pub use report::{LeftOut, Line, LoadLine, LocalLine, MemoryLine, Rate, SideMemory};
+pub use report::{Line, LoadLine, LocalLine, MemoryLine, Rate, SideMemory};
 
 pub use crate::compare::job::Transport;
 use crate::{Error, Result};

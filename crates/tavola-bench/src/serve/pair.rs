@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use serde_json::json;
+
 use super::busy::Busy;
 use super::job::{Done, Job, Run, Setup};
-use super::report::{LeftOut, Line, LoadLine, LocalLine, MemoryLine, Sample, Samples, SideMemory};
+use super::report::{Line, LoadLine, LocalLine, MemoryLine, Sample, Samples, SideMemory};
 use super::server::{Folder, Server};
 use super::{Config, Cpus, Load, Side, Transport};
 use crate::command;
@@ -35,8 +37,8 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
             Some(path) => config.against = Some(path.into()),
             None => {
                 let left_out = format!("there is no {} here", program.display());
-                let what = "memcached".to_owned();
-                emit(&Line::LeftOut(LeftOut { what, left_out }))?;
+                let line = json!({"what": "memcached", "left_out": left_out});
+                emit(&Line::LeftOut(line))?;
                 config.against = None;
             }
         }
@@ -47,9 +49,9 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
     };
     for cpus in config.cpus.clone() {
         let Some(places) = Places::of(cpus)? else {
-            let what = format!("cpus {}", if cpus == Cpus::One { "one" } else { "two" });
-            let left_out = "it needs two CPUs, and there is one here".to_owned();
-            emit(&Line::LeftOut(LeftOut { what, left_out }))?;
+            let left_out = "it needs two CPUs, and there is one here";
+            let line = json!({"what": "cpus two", "left_out": left_out});
+            emit(&Line::LeftOut(line))?;
             continue;
         };
         let _busy = Busy::start(config.busy, places.server_cpus(config.threads))?;

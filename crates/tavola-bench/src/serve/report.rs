@@ -18,7 +18,7 @@ pub enum Line {
     /// What items take.
     Memory(MemoryLine),
     /// What was not measured.
-    LeftOut(LeftOut),
+    LeftOut(serde_json::Value),
 }
 
 /// A load over one transport at one placement.
@@ -120,15 +120,6 @@ pub struct SideMemory {
     pub full_bytes: u64,
     /// The latter by the items.
     pub bytes_per_item: f64,
-}
-
-/// What was not measured.
-#[derive(Clone, Debug, Serialize)]
-pub struct LeftOut {
-    /// What it is.
-    pub what: String,
-    /// Why.
-    pub left_out: String,
 }
 
 /// One run.

@@ -81,8 +81,9 @@ for (const peer of [...results.peers, ...results.rows, ...results.torment]) {
     hue: (stores.size * 137.5) % 360,
   });
 }
-const present = [...stores.values()].filter((store) => !store.peer.skipped)
+const sorted = [...stores.values()]
   .sort((a, b) => b.ours - a.ours || a.title.localeCompare(b.title));
+const present = sorted.filter((store) => !store.peer.skipped);
 const titled = (store, label) => `${store.same ? '●' : '○'} ${label ?? store.title}`;
 const line = (store, cells, label) => el('tr',
   { 'data-peer': store.name, 'data-same': store.same, class: store.ours ? 'us' : null },
@@ -277,6 +278,7 @@ function section(id, title, ...children) {
   return el('section', { id }, el('h2', {}, title), ...children);
 }
 function winners(all) {
+  if (!all.length) return null;
   const tally = (title, same) => {
     const told = all.map((c) => standing(c, same)).filter(Boolean);
     const of = (rank) => told.filter((s) => s.rank === rank).length;
@@ -319,7 +321,7 @@ function torment() {
     return [el('strong', { class: tone }, `${sign} ${row.outcome}${excuse}`), ' ',
       el('small', {}, row.detail, row.trials > 1 ? ` (${row.trials} trials)` : '')];
   };
-  const rows = present.filter((store) => results.torment.some((t) => t.peer === store.name))
+  const rows = sorted.filter((store) => results.torment.some((t) => t.peer === store.name))
     .map((store) => line(store, trials.map((trial) => {
       const row = results.torment.find((t) => t.peer === store.name && t.trial === trial);
       return el('td', {}, row ? outcome(row) : 'not tried');
