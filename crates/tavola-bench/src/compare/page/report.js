@@ -167,14 +167,14 @@ function draw(one) {
     each.points.map((p) => p[1])]));
   const axis = (spec) => ({ stroke: text, grid: { stroke: 'rgba(128,128,128,.25)' }, size: 70, ...spec });
   one.plot = new uPlot({
-    width: Math.max(one.place.clientWidth, 200), height: 320, legend: { live: false },
+    width: Math.max(one.place.clientWidth, 200), height: 320, legend: { live: false }, padding: [null, 30, null, null],
     scales: { x: { time: false, distr: one.x.log ? 3 : 1 }, y: { distr: one.y.log ? 3 : 1 } },
     axes: [
-      axis({ label: one.x.label, size: 40, values: (_, all) => all.map((v) => (v == null ? '' : one.x.show(v))) }),
+      axis({ label: one.x.label, size: 40, ...(one.x.incrs && { incrs: one.x.incrs }), values: (_, all) => all.map((v) => (v == null ? '' : one.x.show(v))) }),
       axis({ values: (_, all) => all.map((v) => (v == null ? '' : one.y.show(v))) }),
     ],
     series: [{ label: one.x.label }, ...lines.map((each) => ({
-      label: titled(each.store, each.label), spanGaps: true, width: each.store.ours ? 3 : 1.5,
+      label: titled(each.store, each.label), spanGaps: true, points: { show: each.points.length < 30 }, width: each.store.ours ? 3 : 1.5,
       stroke: `hsl(${each.store.hue} 70% ${dark ? 70 : 38}%)`, dash: each.store.same ? [] : [6, 4],
     }))],
   }, data, one.place);
@@ -208,7 +208,7 @@ function latency(c) {
   const lines = sampled.map((entry) => ({ ...entry, points: entry.row.cdf
     .filter(([ns, share]) => ns > 0 && share < 1).map(([ns, share]) => [-Math.log10(1 - share), ns]) }));
   return chart('Within this time, this share of the calls is done (run of median rate)',
-    { label: 'share of the calls', show: (v) => `${+(100 * (1 - 10 ** -v)).toPrecision(6)} %` },
+    { label: 'share of the calls', incrs: [1, 2], show: (v) => `${+(100 * (1 - 10 ** -v)).toPrecision(6)} %` },
     { log: true, show: time }, lines);
 }
 function seconds(c) {
@@ -378,3 +378,5 @@ addEventListener('resize', () => {
   width = innerWidth;
 });
 drawAll();
+// What the address names was not there when the page was loaded.
+if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
