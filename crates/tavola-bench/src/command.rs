@@ -26,10 +26,10 @@ pub fn find(named: Option<&OsStr>) -> Result<Option<PathBuf>> {
     };
     match program(name) {
         Some(path) => Ok(Some(absolute(&path))),
-        None => Err(Error::BadOption {
-            option: NAME,
-            why: format!("there is no program {}", name.display()),
-        }),
+        None => Err(Error::option(
+            NAME,
+            format!("there is no program {}", name.display()),
+        )),
     }
 }
 

@@ -5,22 +5,33 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tavola::{Table, View};
+use tavola_program::units::parse_size;
 
 use crate::order::Order;
 use crate::scratch::Scratch;
+use crate::stats::median;
 use crate::{Error, Place, Result};
 
-/// What to measure.
-#[derive(Clone, Debug)]
+/// Read values of 8 KB, 64 KB and 1 MB, beside a plain copy out of a mapping
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tavola-bench copy\n  tavola-bench copy --total 128M --json")]
 pub struct Config {
-    /// Where the tables are made.
-    pub place: Place,
-    /// Bytes of all values of a size together.
-    pub total_bytes: usize,
-    /// How often all are read; medians count.
+    /// Bytes of all values of a size together
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_size)]
+    pub total: u64,
+    /// How often they are read; medians count
+    #[arg(long, short, value_name = "R", default_value_t = 25)]
     pub repeat: u32,
+    /// Where the table is made.
+    #[command(flatten)]
+    pub place: Place,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
 }
 
+/// What people see of a [`Report`].
+pub const COLUMNS: &[&str] = &["value_bytes", "get_ns", "plain_ns", "get_ratio", "view_ns"];
 /// The sizes of values.
 const SIZES: [usize; 3] = [8 << 10, 64 << 10, 1 << 20];
 
@@ -47,10 +58,11 @@ pub struct Report {
 ///
 /// Whatever the tables refuse, and a wrong answer.
 pub fn run(config: &Config) -> Result<Vec<Report>> {
-    let (mut scratch, plain) = Scratch::create(&config.place)?;
-    scratch.unlink()?;
+    let plain = Scratch::nameless(&config.place)?;
     let largest = SIZES.into_iter().max().unwrap_or_default();
-    let total = config.total_bytes.next_multiple_of(largest).max(largest);
+    let total = (config.total as usize)
+        .next_multiple_of(largest)
+        .max(largest);
     plain.set(b"all", vec![b'p'; total])?;
     let lent = plain.get_view(b"all")?;
     let lent = lent.ok_or_else(|| wrong("a key is missing"))?;
@@ -59,8 +71,7 @@ pub fn run(config: &Config) -> Result<Vec<Report>> {
 }
 
 fn measure(config: &Config, plain: &View<'_>, size: usize) -> Result<Report> {
-    let (mut scratch, table) = Scratch::create(&config.place)?;
-    scratch.unlink()?;
+    let table = Scratch::nameless(&config.place)?;
     let pieces = plain.pieces().flat_map(|piece| piece.chunks_exact(size));
     let pieces = pieces.collect::<Vec<_>>();
     if pieces.is_empty() {
@@ -124,14 +135,6 @@ fn key(index: usize) -> [u8; 8] {
     index.to_le_bytes()
 }
 
-fn median(mut all: Vec<f64>) -> f64 {
-    all.sort_by(f64::total_cmp);
-    all[all.len() / 2]
-}
-
 fn wrong(what: &str) -> Error {
-    Error::WrongAnswer {
-        phase: "copy".into(),
-        what: what.into(),
-    }
+    Error::wrong("copy", what)
 }

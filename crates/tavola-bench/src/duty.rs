@@ -1,13 +1,14 @@
 //! A worker process's bond to its leader: its life, its CPU, its jobs and its answers.
 
-use std::io::{BufRead, Stdin, Write as _};
+use std::io::{BufRead, Write as _};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::crew::Answer;
 use crate::{Error, Result};
 
 /// Ties this process's life to the leader's, and puts it on its CPU.
@@ -15,9 +16,7 @@ pub(crate) fn follow(leader_pid: u32, cpu: Option<usize>) -> Result<()> {
     let tied = set_parent_process_death_signal(Some(Signal::KILL));
     tied.map_err(refused("following the leader"))?;
     if getppid() != Pid::from_raw(leader_pid as i32) {
-        return Err(Error::Worker {
-            what: "its leader is gone".to_owned(),
-        });
+        return Err(Error::worker("its leader is gone"));
     }
     stay_on(cpu)
 }
@@ -34,11 +33,36 @@ pub(crate) fn stay_on_all(cpus: &[usize]) -> Result<()> {
     sched_setaffinity(None, &set).map_err(refused("choosing the CPU"))
 }
 
+/// The CPUs that this process may use.
+pub(crate) fn usable_cpus() -> Result<Vec<usize>> {
+    let set = sched_getaffinity(None).map_err(refused("asking for the CPUs"))?;
+    Ok((0..CpuSet::MAX_CPU)
+        .filter(|&cpu| set.is_set(cpu))
+        .collect())
+}
+
 fn refused(doing: &'static str) -> impl FnOnce(Errno) -> Error {
     move |error| Error::Io {
         doing,
         source: error.into(),
     }
+}
+
+/// Does what the leader at the other end of standard input says, until that end is closed: `serve`
+/// gets the first line. What fails is told to the leader.
+pub(crate) fn work<S: DeserializeOwned>(
+    serve: impl FnOnce(S, &mut Lines) -> Result<()>,
+) -> Result<()> {
+    let mut lines = Lines::default();
+    let Some(setup) = lines.next()? else {
+        return Ok(());
+    };
+    let (wrong, what) = match serve(setup, &mut lines) {
+        Ok(()) => return Ok(()),
+        Err(Error::WrongAnswer { what, .. }) => (true, what),
+        Err(error) => (false, error.to_string()),
+    };
+    answer(&Answer::<()>::Failed { wrong, what })
 }
 
 /// One JSON value a line.
@@ -50,23 +74,16 @@ pub(crate) fn answer(answer: &impl Serialize) -> Result<()> {
 }
 
 /// What the leader says.
+#[derive(Default)]
 pub(crate) struct Lines {
-    input: Stdin,
     line: String,
 }
 
 impl Lines {
-    pub(crate) fn new() -> Self {
-        Self {
-            input: std::io::stdin(),
-            line: String::new(),
-        }
-    }
-
     /// `None`: the leader has no more jobs.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
         self.line.clear();
-        let len = self.input.lock().read_line(&mut self.line);
+        let len = std::io::stdin().lock().read_line(&mut self.line);
         if len.map_err(Error::io("hearing the leader"))? == 0 {
             return Ok(None);
         }
@@ -75,9 +92,6 @@ impl Lines {
             Ok(value) => return Ok(Some(value)),
             Err(error) => error.into(),
         };
-        Err(Error::Io {
-            doing: "understanding the leader",
-            source,
-        })
+        Err(Error::io("understanding the leader")(source))
     }
 }

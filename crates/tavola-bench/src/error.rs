@@ -76,20 +76,30 @@ impl Error {
         matches!(self, Self::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// A wrong answer in a measurement.
+    pub(crate) fn wrong(phase: &str, what: impl Into<String>) -> Self {
+        Self::WrongAnswer {
+            phase: phase.to_owned(),
+            what: what.into(),
+        }
+    }
+
+    /// A worker process cannot go on.
+    pub(crate) fn worker(what: impl Into<String>) -> Self {
+        Self::Worker { what: what.into() }
+    }
+
+    /// An option outside its bounds.
+    pub(crate) fn option(option: &'static str, why: impl Into<String>) -> Self {
+        Self::BadOption {
+            option,
+            why: why.into(),
+        }
+    }
+
     /// Ready for `map_err`: names what was being done.
     pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, source }
-    }
-
-    /// What a worker told when it failed; `wrong`: by an answer of the table's.
-    pub(crate) fn told(wrong: bool, phase: &str, what: String) -> Self {
-        match wrong {
-            true => Self::WrongAnswer {
-                phase: phase.to_owned(),
-                what,
-            },
-            false => Self::Worker { what },
-        }
     }
 }
 

@@ -4,24 +4,35 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tavola::Table;
+use tavola_program::units::parse_count;
 
 use crate::bytes::{Bytes, Expect, KeyWords, head};
 use crate::scratch::Scratch;
+use crate::stats::median;
 use crate::{Error, Place, Result};
 
-/// What to measure.
-#[derive(Clone, Debug)]
+/// Walk over all records of a table
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tavola-bench iter --keys 10M\n  tavola-bench iter --json")]
 pub struct Config {
-    /// Where the table is made.
-    pub place: Place,
-    /// Records in the table.
+    /// Records in the table
+    #[arg(long, short, value_name = "N", default_value = "1M", value_parser = parse_count)]
     pub keys: u64,
-    /// Bytes a value.
+    /// Bytes a value
+    #[arg(long, short, value_name = "V", default_value_t = 8)]
     pub value_bytes: usize,
-    /// How often it is walked; the median counts.
+    /// How often; the median counts
+    #[arg(long, short, value_name = "R", default_value_t = 5)]
     pub repeat: u32,
-    /// Huge pages first.
+    /// Huge pages first
+    #[arg(long)]
     pub collapse: bool,
+    /// Where the table is made.
+    #[command(flatten)]
+    pub place: Place,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What was measured.
@@ -47,8 +58,7 @@ pub struct Report {
 ///
 /// Whatever the table refuses, and a record missing, double or wrong.
 pub fn run(config: &Config) -> Result<Report> {
-    let (mut scratch, table) = Scratch::create(&config.place)?;
-    scratch.unlink()?;
+    let table = Scratch::nameless(&config.place)?;
     fill(&table, config)?;
     if config.collapse {
         crate::kv::maintain_until_done(&table)?;
@@ -61,8 +71,7 @@ pub fn run(config: &Config) -> Result<Report> {
         .iter()
         .map(|seconds| config.keys as f64 / seconds / 1e6)
         .collect();
-    seconds.sort_by(f64::total_cmp);
-    let median = seconds[seconds.len() / 2];
+    let median = median(seconds);
     Ok(Report {
         phase: "iter",
         keys: config.keys,
@@ -103,10 +112,7 @@ fn walk(table: &Table, config: &Config) -> Result<f64> {
     let all = (0..config.keys).fold(0_u64, |sum, index| sum.wrapping_add(words.of(index)));
     if count != config.keys || sum != all || wrong != 0 {
         let what = format!("{count} records of {}, {wrong} of them wrong", config.keys);
-        return Err(Error::WrongAnswer {
-            phase: "iter".into(),
-            what,
-        });
+        return Err(Error::wrong("iter", what));
     }
     Ok(seconds)
 }

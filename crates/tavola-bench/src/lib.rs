@@ -20,10 +20,10 @@
 //! Below them: [`clock`] (one time for all processes), [`command`] (where the command `tavola` is),
 //! `bytes` (keys and values made from an index, and checked), `order` (a random visiting order that
 //! costs no memory), `latency` (histograms, and what the scheduler had to do with the slowest),
-//! `scratch` (the table), `member` and `duty` (a worker, as its leader sees it and as it sees its
-//! leader).
+//! `scratch` (the table), `crew` and `duty` (workers, as their leader sees them and as they see
+//! it), `stats` (medians).
 //!
-//! The program `tavola-bench` (`main.rs`, `cmd`) reads the arguments and prints the results.
+//! The program `tavola-bench` (`main.rs`, `cmd`) prints the results.
 #![forbid(unsafe_code)]
 
 mod bytes;
@@ -31,19 +31,20 @@ pub mod clock;
 pub mod command;
 pub mod compare;
 pub mod copy;
+mod crew;
 mod duty;
 mod error;
 pub mod iter;
 pub mod kv;
 mod latency;
 pub mod log;
-mod member;
 pub mod open;
 mod order;
 pub mod queue;
 pub mod scale;
 mod scratch;
 pub mod serve;
+mod stats;
 pub mod tags;
 pub mod trace;
 pub mod uid;

@@ -4,21 +4,29 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tavola::Table;
+use tavola_program::units::parse_count;
 
 use crate::bytes::mix64;
 use crate::latency::{Latency, Merged, Percentiles};
 use crate::scratch::Scratch;
 use crate::{Error, Place, Result};
 
-/// What to measure.
-#[derive(Clone, Debug)]
+/// Open an existing table, get one key, close
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tavola-bench open --count 100000\n  tavola-bench open --json")]
 pub struct Config {
-    /// Where the table is made.
-    pub place: Place,
-    /// Records in the table.
-    pub keys: u64,
-    /// How often it is opened.
+    /// How often
+    #[arg(long, short, value_name = "N", default_value = "10K", value_parser = parse_count)]
     pub count: u64,
+    /// Keys in the table
+    #[arg(long, short, value_name = "N", default_value = "1K", value_parser = parse_count)]
+    pub keys: u64,
+    /// Where the table is made.
+    #[command(flatten)]
+    pub place: Place,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What was measured; times are microseconds each.
@@ -98,10 +106,7 @@ fn once(config: &Config, scratch: &Scratch, key: &[u8; 8], spent: &mut Spent) ->
     };
     if !right {
         let what = format!("key {key:02x?} gave {found:02x?}");
-        return Err(Error::WrongAnswer {
-            phase: "open".into(),
-            what,
-        });
+        return Err(Error::wrong("open", what));
     }
     spent.open_ns += (opened - begin).as_nanos() as u64;
     spent.get_ns += (got - opened).as_nanos() as u64;

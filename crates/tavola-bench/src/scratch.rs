@@ -8,23 +8,30 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tavola::{Log, LogOptions, Options, QueueOptions, QueuePool, Table, names};
+use tavola_program::units::parse_size;
 
 use crate::{Error, Result};
 
-/// Where scratch tables are made, and how.
-#[derive(Clone, Debug, Default)]
+/// Where the table is made, and how.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Place {
-    /// The directory; where tables live by default when none is given.
+    /// The directory for the table [default: where tables live]
+    #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Largest size in bytes; the library's default when none is given.
+    /// Largest size of the table, such as 8G
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_size: Option<u64>,
-    /// Number of shards; the library's default when none is given.
+    /// Shards of the table, a power of two
+    #[arg(long, value_name = "S")]
     pub shards: Option<u32>,
-    /// Lengths of all keys and of all values; items have headers when none are given.
+    /// Lengths of all keys and of all values; items have headers if none are given.
+    #[arg(skip)]
     pub fixed: Option<(u32, u32)>,
-    /// How long keys live; for ever when none is given.
+    /// How long keys live; for ever if none is given.
+    #[arg(skip)]
     pub ttl: Option<Duration>,
-    /// What a cache may take; the table is none when none is given.
+    /// What a cache may take.
+    #[arg(skip)]
     pub capacity: Option<u64>,
 }
 
@@ -58,14 +65,16 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn create(place: &Place) -> Result<(Self, Table)> {
-        Self::create_table(place.dir.as_deref(), &place.options())
+        let name = fresh_name(place.dir.as_deref())?;
+        let table = place.options().create(&name)?;
+        Ok((Self { name, listed: true }, table))
     }
 
-    /// A table with options of its own.
-    pub(crate) fn create_table(dir: Option<&Path>, options: &Options) -> Result<(Self, Table)> {
-        let name = fresh_name(dir)?;
-        let table = options.create(&name)?;
-        Ok((Self { name, listed: true }, table))
+    /// A table whose name is gone already: nobody else finds it.
+    pub(crate) fn nameless(place: &Place) -> Result<Table> {
+        let (mut scratch, table) = Self::create(place)?;
+        scratch.unlink()?;
+        Ok(table)
     }
 
     /// A pool of queues instead, in a file of its own.

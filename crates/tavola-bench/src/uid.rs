@@ -4,21 +4,30 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tavola::{Hint, Table};
+use tavola_program::units::parse_count;
 
 use crate::bytes::KeyWords;
 use crate::order::Order;
 use crate::scratch::Scratch;
+use crate::stats::median;
 use crate::{Error, Place, Result};
 
-/// What to measure.
-#[derive(Clone, Debug)]
+/// Get and overwrite the same keys by key and by uid
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tavola-bench uid --keys 10M\n  tavola-bench uid --json")]
 pub struct Config {
-    /// Where the tables are made.
-    pub place: Place,
-    /// Keys in each table.
+    /// Keys in the table
+    #[arg(long, short, value_name = "N", default_value = "1M", value_parser = parse_count)]
     pub keys: u64,
-    /// Rounds, each of every operation over all keys in an order of its own; medians count.
+    /// How often; the median counts
+    #[arg(long, short, value_name = "R", default_value_t = 5)]
     pub repeat: u32,
+    /// Where the table is made.
+    #[command(flatten)]
+    pub place: Place,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What was measured. Rates are million operations a second; ratios are medians of the ratios
@@ -67,10 +76,8 @@ struct Round {
 ///
 /// Whatever the tables refuse, and a wrong answer.
 pub fn run(config: &Config) -> Result<Report> {
-    let (mut scratch, plain) = Scratch::create(&config.place)?;
-    scratch.unlink()?;
-    let (mut scratch, named) = Scratch::create(&config.place)?;
-    scratch.unlink()?;
+    let plain = Scratch::nameless(&config.place)?;
+    let named = Scratch::nameless(&config.place)?;
     let words = KeyWords::new(8);
     let mut all = Vec::new();
     for index in 0..config.keys {
@@ -82,7 +89,8 @@ pub fn run(config: &Config) -> Result<Report> {
         .map(|turn| round(&plain, &named, &all, u64::from(turn)))
         .collect::<Result<Vec<_>>>()?;
     let keys = config.keys as f64;
-    let rate = |of: fn(&Round) -> f64| median(&rounds, |round| keys / of(round) / 1e6);
+    let middle = |of: fn(&Round) -> f64| median(rounds.iter().map(of));
+    let rate = |of: fn(&Round) -> f64| median(rounds.iter().map(|round| keys / of(round) / 1e6));
     Ok(Report {
         phase: "uid",
         keys: config.keys,
@@ -91,18 +99,12 @@ pub fn run(config: &Config) -> Result<Report> {
         uid_get_mops: rate(|round| round.uid_get),
         set_mops: rate(|round| round.set),
         uid_set_mops: rate(|round| round.uid_set),
-        get_ratio: median(&rounds, |round| round.get / round.uid_get),
-        plain_get_ratio: median(&rounds, |round| round.plain_get / round.uid_get),
-        set_ratio: median(&rounds, |round| round.set / round.uid_set),
+        get_ratio: middle(|round| round.get / round.uid_get),
+        plain_get_ratio: middle(|round| round.plain_get / round.uid_get),
+        set_ratio: middle(|round| round.set / round.uid_set),
         bytes_per_key: named.stats()?.resident_bytes as f64 / keys,
         plain_bytes_per_key: plain.stats()?.resident_bytes as f64 / keys,
     })
-}
-
-fn median(rounds: &[Round], of: impl Fn(&Round) -> f64) -> f64 {
-    let mut all: Vec<f64> = rounds.iter().map(of).collect();
-    all.sort_by(f64::total_cmp);
-    all[all.len() / 2]
 }
 
 type Named = ([u8; 8], Hint);
@@ -147,10 +149,8 @@ fn round(plain: &Table, named: &Table, all: &[Named], turn: u64) -> Result<Round
         Ok(())
     })?;
     if wrong != 0 {
-        return Err(Error::WrongAnswer {
-            phase: "uid".into(),
-            what: format!("{wrong} answers of {} keys", all.len()),
-        });
+        let what = format!("{wrong} answers of {} keys", all.len());
+        return Err(Error::wrong("uid", what));
     }
     Ok(Round {
         plain_get,

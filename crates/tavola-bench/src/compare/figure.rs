@@ -1,5 +1,5 @@
-//! What is compared of two rows of one case, and when neither is called faster. Who is behind whom
-//! ([`behind`](super::behind)) and the page's contests are told by the same measure.
+//! What is compared of two rows of one case, and when neither is called faster. The report's script
+//! (`page/report.js`) decides by the same rules.
 
 use super::job::Latency;
 use super::report::Row;

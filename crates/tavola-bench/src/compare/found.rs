@@ -1,5 +1,6 @@
 //! Which peers are here: compiled, probed, or left out with the reason.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,8 +13,8 @@ use crate::command;
 pub(super) struct Workshop {
     /// The peers' sources.
     pub(super) sources: PathBuf,
-    /// This program, and how it becomes a worker.
-    pub(super) worker: (PathBuf, Vec<std::ffi::OsString>),
+    /// This program.
+    pub(super) program: PathBuf,
     /// The command `tavola`, if it is here.
     pub(super) tavola: Option<PathBuf>,
     /// Servers that are there already.
@@ -30,7 +31,7 @@ impl Workshop {
         let (program, args) = match peer.start {
             Start::Rust => {
                 super::inproc::available(peer.name)?;
-                self.worker.clone()
+                (self.program.clone(), vec!["compare-worker".into()])
             }
             Start::C {
                 adapter,
@@ -39,14 +40,14 @@ impl Workshop {
             } => (self.compile(adapter, libraries, package)?, Vec::new()),
             Start::Script {
                 interpreter,
-                options,
                 file,
                 probe,
                 absent,
             } => {
                 let program = in_path(interpreter).ok_or(format!("there is no {interpreter}"))?;
-                succeeds(Command::new(&program).args(probe)).map_err(|_| absent.to_owned())?;
-                let mut args: Vec<_> = options.iter().map(Into::into).collect();
+                succeeds(Command::new(&program).args(probe.split(" | ")))
+                    .map_err(|_| absent.to_owned())?;
+                let mut args = options(interpreter, "256M");
                 args.push(self.sources.join(file).into_os_string());
                 (program, args)
             }
@@ -58,7 +59,7 @@ impl Workshop {
         })
     }
 
-    fn compile(&self, adapter: &str, libs: &[&str], package: &str) -> Result<PathBuf, String> {
+    fn compile(&self, adapter: &str, libs: &str, package: &str) -> Result<PathBuf, String> {
         let folder = self.sources.join("c");
         let program = folder.join(adapter);
         if program.is_file() {
@@ -79,7 +80,7 @@ impl Workshop {
         if adapter == "tavola" {
             make.arg("-I.").args(linked(&folder)?);
         }
-        make.args(libs).arg("-lm");
+        make.args(libs.split_whitespace()).arg("-lm");
         succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
         Ok(program)
     }
@@ -88,7 +89,7 @@ impl Workshop {
     pub(super) fn torment(
         &self,
         adapter: &str,
-        libraries: &[&str],
+        libraries: &str,
         package: &str,
     ) -> Result<PathBuf, String> {
         let folder = self.sources.join("c");
@@ -103,7 +104,7 @@ impl Workshop {
         let mut make = Command::new(&compiler);
         make.current_dir(&folder).args(["-O2", "-std=gnu11"]);
         make.args(["torment.c", &source, "-o", &name]);
-        make.args(libraries).arg("-lm");
+        make.args(libraries.split_whitespace()).arg("-lm");
         succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
         Ok(folder.join(name))
     }
@@ -125,6 +126,22 @@ impl Workshop {
             None => Err(format!("there is no {program}")),
         }
     }
+}
+
+/// Arguments of an interpreter before its file. A value of 4 KB a key, twice, is a few hundred
+/// megabytes with all keys.
+pub(super) fn options(interpreter: &str, apcu_room: &str) -> Vec<OsString> {
+    if interpreter != "php" {
+        return Vec::new();
+    }
+    let room = format!("apc.shm_size={apcu_room}");
+    let options = ["memory_limit=1G", "apc.enable_cli=1", &room];
+    options
+        .map(|option| ["-d", option])
+        .concat()
+        .into_iter()
+        .map(Into::into)
+        .collect()
 }
 
 /// The name that programs ask for libtavola by; its own build gives it.
@@ -170,7 +187,7 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::compare::turn::tests::ground;
-    use crate::compare::workloads::{Extent, Trial, plan};
+    use crate::compare::workloads::{QUICK, Trial, plan};
     use crate::compare::{peers, sources};
 
     /// A store of one key, which it gives back as it is or with another bit.
@@ -212,7 +229,7 @@ mod tests {
         std::fs::write(workshop.sources.join(format!("c/{name}.c")), text).unwrap();
         let found = Found {
             peer: peers::all().find(|peer| peer.name == "lmdb").unwrap(),
-            program: workshop.compile(name, &[], "nothing").unwrap(),
+            program: workshop.compile(name, "", "nothing").unwrap(),
             args: Vec::new(),
         };
         let run = ground(dir).turn(trial, &found, 0).unwrap();
@@ -230,17 +247,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let workshop = Workshop {
             sources: dir.path().join("peers"),
-            worker: Default::default(),
+            program: PathBuf::new(),
             tavola: None,
             given: Given::default(),
         };
         sources::unpack(&workshop.sources).unwrap();
-        let extent = Extent {
-            quick: true,
-            full: false,
-            repeat: None,
-            cpus: 1,
-        };
         // One record: the key and the value have 8 bytes, as those of the other workloads here.
         let file = dir.path().join("companies");
         std::fs::write(&file, "1\tmarket\tcompany1\tx\t12345678\n").unwrap();
@@ -252,7 +263,7 @@ mod tests {
             ("d", "pairs!"),
             ("e", "put mix! get! miss"),
         ] {
-            let mut trial = plan(letter, extent, &file).remove(0);
+            let mut trial = plan(letter, QUICK, &file).remove(0);
             (trial.case.keys, trial.case.value_bytes) = (1, 8);
             for lies in [false, true] {
                 let phase = |name: &str| {
@@ -271,12 +282,12 @@ mod tests {
         sources::unpack(dir.path()).unwrap();
         let workshop = Workshop {
             sources: dir.path().to_owned(),
-            worker: Default::default(),
+            program: PathBuf::new(),
             tavola: None,
             given: Given::default(),
         };
         std::fs::write(dir.path().join("c/none.c"), "#include <no_such.h>\n").unwrap();
-        let why = workshop.compile("none", &[], "libnone-dev").unwrap_err();
+        let why = workshop.compile("none", "", "libnone-dev").unwrap_err();
         match in_path("cc") {
             Some(_) => assert!(
                 why.contains("no_such.h") && why.contains("libnone-dev"),

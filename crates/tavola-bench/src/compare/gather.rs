@@ -150,16 +150,10 @@ mod tests {
     use super::*;
     use crate::compare::job::{PhaseLine, Placement, Transport};
     use crate::compare::peers;
-    use crate::compare::workloads::{Extent, plan};
+    use crate::compare::workloads::{QUICK, plan};
 
     fn trial() -> Trial {
-        let extent = Extent {
-            quick: true,
-            full: false,
-            repeat: None,
-            cpus: 1,
-        };
-        plan("e", extent, Path::new("")).remove(0)
+        plan("e", QUICK, Path::new("")).remove(0)
     }
 
     fn run(seconds: f64, verified: bool) -> Run {

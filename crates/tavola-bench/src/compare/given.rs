@@ -16,11 +16,13 @@ pub(super) fn note(of: &mut Option<String>) {
 }
 
 /// Where they are.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Given {
-    /// A PostgreSQL, by its URL.
+    /// Ask this PostgreSQL, postgres://USER:PASSWORD@HOST:PORT/DATABASE [default: one is made]
+    #[arg(long, value_name = "URL")]
     pub postgres: Option<String>,
-    /// Any server of SQL that a driver of ODBC reaches, by what the manager of drivers takes.
+    /// Ask this server of SQL through ODBC, DSN=NAME or Driver=NAME;Server=HOST;... [default: none]
+    #[arg(long, value_name = "STRING")]
     pub odbc: Option<String>,
 }
 

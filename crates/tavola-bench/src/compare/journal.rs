@@ -192,12 +192,14 @@ fn read(path: &Path) -> Result<Vec<Entry>> {
     let lines = text[..whole].lines().enumerate();
     lines
         .map(|(at, line)| {
-            serde_json::from_str(line).map_err(|error| Error::BadOption {
-                option: "resume",
-                why: format!(
-                    "line {} of rows.jsonl is not of this program: {error}",
-                    at + 1
-                ),
+            serde_json::from_str(line).map_err(|error| {
+                Error::option(
+                    "resume",
+                    format!(
+                        "line {} of rows.jsonl is not of this program: {error}",
+                        at + 1
+                    ),
+                )
             })
         })
         .collect()
@@ -213,10 +215,10 @@ fn must_fit(before: &Begun, now: &Begun) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::BadOption {
-        option: "resume",
-        why: format!("{why}; give another --out, or begin anew without --resume"),
-    })
+    Err(Error::option(
+        "resume",
+        format!("{why}; give another --out, or begin anew without --resume"),
+    ))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::folders::Folders;
 use super::gather;
 use super::journal::{Begun, Entry, Journal, PhaseOfAll, Run};
-use super::machine::{cpus, machine, utc_now};
+use super::machine::{machine, utc_now};
 use super::measured::measured;
 use super::noise::{Gauge, noise};
 use super::peers::{Found, Peer};
@@ -18,6 +18,7 @@ use super::torment;
 use super::turn::Ground;
 use super::workloads::{Extent, RULES, Trial, plan};
 use super::{Config, Progress, behind, company, cut};
+use crate::duty::usable_cpus;
 use crate::{Error, Result};
 
 /// When a quick run begins its last turn, counted from its own beginning: with what comes after it
@@ -51,7 +52,7 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
             file
         }
     };
-    let cpus = cpus();
+    let cpus = usable_cpus()?;
     let extent = Extent {
         quick: config.quick,
         full: config.full,
@@ -165,41 +166,40 @@ impl Leader<'_> {
 
     /// What a run has already is not done again.
     fn torment(&mut self, folders: &Folders, tell: &mut dyn FnMut(&Progress)) -> Result<()> {
-        let Some(own) = &self.config.torment else {
+        if !self.config.torment {
             return Ok(());
-        };
+        }
         let plan = torment::Plan {
-            own: own.clone(),
+            own: torment::Program::own()?,
             folder: folders.memory.join("torment"),
             quick: self.config.quick,
             peers: self.config.peers.clone(),
         };
-        let workshop = workshop(folders, self.config);
-        let mut stock = Stock {
+        let workshop = workshop(folders, self.config)?;
+        let stock = Stock {
             workshop: &workshop,
             folder: folders.memory.clone(),
             cpu: self.ground.cpus[0],
         };
         let before: Vec<TormentRow> = self.journal.torment().cloned().collect();
         let wanted = |peer: &str, trial: torment::Trial| {
-            let name = trial.to_string();
+            let name = torment::name(trial);
             !before
                 .iter()
                 .any(|row| row.peer == peer && row.trial == name)
         };
         let (config, journal) = (self.config, &mut self.journal);
         let mut skipped = Vec::new();
-        let done = &mut |row: torment::Row| {
+        let done = &mut |row: TormentRow| {
             // A process of a trial that was told to end as well says nothing of its store.
             if config.is_interrupted() {
                 return Err(Error::Interrupted);
             }
-            let row = TormentRow::from(row);
             tell(&Progress::Tormented(row.clone()));
             journal.add(Entry::Torment(row))
         };
         let absent = &mut |peer: &str, why: String| skipped.push((peer.to_owned(), why));
-        torment::run(&plan, &mut stock, &wanted, done, absent)?;
+        torment::run(&plan, &stock, &wanted, done, absent)?;
         for (peer, why) in skipped {
             tell(&Progress::Skipped { peer, why });
         }

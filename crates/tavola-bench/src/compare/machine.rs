@@ -2,9 +2,8 @@
 
 use std::fs;
 
-use rustix::thread::{CpuSet, sched_getaffinity};
-
 use super::report::Machine;
+use crate::duty::usable_cpus;
 
 /// This machine; what it does not tell stays empty.
 pub(super) fn machine() -> Machine {
@@ -27,7 +26,7 @@ pub(super) fn machine() -> Machine {
         .unwrap_or("");
     Machine {
         cpu: cpu.to_owned(),
-        cpus: cpus().len(),
+        cpus: usable_cpus().map_or(1, |cpus| cpus.len()),
         memory_bytes: kib.unwrap_or(0) * 1024,
         kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
         system: name.trim_matches('"').to_owned(),
@@ -35,16 +34,6 @@ pub(super) fn machine() -> Machine {
         clock: read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
             .trim()
             .to_owned(),
-    }
-}
-
-/// The CPUs this program may use.
-pub(super) fn cpus() -> Vec<usize> {
-    match sched_getaffinity(None) {
-        Ok(set) => (0..CpuSet::MAX_CPU)
-            .filter(|&cpu| set.is_set(cpu))
-            .collect(),
-        Err(_) => vec![0],
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::{Config, found};
+use crate::crew;
 
 /// The name of each for people, and what it is; what is not there, or was not given, is left out.
 pub(super) type Measured = Vec<(String, String)>;
@@ -17,7 +18,10 @@ pub(super) fn measured(config: &Config) -> Measured {
     let dir = config.dir.as_deref();
     let dir = dir.map(|dir| std::path::absolute(dir).unwrap_or(dir.to_owned()));
     let all = [
-        ("program", stamp(&config.worker.0)),
+        (
+            "program",
+            crew::program().ok().and_then(|file| stamp(&file)),
+        ),
         ("command tavola", config.tavola.as_deref().and_then(stamp)),
         // One that the linker finds by itself is of an installation, as its program is.
         (

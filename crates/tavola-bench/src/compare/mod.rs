@@ -9,7 +9,6 @@
 //!
 //! What a turn came to is written to `rows.jsonl` at once; [`Results`] are made of that in the end.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 mod behind;
 mod company;
 mod cut;
+mod facts;
 mod figure;
 mod folders;
 mod found;
@@ -36,7 +36,7 @@ mod program;
 mod properties;
 pub mod report;
 mod roster;
-mod servers;
+pub(crate) mod servers;
 mod sources;
 mod supply;
 pub mod torment;
@@ -52,36 +52,47 @@ pub use roster::list;
 pub use workloads::LETTERS;
 
 /// What is to be compared.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Config {
-    /// How this program becomes a worker; a job follows as the last argument.
-    pub worker: (PathBuf, Vec<OsString>),
-    /// The command `tavola`, to serve a table. Without it, peers that need a server of it are left
-    /// out.
+    /// The program tavola whose server is compared [default: beside this one, else in PATH]
+    #[arg(long, value_name = "PROGRAM")]
     pub tavola: Option<PathBuf>,
-    /// Less of everything: done in some three minutes.
+    /// Less of everything: done in three minutes
+    #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// 100 million keys, too.
+    /// 100 million keys, too
+    #[arg(long)]
     pub full: bool,
     /// Letters of the workloads.
+    #[arg(skip)]
     pub only: String,
-    /// How this program becomes a process of the torment table; none: the table is not made.
-    pub torment: Option<torment::Program>,
-    /// Names of the peers; all when none is given.
+    /// Whether the torment table is made.
+    #[arg(skip)]
+    pub torment: bool,
+    /// Names of the stores, with commas between [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub peers: Vec<String>,
-    /// How often each trial is done, for all of them.
+    /// Do everything so often, one after the other each time; the medians count
+    #[arg(long, short, value_name = "R")]
     pub repeat: Option<u32>,
     /// Where results go.
+    #[arg(skip)]
     pub out: PathBuf,
-    /// Where stores in memory are.
+    /// The folder for stores in memory
+    #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// The file of workload a; one like it is made when none is given.
+    /// The file of workload a: lines of five fields with tabs between, the third the key, the fifth
+    /// the value [default: one like it is made]
+    #[arg(long, value_name = "PATH")]
     pub company_file: Option<PathBuf>,
-    /// Go on with the run that is in `out`.
+    /// Go on with the run in --out; turns that failed are taken again
+    #[arg(long)]
     pub resume: bool,
     /// Servers that are there already, and are to be asked.
+    #[command(flatten)]
     pub given: Given,
     /// Becomes true when the run is to end.
+    #[arg(skip)]
     pub interrupted: Arc<AtomicBool>,
 }
 

@@ -8,10 +8,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-
 use super::job::{Job, Said, parse};
 use super::peers::Found;
+use crate::duty::{stay_on_all, usable_cpus};
 use crate::{Error, Result};
 
 /// A process of a peer.
@@ -34,7 +33,7 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(errors_file);
-        let mut child = on_cpu(job.cpu, || command.spawn())?;
+        let mut child = on_cpus(job.cpu.as_slice(), || command.spawn())?;
         let output = child.stdout.take().expect("its output is piped");
         let (sender, lines) = channel();
         std::thread::spawn(move || {
@@ -113,24 +112,15 @@ fn shortened(line: &str) -> String {
     line.trim().chars().take(200).collect()
 }
 
-/// Does something that starts a process while this thread is on a CPU: the process stays there.
-pub(super) fn on_cpu<T>(
-    cpu: Option<usize>,
-    start: impl FnOnce() -> std::io::Result<T>,
-) -> Result<T> {
-    let refused = |error: rustix::io::Errno| Error::Io {
-        doing: "choosing the CPU",
-        source: error.into(),
-    };
-    let Some(cpu) = cpu else {
-        return start().map_err(Error::io("starting a peer"));
-    };
-    let before = sched_getaffinity(None).map_err(refused)?;
-    let mut set = CpuSet::new();
-    set.set(cpu);
-    sched_setaffinity(None, &set).map_err(refused)?;
+/// Does something that starts a process while this thread is on some CPUs, if there are any: the
+/// process stays there.
+pub(super) fn on_cpus<T>(cpus: &[usize], start: impl FnOnce() -> std::io::Result<T>) -> Result<T> {
+    let before = usable_cpus()?;
+    if !cpus.is_empty() {
+        stay_on_all(cpus)?;
+    }
     let started = start();
-    sched_setaffinity(None, &before).map_err(refused)?;
+    stay_on_all(&before)?;
     started.map_err(Error::io("starting a peer"))
 }
 

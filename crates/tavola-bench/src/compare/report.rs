@@ -109,6 +109,9 @@ pub struct PeerRow {
     /// What it promises, and does not.
     #[serde(deserialize_with = "of_this_schema")]
     pub properties: Option<Properties>,
+    /// When it is the one to take, as the end of a sentence.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub choose: Cow<'static, str>,
 }
 
 /// An answer that is not always yes or no.

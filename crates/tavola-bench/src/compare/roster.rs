@@ -9,7 +9,7 @@ use super::peers::{self, Found, Peer, Server};
 use super::report::PeerRow;
 use super::workloads::LETTERS;
 use super::{Config, Progress, properties, sources, torment};
-use crate::{Error, Result};
+use crate::{Error, Result, crew};
 
 /// Who takes part and who does not, and why.
 ///
@@ -30,13 +30,13 @@ pub(super) fn check(config: &Config) -> Result<()> {
         .chars()
         .find(|&letter| !LETTERS.contains(letter))
     {
-        return Err(Error::BadOption {
-            option: "only",
-            why: format!("there is no workload {letter}; letters are {LETTERS}"),
-        });
+        return Err(Error::option(
+            "only",
+            format!("there is no workload {letter}; letters are {LETTERS}"),
+        ));
     }
     let mut known: Vec<&str> = peers::all().map(|peer| peer.name).collect();
-    if config.torment.is_some() {
+    if config.torment {
         known.extend(torment::names().filter(|name| peers::all().all(|peer| peer.name != *name)));
     }
     if let Some(name) = config
@@ -44,28 +44,25 @@ pub(super) fn check(config: &Config) -> Result<()> {
         .iter()
         .find(|name| !known.contains(&name.as_str()))
     {
-        return Err(Error::BadOption {
-            option: "peers",
-            why: format!("there is no {name}; there are {}", known.join(", ")),
-        });
+        return Err(Error::option(
+            "peers",
+            format!("there is no {name}; there are {}", known.join(", ")),
+        ));
     }
     if config.repeat == Some(0) {
-        return Err(Error::BadOption {
-            option: "repeat",
-            why: "at least 1".to_owned(),
-        });
+        return Err(Error::option("repeat", "at least 1"));
     }
     Ok(())
 }
 
 /// Where their programs are made.
-pub(super) fn workshop(folders: &Folders, config: &Config) -> Workshop {
-    Workshop {
+pub(super) fn workshop(folders: &Folders, config: &Config) -> Result<Workshop> {
+    Ok(Workshop {
         sources: folders.disk.join("peers"),
-        worker: config.worker.clone(),
+        program: crew::program()?,
         tavola: config.tavola.clone(),
         given: config.given.clone(),
-    }
+    })
 }
 
 /// Who is here, and who is not.
@@ -75,7 +72,7 @@ pub(super) fn find(
     folders: &Folders,
     tell: &mut dyn FnMut(&Progress),
 ) -> Result<(Vec<Found>, Vec<(Peer, String)>)> {
-    let workshop = workshop(folders, config);
+    let workshop = workshop(folders, config)?;
     sources::unpack(&workshop.sources)?;
     let wanted =
         |peer: &Peer| config.peers.is_empty() || config.peers.iter().any(|name| name == peer.name);
@@ -128,6 +125,9 @@ fn peer_row(peer: &Peer, given: &Given) -> PeerRow {
         configuration: format!("{}{server}", peer.configuration),
         language: peer.language.to_owned(),
         properties: properties::of(peer, is_given),
+        choose: properties::profile(peer.name)
+            .map_or("", |profile| profile.choose)
+            .into(),
         ..PeerRow::default()
     }
 }

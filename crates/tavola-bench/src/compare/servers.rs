@@ -9,10 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
+use serde::{Deserialize, Serialize};
 
 use super::job::Transport;
 use super::peers::Server;
-use super::program::{in_path, on_cpu};
+use super::program::{in_path, on_cpus};
 use super::usage;
 
 mod postgres;
@@ -21,11 +22,13 @@ pub(super) use postgres::{is_there as postgres_is_there, table_bytes as postgres
 
 /// How long a server may take until it accepts connections.
 const START: Duration = Duration::from_secs(20);
+/// What it may take.
+const MEMORY_MIB: u64 = 1024;
 /// How long it may take to end when asked to, before it is killed.
 const END: Duration = Duration::from_secs(5);
 
 /// A server that runs.
-pub(super) struct Running {
+pub(crate) struct Running {
     child: Child,
     /// What it is ended with.
     signal: Signal,
@@ -75,14 +78,14 @@ pub(super) fn start_again(
     }
     let place = Listening::choose(transport, dir, "s")?;
     let (program, args) = match kind {
-        Server::Memcached => (found("memcached")?, memcached(&place)),
+        Server::Memcached => (found("memcached")?, memcached(&place, 1, MEMORY_MIB)),
         Server::Redis => (found("redis-server")?, redis(&place, dir)),
         Server::Odbc => return Err("what ODBC reaches is there already".to_owned()),
-        _ => (tavola.to_owned(), serve(&place)),
+        _ => (tavola.to_owned(), serve(&[&place], 1, MEMORY_MIB)),
     };
     let version = version(kind, &program);
     let command = bound(&program);
-    let mut running = launch(command, &args, cpu, dir, place, version)?;
+    let mut running = launch(command, &args, &[cpu], dir, place, version)?;
     if kind == Server::Memcached {
         // It has nothing to bring to an end, and takes a second for it when it is asked to.
         running.signal = Signal::KILL;
@@ -91,7 +94,7 @@ pub(super) fn start_again(
 }
 
 /// A program that dies with this one, where the system has a way to say so.
-fn bound(program: &Path) -> Command {
+pub(crate) fn bound(program: &Path) -> Command {
     match in_path("setpriv") {
         Some(setpriv) => {
             let mut command = Command::new(setpriv);
@@ -102,10 +105,10 @@ fn bound(program: &Path) -> Command {
     }
 }
 
-fn launch(
+pub(crate) fn launch(
     mut command: Command,
     args: &[OsString],
-    cpu: usize,
+    cpus: &[usize],
     dir: &Path,
     place: Listening,
     version: String,
@@ -119,7 +122,7 @@ fn launch(
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(errors);
-    let child = on_cpu(Some(cpu), || command.spawn()).map_err(|error| error.to_string())?;
+    let child = on_cpus(cpus, || command.spawn()).map_err(|error| error.to_string())?;
     let mut running = Running {
         child,
         signal: Signal::TERM,
@@ -135,14 +138,15 @@ fn found(name: &str) -> Result<PathBuf, String> {
 }
 
 /// Where a server is to listen.
-pub(super) enum Listening {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Listening {
     Port(u16),
     Socket(PathBuf),
 }
 
 impl Listening {
     /// A port that was free a moment ago, or a file in the folder.
-    fn choose(transport: Transport, dir: &Path, file: &str) -> Result<Self, String> {
+    pub(crate) fn choose(transport: Transport, dir: &Path, file: &str) -> Result<Self, String> {
         match transport {
             Transport::Unix => Ok(Self::Socket(dir.join(file))),
             Transport::Tcp => TcpListener::bind("127.0.0.1:0")
@@ -167,8 +171,10 @@ impl Listening {
     }
 }
 
-fn memcached(place: &Listening) -> Vec<OsString> {
-    let mut args: Vec<OsString> = ["-t", "1", "-m", "1024", "-U", "0"].map(Into::into).into();
+pub(crate) fn memcached(place: &Listening, threads: usize, mib: u64) -> Vec<OsString> {
+    let (threads, mib) = (threads.to_string(), mib.to_string());
+    let args = ["-t", &threads, "-m", &mib, "-U", "0"];
+    let mut args: Vec<OsString> = args.map(Into::into).into();
     match place {
         Listening::Port(port) => {
             args.extend(["-l", "127.0.0.1", "-p"].map(Into::into));
@@ -195,22 +201,24 @@ fn redis(place: &Listening, dir: &Path) -> Vec<OsString> {
     args
 }
 
-fn serve(place: &Listening) -> Vec<OsString> {
-    let listen = match place {
-        Listening::Port(port) => format!("127.0.0.1:{port}"),
-        Listening::Socket(path) => format!("unix:{}", path.display()),
-    };
+pub(crate) fn serve(places: &[&Listening], threads: usize, mib: u64) -> Vec<OsString> {
+    let (threads, capacity) = (threads.to_string(), format!("{mib}M"));
     let args = [
         "serve",
         "compared",
         "--threads",
-        "1",
+        &threads,
         "--capacity",
-        "1G",
-        "--listen",
+        &capacity,
     ];
     let mut args: Vec<OsString> = args.map(Into::into).into();
-    args.push(listen.into());
+    for place in places {
+        let listen = match place {
+            Listening::Port(port) => format!("127.0.0.1:{port}"),
+            Listening::Socket(path) => format!("unix:{}", path.display()),
+        };
+        args.extend(["--listen".into(), listen.into()]);
+    }
     args
 }
 
@@ -237,12 +245,12 @@ fn version(kind: Server, program: &Path) -> String {
 
 impl Running {
     /// CPU time of all its processes since it was started.
-    pub(super) fn cpu_seconds(&self) -> Option<f64> {
+    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
         usage::cpu_seconds(self.child.id())
     }
 
     /// What its processes have in memory, but for mapped files below the folder.
-    pub(super) fn memory_bytes(&self, folder: &Path) -> Option<u64> {
+    pub(crate) fn memory_bytes(&self, folder: &Path) -> Option<u64> {
         usage::memory_bytes(self.child.id(), folder)
     }
 

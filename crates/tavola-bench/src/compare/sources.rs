@@ -68,16 +68,23 @@ const SCRIPTS: &[(&str, &str)] = peer_files![
     "perl/tinycdb.pl",
 ];
 
-/// The headers of the library for C, for its adapter.
-const HEADERS: &[(&str, &str)] = &[
-    (
-        "c/tavola.h",
-        include_str!("../../../tavola-capi/include/tavola.h"),
-    ),
-    (
-        "c/tavola_log.h",
-        include_str!("../../../tavola-capi/include/tavola_log.h"),
-    ),
+/// Pairs of path and content of the headers of the library for C, for its adapter.
+macro_rules! headers {
+    ($($name:literal),* $(,)?) => {
+        &[$((
+            concat!("c/", $name),
+            include_str!(concat!("../../../tavola-capi/include/", $name)),
+        )),*]
+    };
+}
+
+const HEADERS: &[(&str, &str)] = headers![
+    "tavola.h",
+    "tavola_log.h",
+    "tavola_log_printf.h",
+    "tavola_queue.h",
+    "tavola_stats.h",
+    "tavola_table.h"
 ];
 
 /// Writes all of them below `folder`.
@@ -89,4 +96,20 @@ pub(super) fn unpack(folder: &Path) -> Result<()> {
         fs::write(&file, content).map_err(Error::io("writing a peer's program"))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_headers_of_the_library_are_there() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tavola-capi/include");
+        for file in fs::read_dir(folder).unwrap().flatten() {
+            let name = file.file_name().into_string().unwrap();
+            let path = format!("c/{name}");
+            let is_known = HEADERS.iter().any(|(known, _)| *known == path);
+            assert!(is_known || !name.ends_with(".h"), "{name}");
+        }
+    }
 }

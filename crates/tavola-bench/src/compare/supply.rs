@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::found::Workshop;
+use super::found::{Workshop, options};
 use super::job::Transport;
 use super::peers::{self, Peer, Server, Start};
 use super::program::in_path;
 use super::servers::{self, Running};
-use super::torment::{Program, Served, Supply, allocated};
+use super::torment::{Program, Served};
+use super::usage::file_bytes;
 use crate::{Error, Result};
 
 /// Enough for all that a trial keeps, and little enough for one to throw something out.
-const APCU_ROOM: &str = "apc.shm_size=16M";
+const APCU_ROOM: &str = "16M";
 
 /// Programs of the workshop, and servers in a folder of their own.
 pub(super) struct Stock<'a> {
@@ -24,8 +25,9 @@ pub(super) struct Stock<'a> {
 
 type Found<T> = std::result::Result<T, String>;
 
-impl Supply for Stock<'_> {
-    fn program(&mut self, peer: &str) -> Found<Program> {
+impl Stock<'_> {
+    /// The program that does jobs on the store `peer`, or why there is none.
+    pub(super) fn program(&self, peer: &str) -> Found<Program> {
         let peer = named(peer)?;
         match peer.start {
             Start::C {
@@ -44,7 +46,8 @@ impl Supply for Stock<'_> {
         }
     }
 
-    fn server(&mut self, peer: &str) -> Found<Box<dyn Served>> {
+    /// The server of the store `peer`, or why there is none.
+    pub(super) fn server(&self, peer: &str) -> Found<Box<dyn Served>> {
         let kind = named(peer)?.server.ok_or("it has no server")?;
         self.workshop.server_is_there(kind)?;
         Ok(Box::new(Anew {
@@ -56,25 +59,17 @@ impl Supply for Stock<'_> {
             running: None,
         }))
     }
-}
 
-impl Stock<'_> {
     /// The torment's own script of the peer's language.
     fn script(&self, peer: Peer) -> Found<Program> {
         self.workshop.find(peer)?;
-        let (interpreter, options, file): (_, &[&str], _) = match peer.language {
-            "PHP" => {
-                let options = ["apc.enable_cli=1", APCU_ROOM, "memory_limit=1G"];
-                (
-                    "php",
-                    &options.map(|option| ["-d", option]).concat(),
-                    "php/torment.php",
-                )
-            }
-            _ => ("ruby", &[], "ruby/torment.rb"),
+        let (interpreter, file) = match peer.language {
+            "PHP" => ("php", "php/torment.php"),
+            _ => ("ruby", "ruby/torment.rb"),
         };
         let program = in_path(interpreter).ok_or(format!("there is no {interpreter}"))?;
-        let mut args: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        let args = options(interpreter, APCU_ROOM).into_iter();
+        let mut args: Vec<String> = args.filter_map(|arg| arg.into_string().ok()).collect();
         args.push(text_of(&self.workshop.sources.join(file))?);
         Ok(Program {
             program,
@@ -109,10 +104,8 @@ struct Anew {
 
 /// What [`Served::within`] has told of.
 pub(super) fn served(text: &str) -> Result<Box<dyn Served>> {
-    let anew: Anew = serde_json::from_str(text).map_err(|error| Error::Io {
-        doing: "understanding which server to start",
-        source: error.into(),
-    })?;
+    let anew: Anew = serde_json::from_str(text)
+        .map_err(|error| Error::io("understanding which server to start")(error.into()))?;
     Ok(Box::new(anew))
 }
 
@@ -147,7 +140,7 @@ impl Served for Anew {
                 servers::postgres_table_bytes(&self.folder),
                 "its server's tables",
             ),
-            (Server::Tavola, _) => (allocated(&self.folder), "its table"),
+            (Server::Tavola, _) => (file_bytes(&self.folder), "its table"),
             (_, Some(running)) => (running.resident_bytes(), "its server's memory"),
             (_, None) => (0, "its server's memory"),
         }

@@ -361,7 +361,7 @@ fn bytes_with(server: &Running, dir: &Path) -> Option<u64> {
 pub(super) mod tests {
     use super::*;
     use crate::compare::peers;
-    use crate::compare::workloads::{Extent, plan};
+    use crate::compare::workloads::{QUICK, plan};
 
     #[test]
     fn processes_are_summed_up_to_the_end_of_the_last() {
@@ -408,7 +408,7 @@ pub(super) mod tests {
         Ground {
             memory: dir.join("memory"),
             disk: dir.join("disk"),
-            cpus: crate::compare::machine::cpus(),
+            cpus: crate::duty::usable_cpus().unwrap(),
             tavola: PathBuf::new(),
             given: Given::default(),
             quick: true,
@@ -428,13 +428,7 @@ pub(super) mod tests {
     fn turn_of(script: &str, procs: u32) -> Run {
         let dir = tempfile::tempdir().unwrap();
         let ground = ground(dir.path());
-        let extent = Extent {
-            quick: true,
-            full: false,
-            repeat: None,
-            cpus: 1,
-        };
-        let mut trial = plan("e", extent, Path::new("")).remove(0);
+        let mut trial = plan("e", QUICK, Path::new("")).remove(0);
         trial.case.procs = procs;
         let run = ground.turn(&trial, &toy(script), 0).unwrap();
         assert!(!ground.memory.join("store").exists(), "its folder is gone");
@@ -447,13 +441,7 @@ pub(super) mod tests {
 
     #[test]
     fn where_a_server_is_is_told_unless_it_was_there_already() {
-        let extent = Extent {
-            quick: true,
-            full: false,
-            repeat: None,
-            cpus: 1,
-        };
-        let trial = plan("a", extent, Path::new("f")).remove(0);
+        let trial = plan("a", QUICK, Path::new("f")).remove(0);
         let mut ground = ground(Path::new(""));
         let way = |ground: &Ground, name: &str| {
             let peer = peers::all().find(|peer| peer.name == name).unwrap();

@@ -28,7 +28,8 @@ pub(super) fn cpu_seconds(pid: u32) -> Option<f64> {
 
 /// What a process and all who descend from it have in memory, but for mapped files below `folder`.
 pub(super) fn memory_bytes(pid: u32, folder: &Path) -> Option<u64> {
-    let folder = fs::canonicalize(folder).ok()?;
+    // A folder may be gone while its files are still mapped.
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let of = |pid| fs::read_to_string(format!("/proc/{pid}/smaps"));
     let first = of(pid).ok()?;
     let others = family(pid)?.into_iter().filter(|&other| other != pid);

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tavola_program::units::count as thousands;
+
 use super::job::{Case, Placement, Reply, Transport};
 use super::peers::{Peer, Together};
 
@@ -82,6 +84,16 @@ impl Extent {
         self.either(180, 6_000)
     }
 
+    fn trial(self, workload: char, title: String, unit: &'static str, case: Case) -> Trial {
+        Trial {
+            workload,
+            title,
+            case,
+            unit,
+            repeat: self.repeat(1, 3),
+        }
+    }
+
     fn base(self, phases: &[&str]) -> Case {
         Case {
             key_bytes: 8,
@@ -115,66 +127,53 @@ pub(super) fn plan(only: &str, extent: Extent, file: &Path) -> Vec<Trial> {
 
 fn company(extent: Extent, file: &Path) -> Trial {
     let loops = extent.either(3, 100);
-    let opens = extent.either("open_read_1000", "open_read_10000");
-    let phases = ["write_all", "read_all", "open_read_100", opens];
-    Trial {
-        workload: 'a',
-        title: format!(
-            "company file: {loops} × write all, {loops} × read all, 100 and {} × open and read \
-             one key",
-            extent.either("1,000", "10,000")
-        ),
-        case: Case {
-            loops: Some(loops),
-            file: Some(file.to_owned()),
-            limit_ms: None,
-            ..extent.base(&phases)
-        },
-        unit: "s",
-        repeat: extent.repeat(1, 3),
-    }
+    let (phase, opens) = extent.either(("open_read_1000", "1,000"), ("open_read_10000", "10,000"));
+    let title = format!(
+        "company file: {loops} × write all, {loops} × read all, 100 and {opens} × open and read \
+         one key"
+    );
+    let case = Case {
+        loops: Some(loops),
+        file: Some(file.to_owned()),
+        limit_ms: None,
+        ..extent.base(&["write_all", "read_all", "open_read_100", phase])
+    };
+    extent.trial('a', title, "s", case)
 }
 
 fn records(extent: Extent, keys: u64) -> Trial {
     let loops = extent.either(1_000, 10_000);
-    Trial {
-        workload: 'b',
-        title: format!("{} records of 8 KB, {} loops", number(keys), number(loops)),
-        case: Case {
-            keys,
-            value_bytes: 8_192,
-            loops: Some(loops),
-            ..extent.base(&["put", "get"])
-        },
-        unit: "us/op",
-        repeat: extent.repeat(1, 3),
-    }
+    let title = format!(
+        "{} records of 8 KB, {} loops",
+        thousands(keys),
+        thousands(loops)
+    );
+    let case = Case {
+        keys,
+        value_bytes: 8_192,
+        loops: Some(loops),
+        ..extent.base(&["put", "get"])
+    };
+    extent.trial('b', title, "us/op", case)
 }
 
 fn loops(extent: Extent, value_bytes: usize) -> Trial {
     let keys = 10_000;
-    Trial {
-        workload: 'c',
-        title: format!("{} keys, values of {}", number(keys), bytes(value_bytes)),
-        case: Case {
-            keys,
-            value_bytes,
-            loops: Some(keys),
-            ..extent.base(&["write", "read"])
-        },
-        unit: "us/op",
-        repeat: extent.repeat(1, 3),
-    }
+    let title = format!("{} keys, values of {}", thousands(keys), bytes(value_bytes));
+    let case = Case {
+        keys,
+        value_bytes,
+        loops: Some(keys),
+        ..extent.base(&["write", "read"])
+    };
+    extent.trial('c', title, "us/op", case)
 }
 
 fn pairs(extent: Extent) -> Vec<Trial> {
     let loops = extent.either(1_500, 30_000);
-    let trial = |title: String, case: Case| Trial {
-        workload: 'd',
-        title: format!("{} set + get pairs, 3 bytes, {title}", number(loops)),
-        case,
-        unit: "us/op",
-        repeat: extent.repeat(1, 3),
+    let trial = |title: String, case: Case| {
+        let title = format!("{} set + get pairs, 3 bytes, {title}", thousands(loops));
+        extent.trial('d', title, "us/op", case)
     };
     let base = Case {
         keys: 1_000,
@@ -220,17 +219,10 @@ fn many_keys(extent: Extent) -> Vec<Trial> {
     let counts: &[u64] = extent.either(&[1_000_000], &[100_000, 1_000_000, 10_000_000]);
     let mut all = Vec::new();
     for &keys in counts {
-        let repeat = extent.repeat(1, 3);
-        let trial = |case: Case, what: &str| Trial {
-            workload: 'e',
-            title: format!(
-                "{}, {}, 8+8 bytes{what}",
-                keys_of(keys),
-                processes(case.procs)
-            ),
-            case: Case { keys, ..case },
-            unit: "ops/s",
-            repeat,
+        let trial = |case: Case, what: &str| {
+            let (keys_of, procs) = (keys_of(keys), processes(case.procs));
+            let title = format!("{keys_of}, {procs}, 8+8 bytes{what}");
+            extent.trial('e', title, "ops/s", Case { keys, ..case })
         };
         let phases = ["put", "mix", "get", "miss"];
         let mixes = |case: Case| Case {
@@ -258,17 +250,13 @@ fn many_keys(extent: Extent) -> Vec<Trial> {
 
 fn latencies(extent: Extent) -> Trial {
     let keys = extent.either(100_000, 1_000_000);
-    Trial {
-        workload: 'f',
-        title: format!("{}, 1 process, each call timed", keys_of(keys)),
-        case: Case {
-            keys,
-            timed: true,
-            ..extent.base(&["put", "get"])
-        },
-        unit: "ops/s",
-        repeat: extent.repeat(1, 3),
-    }
+    let title = format!("{}, 1 process, each call timed", keys_of(keys));
+    let case = Case {
+        keys,
+        timed: true,
+        ..extent.base(&["put", "get"])
+    };
+    extent.trial('f', title, "ops/s", case)
 }
 
 fn growth(extent: Extent) -> Vec<Trial> {
@@ -279,19 +267,20 @@ fn growth(extent: Extent) -> Vec<Trial> {
     if extent.full {
         counts.push(100_000_000);
     }
-    let trial = |keys| Trial {
-        workload: 'g',
-        title: format!("{}, 1 process", keys_of(keys)),
-        case: Case {
+    let trial = |keys| {
+        let case = Case {
             keys,
             limit_ms: Some(match keys {
                 100_000_000.. => 40_000,
                 _ => extent.limit_ms(),
             }),
             ..extent.base(&["put", "get"])
-        },
-        unit: "ops/s",
-        repeat: extent.repeat(1, if keys > 1_000_000 { 1 } else { 3 }),
+        };
+        let title = format!("{}, 1 process", keys_of(keys));
+        Trial {
+            repeat: extent.repeat(1, if keys > 1_000_000 { 1 } else { 3 }),
+            ..extent.trial('g', title, "ops/s", case)
+        }
     };
     counts.into_iter().map(trial).collect()
 }
@@ -304,17 +293,13 @@ fn value_sizes(extent: Extent) -> Vec<Trial> {
     );
     let trial = |&value_bytes: &usize| {
         let keys = (total / value_bytes as u64).clamp(16, extent.either(20_000, 100_000));
-        Trial {
-            workload: 'h',
-            title: format!("values of {}, {}", bytes(value_bytes), keys_of(keys)),
-            case: Case {
-                keys,
-                value_bytes,
-                ..extent.base(&["put", "get"])
-            },
-            unit: "ops/s",
-            repeat: extent.repeat(1, 3),
-        }
+        let title = format!("values of {}, {}", bytes(value_bytes), keys_of(keys));
+        let case = Case {
+            keys,
+            value_bytes,
+            ..extent.base(&["put", "get"])
+        };
+        extent.trial('h', title, "ops/s", case)
     };
     sizes.iter().map(trial).collect()
 }
@@ -322,18 +307,16 @@ fn value_sizes(extent: Extent) -> Vec<Trial> {
 fn more_processes(extent: Extent) -> Vec<Trial> {
     let keys = extent.either(100_000, 1_000_000);
     let most = extent.either(extent.cpus, 2 * extent.cpus) as u32;
-    let trial = |procs| Trial {
-        workload: 'i',
-        title: format!("{}, {}", keys_of(keys), processes(procs)),
-        case: Case {
+    let trial = |procs| {
+        let title = format!("{}, {}", keys_of(keys), processes(procs));
+        let case = Case {
             keys,
             procs,
             mix_ms: Some(extent.either(180, 1_000)),
             slice_ms: Some(extent.either(20, 100)),
             ..extent.base(&["put", "mix", "get"])
-        },
-        unit: "ops/s",
-        repeat: extent.repeat(1, 3),
+        };
+        extent.trial('i', title, "ops/s", case)
     };
     (1..=most).map(trial).collect()
 }
@@ -349,7 +332,7 @@ fn keys_of(count: u64) -> String {
     match count {
         1_000_000.. if count.is_multiple_of(1_000_000) => format!("{} M keys", count / 1_000_000),
         10_000.. if count.is_multiple_of(1_000) => format!("{} K keys", count / 1_000),
-        count => format!("{} keys", number(count)),
+        count => format!("{} keys", thousands(count)),
     }
 }
 
@@ -362,30 +345,18 @@ fn bytes(count: usize) -> String {
     }
 }
 
-/// With commas between thousands.
-fn number(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+#[cfg(test)]
+pub(super) const QUICK: Extent = Extent {
+    quick: true,
+    full: false,
+    repeat: None,
+    cpus: 2,
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::peers;
-
-    const QUICK: Extent = Extent {
-        quick: true,
-        full: false,
-        repeat: None,
-        cpus: 2,
-    };
 
     fn peer(name: &str) -> Peer {
         peers::all().find(|peer| peer.name == name).unwrap()
@@ -456,6 +427,5 @@ mod tests {
         assert_eq!(keys_of(20_000), "20 K keys");
         assert_eq!(keys_of(16), "16 keys");
         assert_eq!(bytes(65_536), "64 KB");
-        assert_eq!(number(30_000), "30,000");
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Setup {
     pub(super) cpu: Option<usize>,
 }
 
-/// Every further line; each is answered by one [`Answer`].
+/// Every further line; each is answered once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Job {
     /// Attach to this table, leaving the one before.
@@ -59,19 +59,11 @@ pub(super) struct Run {
     pub(super) seed: u64,
 }
 
+/// What came of a job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Answer {
-    Ready,
-    Done(Done),
-    Maintained {
-        collapsed_bytes: u64,
-        supported: bool,
-    },
-    /// The worker ends after this.
-    Failed {
-        wrong: bool,
-        what: String,
-    },
+pub(super) enum Came {
+    Ran(Done),
+    Maintained { bytes: u64, supported: bool },
 }
 
 /// What a worker did.

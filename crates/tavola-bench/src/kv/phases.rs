@@ -2,10 +2,10 @@
 
 use tavola::Table;
 
-use super::crew::Crew;
-use super::job::{Done, Run};
+use super::job::{Came, Done, Job, Run, Setup};
 use super::report::{Collapse, Gathered, Line, Summary};
-use super::{Config, Distribution, Phase, Placement};
+use super::{Config, Distribution, Phase};
+use crate::crew;
 use crate::latency::Merged;
 use crate::scratch::Scratch;
 use crate::{Error, Result, clock};
@@ -26,7 +26,7 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
         .iter()
         .map(|&phase| Gathered::new(config, phase))
         .collect();
-    let mut crew = Crew::start(config)?;
+    let mut crew = start(config)?;
     let mut summary = None;
     for turn in 1..=config.repeat {
         let last = turn == config.repeat;
@@ -55,6 +55,34 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
     // killed.
     crew.end()?;
     summary.map_or(Ok(()), |summary| emit(&Line::Summary(Box::new(summary))))
+}
+
+/// All workers of a run, the hot writer last if there is one.
+type Crew = crew::Crew<Job, Came>;
+
+fn start(config: &Config) -> Result<Crew> {
+    let mut crew = Crew::new("kv");
+    for at in 0..config.procs + u32::from(config.hot_writer) {
+        let setup = Setup {
+            leader_pid: std::process::id(),
+            part: at.min(config.procs - 1),
+            parts: config.procs,
+            keys: config.keys,
+            key_bytes: config.key_bytes,
+            value_bytes: config.value_bytes,
+            distribution: config.dist,
+            cpu: config.cpu_of(at as usize),
+        };
+        crew.hire("worker", &setup)?;
+    }
+    Ok(crew)
+}
+
+fn ran(came: Came) -> Result<Done> {
+    match came {
+        Came::Ran(done) => Ok(done),
+        Came::Maintained { .. } => Err(Error::worker("it did something else than was asked")),
+    }
 }
 
 /// What one turn finds out, as it goes.
@@ -88,7 +116,7 @@ struct Leader<'a> {
 impl<'a> Leader<'a> {
     fn new(config: &'a Config, crew: &'a mut Crew, phases: &'a [Phase]) -> Result<Self> {
         let table = fresh_table(config, crew)?;
-        let start = Self {
+        Ok(Self {
             config,
             crew,
             phases,
@@ -97,8 +125,7 @@ impl<'a> Leader<'a> {
             newest: 0,
             seed: 0,
             after_put_bytes: 0,
-        };
-        Ok(start)
+        })
     }
 
     fn all_phases(&mut self, found: &mut dyn FnMut(Finding) -> Result<()>) -> Result<()> {
@@ -128,10 +155,7 @@ impl<'a> Leader<'a> {
             "{left} of {keys} keys are left, and the phases after put ask for all: give more \
              bytes, or --phases put"
         );
-        Err(Error::BadOption {
-            option: "capacity",
-            why,
-        })
+        Err(Error::option("capacity", why))
     }
 
     /// Latencies on a table of their own, then throughput on the one that stays.
@@ -141,36 +165,58 @@ impl<'a> Leader<'a> {
             timed: true,
             ..once.clone()
         };
-        let latency = match self.config.latency && self.phases.contains(&Phase::Put) {
+        let latency = match !self.config.no_latency && self.phases.contains(&Phase::Put) {
             false => None,
             true => {
-                let (_, all) = self.crew.run(timed)?;
+                let (_, all) = self.run(timed)?;
                 self.table = fresh_table(self.config, self.crew)?;
                 Some(merge(&all))
             }
         };
-        let (start_ns, all) = self.crew.run(once)?;
+        let (start_ns, all) = self.run(once)?;
         Ok(Measured {
             latency,
             ..measured(start_ns, &all)
         })
     }
 
+    fn procs(&self) -> usize {
+        self.config.procs as usize
+    }
+
+    /// Has all workers run a phase, beginning together.
+    fn run(&mut self, mut run: Run) -> Result<(u64, Vec<Done>)> {
+        run.start_ns = self.crew.start_ns();
+        let start_ns = run.start_ns;
+        let came = self.crew.run_all(self.procs(), &Job::Run(run))?;
+        Ok((start_ns, came.into_iter().map(ran).collect::<Result<_>>()?))
+    }
+
+    /// Nanoseconds an operation that the loop around the table costs.
+    fn harness_ns(&mut self) -> Result<f64> {
+        // Fewer, but as far from the next power of two, which is what the order's cost depends on.
+        let keys = self.config.keys;
+        let ops = keys >> (64 - keys.leading_zeros()).saturating_sub(16);
+        let done = ran(self.crew.run(0, &Job::Dry { ops })?)?;
+        Ok((done.end_ns - done.begin_ns) as f64 / done.ops as f64)
+    }
+
     fn measure(&mut self, phase: Phase) -> Result<Measured> {
         let hot = self.config.hot_writer && matches!(phase, Phase::Get | Phase::Miss);
         if hot {
-            self.crew.hot_writer_starts(self.newest)?;
+            let generation = self.newest;
+            self.crew.tell(self.procs(), &Job::Hammer { generation })?;
         }
         let rounds = self.config.min_ops.div_ceil(self.config.keys).max(1);
         let plan = self.plan(phase, rounds, u64::MAX);
-        let (start_ns, all) = self.crew.run(plan)?;
+        let (start_ns, all) = self.run(plan)?;
         self.written(phase, rounds);
         let mut result = measured(start_ns, &all);
-        if self.config.latency {
+        if !self.config.no_latency {
             result.latency = Some(self.latencies(phase)?);
         }
         if hot {
-            let done = self.crew.hot_writer_stops()?;
+            let done = ran(self.crew.run(self.procs(), &Job::Stop)?)?;
             result.writer_mops = Some(rate(done.ops, done.end_ns - done.begin_ns));
         }
         Ok(result)
@@ -188,7 +234,7 @@ impl<'a> Leader<'a> {
             timed: true,
             ..self.plan(phase, rounds, limit)
         };
-        let (_, all) = self.crew.run(run)?;
+        let (_, all) = self.run(run)?;
         self.written(phase, rounds);
         Ok(merge(&all))
     }
@@ -222,7 +268,7 @@ impl<'a> Leader<'a> {
         match phase {
             Phase::Over => {
                 self.newest += rounds;
-                if self.config.distribution == Distribution::Uniform {
+                if self.config.dist == Distribution::Uniform {
                     self.oldest = self.newest;
                 }
             }
@@ -233,7 +279,14 @@ impl<'a> Leader<'a> {
 
     fn collapse(&mut self) -> Result<Collapse> {
         let begin_ns = clock::monotonic_ns();
-        let (collapsed_bytes, huge_pages_supported) = self.crew.maintain()?;
+        let (mut collapsed_bytes, mut huge_pages_supported) = (0, true);
+        for at in 0..self.procs() {
+            if let Came::Maintained { bytes, supported } = self.crew.run(at, &Job::Maintain)? {
+                // All have the same table.
+                collapsed_bytes = bytes.max(collapsed_bytes);
+                huge_pages_supported &= supported;
+            }
+        }
         let seconds = (clock::monotonic_ns() - begin_ns) as f64 / 1e9;
         Ok(Collapse {
             phase: "collapse",
@@ -254,12 +307,8 @@ impl<'a> Leader<'a> {
             key_bytes: config.key_bytes,
             value_bytes: config.value_bytes,
             batch: config.batch,
-            distribution: config.distribution,
-            placement: match config.placement {
-                Placement::Free => "free".to_owned(),
-                Placement::Spread => "spread".to_owned(),
-                Placement::One(cpu) => format!("cpu {cpu}"),
-            },
+            distribution: config.dist,
+            placement: config.placement(),
             repeat: config.repeat,
             cpus: std::thread::available_parallelism().map_or(0, usize::from),
             shards: stats.shards,
@@ -274,7 +323,7 @@ impl<'a> Leader<'a> {
             slab_bytes: stats.slab_bytes,
             large_bytes: stats.large_bytes,
             free_bytes: stats.free_bytes,
-            harness_ns: self.crew.harness_ns(config.keys)?,
+            harness_ns: self.harness_ns()?,
             timer_ns: clock::reading_ns(),
         })
     }
@@ -282,8 +331,10 @@ impl<'a> Leader<'a> {
 
 /// A table that only this run can see: its name is taken away as soon as all workers have it.
 fn fresh_table(config: &Config, crew: &mut Crew) -> Result<Table> {
-    let (mut scratch, table) = Scratch::create(&config.place)?;
-    crew.attach(scratch.name())?;
+    let (mut scratch, table) = Scratch::create(&config.place())?;
+    for at in 0..crew.len() {
+        crew.prepare(at, &Job::Attach(scratch.name().into()))?;
+    }
     scratch.unlink()?;
     Ok(table)
 }

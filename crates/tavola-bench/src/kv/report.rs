@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::phases::Measured;
 use super::{Config, Distribution, Phase};
 use crate::latency::{Merged, Percentiles};
+use crate::stats::median_run;
 
 /// One line of the result.
 #[derive(Clone, Debug, Serialize)]
@@ -133,9 +134,7 @@ impl Gathered {
     }
 
     pub(super) fn line(&self) -> PhaseLine {
-        let mut by_rate: Vec<&Measured> = self.turns.iter().collect();
-        by_rate.sort_by(|one, other| one.mops().total_cmp(&other.mops()));
-        let median = by_rate[(by_rate.len() - 1) / 2];
+        let median = median_run(&self.turns, Measured::mops);
         PhaseLine {
             phase: self.phase,
             procs: self.procs,

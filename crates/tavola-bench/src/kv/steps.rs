@@ -98,10 +98,7 @@ fn wrong(phase: &str, key: &[u8], value: Option<&[u8]>) -> Error {
         Some(value) => format!("key {} has {} B {}", start(key), value.len(), start(value)),
         None => format!("key {} is missing", start(key)),
     };
-    Error::WrongAnswer {
-        phase: phase.to_owned(),
-        what,
-    }
+    Error::wrong(phase, what)
 }
 
 /// Sets each key to its value of a generation: `put` and `over`.
@@ -231,10 +228,7 @@ fn all_answered(phase: &str, asked: usize, answers: usize, bad: Option<Error>) -
         None if answers == asked => Ok(()),
         None => {
             let what = format!("{answers} answers to {asked} keys of a batch");
-            Err(Error::WrongAnswer {
-                phase: phase.to_owned(),
-                what,
-            })
+            Err(Error::wrong(phase, what))
         }
     }
 }

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tavola::Table;
 
-use super::job::{Answer, Done, Job, Run, Setup};
+use super::job::{Came, Done, Job, Run, Setup};
 use super::steps::{Feed, Get, Miss, Mix, Nothing, Step, Write, drive};
 use super::{Distribution, Phase};
 use crate::bytes::{Bytes, Expect, KeyWords};
 use crate::clock::{monotonic_ns, wait_until};
-use crate::duty::{Lines, answer, follow};
+use crate::crew::Answer;
+use crate::duty::{self, Lines, answer, follow};
 use crate::latency::Latency;
 use crate::order::{Order, share};
 use crate::{Error, Result};
@@ -20,27 +21,16 @@ use crate::{Error, Result};
 ///
 /// None that the leader has not been told, save that it is gone.
 pub fn work() -> Result<()> {
-    let mut lines = Lines::new();
-    let Some(setup) = lines.next::<Setup>()? else {
-        return Ok(());
-    };
-    follow(setup.leader_pid, setup.cpu)?;
-    let done = if setup.key_bytes == 8 && setup.value_bytes == 8 {
-        Worker::<[u8; 8], [u8; 8]>::new(setup).serve(&mut lines)
-    } else if setup.key_bytes == 8 {
-        Worker::<[u8; 8], Vec<u8>>::new(setup).serve(&mut lines)
-    } else {
-        Worker::<Vec<u8>, Vec<u8>>::new(setup).serve(&mut lines)
-    };
-    if let Err(error) = &done {
-        let wrong = matches!(error, Error::WrongAnswer { .. });
-        let what = match error {
-            Error::WrongAnswer { what, .. } => what.clone(),
-            error => error.to_string(),
-        };
-        return answer(&Answer::Failed { wrong, what });
-    }
-    Ok(())
+    duty::work(|setup: Setup, lines| {
+        follow(setup.leader_pid, setup.cpu)?;
+        if setup.key_bytes == 8 && setup.value_bytes == 8 {
+            Worker::<[u8; 8], [u8; 8]>::new(setup).serve(lines)
+        } else if setup.key_bytes == 8 {
+            Worker::<[u8; 8], Vec<u8>>::new(setup).serve(lines)
+        } else {
+            Worker::<Vec<u8>, Vec<u8>>::new(setup).serve(lines)
+        }
+    })
 }
 
 struct Worker<K, V> {
@@ -66,17 +56,16 @@ impl<K: Bytes, V: Bytes> Worker<K, V> {
                     self.table = Some(Table::options().open_existing(path)?);
                     Answer::Ready
                 }
-                Job::Run(run) => Answer::Done(self.run(&run)?),
-                Job::Hammer { generation } => Answer::Done(self.hammer(generation, lines)?),
+                Job::Run(run) => Answer::Done(Came::Ran(self.run(&run)?)),
+                Job::Hammer { generation } => {
+                    Answer::Done(Came::Ran(self.hammer(generation, lines)?))
+                }
                 Job::Stop => Answer::Ready,
                 Job::Maintain => {
-                    let (collapsed_bytes, supported) = super::maintain_until_done(self.table()?)?;
-                    Answer::Maintained {
-                        collapsed_bytes,
-                        supported,
-                    }
+                    let (bytes, supported) = super::maintain_until_done(self.table()?)?;
+                    Answer::Done(Came::Maintained { bytes, supported })
                 }
-                Job::Dry { ops } => Answer::Done(self.dry(ops)?),
+                Job::Dry { ops } => Answer::Done(Came::Ran(self.dry(ops)?)),
             };
             answer(&done)?;
         }
@@ -84,10 +73,8 @@ impl<K: Bytes, V: Bytes> Worker<K, V> {
     }
 
     fn table(&self) -> Result<&Table> {
-        let missing = || Error::Worker {
-            what: "it was given no table".to_owned(),
-        };
-        self.table.as_ref().ok_or_else(missing)
+        let table = self.table.as_ref();
+        table.ok_or_else(|| Error::worker("it was given no table"))
     }
 
     fn sizes(&self) -> (usize, usize) {

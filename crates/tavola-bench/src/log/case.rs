@@ -1,12 +1,14 @@
 //! The ways, one after the other, as often as is asked for; what is reported are medians.
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::game::{self, Score};
 use super::{Config, Way};
 use crate::Result;
 use crate::clock::reading_ns;
 use crate::latency::{Merged, Percentiles};
+use crate::stats::median;
 
 /// One line of the result.
 #[derive(Clone, Debug, Serialize)]
@@ -15,7 +17,7 @@ pub enum Line {
     /// A way, over all repetitions.
     Case(Box<Case>),
     /// A way that was not measured.
-    LeftOut(LeftOut),
+    LeftOut(serde_json::Value),
 }
 
 /// A way; figures are medians over the repetitions, each by itself, and the latencies of all.
@@ -63,17 +65,6 @@ pub struct Case {
     pub runs_all_mlps: Vec<f64>,
 }
 
-/// A way that was not measured.
-#[derive(Clone, Debug, Serialize)]
-pub struct LeftOut {
-    /// Always `log`.
-    pub phase: &'static str,
-    /// The way.
-    pub way: Way,
-    /// Why, and how to have it.
-    pub left_out: &'static str,
-}
-
 /// Runs it; `emit` is given each line as soon as the last repetition of its way has run.
 ///
 /// # Errors
@@ -85,13 +76,8 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
     let (out, there): (Vec<Way>, Vec<Way>) =
         config.ways().partition(|way| way.left_out().is_some());
     for way in out {
-        let left_out = way.left_out().unwrap_or_default();
-        let phase = "log";
-        emit(&Line::LeftOut(LeftOut {
-            phase,
-            way,
-            left_out,
-        }))?;
+        let line = json!({"phase": "log", "way": way, "left_out": way.left_out()});
+        emit(&Line::LeftOut(line))?;
     }
     let mut scores: Vec<Vec<Score>> = there.iter().map(|_| Vec::new()).collect();
     for turn in 1..=config.repeat {
@@ -116,7 +102,7 @@ fn case(config: &Config, way: Way, scores: &[Score]) -> Case {
     });
     let runs_all_mlps: Vec<f64> = rates.collect();
     let runs_writer_ns = of(&|score| score.writer_ns);
-    let kept = median(&of(&|score| score.kept as f64)).unwrap_or_default() as u64;
+    let kept = median(of(&|score| score.kept as f64)) as u64;
     let runs_writer_mlps = of(&|score| lines as f64 / score.writer_seconds / 1e6);
     Case {
         phase: "log",
@@ -126,22 +112,16 @@ fn case(config: &Config, way: Way, scores: &[Score]) -> Case {
         lines,
         text_bytes: config.text_bytes,
         log_bytes: way.has_log().then_some(config.log_bytes),
-        writer_ns: median(&runs_writer_ns).unwrap_or_default(),
+        writer_ns: median(runs_writer_ns.clone()),
         latency: latency.percentiles(),
         timed: latency.count(),
         timer_ns: reading_ns(),
-        writer_mlps: median(&runs_writer_mlps).unwrap_or_default(),
-        all_mlps: median(&runs_all_mlps),
+        writer_mlps: median(runs_writer_mlps.clone()),
+        all_mlps: (!runs_all_mlps.is_empty()).then(|| median(runs_all_mlps.clone())),
         kept,
         dropped: lines - kept,
         runs_writer_ns,
         runs_writer_mlps,
         runs_all_mlps,
     }
-}
-
-fn median(figures: &[f64]) -> Option<f64> {
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
 }

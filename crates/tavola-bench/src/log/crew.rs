@@ -1,57 +1,52 @@
 //! The processes of a way: who writes, and who carries lines on.
 
 use super::game::Score;
-use super::job::{Answer, Carried, Go, Over, Plan, Setup, Target, Task, Wrote};
+use super::job::{Came, Carried, Job, Plan, Setup, Target, Task, Wrote};
 use super::{Config, Way};
-use crate::clock::monotonic_ns;
+use crate::Result;
+use crate::crew::Crew;
 use crate::latency::Merged;
-use crate::member::{Member, out_of_turn};
-use crate::{Error, Result};
 
-/// Between the last word to the writers and the common start: threads are begun meanwhile.
-const LEAD_NS: u64 = 5_000_000;
+/// More time before the common start.
+const LEAD_NS: u64 = 2_000_000;
 
-pub(super) struct Crew<'a> {
+pub(super) struct Loggers<'a> {
     config: &'a Config,
-    /// A drain or a receiver, if the way has one.
-    carrier: Option<Member>,
-    writers: Vec<Member>,
+    /// The writers, and behind them a drain or a receiver, if the way has one.
+    writers: Crew<Job, Came>,
+    carrier: Crew<Job, Came>,
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Loggers<'a> {
     pub(super) fn new(config: &'a Config) -> Self {
         Self {
             config,
-            carrier: None,
-            writers: Vec::new(),
+            writers: Crew::new("log"),
+            carrier: Crew::new("log"),
         }
     }
 
-    /// Starts who carries lines on; returns when it is ready for them.
+    /// Starts the process that carries lines on, and returns when it is ready for them.
     pub(super) fn have_carried(&mut self, task: Task) -> Result<()> {
-        let mut carrier = self.started(task)?;
-        is_ready(&mut carrier, 0)?;
-        self.carrier = Some(carrier);
-        Ok(())
+        self.carrier.hire("logger", &self.setup(task))?;
+        self.carrier.ready(0)
     }
 
     /// Starts the writers; returns when all have opened what they write to.
     pub(super) fn start_writers(&mut self, way: Way, to: &Target) -> Result<()> {
         for process in 0..self.config.procs {
-            let writer = self.started(Task::Write {
+            let setup = self.setup(Task::Write {
                 way,
                 to: to.clone(),
                 first: process * self.config.threads,
-            })?;
-            self.writers.push(writer);
+            });
+            self.writers.hire("logger", &setup)?;
         }
-        let mut writers = self.writers.iter_mut().enumerate();
-        writers.try_for_each(|(at, writer)| is_ready(writer, at))
+        (0..self.writers.len()).try_for_each(|at| self.writers.ready(at))
     }
 
-    fn started(&self, task: Task) -> Result<Member> {
-        let mut member = Member::start(&self.config.worker)?;
-        member.send(&Setup {
+    fn setup(&self, task: Task) -> Setup {
+        Setup {
             leader_pid: std::process::id(),
             cpu: self.config.cpu,
             plan: Plan {
@@ -60,54 +55,29 @@ impl<'a> Crew<'a> {
                 threads: self.config.threads,
             },
             task,
-        })?;
-        Ok(member)
+        }
     }
 
     /// Has all lines logged, and carried on.
     pub(super) fn play(mut self, has_file: bool) -> Result<Score> {
-        let start_ns = monotonic_ns() + LEAD_NS;
-        for writer in &mut self.writers {
-            writer.send(&Go { start_ns })?;
+        // Threads are begun meanwhile.
+        let start_ns = self.writers.start_ns() + LEAD_NS;
+        let came = self
+            .writers
+            .run_all(self.writers.len(), &Job { start_ns })?;
+        let wrote: Vec<Wrote> = came.into_iter().filter_map(Came::wrote).collect();
+        let mut carried = None;
+        if self.carrier.len() > 0 {
+            let over = Job { start_ns: 0 };
+            carried = self.carrier.run(0, &over)?.carried();
         }
-        let mut wrote = Vec::new();
-        for (at, writer) in self.writers.iter_mut().enumerate() {
-            match hear(writer, at)? {
-                Answer::Wrote(one) => wrote.push(one),
-                _ => return Err(out_of_turn()),
-            }
-        }
-        let carried = match &mut self.carrier {
-            Some(carrier) => {
-                carrier.send(&Over {})?;
-                match hear(carrier, 0)? {
-                    Answer::Carried(carried) => Some(carried),
-                    _ => return Err(out_of_turn()),
-                }
-            }
-            None => None,
-        };
-        let mut members = self.writers.into_iter().chain(self.carrier);
-        members.try_for_each(Member::dismiss)?;
+        self.writers.end()?;
+        self.carrier.end()?;
         let mut score = score(start_ns, self.config.share(), &wrote, carried);
         if !has_file {
             score.all_seconds = None;
         }
         Ok(score)
-    }
-}
-
-fn is_ready(member: &mut Member, at: usize) -> Result<()> {
-    match hear(member, at)? {
-        Answer::Ready => Ok(()),
-        _ => Err(out_of_turn()),
-    }
-}
-
-fn hear(member: &mut Member, at: usize) -> Result<Answer> {
-    match member.hear(at, "log")? {
-        Answer::Failed { wrong, what } => Err(Error::told(wrong, "log", what)),
-        answer => Ok(answer),
     }
 }
 

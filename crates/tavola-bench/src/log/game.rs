@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tavola::{Log, LogOptions, Overload};
 
-use super::crew::Crew;
+use super::crew::Loggers;
 use super::job::{Target, Task};
 use super::tally::Tally;
 use super::ways::shared::check_none_dropped;
@@ -49,7 +49,7 @@ fn over_log(config: &Config, way: Way, overload: Overload) -> Result<Score> {
     let options = LogOptions::new().bytes(config.log_bytes).overload(overload);
     let (mut scratch, log) = Scratch::create_log(config.dir.as_deref(), &options)?;
     let path = std::path::absolute(log.path()).map_err(Error::io("finding the log"))?;
-    let mut crew = Crew::new(config);
+    let mut crew = Loggers::new(config);
     let mut file = None;
     if way != Way::TavolaFlight {
         let file = file.insert(place(config)?);
@@ -84,7 +84,7 @@ fn over_socket(config: &Config, way: Way) -> Result<Score> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let socket = format!("tavola-bench-log-{}-{count}", std::process::id());
-    let mut crew = Crew::new(config);
+    let mut crew = Loggers::new(config);
     let file = place(config)?;
     crew.have_carried(Task::Receive {
         socket: socket.clone(),
@@ -96,7 +96,7 @@ fn over_socket(config: &Config, way: Way) -> Result<Score> {
 }
 
 fn over_file(config: &Config, way: Way) -> Result<Score> {
-    let mut crew = Crew::new(config);
+    let mut crew = Loggers::new(config);
     let file = place(config)?;
     crew.start_writers(way, &Target::File(through_leader(&file)))?;
     check_file(config, crew.play(true)?, &file)
@@ -118,8 +118,7 @@ fn counted(mut score: Score, tally: &Tally) -> Result<Score> {
                 "{carried} lines were written out and {} are there",
                 score.kept
             );
-            let phase = "log".to_owned();
-            Err(Error::WrongAnswer { phase, what })
+            Err(Error::wrong("log", what))
         }
         _ => Ok(score),
     }

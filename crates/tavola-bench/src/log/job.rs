@@ -29,9 +29,9 @@ pub(super) struct Plan {
 pub(super) enum Task {
     /// Log, as the writers from `first` on.
     Write { way: Way, to: Target, first: u32 },
-    /// Write the lines of a log to a file, until `Over` is said.
+    /// Write the lines of a log to a file, until the second line comes.
     Drain { log: PathBuf, file: PathBuf },
-    /// Write the datagrams that come to a file, until `Over` is said.
+    /// Write the datagrams that come to a file, until the second line comes.
     Receive {
         socket: String,
         file: PathBuf,
@@ -49,26 +49,34 @@ pub(super) enum Target {
     Socket(String),
 }
 
-/// The second line to a writer: begin at this instant of the monotonic clock. Answered by `Wrote`.
+/// The second line. Writers begin at this instant of the monotonic clock; to the others it says
+/// that the writers have ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Go {
+pub(super) struct Job {
     pub(super) start_ns: u64,
 }
 
-/// The second line to the others: the writers have ended. Answered by `Carried`.
+/// What came of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Over {}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Answer {
-    Ready,
+pub(super) enum Came {
     Wrote(Wrote),
     Carried(Carried),
-    /// The logger ends after this.
-    Failed {
-        wrong: bool,
-        what: String,
-    },
+}
+
+impl Came {
+    pub(super) fn wrote(self) -> Option<Wrote> {
+        match self {
+            Self::Wrote(wrote) => Some(wrote),
+            Self::Carried(_) => None,
+        }
+    }
+
+    pub(super) fn carried(self) -> Option<Carried> {
+        match self {
+            Self::Carried(carried) => Some(carried),
+            Self::Wrote(_) => None,
+        }
+    }
 }
 
 /// What a process of writers did.

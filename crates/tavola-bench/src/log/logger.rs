@@ -8,14 +8,15 @@ use std::thread;
 use tavola::Log;
 
 use super::Way;
-use super::job::{Answer, Go, Over, Setup, Target, Task, Wrote};
+use super::job::{Came, Job, Setup, Target, Task, Wrote};
 use super::pen::{self, Pen};
 use super::ways::kernel::{Datagrams, Receiver};
 use super::ways::stamped::Stamped;
 use super::ways::{appending, shared};
+use crate::Result;
 use crate::clock::monotonic_ns;
-use crate::duty::{Lines, answer, follow};
-use crate::{Error, Result};
+use crate::crew::Answer;
+use crate::duty::{self, Lines, answer, follow};
 
 /// Does what the leader at the other end of standard input says, until that end is closed.
 ///
@@ -23,18 +24,8 @@ use crate::{Error, Result};
 ///
 /// None that the leader has not been told, save that it is gone.
 pub fn work() -> Result<()> {
-    let mut lines = Lines::new();
-    let Some(setup) = lines.next::<Setup>()? else {
-        return Ok(());
-    };
-    match log(&setup, lines) {
-        Ok(()) => Ok(()),
-        Err(Error::WrongAnswer { what, .. }) => answer(&Answer::Failed { wrong: true, what }),
-        Err(error) => answer(&Answer::Failed {
-            wrong: false,
-            what: error.to_string(),
-        }),
-    }
+    // What carries lines on listens in a thread of its own.
+    duty::work(|setup: Setup, lines| log(&setup, std::mem::take(lines)))
 }
 
 fn log(setup: &Setup, lines: Lines) -> Result<()> {
@@ -47,15 +38,15 @@ fn log(setup: &Setup, lines: Lines) -> Result<()> {
         .over(*way, to, lines),
         Task::Drain { log, file } => {
             let (drain, file) = (Log::open(log)?.drain()?, appending(file)?);
-            answer(&Answer::Ready)?;
+            answer(&Answer::<Came>::Ready)?;
             let carried = shared::carry(drain, file, once_over(lines))?;
-            answer(&Answer::Carried(carried))
+            answer(&Answer::Done(Came::Carried(carried)))
         }
         Task::Receive { socket, file, all } => {
             let receiver = Receiver::bind(socket, appending(file)?, setup.plan.text_bytes)?;
-            answer(&Answer::Ready)?;
+            answer(&Answer::<Came>::Ready)?;
             let carried = receiver.carry(*all, once_over(lines))?;
-            answer(&Answer::Carried(carried))
+            answer(&Answer::Done(Came::Carried(carried)))
         }
     }
 }
@@ -65,7 +56,7 @@ fn once_over(mut lines: Lines) -> impl Fn() -> bool {
     let is_over = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&is_over);
     thread::spawn(move || {
-        let _ = lines.next::<Over>();
+        let _ = lines.next::<Job>();
         told.store(true, Ordering::Relaxed);
     });
     move || is_over.load(Ordering::Relaxed)
@@ -114,9 +105,7 @@ impl Writers<'_> {
 
     #[cfg(not(feature = "peers"))]
     fn over_appender(&self, _: Way, _: &Path, _: Lines) -> Result<()> {
-        Err(Error::Worker {
-            what: "it was built without peers".to_owned(),
-        })
+        Err(crate::Error::worker("it was built without peers"))
     }
 
     /// What was opened stays so until the leader has heard all.
@@ -126,12 +115,12 @@ impl Writers<'_> {
         pen: impl Fn() -> Result<P> + Sync,
         hand_over: impl Fn(),
     ) -> Result<()> {
-        answer(&Answer::Ready)?;
-        while let Some(Go { start_ns }) = lines.next()? {
+        answer(&Answer::<Came>::Ready)?;
+        while let Some(Job { start_ns }) = lines.next()? {
             let threads = pen::write_all(&self.setup.plan, self.first, start_ns, &pen)?;
             hand_over();
             let handed_ns = monotonic_ns();
-            answer(&Answer::Wrote(Wrote { threads, handed_ns }))?;
+            answer(&Answer::Done(Came::Wrote(Wrote { threads, handed_ns })))?;
         }
         Ok(())
     }

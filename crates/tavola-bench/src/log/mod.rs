@@ -39,6 +39,6 @@ mod tally;
 mod texts;
 mod ways;
 
-pub use case::{Case, LeftOut, Line, run};
-pub use config::{Config, Way};
+pub use case::{Case, Line, run};
+pub use config::{COLUMNS, Config, Way};
 pub use logger::work;

@@ -133,10 +133,7 @@ fn up_to(lines: u64, kind: u64) -> u64 {
 }
 
 fn wrong<T>(what: String) -> Result<T> {
-    Err(Error::WrongAnswer {
-        phase: "log".to_owned(),
-        what,
-    })
+    Err(Error::wrong("log", what))
 }
 
 #[cfg(test)]

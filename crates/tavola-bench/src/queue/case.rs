@@ -1,10 +1,12 @@
 //! The cases, one after the other, as often as is asked for; what is reported are medians.
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::crew;
 use super::{Config, Peer};
 use crate::Result;
+use crate::stats::median_run;
 
 /// One line of the result.
 #[derive(Clone, Debug, Serialize)]
@@ -13,7 +15,7 @@ pub enum Line {
     /// A case, over all repetitions.
     Case(Case),
     /// A peer that was not measured.
-    LeftOut(LeftOut),
+    LeftOut(serde_json::Value),
 }
 
 /// A peer, a length of runs, touched or not: its repetition of median rate.
@@ -39,17 +41,6 @@ pub struct Case {
     pub mops_each_way: f64,
     /// The rates of all repetitions, in the order they were made.
     pub runs: Vec<f64>,
-}
-
-/// A peer that was not measured.
-#[derive(Clone, Debug, Serialize)]
-pub struct LeftOut {
-    /// Always `queue`.
-    pub phase: &'static str,
-    /// The peer.
-    pub peer: Peer,
-    /// Why, and how to have it.
-    pub left_out: &'static str,
 }
 
 /// What is played at once.
@@ -82,12 +73,8 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
     config.check()?;
     for peer in config.peers() {
         if let Some(left_out) = peer.left_out() {
-            let phase = "queue";
-            emit(&Line::LeftOut(LeftOut {
-                phase,
-                peer,
-                left_out,
-            }))?;
+            let line = json!({"phase": "queue", "peer": peer, "left_out": left_out});
+            emit(&Line::LeftOut(line))?;
         }
     }
     let games = games(config);
@@ -116,9 +103,7 @@ fn games(config: &Config) -> Vec<Game> {
 }
 
 fn case(config: &Config, game: &Game, scores: &[Score]) -> Case {
-    let mut sorted = scores.to_vec();
-    sorted.sort_by(|one, other| one.mops().total_cmp(&other.mops()));
-    let median = sorted[sorted.len() / 2];
+    let median = median_run(scores, Score::mops);
     Case {
         phase: "queue",
         peer: game.peer,

@@ -4,19 +4,17 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::thread::{CpuSet, sched_getaffinity};
-
 use super::case::{Game, Score};
-use super::job::{Answer, Done, Go, Meeting, Plan, Setup, Side};
+use super::job::{Done, Go, Meeting, Plan, Setup, Side};
 use super::ways::pool;
 use super::{Config, Peer};
-use crate::clock::monotonic_ns;
-use crate::kv::Placement;
-use crate::member::{Member, out_of_turn};
+use crate::crew::Crew;
+use crate::duty::usable_cpus;
 use crate::scratch::Scratch;
 use crate::{Error, Result};
 
-/// Between the last word to the players and the common start.
+/// Between the last word to the threads and their common start.
+#[cfg(feature = "peers")]
 const LEAD_NS: u64 = 3_000_000;
 const SIDES: [Side; 2] = [Side::Starter, Side::Returner];
 
@@ -55,9 +53,9 @@ fn over_pool(config: &Config, plan: &Plan) -> Result<Score> {
     let options = pool::options(config.elements, config.element_bytes);
     let (mut scratch, pool) = Scratch::create_pool(config.dir.as_deref(), &options)?;
     let meeting = Meeting::Pool(PathBuf::from(scratch.name()));
-    let players = Players::start(config, plan, [meeting.clone(), meeting])?;
+    let crew = players(config, plan, [meeting.clone(), meeting])?;
     scratch.unlink()?;
-    let score = players.play()?;
+    let score = played(crew)?;
     pool::check(&pool)?;
     Ok(score)
 }
@@ -77,68 +75,44 @@ fn over_pipes(config: &Config, plan: &Plan) -> Result<Score> {
         input: path(&there.0),
         output: path(&back.1),
     };
-    let players = Players::start(config, plan, [starter, returner])?;
+    let crew = players(config, plan, [starter, returner])?;
     // A side whose other side is gone sees the end of its pipe.
     drop((there, back));
-    players.play()
+    played(crew)
 }
 
 fn over_meetings(config: &Config, plan: &Plan, meetings: [Meeting; 2]) -> Result<Score> {
-    Players::start(config, plan, meetings)?.play()
+    played(players(config, plan, meetings)?)
 }
 
-/// The starter first.
-struct Players(Vec<Member>);
-
-impl Players {
-    fn start(config: &Config, plan: &Plan, meetings: [Meeting; 2]) -> Result<Self> {
-        let cpus = cpus(config.placement)?;
-        let mut players = Self(Vec::new());
-        for ((side, meeting), cpu) in SIDES.into_iter().zip(meetings).zip(cpus) {
-            let mut player = Member::start(&config.worker)?;
-            player.send(&Setup {
-                leader_pid: std::process::id(),
-                cpu,
-                side,
-                meeting,
-                plan: plan.clone(),
-            })?;
-            players.0.push(player);
-        }
-        // The starter may wait for the returner.
-        for at in [1, 0] {
-            match players.hear(at)? {
-                Answer::Ready => {}
-                _ => return Err(out_of_turn()),
-            }
-        }
-        Ok(players)
+fn players(config: &Config, plan: &Plan, meetings: [Meeting; 2]) -> Result<Crew<Go, Done>> {
+    let mut crew = Crew::new("queue");
+    for ((side, meeting), cpu) in SIDES.into_iter().zip(meetings).zip(cpus(config.cpu)?) {
+        let setup = Setup {
+            leader_pid: std::process::id(),
+            cpu,
+            side,
+            meeting,
+            plan: plan.clone(),
+        };
+        crew.hire("player", &setup)?;
     }
+    // The starter may wait for the returner.
+    crew.ready(1)?;
+    crew.ready(0)?;
+    Ok(crew)
+}
 
-    fn play(mut self) -> Result<Score> {
-        let start_ns = monotonic_ns() + LEAD_NS;
-        for player in &mut self.0 {
-            player.send(&Go { start_ns })?;
-        }
-        let (starter, returner) = (self.done(0), self.done(1));
-        let score = score(starter, returner)?;
-        self.0.into_iter().try_for_each(Member::dismiss)?;
-        Ok(score)
-    }
-
-    fn done(&mut self, at: usize) -> Result<Done> {
-        match self.hear(at)? {
-            Answer::Done(done) => Ok(done),
-            _ => Err(out_of_turn()),
-        }
-    }
-
-    fn hear(&mut self, at: usize) -> Result<Answer> {
-        match self.0[at].hear(at, "queue")? {
-            Answer::Failed { wrong, what } => Err(Error::told(wrong, "queue", what)),
-            answer => Ok(answer),
-        }
-    }
+fn played(mut crew: Crew<Go, Done>) -> Result<Score> {
+    let go = Go {
+        start_ns: crew.start_ns(),
+    };
+    crew.tell(0, &go)?;
+    crew.tell(1, &go)?;
+    let (starter, returner) = (crew.done(0), crew.done(1));
+    let score = score(starter, returner)?;
+    crew.end()?;
+    Ok(score)
 }
 
 /// What both did must fit; of two errors, a wrong answer tells more than what came of it.
@@ -149,13 +123,11 @@ fn score(starter: Result<Done>, returner: Result<Done>) -> Result<Score> {
         (Err(error), _) | (_, Err(error)) => return Err(error),
     };
     if (starter.sent, starter.taken) != (returner.taken, returner.sent) {
-        return Err(Error::WrongAnswer {
-            phase: "queue".to_owned(),
-            what: format!(
-                "{} elements were sent there and {} came, {} were sent back and {} came",
-                starter.sent, returner.taken, returner.sent, starter.taken
-            ),
-        });
+        let what = format!(
+            "{} elements were sent there and {} came, {} were sent back and {} came",
+            starter.sent, returner.taken, returner.sent, starter.taken
+        );
+        return Err(Error::wrong("queue", what));
     }
     Ok(Score {
         moves: starter.sent,
@@ -164,27 +136,20 @@ fn score(starter: Result<Done>, returner: Result<Done>) -> Result<Score> {
 }
 
 /// Both sides' CPUs: two different ones of those this process may use, where there are two.
-fn cpus(placement: Placement) -> Result<[Option<usize>; 2]> {
-    match placement {
-        Placement::Free => Ok([None; 2]),
-        Placement::One(cpu) => Ok([Some(cpu); 2]),
-        Placement::Spread => {
-            let usable = sched_getaffinity(None).map_err(|error| Error::Io {
-                doing: "asking for the CPUs",
-                source: error.into(),
-            })?;
-            let mut usable = (0..CpuSet::MAX_CPU).filter(|&cpu| usable.is_set(cpu));
-            let first = usable.next();
-            Ok([first, usable.next().or(first)])
-        }
+fn cpus(cpu: Option<usize>) -> Result<[Option<usize>; 2]> {
+    if cpu.is_some() {
+        return Ok([cpu; 2]);
     }
+    let usable = usable_cpus()?;
+    let first = usable.first().copied();
+    Ok([first, usable.get(1).copied().or(first)])
 }
 
 #[cfg(feature = "peers")]
 fn over_threads(config: &Config, plan: &Plan) -> Result<Score> {
     let sides = super::ways::array::Array::pair(plan);
-    let sides = sides.into_iter().zip(cpus(config.placement)?);
-    let start_ns = monotonic_ns() + LEAD_NS;
+    let sides = sides.into_iter().zip(cpus(config.cpu)?);
+    let start_ns = crate::clock::monotonic_ns() + LEAD_NS;
     let play = |((side, mut way), cpu)| {
         crate::duty::stay_on(cpu)?;
         super::turns::play(side, &mut way, plan, start_ns)
@@ -203,9 +168,7 @@ fn over_threads(config: &Config, plan: &Plan) -> Result<Score> {
 
 #[cfg(not(feature = "peers"))]
 fn over_threads(_: &Config, _: &Plan) -> Result<Score> {
-    Err(Error::Worker {
-        what: "it was built without peers".to_owned(),
-    })
+    Err(Error::worker("it was built without peers"))
 }
 
 #[cfg(test)]
@@ -237,15 +200,8 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_is_told_before_what_came_of_it() {
-        let lost = || {
-            Err(Error::Worker {
-                what: "nothing came".to_owned(),
-            })
-        };
-        let wrong = Err(Error::WrongAnswer {
-            phase: "queue".to_owned(),
-            what: "other bytes".to_owned(),
-        });
+        let lost = || Err(Error::worker("nothing came"));
+        let wrong = Err(Error::wrong("queue", "other bytes"));
         assert!(matches!(
             score(lost(), wrong),
             Err(Error::WrongAnswer { .. })
@@ -258,10 +214,10 @@ mod tests {
 
     #[test]
     fn sides_stay_on_cpus_that_are_there() {
-        let [starter, returner] = cpus(Placement::Spread).unwrap();
+        let [starter, returner] = cpus(None).unwrap();
         let count = std::thread::available_parallelism().unwrap().get();
         assert!(starter.is_some() && returner.is_some());
         assert_eq!(starter == returner, count == 1);
-        assert_eq!(cpus(Placement::One(0)).unwrap(), [Some(0); 2]);
+        assert_eq!(cpus(Some(0)).unwrap(), [Some(0); 2]);
     }
 }

@@ -5,10 +5,7 @@ use super::turns::{Way, take, touch, without_mark};
 use crate::{Error, Result};
 
 pub(super) fn wrong<T>(what: String) -> Result<T> {
-    Err(Error::WrongAnswer {
-        phase: "queue".to_owned(),
-        what,
-    })
+    Err(Error::wrong("queue", what))
 }
 
 /// The elements that are home again.

@@ -57,17 +57,6 @@ pub(super) struct Go {
     pub(super) start_ns: u64,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Answer {
-    Ready,
-    Done(Done),
-    /// The player ends after this.
-    Failed {
-        wrong: bool,
-        what: String,
-    },
-}
-
 /// What a side did; the end mark is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Done {

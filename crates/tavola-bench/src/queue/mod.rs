@@ -38,20 +38,19 @@ mod player;
 mod turns;
 mod ways;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use tavola_program::units::parse_count;
 
-pub use case::{Case, LeftOut, Line, run};
+pub use case::{Case, Line, run};
 pub use player::work;
 
-use crate::kv::Placement;
 use crate::{Error, Result};
 
 /// What the elements move over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Peer {
     /// Three queues of a pool in shared memory, two processes.
@@ -67,71 +66,108 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// All of them, in the order they run.
-    pub const ALL: [Self; 5] = [
-        Self::Tavola,
-        Self::ArrayQueue,
-        Self::Socket,
-        Self::Pipe,
-        Self::Iceoryx2,
-    ];
-
-    /// As it is written on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tavola => "tavola",
-            Self::ArrayQueue => "array-queue",
-            Self::Socket => "socket",
-            Self::Pipe => "pipe",
-            Self::Iceoryx2 => "iceoryx2",
-        }
-    }
-
     /// Why this program cannot measure it, if it cannot.
     pub fn left_out(self) -> Option<&'static str> {
         match self {
             Self::ArrayQueue | Self::Iceoryx2 if !cfg!(feature = "peers") => Some(
                 "built without it; to have it: \
-                 cargo build --release --package tavola-cli --features peers",
+                 cargo build --release --package tavola-bench --features peers",
             ),
             _ => None,
         }
     }
 }
 
-impl FromStr for Peer {
-    type Err = String;
+const HELP: &str = "\
+One process sends elements over a queue to another, which sends them back over a second queue;
+all come from a third, 'free'. The rate is that of each way: as many elements go there as come
+back. Each side takes what there is, at most a run, and sends it on at once. A case ends after
+--moves or --seconds, and when all elements are back; each must have come back once.
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|peer| peer.name() == text);
-        let names = Self::ALL.map(Self::name).join(", ");
-        found.ok_or_else(|| format!("no peer {text:?}: there are {names}"))
-    }
+Peers, which do the same with as many elements of as many bytes:
+  tavola        two processes; numbers of elements move, the elements stay in shared memory
+  array-queue   two threads; the same over two of crossbeam's ArrayQueue, and common memory
+  socket        two processes; 4 bytes an element through a pair of Unix stream sockets
+  pipe          two processes; 4 bytes an element through two pipes
+  iceoryx2      two processes; a loaned sample an element over two services, written in full
+
+'touched': each side reads every byte of each element that it takes, checks it, changes it and
+writes it back before it sends the element on. Then whole elements move through sockets and
+pipes. The others' elements are touched in place; iceoryx2's are copied from the sample that
+came into the one that goes. Runs are loops for array-queue and iceoryx2, which take and send
+one element a call. As many elements are on the way as a peer has room for: all, but for
+sockets and pipes.
+
+A side spins when nothing comes and then gives its CPU away; through sockets and pipes it
+blocks. The two sides stay on two different CPUs where there are two. array-queue and iceoryx2
+are there in a program built with the feature 'peers'.
+
+JSON has phase, peer, run, touched, elements, element_bytes, moves, seconds, mops_each_way (of
+the repetition of median rate) and runs (the rates of all); or peer and left_out, which says why.
+
+Examples:
+  tavola-bench queue
+  tavola-bench queue --peers tavola,socket --runs 32 --repeat 9
+  tavola-bench queue --cpu 0                          both sides on one CPU
+  tavola-bench queue --json | jq 'select(.touched) | [.peer, .run, .mops_each_way]'";
+
+/// What people see of a line.
+pub const COLUMNS: &[&str] = &[
+    "peer",
+    "run",
+    "touched",
+    "elements",
+    "element_bytes",
+    "moves",
+    "seconds",
+    "mops_each_way",
+    "runs",
+];
+
+/// Elements that two processes hand each other, over queues, sockets and others
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub struct Config {
+    /// Elements that move; K, M and G stand for thousands, millions, milliards
+    #[arg(long, value_name = "N", default_value = "100K", value_parser = parse_elements)]
+    pub elements: u32,
+    /// Bytes of an element, a multiple of 8
+    #[arg(long, value_name = "B", default_value_t = 64)]
+    pub element_bytes: u32,
+    /// Elements taken and sent at once, at most; several lengths with commas between
+    #[arg(
+        long,
+        value_name = "R",
+        value_delimiter = ',',
+        default_value = "1000,100,1"
+    )]
+    pub runs: Vec<usize>,
+    /// What they move over, with commas between [default: all]
+    #[arg(long, value_name = "PEER", value_delimiter = ',')]
+    pub peers: Vec<Peer>,
+    /// A case ends after so many moves each way
+    #[arg(long, value_name = "N", default_value = "200M", value_parser = parse_count)]
+    pub moves: u64,
+    /// A case ends after so many seconds, though moves may be left
+    #[arg(long, value_name = "S", default_value_t = 1.5)]
+    pub seconds: f64,
+    /// Both sides stay on this CPU [default: two different ones]
+    #[arg(long, value_name = "C")]
+    pub cpu: Option<usize>,
+    /// Run all cases so often, one after the other each time; the medians count
+    #[arg(long, short, value_name = "R", default_value_t = 3)]
+    pub repeat: u32,
+    /// The directory for the pool [default: where tables live]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
 }
 
-/// What to measure.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Program and arguments that start a worker, which calls [`work`].
-    pub worker: (PathBuf, Vec<OsString>),
-    /// Where the pool is made; where tables live by default when none is given.
-    pub dir: Option<PathBuf>,
-    /// Elements that move.
-    pub elements: u32,
-    /// Bytes of an element, a multiple of 8.
-    pub element_bytes: u32,
-    /// How many elements are taken and sent at once, at most; each is measured.
-    pub runs: Vec<usize>,
-    /// The peers; all when none is given.
-    pub peers: Vec<Peer>,
-    /// A case ends after so many moves each way.
-    pub moves: u64,
-    /// A case ends after so many seconds, even if moves are left.
-    pub seconds: f64,
-    /// The CPUs of the two sides.
-    pub placement: Placement,
-    /// How often everything is run, one case after the other each time; medians are reported.
-    pub repeat: u32,
+fn parse_elements(text: &str) -> std::result::Result<u32, String> {
+    let count = parse_count(text)?;
+    u32::try_from(count).map_err(|_| format!("'{text}' is more than can move"))
 }
 
 impl Config {
@@ -140,7 +176,7 @@ impl Config {
 
     /// Those that were asked for, in the order they run.
     pub fn peers(&self) -> impl Iterator<Item = Peer> {
-        let all = Peer::ALL.into_iter();
+        let all = Peer::value_variants().iter().copied();
         all.filter(|one| self.peers.is_empty() || self.peers.contains(one))
     }
 
@@ -148,12 +184,7 @@ impl Config {
     ///
     /// `BadOption` when a number is out of bounds.
     pub fn check(&self) -> Result<()> {
-        let bad = |option, why: &str| {
-            Err(Error::BadOption {
-                option,
-                why: why.to_owned(),
-            })
-        };
+        let bad = |option, why: &str| Err(Error::option(option, why));
         let bytes = self.element_bytes;
         match self {
             _ if !(1..=Self::MOST_ELEMENTS).contains(&self.elements) => {

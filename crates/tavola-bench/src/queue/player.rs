@@ -2,12 +2,13 @@
 
 use tavola::QueuePool;
 
-use super::job::{Answer, Go, Meeting, Setup};
+use super::job::{Done, Go, Meeting, Setup};
 use super::turns::{self, Way};
 use super::ways::pool::Pool;
 use super::ways::stream::Stream;
-use crate::duty::{Lines, answer, follow};
-use crate::{Error, Result};
+use crate::Result;
+use crate::crew::Answer;
+use crate::duty::{self, Lines, answer, follow};
 
 /// Does what the leader at the other end of standard input says, until that end is closed.
 ///
@@ -15,18 +16,7 @@ use crate::{Error, Result};
 ///
 /// None that the leader has not been told, save that it is gone.
 pub fn work() -> Result<()> {
-    let mut lines = Lines::new();
-    let Some(setup) = lines.next::<Setup>()? else {
-        return Ok(());
-    };
-    match play(&setup, &mut lines) {
-        Ok(()) => Ok(()),
-        Err(Error::WrongAnswer { what, .. }) => answer(&Answer::Failed { wrong: true, what }),
-        Err(error) => answer(&Answer::Failed {
-            wrong: false,
-            what: error.to_string(),
-        }),
-    }
+    duty::work(|setup: Setup, lines| play(&setup, lines))
 }
 
 fn play(setup: &Setup, lines: &mut Lines) -> Result<()> {
@@ -48,15 +38,13 @@ fn play(setup: &Setup, lines: &mut Lines) -> Result<()> {
             play_over(way, setup, lines)
         }
         #[cfg(not(feature = "peers"))]
-        Meeting::Services(_) => Err(Error::Worker {
-            what: "it was built without peers".to_owned(),
-        }),
+        Meeting::Services(_) => Err(crate::Error::worker("it was built without peers")),
     }
 }
 
 /// The way stays open until the leader has heard both sides.
 fn play_over(mut way: impl Way, setup: &Setup, lines: &mut Lines) -> Result<()> {
-    answer(&Answer::Ready)?;
+    answer(&Answer::<Done>::Ready)?;
     while let Some(Go { start_ns }) = lines.next()? {
         let done = turns::play(setup.side, &mut way, &setup.plan, start_ns)?;
         answer(&Answer::Done(done))?;

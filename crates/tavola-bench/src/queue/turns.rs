@@ -139,9 +139,9 @@ pub(super) fn take(way: &mut impl Way, out: &mut [u32]) -> Result<usize> {
             count => return Ok(count),
         }
     }
-    Err(Error::Worker {
-        what: "nothing came from the other side for 20 seconds".to_owned(),
-    })
+    Err(Error::worker(
+        "nothing came from the other side for 20 seconds",
+    ))
 }
 
 pub(super) fn touch(way: &mut impl Way, plan: &Plan, run: &[u32]) -> Result<()> {

@@ -5,11 +5,12 @@ use std::time::Instant;
 use tavola::Table;
 
 use super::Load;
-use super::job::{Answer, Done, Job, Run, Setup};
+use super::job::{Done, Job, Run, Setup};
 use super::keys::{Kind, key, value};
 use super::script::{Script, Sort};
 use super::trips::{self, Link};
-use crate::duty::{Lines, answer, follow};
+use crate::crew::Answer;
+use crate::duty::{self, Lines, answer, follow};
 use crate::latency::Latency;
 use crate::{Error, Result};
 
@@ -26,21 +27,10 @@ const READS: usize = 1000;
 ///
 /// None that the leader has not been told, save that it is gone.
 pub fn work() -> Result<()> {
-    let mut lines = Lines::new();
-    let Some(setup) = lines.next::<Setup>()? else {
-        return Ok(());
-    };
-    match serve(setup, lines) {
-        Ok(()) => Ok(()),
-        Err(Error::WrongAnswer { what, .. }) => answer(&Answer::Failed { wrong: true, what }),
-        Err(error) => answer(&Answer::Failed {
-            wrong: false,
-            what: error.to_string(),
-        }),
-    }
+    duty::work(serve)
 }
 
-fn serve(setup: Setup, mut lines: Lines) -> Result<()> {
+fn serve(setup: Setup, lines: &mut Lines) -> Result<()> {
     follow(setup.leader_pid, Some(setup.cpu))?;
     let mut links = Vec::new();
     for _ in 0..setup.connections {
@@ -52,7 +42,7 @@ fn serve(setup: Setup, mut lines: Lines) -> Result<()> {
         links,
         setup,
     };
-    answer(&Answer::Ready)?;
+    answer(&Answer::<Done>::Ready)?;
     while let Some(job) = lines.next::<Job>()? {
         answer(&client.job(job)?)?;
     }
@@ -67,7 +57,7 @@ struct Client {
 }
 
 impl Client {
-    fn job(&mut self, job: Job) -> Result<Answer> {
+    fn job(&mut self, job: Job) -> Result<Answer<Done>> {
         match job {
             Job::Fill { both } => {
                 self.each_once(Load::SetNoreply, Kind::Read)?;
@@ -129,9 +119,9 @@ impl Client {
     /// Reads of the table itself, with as much looked at as in a trip.
     fn direct(&self, seconds: f64) -> Result<Done> {
         let Some(table) = &self.table else {
-            return Err(Error::Worker {
-                what: "it was to read a table that it does not have".to_owned(),
-            });
+            return Err(Error::worker(
+                "it was to read a table that it does not have",
+            ));
         };
         let script = Script::of(Load::Get, self.setup.keys, 1, self.sort(Kind::Read, 0));
         let pairs = script.indices.iter().map(|&index| {
@@ -146,10 +136,8 @@ impl Client {
         while begin.elapsed().as_secs_f64() < seconds {
             for (key, expected) in pieces.next().unwrap_or_default() {
                 if !table.get_into(key, &mut found)? || found != *expected {
-                    return Err(Error::WrongAnswer {
-                        phase: "direct".to_owned(),
-                        what: format!("the key {} has another value", key.escape_ascii()),
-                    });
+                    let what = format!("the key {} has another value", key.escape_ascii());
+                    return Err(Error::wrong("direct", what));
                 }
                 ops += 1;
             }

@@ -1,26 +1,19 @@
 //! What the leader tells a client, and what it answers: one JSON value a line.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::Load;
+use crate::compare::servers::Listening;
 use crate::latency::Summary;
-
-/// Where a server listens.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Address {
-    Tcp(SocketAddr),
-    Unix(PathBuf),
-}
 
 /// The first line a client reads. Answered by `Ready`, when it is connected.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Setup {
     pub(super) leader_pid: u32,
     pub(super) cpu: usize,
-    pub(super) address: Address,
+    pub(super) address: Listening,
     /// How many connections it makes, beside one for the binary protocol.
     pub(super) connections: usize,
     pub(super) keys: u64,
@@ -47,17 +40,6 @@ pub(super) struct Run {
     pub(super) seconds: f64,
     /// Another one in each run: what sets store, and the order of the keys.
     pub(super) generation: u64,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Answer {
-    Ready,
-    Done(Done),
-    /// The client ends after this.
-    Failed {
-        wrong: bool,
-        what: String,
-    },
 }
 
 /// What a client did.

@@ -23,11 +23,8 @@
 
 mod busy;
 mod client;
-mod host;
 mod job;
 mod keys;
-mod load;
-mod memory;
 mod pair;
 mod report;
 mod script;
@@ -35,17 +32,16 @@ mod server;
 mod trips;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::str::FromStr;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use tavola_program::units::parse_count;
 
 pub use client::work;
-pub use host::host;
-pub use load::Load;
 pub use pair::run;
-pub use report::{LeftOut, Line, LoadLine, LocalLine, MemoryLine, Rate, SideMemory};
+pub use report::{Line, LoadLine, LocalLine, MemoryLine, Rate, SideMemory};
 
+pub use crate::compare::job::Transport;
 use crate::{Error, Result};
 
 /// Who serves.
@@ -58,31 +54,8 @@ pub enum Side {
     Memcached,
 }
 
-/// What requests come over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// A connection to 127.0.0.1.
-    Tcp,
-    /// A Unix stream socket.
-    Unix,
-}
-
-impl Transport {
-    /// All of them, in the order they run.
-    pub const ALL: [Self; 2] = [Self::Tcp, Self::Unix];
-
-    /// As it is written on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Unix => "unix",
-        }
-    }
-}
-
 /// The CPUs of client and server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cpus {
     /// Both on the same one.
@@ -91,106 +64,216 @@ pub enum Cpus {
     Two,
 }
 
-impl Cpus {
-    /// All of them, in the order they run.
-    pub const ALL: [Self; 2] = [Self::One, Self::Two];
-
-    /// As it is written on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::One => "one",
-            Self::Two => "two",
-        }
-    }
-}
-
-/// A part of the measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Rates and latencies of a load.
-    Load(Load),
-    /// What a process of this machine saves that does without a socket.
+/// A part of the measurement: a load, or another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// One get after the other over one connection
+    Get,
+    /// The same over 50 connections of one client
+    #[serde(rename = "get-50")]
+    #[value(name = "get-50")]
+    Get50,
+    /// 10 gets at once
+    #[serde(rename = "pipe-10")]
+    #[value(name = "pipe-10")]
+    Pipe10,
+    /// 100 gets at once
+    #[serde(rename = "pipe-100")]
+    #[value(name = "pipe-100")]
+    Pipe100,
+    /// One get of 100 keys
+    Multiget,
+    /// 100 meta gets (`mg KEY k v`)
+    Meta,
+    /// 100 quiet binary gets and a no-op
+    Binary,
+    /// One set after the other
+    Set,
+    /// 100 sets at once, each answered
+    SetPipe,
+    /// 100 sets at once, of which the last alone is answered
+    SetNoreply,
+    /// Gets over TCP, over a Unix socket, and of the table itself without a socket
     Local,
-    /// The memory of many items.
+    /// The memory of --items values of 100 bytes
     Memory,
 }
 
-impl FromStr for Part {
-    type Err = String;
+impl Load {
+    fn is_asked_of_servers(self) -> bool {
+        !matches!(self, Self::Local | Self::Memory)
+    }
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "local" => return Ok(Self::Local),
-            "memory" => return Ok(Self::Memory),
-            _ => {}
+    /// Connections of the client.
+    pub fn connections(self) -> usize {
+        match self {
+            Self::Get50 => 50,
+            _ => 1,
         }
-        let found = Load::ALL.into_iter().find(|load| load.name() == text);
-        found.map(Self::Load).ok_or_else(|| {
-            let loads = Load::ALL.map(Load::name).join(", ");
-            format!("no part {text:?}: there are {loads}, local, memory")
-        })
+    }
+
+    /// Keys of a trip.
+    pub fn depth(self) -> usize {
+        match self {
+            Self::Get | Self::Get50 | Self::Set => 1,
+            Self::Pipe10 => 10,
+            _ => 100,
+        }
+    }
+
+    /// Whether keys are set.
+    pub fn sets(self) -> bool {
+        matches!(self, Self::Set | Self::SetPipe | Self::SetNoreply)
     }
 }
 
-/// What to measure.
-#[derive(Clone, Debug)]
+const HELP: &str = "\
+A client process asks 'tavola serve' and, with --against memcached, a memcached, in turn: a pair
+of runs; the ratio is that of the rates within each pair. Both servers have as many threads, 1
+GiB to fill, loopback or a Unix socket in a folder of their own. What comes is compared with what
+is to come, what was set is read back; a wrong answer ends the run with exit code 2.
+
+Parts (--only), of 16-byte keys in random order:
+  get           one get a trip, one connection; a trip is all that is sent before waiting
+  get-50        one get a trip, 50 connections of one client
+  pipe-10       10 gets a trip
+  pipe-100      100 gets a trip
+  multiget      one get of 100 keys a trip
+  meta          100 of 'mg KEY k v' a trip
+  binary        100 binary getq and a noop a trip
+  set           one set a trip, answered
+  set-pipe      100 sets a trip, each answered
+  set-noreply   100 sets a trip, the last alone answered (noreply)
+  local         gets over TCP, over a Unix socket, and of the table itself without a socket
+  memory        the memory of --items values of 100 bytes
+
+'cpus one': client and server share one CPU. 'cpus two': the client has one, the server another
+(with several threads all others). Rates are thousand keys a second, medians of the runs;
+latencies are those of trips, of all runs. CPU is the time of the server's process a key, by
+/proc/PID/stat. Memory is what the process has for itself and of files, and of the table's file.
+
+Examples:
+  tavola-bench serve --against memcached
+  tavola-bench serve --against /usr/local/bin/memcached --only get,multiget --cpus one
+  tavola-bench serve --against memcached --threads 2 --json | jq 'select(.load) | [.load, .ratio]'
+  tavola-bench serve --only get --busy 1 --against tavola-memcached --against-with=-ospin=0
+  tavola-bench serve --quick";
+
+/// What people see of a line.
+pub const COLUMNS: &[&str] = &[
+    "load",
+    "transport",
+    "cpus",
+    "tavola.kops",
+    "tavola.p50_us",
+    "tavola.p99_us",
+    "tavola.cpu_us",
+    "memcached.kops",
+    "ratio",
+    "least",
+    "most",
+];
+
+/// Clients of memcached, at tavola serve and at memcached itself
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Config {
-    /// This program, which is started again as client and as host of servers.
-    pub program: PathBuf,
-    /// Arguments that make it a client, which calls [`work`].
-    pub client: Vec<OsString>,
-    /// Arguments that make it a host, which calls [`host`].
-    pub host: Vec<OsString>,
-    /// The command `tavola`, which serves.
-    pub tavola: PathBuf,
-    /// Another server to compare to: a path, or a name to look for in `PATH`.
+    /// The program tavola to measure [default: the one beside this program, else that in PATH]
+    #[arg(long, value_name = "PROGRAM")]
+    pub tavola: Option<OsString>,
+    /// Another server under the same loads: memcached, or a path of one
+    #[arg(long, value_name = "PROGRAM")]
     pub against: Option<OsString>,
-    /// More arguments for the other server.
+    /// One more argument for that server, such as --against-with=-ospin=0; may be given several
+    /// times
+    #[arg(
+        long,
+        value_name = "ARGUMENT",
+        allow_hyphen_values = true,
+        requires = "against"
+    )]
     pub against_with: Vec<OsString>,
-    /// Threads of each server.
+    /// Threads of each server
+    #[arg(long, value_name = "T", default_value_t = 1)]
     pub threads: usize,
-    /// More arguments for `tavola serve`.
-    pub with: Vec<OsString>,
-    /// Busy loops that share the CPUs of the servers.
+    /// Busy loops that share the CPUs of the servers
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub busy: usize,
-    /// The parts; all when none is given.
-    pub only: Vec<Part>,
-    /// What requests come over.
+    /// Parts of the measurement, with commas between [default: all]
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    pub only: Vec<Load>,
+    /// tcp, unix, or both with a comma between
+    #[arg(
+        long,
+        value_name = "T",
+        value_delimiter = ',',
+        default_value = "tcp,unix"
+    )]
     pub transports: Vec<Transport>,
-    /// The placements.
+    /// one, two, or both with a comma between
+    #[arg(
+        long,
+        value_name = "C",
+        value_delimiter = ',',
+        default_value = "one,two"
+    )]
     pub cpus: Vec<Cpus>,
-    /// Keys that are asked for, and as many that are set.
+    /// Keys that are asked for, and as many that are set
+    #[arg(long, value_name = "N", default_value = "100K", value_parser = parse_count)]
     pub keys: u64,
-    /// Bytes of their values.
+    /// Bytes of their values
+    #[arg(long, short, value_name = "V", default_value_t = 32)]
     pub value_bytes: usize,
-    /// Pairs of runs.
-    pub repeat: u32,
-    /// How long a run lasts.
-    pub seconds: f64,
-    /// Items whose memory is told, of 100 bytes.
+    /// Items whose memory is told
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count)]
     pub items: u64,
+    /// Pairs of runs
+    #[arg(long, short, value_name = "R", default_value_t = 5)]
+    pub repeat: u32,
+    /// How long a run lasts
+    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    pub seconds: f64,
+    /// A look at whether all works: one short pair, few keys
+    #[arg(long, conflicts_with_all = ["repeat", "seconds", "keys", "items"])]
+    pub quick: bool,
+    /// One more argument for tavola serve, such as --with=--spin=0; may be given several times
+    #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
+    pub with: Vec<OsString>,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl Config {
-    fn has(&self, part: Part) -> bool {
+    /// `--quick` instead of other numbers.
+    fn settled(&self) -> Self {
+        match self.quick {
+            false => self.clone(),
+            true => Self {
+                keys: 2000,
+                items: 20_000,
+                repeat: 1,
+                seconds: 0.05,
+                ..self.clone()
+            },
+        }
+    }
+
+    fn has(&self, part: Load) -> bool {
         self.only.is_empty() || self.only.contains(&part)
     }
 
     fn loads(&self) -> impl Iterator<Item = Load> {
-        let all = Load::ALL.into_iter();
-        all.filter(|load| self.has(Part::Load(*load)))
+        let all = Load::value_variants().iter().copied();
+        all.filter(|load| load.is_asked_of_servers() && self.has(*load))
     }
 
     /// # Errors
     ///
     /// `BadOption` when a number is out of bounds.
     pub fn check(&self) -> Result<()> {
-        let bad = |option, why: &str| {
-            Err(Error::BadOption {
-                option,
-                why: why.to_owned(),
-            })
-        };
+        let bad = |option, why: &str| Err(Error::option(option, why));
         match self {
             _ if self.threads == 0 => bad("threads", "at least one is needed"),
             _ if !(100..=10_000_000).contains(&self.keys) => {

@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use rustix::thread::{CpuSet, sched_getaffinity};
+use serde_json::json;
 
 use super::busy::Busy;
-use super::job::{Address, Answer, Done, Job, Run, Setup};
-use super::report::{LeftOut, Line, LoadLine, LocalLine, Sample, Samples};
+use super::job::{Done, Job, Run, Setup};
+use super::report::{Line, LoadLine, LocalLine, MemoryLine, Sample, Samples, SideMemory};
 use super::server::{Folder, Server};
-use super::{Config, Cpus, Load, Part, Side, Transport, memory};
+use super::{Config, Cpus, Load, Side, Transport};
 use crate::command;
-use crate::member::{Member, out_of_turn};
+use crate::compare::servers::Listening;
+use crate::crew::Crew;
+use crate::duty::usable_cpus;
 use crate::{Error, Result};
 
 /// Memory that the servers of loads may take, in MiB: much more than they need.
@@ -24,15 +26,19 @@ const CONNECTIONS: usize = 50;
 ///
 /// Whatever a server or the system refuses, whatever `emit` returns, and a wrong answer.
 pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<()> {
+    let mut config = config.settled();
     config.check()?;
-    let mut config = config.clone();
+    config.tavola = command::find(config.tavola.as_deref())?.map(Into::into);
+    if config.tavola.is_none() {
+        return Err(Error::NoCommand);
+    }
     if let Some(program) = &config.against {
         match command::program(program) {
             Some(path) => config.against = Some(path.into()),
             None => {
                 let left_out = format!("there is no {} here", program.display());
-                let what = "memcached".to_owned();
-                emit(&Line::LeftOut(LeftOut { what, left_out }))?;
+                let line = json!({"what": "memcached", "left_out": left_out});
+                emit(&Line::LeftOut(line))?;
                 config.against = None;
             }
         }
@@ -43,23 +49,23 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
     };
     for cpus in config.cpus.clone() {
         let Some(places) = Places::of(cpus)? else {
-            let what = format!("cpus {}", cpus.name());
-            let left_out = "it needs two CPUs, and there is one here".to_owned();
-            emit(&Line::LeftOut(LeftOut { what, left_out }))?;
+            let left_out = "it needs two CPUs, and there is one here";
+            let line = json!({"what": "cpus two", "left_out": left_out});
+            emit(&Line::LeftOut(line))?;
             continue;
         };
         let _busy = Busy::start(config.busy, places.server_cpus(config.threads))?;
         for transport in config.transports.clone() {
             loads(&config, &sides, transport, &places, emit)?;
         }
-        if config.has(Part::Local) {
+        if config.has(Load::Local) {
             emit(&Line::Local(local(&config, &places)?))?;
         }
     }
-    if config.has(Part::Memory)
+    if config.has(Load::Memory)
         && let Some(places) = Places::of(Cpus::One)?
     {
-        emit(&Line::Memory(memory::measure(&config, &sides, &places)?))?;
+        emit(&Line::Memory(memory(&config, &sides, &places)?))?;
     }
     Ok(())
 }
@@ -75,13 +81,7 @@ pub(super) struct Places {
 impl Places {
     /// `None`: there are not enough.
     fn of(cpus: Cpus) -> Result<Option<Self>> {
-        let usable = sched_getaffinity(None).map_err(|errno| Error::Io {
-            doing: "asking for the CPUs",
-            source: errno.into(),
-        })?;
-        let usable: Vec<usize> = (0..CpuSet::MAX_CPU)
-            .filter(|&cpu| usable.is_set(cpu))
-            .collect();
+        let usable = usable_cpus()?;
         let client = usable[0];
         let server = match cpus {
             Cpus::One => vec![client],
@@ -107,89 +107,47 @@ pub(super) struct Seat {
 }
 
 /// A client process, as the leader sees it.
-pub(super) struct Client(Member);
+pub(super) type Client = Crew<Job, Done>;
 
-impl Client {
-    pub(super) fn start(
-        config: &Config,
-        cpu: usize,
-        address: &Address,
-        (keys, value_bytes): (u64, usize),
-        table: Option<PathBuf>,
-    ) -> Result<Self> {
-        let mut member = Member::start(&(config.program.clone(), config.client.clone()))?;
-        member.send(&Setup {
-            leader_pid: std::process::id(),
-            cpu,
-            address: address.clone(),
-            connections: CONNECTIONS,
-            keys,
-            value_bytes,
-            table,
-        })?;
-        let mut client = Self(member);
-        client.is_ready()?;
-        Ok(client)
-    }
-
-    pub(super) fn does(&mut self, job: &Job) -> Result<()> {
-        self.0.send(job)?;
-        self.is_ready()
-    }
-
-    fn is_ready(&mut self) -> Result<()> {
-        match self.hear()? {
-            Answer::Ready => Ok(()),
-            _ => Err(out_of_turn()),
-        }
-    }
-
-    fn runs(&mut self, job: &Job) -> Result<Done> {
-        self.0.send(job)?;
-        match self.hear()? {
-            Answer::Done(done) => Ok(done),
-            _ => Err(out_of_turn()),
-        }
-    }
-
-    fn hear(&mut self) -> Result<Answer> {
-        match self.0.hear(0, "serve")? {
-            Answer::Failed { wrong, what } => Err(Error::told(wrong, "serve", what)),
-            answer => Ok(answer),
-        }
-    }
+fn client(
+    cpu: usize,
+    address: &Listening,
+    (keys, value_bytes): (u64, usize),
+    table: Option<PathBuf>,
+) -> Result<Client> {
+    let mut client = Crew::new("serve");
+    let setup = Setup {
+        leader_pid: std::process::id(),
+        cpu,
+        address: address.clone(),
+        connections: CONNECTIONS,
+        keys,
+        value_bytes,
+        table,
+    };
+    client.hire("client", &setup)?;
+    client.ready(0)?;
+    Ok(client)
 }
 
 impl Seat {
     fn start(config: &Config, side: Side, transport: Transport, places: &Places) -> Result<Self> {
         let folder = Folder::new()?;
         let cpus = places.server_cpus(config.threads);
-        let over_unix = transport == Transport::Unix;
-        let server = Server::start(config, side, over_unix, cpus, &folder, MEMORY_MIB)?;
-        let address = address(&server, transport)?;
+        let server = Server::start(config, side, transport, cpus, &folder, MEMORY_MIB)?;
         let size = (config.keys, config.value_bytes);
-        let mut client = Client::start(config, places.client, address, size, None)?;
+        let mut client = client(places.client, server.address(transport)?, size, None)?;
         drop(folder);
-        client.does(&Job::Fill { both: true })?;
+        client.prepare(0, &Job::Fill { both: true })?;
         Ok(Self { server, client })
     }
 
     fn run(&mut self, run: Run) -> Result<Sample> {
         let before = self.server.cpu_seconds()?;
-        let done = self.client.runs(&Job::Run(run))?;
+        let done = self.client.run(0, &Job::Run(run))?;
         let cpu_seconds = self.server.cpu_seconds()? - before;
         Ok(Sample { done, cpu_seconds })
     }
-}
-
-pub(super) fn address(server: &Server, transport: Transport) -> Result<&Address> {
-    let address = match transport {
-        Transport::Tcp => server.tcp.as_ref(),
-        Transport::Unix => server.unix.as_ref(),
-    };
-    address.ok_or_else(|| Error::Worker {
-        what: format!("{:?} does not listen on {}", server.side, transport.name()),
-    })
 }
 
 fn loads(
@@ -237,15 +195,16 @@ fn loads(
 fn local(config: &Config, places: &Places) -> Result<LocalLine> {
     let folder = Folder::new()?;
     let cpus = places.server_cpus(config.threads);
-    let server = Server::start(config, Side::Tavola, true, cpus, &folder, MEMORY_MIB)?;
+    let unix = Transport::Unix;
+    let server = Server::start(config, Side::Tavola, unix, cpus, &folder, MEMORY_MIB)?;
     let size = (config.keys, config.value_bytes);
     let client = |transport| {
-        let address = address(&server, transport)?;
-        Client::start(config, places.client, address, size, Some(folder.table()))
+        let address = server.address(transport)?;
+        client(places.client, address, size, Some(folder.table()))
     };
     let (mut tcp, mut unix) = (client(Transport::Tcp)?, client(Transport::Unix)?);
     drop(folder);
-    tcp.does(&Job::Fill { both: false })?;
+    tcp.prepare(0, &Job::Fill { both: false })?;
     let mut samples = [const { Vec::new() }; 3];
     for turn in 0..config.repeat {
         let run = Job::Run(Run {
@@ -253,11 +212,59 @@ fn local(config: &Config, places: &Places) -> Result<LocalLine> {
             seconds: config.seconds,
             generation: u64::from(turn) + 1,
         });
-        samples[0].push(tcp.runs(&run)?);
-        samples[1].push(unix.runs(&run)?);
-        samples[2].push(unix.runs(&Job::Direct {
-            seconds: config.seconds,
-        })?);
+        samples[0].push(tcp.run(0, &run)?);
+        samples[1].push(unix.run(0, &run)?);
+        samples[2].push(unix.run(
+            0,
+            &Job::Direct {
+                seconds: config.seconds,
+            },
+        )?);
     }
     Ok(LocalLine::of(places.cpus, config, &samples))
+}
+
+/// Bytes of each value whose memory is measured.
+const ITEM_BYTES: usize = 100;
+
+/// Stores the items in each server, reads all of them back, and asks for its memory.
+fn memory(config: &Config, sides: &[Side], places: &Places) -> Result<MemoryLine> {
+    let mut line = MemoryLine {
+        part: "memory",
+        items: config.items,
+        key_bytes: super::keys::KEY_BYTES,
+        value_bytes: ITEM_BYTES,
+        threads: config.threads,
+        tavola: None,
+        memcached: None,
+        ratio: None,
+    };
+    // Room for all of them, whatever an item takes.
+    let memory_mib = 1024 + config.items * 400 / (1 << 20);
+    let unix = Transport::Unix;
+    for &side in sides {
+        let folder = Folder::new()?;
+        let cpus = places.server_cpus(config.threads);
+        let server = Server::start(config, side, unix, cpus, &folder, memory_mib)?;
+        let size = (config.items, ITEM_BYTES);
+        let mut client = client(places.client, server.address(unix)?, size, None)?;
+        drop(folder);
+        let empty_bytes = server.memory_bytes()?;
+        client.prepare(0, &Job::Fill { both: false })?;
+        client.prepare(0, &Job::ReadAll)?;
+        let full_bytes = server.memory_bytes()?;
+        let told = Some(SideMemory {
+            empty_bytes,
+            full_bytes,
+            bytes_per_item: full_bytes as f64 / config.items as f64,
+        });
+        match side {
+            Side::Tavola => line.tavola = told,
+            Side::Memcached => line.memcached = told,
+        }
+    }
+    if let (Some(ours), Some(theirs)) = (&line.tavola, &line.memcached) {
+        line.ratio = Some(ours.full_bytes as f64 / theirs.full_bytes as f64);
+    }
+    Ok(line)
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::job::Done;
 use super::{Config, Cpus, Load, Transport};
 use crate::latency::{Merged, Percentiles};
+use crate::stats::{Spread, median};
 
 /// One line of the result.
 #[derive(Clone, Debug, Serialize)]
@@ -17,7 +18,7 @@ pub enum Line {
     /// What items take.
     Memory(MemoryLine),
     /// What was not measured.
-    LeftOut(LeftOut),
+    LeftOut(serde_json::Value),
 }
 
 /// A load over one transport at one placement.
@@ -121,15 +122,6 @@ pub struct SideMemory {
     pub bytes_per_item: f64,
 }
 
-/// What was not measured.
-#[derive(Clone, Debug, Serialize)]
-pub struct LeftOut {
-    /// What it is.
-    pub what: String,
-    /// Why.
-    pub left_out: String,
-}
-
 /// One run.
 pub(super) struct Sample {
     pub(super) done: Done,
@@ -151,7 +143,7 @@ impl Samples {
     }
 
     fn rate(&self) -> Rate {
-        let rates = sorted(self.rates());
+        let rates = Spread::of(self.rates());
         let mut merged = Merged::new();
         let (mut ops, mut cpu_seconds) = (0, 0.0);
         for sample in &self.0 {
@@ -166,9 +158,9 @@ impl Samples {
             ..
         } = merged.percentiles();
         Rate {
-            kops: median(&rates),
-            least_kops: rates[0],
-            most_kops: rates[rates.len() - 1],
+            kops: rates.median,
+            least_kops: rates.least,
+            most_kops: rates.most,
             p50_us: p50_ns as f64 / 1e3,
             p99_us: p99_ns as f64 / 1e3,
             p999_us: p999_ns as f64 / 1e3,
@@ -187,7 +179,7 @@ impl LoadLine {
         let other = samples.get(1);
         let ratios = other.map(|other| {
             let pairs = samples[0].rates().into_iter().zip(other.rates());
-            sorted(pairs.map(|(ours, theirs)| ours / theirs).collect())
+            Spread::of(pairs.map(|(ours, theirs)| ours / theirs))
         });
         Self {
             load,
@@ -199,9 +191,9 @@ impl LoadLine {
             depth: load.depth(),
             value_bytes: config.value_bytes,
             pairs: samples[0].0.len(),
-            ratio: ratios.as_deref().map(median),
-            least: ratios.as_ref().map(|ratios| ratios[0]),
-            most: ratios.as_ref().map(|ratios| ratios[ratios.len() - 1]),
+            ratio: ratios.map(|ratios| ratios.median),
+            least: ratios.map(|ratios| ratios.least),
+            most: ratios.map(|ratios| ratios.most),
             tavola: samples[0].rate(),
             memcached: other.map(Samples::rate),
         }
@@ -215,7 +207,7 @@ impl LocalLine {
             let each = all
                 .iter()
                 .map(|done| done.ns as f64 / done.ops.max(1) as f64);
-            median(&sorted(each.collect()))
+            median(each)
         });
         Self {
             part: "local",
@@ -230,18 +222,6 @@ impl LocalLine {
 
 fn kops(done: &Done) -> f64 {
     done.ops as f64 * 1e6 / done.ns.max(1) as f64
-}
-
-fn sorted(mut all: Vec<f64>) -> Vec<f64> {
-    all.sort_by(f64::total_cmp);
-    all
-}
-
-/// Of an even number, the middle between the two in the middle.
-fn median(sorted: &[f64]) -> f64 {
-    let upper = sorted.len() / 2;
-    let lower = (sorted.len() - 1) / 2;
-    f64::midpoint(sorted[lower], sorted[upper])
 }
 
 #[cfg(test)]
@@ -277,8 +257,7 @@ mod tests {
         assert!((rate.cpu_us - 2.5).abs() < 1e-9, "{rate:?}");
         assert!((rate.p50_us - 7.0).abs() < 0.1, "{rate:?}");
         let pairs = ours.rates().into_iter().zip(theirs.rates());
-        let ratios = sorted(pairs.map(|(one, other)| one / other).collect());
-        assert_eq!(ratios, [1.0, 1.2, 2.0]);
-        assert_eq!((median(&ratios), median(&[1.0, 2.0])), (1.2, 1.5));
+        let ratios = Spread::of(pairs.map(|(one, other)| one / other));
+        assert_eq!((ratios.least, ratios.median, ratios.most), (1.0, 1.2, 2.0));
     }
 }

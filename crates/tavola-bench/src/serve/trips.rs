@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
-use super::job::{Address, Done};
+use super::job::Done;
 use super::script::Script;
 use crate::clock::monotonic_ns;
+use crate::compare::servers::Listening;
 use crate::latency::Latency;
 use crate::{Error, Result};
 
@@ -30,17 +31,17 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn to(address: &Address) -> Result<Self> {
+    pub(super) fn to(address: &Listening) -> Result<Self> {
         let doing = "connecting to a server";
         let socket = match address {
-            Address::Tcp(address) => {
-                let stream = TcpStream::connect(address).map_err(Error::io(doing))?;
+            Listening::Port(port) => {
+                let stream = TcpStream::connect(("127.0.0.1", *port)).map_err(Error::io(doing))?;
                 stream.set_nodelay(true).map_err(Error::io(doing))?;
                 let timed = stream.set_read_timeout(Some(PATIENCE));
                 timed.map_err(Error::io(doing))?;
                 OwnedFd::from(stream)
             }
-            Address::Unix(path) => {
+            Listening::Socket(path) => {
                 let stream = UnixStream::connect(path).map_err(Error::io(doing))?;
                 let timed = stream.set_read_timeout(Some(PATIENCE));
                 timed.map_err(Error::io(doing))?;
@@ -83,10 +84,7 @@ impl Link {
                 return Err(wrong(format!("{due} bytes of an answer did not come")));
             }
             Err(source) => {
-                return Err(Error::Io {
-                    doing: "reading answers",
-                    source,
-                });
+                return Err(Error::io("reading answers")(source));
             }
         };
         self.len += size;
@@ -113,10 +111,7 @@ impl Link {
 }
 
 fn wrong(what: String) -> Error {
-    Error::WrongAnswer {
-        phase: "serve".to_owned(),
-        what,
-    }
+    Error::wrong("serve", what)
 }
 
 /// Where what came is no longer what was to come.
@@ -235,7 +230,8 @@ mod tests {
     fn against(spoilt: usize, spoil: impl Fn(&mut Vec<u8>) + Sync) -> Result<()> {
         let script = Script::of(Load::Get, 100, 1, SORT);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = Address::Tcp(listener.local_addr().expect("its address"));
+        let address = listener.local_addr().expect("its address");
+        let address = Listening::Port(address.port());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let (socket, _) = listener.accept().expect("the client");

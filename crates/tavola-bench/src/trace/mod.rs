@@ -1,14 +1,14 @@
 //! How often a table with a capacity finds what is asked for, beside exact simulations.
 //!
 //! A trace goes through a real table: each request is a get, a miss is followed by a set. The
-//! same requests then go through exact simulations of LRU, CLOCK, SIEVE and S3-FIFO, with room for
-//! as many items as the table really held, so that what differs is the choice of what goes, not
-//! how tightly it is packed:
+//! same requests then go through exact simulations of LRU and S3-FIFO, with room for as many items
+//! as the table really held, so that what differs is the choice of what is evicted, not how tightly
+//! it is packed:
 //!
 //! ```text
 //! --items ──► bytes that so many items take ──► a table of this capacity ──► hit
 //!                                                  │ items held, mean
-//!                                                  └──► lru, clock, sieve, s3fifo
+//!                                                  └──► lru, s3fifo
 //! ```
 //!
 //! `requests` (traces and their files) and `synthetic` (traces made here) give the requests,
@@ -25,28 +25,124 @@ mod table;
 use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
+use tavola_program::units::parse_count;
 
 pub use sizes::ValueBytes;
 pub use synthetic::Synthetic;
 
 use crate::{Error, Place, Result};
-use exact::{Clock, Lru, S3Fifo, Sieve};
 use requests::Trace;
 use table::Replayed;
 
-/// What to measure.
-#[derive(Clone, Debug)]
+const HELP: &str = "\
+Each request of a trace is a get; a miss is followed by a set. The table's capacity is what N of
+the items take; it may hold a few more or fewer. Beside it are exact simulations of LRU and
+S3-FIFO with room for as many items as the table held on the average, once it had to evict. Ratios
+are percent of the requests; byte_hit is the table's, by bytes of values.
+
+A file has a number of 4 bytes a request, little-endian; one whose name ends in .xz is unpacked.
+--zipf and --scan make traces, the same ones in each run: of --requests requests for --keys items,
+the item of rank r in proportion to 1 / r^ALPHA. In that of --scan a fifth of the requests are
+runs of items that come once and never again.
+
+Blocks come in whole pages: with few items, larger values come nearer to N.
+
+JSON has trace, requests, keys, items_wanted, items_mean, hit, lru, s3fifo, byte_hit,
+capacity_bytes, evicted_new (never read), evicted_old and ghost_hits (came back while remembered);
+after several lines one with the means, whose trace is 'mean'.
+
+Examples:
+  tavola-bench trace web.u32.xz disk.u32 --items 5%,10%,25%
+  tavola-bench trace --zipf 0.9 --scan 0.9 --items 10K
+  tavola-bench trace web.u32.xz --items 10K --value-bytes 50-5000
+  tavola-bench trace web.u32.xz --items 5% --json | jq '.hit - .s3fifo'";
+
+/// What people see of a line.
+pub const COLUMNS: &[&str] = &[
+    "trace",
+    "requests",
+    "keys",
+    "items_wanted",
+    "items_mean",
+    "hit",
+    "lru",
+    "s3fifo",
+    "byte_hit",
+    "capacity_bytes",
+];
+
+/// How often a table with a capacity finds what a trace asks for, beside exact simulations
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub struct Config {
-    /// Where the tables are made.
-    pub place: Place,
-    /// Files with traces.
+    /// Traces
+    #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Traces that are made here, after those of the files.
-    pub synthetic: Vec<Synthetic>,
-    /// How many items the table has room for; each is a replay of its own.
+    /// Items the table has room for, or percent of a trace's items; several with commas between
+    #[arg(long, short, value_name = "N", required = true, value_delimiter = ',')]
+    #[arg(value_parser = parse_items)]
     pub items: Vec<Items>,
-    /// Bytes of the values.
+    /// Bytes a value; from A to B, evenly in the logarithm, and the same for the same item
+    #[arg(long, short, value_name = "V|A-B", default_value = "100", value_parser = parse_bytes)]
     pub value_bytes: ValueBytes,
+    /// Makes a trace of items as popular as this exponent says, such as 0.9
+    #[arg(long, value_name = "ALPHA")]
+    pub zipf: Option<f64>,
+    /// The same with scans mixed in
+    #[arg(long, value_name = "ALPHA")]
+    pub scan: Option<f64>,
+    /// Items of a trace that is made
+    #[arg(long, short, value_name = "N", default_value = "100K", value_parser = parse_u32)]
+    pub keys: u32,
+    /// Requests of a trace that is made
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count)]
+    pub requests: u64,
+    /// Where the table is made.
+    #[command(flatten)]
+    pub place: Place,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Config {
+    /// The traces that are made.
+    fn synthetic(&self) -> impl Iterator<Item = Synthetic> {
+        let made = |(alpha, has_scans): (Option<f64>, bool)| {
+            Some(Synthetic {
+                alpha: alpha?,
+                has_scans,
+                keys: self.keys,
+                requests: self.requests,
+            })
+        };
+        [(self.zipf, false), (self.scan, true)]
+            .into_iter()
+            .filter_map(made)
+    }
+}
+
+fn parse_u32(text: &str) -> std::result::Result<u32, String> {
+    let count = parse_count(text)?;
+    u32::try_from(count).map_err(|_| format!("'{text}' is more than a trace can have"))
+}
+
+/// `5000`, `10K` or `2.5%`.
+fn parse_items(text: &str) -> std::result::Result<Items, String> {
+    let wrong = || format!("'{text}' is not a number of items; write 5000, 10K or 5%");
+    match text.strip_suffix('%') {
+        Some(percent) => percent.parse().map(Items::Percent).map_err(|_| wrong()),
+        None => parse_u32(text).map(Items::Count).map_err(|_| wrong()),
+    }
+}
+
+/// `100` or `50-5000`.
+fn parse_bytes(text: &str) -> std::result::Result<ValueBytes, String> {
+    let (least, most) = text.split_once('-').unwrap_or((text, text));
+    match (least.parse(), most.parse()) {
+        (Ok(least), Ok(most)) => Ok(ValueBytes { least, most }),
+        _ => Err(format!("'{text}' are not bytes; write 100 or 50-5000")),
+    }
 }
 
 /// A number of items.
@@ -125,12 +221,6 @@ pub struct Ratios {
     /// In an exact LRU with room for as many items as the table held, and so on.
     #[serde(serialize_with = "hundredths")]
     pub lru: f64,
-    /// CLOCK with one bit.
-    #[serde(serialize_with = "hundredths")]
-    pub clock: f64,
-    /// SIEVE.
-    #[serde(serialize_with = "hundredths")]
-    pub sieve: f64,
     /// S3-FIFO with a tenth for newcomers.
     #[serde(serialize_with = "hundredths")]
     pub s3fifo: f64,
@@ -145,10 +235,8 @@ impl Ratios {
         let items = done.items_mean.round() as u32;
         Self {
             hit: percent(done.hits, requests),
-            lru: percent(exact::hits::<Lru>(trace, items), requests),
-            clock: percent(exact::hits::<Clock>(trace, items), requests),
-            sieve: percent(exact::hits::<Sieve>(trace, items), requests),
-            s3fifo: percent(exact::hits::<S3Fifo>(trace, items), requests),
+            lru: percent(exact::lru_hits(trace, items), requests),
+            s3fifo: percent(exact::s3fifo_hits(trace, items), requests),
             byte_hit: percent(done.hit_bytes, done.bytes),
         }
     }
@@ -158,8 +246,6 @@ impl Ratios {
         Self {
             hit: mean(|ratios| ratios.hit),
             lru: mean(|ratios| ratios.lru),
-            clock: mean(|ratios| ratios.clock),
-            sieve: mean(|ratios| ratios.sieve),
             s3fifo: mean(|ratios| ratios.s3fifo),
             byte_hit: mean(|ratios| ratios.byte_hit),
         }
@@ -185,8 +271,8 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result
     config.check()?;
     let mut all = Vec::new();
     let files = config.files.iter().map(|path| Trace::read(path));
-    let synthetic = config.synthetic.iter();
-    let made = synthetic.map(|one| Ok(Trace::new(one.name(), one.ids())));
+    let made = config.synthetic();
+    let made = made.map(|one| Ok(Trace::new(one.name(), one.ids())));
     for trace in files.chain(made) {
         let trace = trace?;
         for &items in &config.items {
@@ -226,10 +312,7 @@ const MOST: u64 = 1 << 31;
 
 impl Config {
     fn check(&self) -> Result<()> {
-        let bad = |option, why: &str| {
-            let why = why.to_owned();
-            Err(Error::BadOption { option, why })
-        };
+        let bad = |option, why: &str| Err(Error::option(option, why));
         let ValueBytes { least, most } = self.value_bytes;
         if least > most || (least == 0 && most > 0) {
             return bad("value-bytes", "write 100, or 50-5000 with 1 at least");
@@ -246,13 +329,13 @@ impl Config {
                 _ => {}
             }
         }
-        if self.files.is_empty() && self.synthetic.is_empty() {
+        if self.files.is_empty() && self.synthetic().next().is_none() {
             return bad(
                 "zipf",
                 "name a file with a trace, or have one made: --zipf 0.9",
             );
         }
-        self.synthetic.iter().try_for_each(|one| match one {
+        self.synthetic().try_for_each(|one| match one {
             one if !(0.0..=10.0).contains(&one.alpha) => {
                 let option = if one.has_scans { "scan" } else { "zipf" };
                 bad(option, "the exponent is 0 to 10, such as 0.9")
@@ -305,5 +388,20 @@ mod tests {
         };
         let text = serde_json::to_string(&ratios).unwrap();
         assert!(text.starts_with(r#"{"hit":33.33,"lru":0.0"#), "{text}");
+    }
+
+    #[test]
+    fn items_are_counts_or_shares_and_bytes_are_one_or_two() {
+        assert_eq!(parse_items("10K"), Ok(Items::Count(10_000)));
+        assert_eq!(parse_items("2.5%"), Ok(Items::Percent(2.5)));
+        let bytes = |least, most| Ok(ValueBytes { least, most });
+        assert_eq!(parse_bytes("100"), bytes(100, 100));
+        assert_eq!(parse_bytes("50-5000"), bytes(50, 5000));
+        for wrong in ["", "%", "5 percent", "-3", "9G"] {
+            assert!(parse_items(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "-", "5-", "-5", "1-2-3", "1K"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -83,10 +83,7 @@ fn bytes_of(place: &Place, items: u32, sizes: ValueBytes) -> Result<u64> {
     let (mut too_small, mut enough) = (0, most / STEP);
     if held(place, enough * STEP, items, sizes)? < items.into() {
         let why = format!("{items} items do not fit into a table; give it a larger --max-size");
-        return Err(Error::BadOption {
-            option: "items",
-            why,
-        });
+        return Err(Error::option("items", why));
     }
     while enough - too_small > 1 {
         let middle = too_small.midpoint(enough);
@@ -118,10 +115,10 @@ fn held(place: &Place, capacity_bytes: u64, items: u32, sizes: ValueBytes) -> Re
 
 /// A table with a capacity, whose name is gone already.
 fn table(place: &Place, capacity_bytes: u64) -> Result<Table> {
-    let options = place.options().capacity(capacity_bytes);
-    let (mut scratch, table) = Scratch::create_table(place.dir.as_deref(), &options)?;
-    scratch.unlink()?;
-    Ok(table)
+    Scratch::nameless(&Place {
+        capacity: Some(capacity_bytes),
+        ..place.clone()
+    })
 }
 
 fn evicted(stats: &Stats) -> u64 {
@@ -193,10 +190,8 @@ impl Record {
             newest: 0,
         };
         if !expect.holds(&self.key, &self.found) {
-            return Err(Error::WrongAnswer {
-                phase: "trace".into(),
-                what: format!("key {:02x?} has another value", self.key),
-            });
+            let what = format!("key {:02x?} has another value", self.key);
+            return Err(Error::wrong("trace", what));
         }
         Ok(true)
     }

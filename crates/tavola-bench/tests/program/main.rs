@@ -70,6 +70,11 @@ impl Desk {
     }
 }
 
+/// The words of a command line.
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 fn number(line: &Value, name: &str) -> f64 {
     line[name]
         .as_f64()
@@ -219,7 +224,7 @@ fn people_get_a_table() {
     let output = desk.run(&["kv", "--keys", "2K", "--min-ops", "2K", "--procs", "2"]);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
-    for word in ["2,000 keys", "p99.9", "put", "miss", "bytes a key"] {
+    for word in ["p999_ns", "put", "miss", "bytes_per_key: "] {
         assert!(text.contains(word), "no {word} in\n{text}");
     }
 }
@@ -243,7 +248,7 @@ fn open_iter_and_uid_report_what_they_measured() {
     let output = desk.run(&["uid", "--keys", "5K", "--repeat", "3"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        text.starts_with("get by uid ") && text.contains("5,000 keys"),
+        text.contains("uid_get_mops: ") && text.contains("keys: 5,000"),
         "{text}"
     );
     assert_eq!(desk.tables(), 0);
@@ -270,7 +275,7 @@ fn tags_are_compared_with_none() {
     }
     let text = run(&[]);
     assert!(
-        text.starts_with("0 tags: get ") && text.contains("3,000 keys"),
+        text.contains("get_ratio") && text.contains("3,000"),
         "{text}"
     );
     assert_eq!(desk.tables(), 0);
@@ -344,24 +349,6 @@ fn comparisons_that_are_not_known_or_cannot_be_are_refused() {
 }
 
 #[test]
-fn people_get_a_table_of_ratios() {
-    let desk = Desk::new();
-    let small = ["--keys", "2K", "--min-ops", "2K", "--repeat", "1"];
-    let output = desk.run(&[&["scale", "--only", "one-cpu"], &small[..]].concat());
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
-    for word in [
-        "2,000 keys, values of 8 bytes, 1 pair of runs",
-        "least–most",
-        "base M/s",
-        "one-cpu      miss",
-    ] {
-        assert!(text.contains(word), "no {word} in\n{text}");
-    }
-    assert!(!text.contains("crowd"), "{text}");
-}
-
-#[test]
 fn options_out_of_bounds_are_refused() {
     let desk = Desk::new();
     for wrong in [
@@ -423,15 +410,7 @@ fn a_wrong_or_missing_answer_is_noticed() {
 #[test]
 fn nothing_is_left_when_it_is_killed_in_the_middle() {
     let desk = Desk::new();
-    let args = [
-        "kv",
-        "--keys",
-        "50K",
-        "--min-ops",
-        "1000M",
-        "--no-latency",
-        "--json",
-    ];
+    let args = words("kv --keys 50K --min-ops 1000M --no-latency --json");
     let mut child = desk.command(&args).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(

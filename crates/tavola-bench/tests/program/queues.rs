@@ -93,26 +93,6 @@ fn games_end_in_time_also_on_one_cpu_and_report_the_median() {
 }
 
 #[test]
-fn people_get_a_table_of_moves() {
-    let desk = Desk::new();
-    let small = ["--elements", "2K", "--moves", "4K", "--runs", "10"];
-    let output = desk.run(&[&["queue", "--repeat", "2"], &small[..]].concat());
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
-    for word in [
-        "2,000 elements of 64 B",
-        "M/s a way",
-        "touched",
-        "socket",
-        "iceoryx2",
-    ] {
-        assert!(text.contains(word), "no {word} in\n{text}");
-    }
-    let is_left_out = text.contains("left out: built without it");
-    assert_eq!(is_left_out, !cfg!(feature = "peers"), "{text}");
-}
-
-#[test]
 fn games_that_are_not_known_or_cannot_be_are_refused() {
     let desk = Desk::new();
     for wrong in [

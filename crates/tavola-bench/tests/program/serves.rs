@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::command::tavola;
-use super::{Desk, number};
+use super::{Desk, number, words};
 
 const LOADS: [&str; 10] = [
     "get",
@@ -212,15 +212,7 @@ impl Drop for Leader {
 fn servers_and_clients_end_with_their_leader() {
     tavola();
     let desk = Desk::new();
-    let args = [
-        "serve",
-        "--only",
-        "get",
-        "--cpus",
-        "one",
-        "--seconds",
-        "500",
-    ];
+    let args = words("serve --only get --cpus one --seconds 500");
     let mut command = desk.command(&args);
     let leader = command.stdout(Stdio::null()).spawn().expect("starts");
     let leader = Leader(leader);

@@ -35,7 +35,7 @@ pub(super) fn run(job: &Job, store: &impl Store, memory_before: u64) -> Result<(
     let in_threads = job.peer != "tavola-rust";
     let threads = if in_threads { case.procs.max(1) } else { 1 };
     let among_processes = !in_threads && case.procs > 1;
-    let mut lines = Lines::new();
+    let mut lines = Lines::default();
     let mut there: Vec<u64> = (0..threads).map(|_| u64::MAX).collect();
     for phase in &case.phases {
         let start_ns = match among_processes {
@@ -103,9 +103,7 @@ struct Go {
 fn begin(phase: &str, lines: &mut Lines) -> Result<u64> {
     answer(&serde_json::json!({ "ready": phase }))?;
     let Some(go) = lines.next::<Go>()? else {
-        return Err(Error::Worker {
-            what: "its leader is gone".to_owned(),
-        });
+        return Err(Error::worker("its leader is gone"));
     };
     wait_until(go.start_at_ns);
     Ok(go.start_at_ns)
@@ -262,9 +260,7 @@ impl<'a, S: Store> Work<'a, S> {
             }
             "put_batch" => self.go(false, None, Self::put_many),
             "get_batch" => self.go(true, None, Self::get_many),
-            other => Err(Error::Worker {
-                what: format!("it knows no phase {other}"),
-            }),
+            other => Err(Error::worker(format!("it knows no phase {other}"))),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The map of std under each of its locks.
 
 use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, RwLock};
 
 use super::Store;
@@ -8,80 +9,63 @@ use crate::Result;
 
 type Map = HashMap<[u8; 8], Box<[u8]>>;
 
-/// Readers go together.
-pub(super) struct Read(RwLock<Map>);
-
-/// One goes at a time.
-pub(super) struct Alone(Mutex<Map>);
-
-impl Read {
-    /// With room for so many keys.
-    pub(super) fn new(keys: u64) -> Self {
-        Self(RwLock::new(Map::with_capacity(keys as usize)))
-    }
+/// A map with room for so many keys.
+pub(super) fn map(keys: u64) -> Map {
+    Map::with_capacity(keys as usize)
 }
 
-impl Alone {
-    /// With room for so many keys.
-    pub(super) fn new(keys: u64) -> Self {
-        Self(Mutex::new(Map::with_capacity(keys as usize)))
-    }
+/// A lock around a map.
+pub(super) trait Lock: Sync {
+    fn reading(&self) -> impl Deref<Target = Map>;
+    fn writing(&self) -> impl DerefMut<Target = Map>;
 }
 
 const WHOLE: &str = "no thread panics within the lock";
 
-fn copy(found: Option<&[u8]>, value: &mut Vec<u8>) -> bool {
-    let Some(found) = found else { return false };
-    value.clear();
-    value.extend_from_slice(found);
-    true
+/// Readers go together.
+impl Lock for RwLock<Map> {
+    fn reading(&self) -> impl Deref<Target = Map> {
+        self.read().expect(WHOLE)
+    }
+
+    fn writing(&self) -> impl DerefMut<Target = Map> {
+        self.write().expect(WHOLE)
+    }
 }
 
-impl Store for Read {
+/// One goes at a time.
+impl Lock for Mutex<Map> {
+    fn reading(&self) -> impl Deref<Target = Map> {
+        self.lock().expect(WHOLE)
+    }
+
+    fn writing(&self) -> impl DerefMut<Target = Map> {
+        self.lock().expect(WHOLE)
+    }
+}
+
+impl<L: Lock> Store for L {
     fn put(&self, key: &[u8; 8], value: &[u8]) -> Result<()> {
-        self.0.write().expect(WHOLE).insert(*key, value.into());
+        self.writing().insert(*key, value.into());
         Ok(())
     }
 
     fn get(&self, key: &[u8; 8], value: &mut Vec<u8>) -> Result<bool> {
-        Ok(copy(
-            self.0.read().expect(WHOLE).get(key).map(AsRef::as_ref),
-            value,
-        ))
+        let map = self.reading();
+        let Some(found) = map.get(key) else {
+            return Ok(false);
+        };
+        value.clear();
+        value.extend_from_slice(found);
+        Ok(true)
     }
 
     fn remove(&self, key: &[u8; 8]) -> Result<bool> {
-        Ok(self.0.write().expect(WHOLE).remove(key).is_some())
+        Ok(self.writing().remove(key).is_some())
     }
 
     fn len(&self) -> Result<u64> {
-        Ok(self.0.read().expect(WHOLE).len() as u64)
-    }
-
-    fn version(&self) -> String {
-        "std".to_owned()
-    }
-}
-
-impl Store for Alone {
-    fn put(&self, key: &[u8; 8], value: &[u8]) -> Result<()> {
-        self.0.lock().expect(WHOLE).insert(*key, value.into());
-        Ok(())
-    }
-
-    fn get(&self, key: &[u8; 8], value: &mut Vec<u8>) -> Result<bool> {
-        Ok(copy(
-            self.0.lock().expect(WHOLE).get(key).map(AsRef::as_ref),
-            value,
-        ))
-    }
-
-    fn remove(&self, key: &[u8; 8]) -> Result<bool> {
-        Ok(self.0.lock().expect(WHOLE).remove(key).is_some())
-    }
-
-    fn len(&self) -> Result<u64> {
-        Ok(self.0.lock().expect(WHOLE).len() as u64)
+        Ok(self.reading().len() as u64)
     }
 
     fn version(&self) -> String {

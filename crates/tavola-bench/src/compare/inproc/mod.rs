@@ -1,6 +1,8 @@
 //! Peers within this program: Tavola through its crate, and maps of one process, whose threads take
 //! the place of processes. What no store that processes share can reach, these show.
 
+use std::sync::{Mutex, RwLock};
+
 use super::job::{EndLine, Job};
 use crate::duty::answer;
 use crate::{Error, Result};
@@ -56,10 +58,7 @@ trait Store: Sync {
 /// A job that cannot be understood or done; the leader is told as well.
 pub fn work(text: &str) -> Result<()> {
     let done = serde_json::from_str::<Job>(text)
-        .map_err(|error| Error::Io {
-            doing: "understanding the job",
-            source: error.into(),
-        })
+        .map_err(|error| Error::io("understanding the job")(error.into()))
         .and_then(|job| run(&job));
     if let Err(error) = &done {
         answer(&serde_json::json!({ "error": error.to_string() }))?;
@@ -73,16 +72,16 @@ fn run(job: &Job) -> Result<()> {
     let keys = job.case.keys;
     match job.peer.as_str() {
         "tavola-rust" => harness::run(job, &table::Shared::open(job)?, memory),
-        "std-rwlock" => harness::run(job, &maps::Read::new(keys), memory),
-        "std-mutex" => harness::run(job, &maps::Alone::new(keys), memory),
+        "std-rwlock" => harness::run(job, &RwLock::new(maps::map(keys)), memory),
+        "std-mutex" => harness::run(job, &Mutex::new(maps::map(keys)), memory),
         #[cfg(feature = "peers")]
         "papaya" => harness::run(job, &others::Papaya::new(keys), memory),
         #[cfg(feature = "peers")]
         "moka" => harness::run(job, &others::Moka::new(keys), memory),
-        other => Err(Error::BadOption {
-            option: "peers",
-            why: format!("{other} is none of this program"),
-        }),
+        other => Err(Error::option(
+            "peers",
+            format!("{other} is none of this program"),
+        )),
     }
 }
 

@@ -186,7 +186,7 @@ fn serve(transport: Transport, cpu: usize, dir: &Path, is_narrow: bool) -> Resul
     }
     let server = folder()?.join("postgres");
     let version = super::version(super::Server::Postgres, &server);
-    let mut running = launch(command(&server), &args, cpu, dir, place, version)?;
+    let mut running = launch(command(&server), &args, &[cpu], dir, place, version)?;
     // It takes connections to say that it is starting up.
     running.wait_until(|| is_ready(&shelf.join(DATA)))?;
     if transport == Transport::Unix {

@@ -1,16 +1,16 @@
 //! Where one trial of one store takes place: its folder, its processes, its server.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::board::Board;
-use super::job::{Job, Role};
-use super::program::{Program, Starter};
-use super::subject::{Company, Subject};
+use super::job::{Answer, Board, Job, Role};
+use super::processes::{Ended, Member, Program, Starter};
+use super::stores::{Company, Subject};
+use super::{Stop, Trying, Verdict};
+use crate::compare::usage::file_bytes;
 use crate::{Error, Result};
 
 /// Keys of each writer.
@@ -19,31 +19,15 @@ pub(super) const KEYS: u64 = 16;
 const SPARE: u32 = 4;
 
 /// A server that a store is asked through, and that can be made anew.
-pub trait Served {
+pub(in crate::compare) trait Served {
     /// Stops it and starts an empty one; its address.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be stopped or started.
     fn renew(&mut self) -> Result<String>;
-
     /// Kills it by SIGKILL. What it has written stays.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be killed.
     fn kill(&mut self) -> Result<()>;
-
-    /// Starts it on what it has left behind; its address.
-    ///
-    /// # Errors
-    ///
-    /// Why it does not start.
+    /// Starts it on what it has left behind; its address, or why it does not start.
     fn start_again(&mut self) -> std::result::Result<String, String>;
-
     /// What the data takes, and where it is.
     fn size(&self) -> (u64, &'static str);
-
     /// How another process makes one in `folder` with its data in `room`, as the worker understands
     /// it; `None`: its data is in no folder.
     fn within(&self, room: &Path, folder: &Path) -> Option<String>;
@@ -121,6 +105,26 @@ impl<'a> Ground<'a> {
         self.serve()
     }
 
+    /// Has a process do a job, which must answer.
+    pub(super) fn answer(&mut self, job: &Job, bound: Duration, doing: &str) -> Trying<Answer> {
+        let ended = self.starter.run(job, bound)?;
+        answered(ended, doing)
+    }
+
+    /// Waits for the answer of a process; kills it if it does not end in time.
+    pub(super) fn answer_of(
+        &mut self,
+        member: &mut Member,
+        bound: Duration,
+        doing: &str,
+    ) -> Trying<Answer> {
+        let ended = member.wait(bound)?;
+        if ended.is_none() {
+            self.starter.kill(member)?;
+        }
+        answered(ended, doing)
+    }
+
     /// A new board, and a job with it.
     pub(super) fn round(&mut self) -> Result<(Board, Job)> {
         self.rounds += 1;
@@ -164,7 +168,7 @@ impl<'a> Ground<'a> {
         Ok(())
     }
 
-    /// As [`Served::within`].
+    /// See [`Served::within`].
     pub(super) fn server_within(&self, room: &Path) -> Option<String> {
         let server = self.server.as_ref()?;
         server.within(room, &self.folder.join("server"))
@@ -174,20 +178,14 @@ impl<'a> Ground<'a> {
     pub(super) fn size(&self) -> (u64, &'static str) {
         match &self.server {
             Some(server) => server.size(),
-            None => (allocated(&self.store()), "its files"),
+            None => (file_bytes(&self.store()), "its files"),
         }
     }
 }
 
-/// What the files below a folder take on their disk.
-pub(in crate::compare) fn allocated(folder: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return 0;
-    };
-    let of = |entry: fs::DirEntry| match entry.metadata() {
-        Ok(meta) if meta.is_dir() => allocated(&entry.path()),
-        Ok(meta) => meta.blocks() * 512,
-        Err(_) => 0,
-    };
-    entries.flatten().map(of).sum()
+fn answered(ended: Option<Ended>, doing: &str) -> Trying<Answer> {
+    match Verdict::of_fault(ended.as_ref(), doing) {
+        Some(verdict) => Err(Stop::Verdict(verdict)),
+        None => Ok(ended.and_then(|ended| ended.answer).unwrap_or_default()),
+    }
 }

@@ -6,11 +6,10 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `subject` | the stores, and what they promise |
-//! | `job` | what a process is told, and answers |
-//! | `board`, `value` | how far each has come; values that say what they are |
-//! | `program`, `ground` | processes, started and killed; where a trial takes place |
-//! | `trials` | what is done, and how it is judged |
+//! | `stores` | the stores, and what they promise |
+//! | `job` | what a process is told, notes and answers; values that say what they are |
+//! | `processes`, `ground` | processes, started and killed; where a trial takes place |
+//! | `kills`, `full`, `trials` | what is done, and how it is judged |
 //! | `worker` | a process of a trial, for the stores this program can use by itself |
 
 use std::path::{Path, PathBuf};
@@ -18,31 +17,31 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::ground::Served;
-pub(super) use self::ground::allocated;
+pub(super) use self::ground::Served;
 use self::ground::{Extent, Ground};
-pub use self::program::Program;
-use self::subject::{Maker, Subject};
-use self::trials::{Verdict, counters, full, kill, limits, old_reader, server_kill};
+use self::processes::Ended;
+pub use self::processes::Program;
+use self::stores::{Maker, Subject};
 pub use self::worker::work;
-use crate::compare::report::TormentRow;
+use super::report::TormentRow;
+use super::supply::Stock;
 use crate::{Error, Result};
 
-mod board;
+mod full;
 mod ground;
 mod job;
-mod program;
-mod subject;
+mod kills;
+mod processes;
+mod stores;
 #[cfg(test)]
 mod tests;
 mod trials;
-mod value;
 mod worker;
 
 /// What is done to a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Trial {
+pub(super) enum Trial {
     /// A busy writer is killed, again and again.
     Kill,
     /// A small file system is filled.
@@ -57,15 +56,27 @@ pub enum Trial {
     ServerKill,
 }
 
+impl Trial {
+    /// All of them, in the order of the table.
+    const ALL: [Self; 6] = [
+        Self::Kill,
+        Self::Full,
+        Self::Limits,
+        Self::OldReader,
+        Self::Counters,
+        Self::ServerKill,
+    ];
+}
+
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+enum Outcome {
     /// Nothing is amiss.
     Holds,
     /// Values that had been written are gone, or were read wrong.
     Loses,
-    /// Somebody waits for ever.
+    /// A process waits for ever.
     Hangs,
     /// Others die, too.
     Dies,
@@ -80,47 +91,91 @@ pub enum Outcome {
     NotApplicable,
 }
 
-/// One line of the table.
+/// The name in JSON.
+pub(super) fn name(of: impl Serialize) -> String {
+    let value = serde_json::to_value(of).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// How one trial ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
-    /// The store.
-    pub peer: String,
-    /// What was done to it.
-    pub trial: Trial,
-    /// What became of it.
-    pub outcome: Outcome,
-    /// Its documentation promises that it holds.
-    pub promised: bool,
-    /// One sentence with the counts.
-    pub detail: String,
-    /// How often it was tried.
-    pub trials: u32,
+struct Verdict {
+    outcome: Outcome,
+    detail: String,
+    trials: u32,
+}
+
+impl Verdict {
+    fn new(outcome: Outcome, detail: impl Into<String>, trials: u32) -> Self {
+        Self {
+            outcome,
+            detail: detail.into(),
+            trials,
+        }
+    }
+
+    fn not_applicable(why: impl Into<String>) -> Self {
+        Self::new(Outcome::NotApplicable, why, 0)
+    }
+
+    /// The store could not be used for the trial at all.
+    fn of_fault(ended: Option<&Ended>, doing: &str) -> Option<Self> {
+        let Some(ended) = ended else {
+            return Some(Self::new(Outcome::Hangs, format!("{doing} did not end"), 1));
+        };
+        let fault = ended.fault()?;
+        let outcome = match ended.signal {
+            Some(_) => Outcome::Dies,
+            None => Outcome::Refuses,
+        };
+        Some(Self::new(outcome, format!("{doing}: {fault}"), 1))
+    }
+}
+
+/// Why a trial ended early: with a verdict, or because processes or files cannot be made.
+enum Stop {
+    Verdict(Verdict),
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+type Trying<T> = std::result::Result<T, Stop>;
+
+fn verdict(tried: Trying<Verdict>) -> Result<Verdict> {
+    match tried {
+        Ok(verdict) | Err(Stop::Verdict(verdict)) => Ok(verdict),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+/// "1 value", "2 values".
+fn count(number: u64, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
 }
 
 /// What is tried, and where.
-#[derive(Clone, Debug)]
-pub struct Plan {
+pub(super) struct Plan {
     /// This program, so that it does the job that follows as the last argument: [`work`].
-    pub own: Program,
+    pub(super) own: Program,
     /// A folder for stores in memory; each trial has one of its own below it.
-    pub folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// Fewer kills and shorter waits.
-    pub quick: bool,
+    pub(super) quick: bool,
     /// Only these stores; empty: all.
-    pub peers: Vec<String>,
+    pub(super) peers: Vec<String>,
 }
 
 /// The names of all stores of the table.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    subject::SUBJECTS.iter().map(|subject| subject.name)
-}
-
-/// Where programs and servers come from.
-pub trait Supply {
-    /// The program that does jobs on the store `peer`, or why there is none.
-    fn program(&mut self, peer: &str) -> std::result::Result<Program, String>;
-    /// The server of the store `peer`, or why there is none.
-    fn server(&mut self, peer: &str) -> std::result::Result<Box<dyn Served>, String>;
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    stores::SUBJECTS.iter().map(|subject| subject.name)
 }
 
 const EXTENT: Extent = Extent {
@@ -141,94 +196,73 @@ const QUICK: Extent = Extent {
 };
 
 /// Does the trials that are `wanted` and hands each line of the table to `done`; stores that are
-/// not here to `absent`, with the reason.
-///
-/// # Errors
-///
-/// When processes or files cannot be made. What a store does is no error.
-pub fn run(
+/// not here to `absent`, with the reason. What a store does is no error.
+pub(super) fn run(
     plan: &Plan,
-    supply: &mut dyn Supply,
+    stock: &Stock<'_>,
     wanted: &dyn Fn(&str, Trial) -> bool,
-    done: &mut dyn FnMut(Row) -> Result<()>,
+    done: &mut dyn FnMut(TormentRow) -> Result<()>,
     absent: &mut dyn FnMut(&str, String),
 ) -> Result<()> {
-    for subject in subject::SUBJECTS {
-        if !plan.peers.is_empty() && !plan.peers.iter().any(|peer| peer == subject.name) {
-            continue;
-        }
+    let asked = |name: &str| plan.peers.is_empty() || plan.peers.iter().any(|peer| peer == name);
+    for subject in stores::SUBJECTS.iter().filter(|one| asked(one.name)) {
         let left = |trial: &Trial| wanted(subject.name, *trial);
         let trials: Vec<Trial> = Trial::ALL.into_iter().filter(left).collect();
         if trials.is_empty() {
             continue;
         }
-        let tools = match tools(plan, subject, supply) {
-            Ok(tools) => tools,
-            Err(why) => {
-                absent(subject.name, why);
-                continue;
+        match tools(plan, subject, stock) {
+            Ok((program, mut server)) => {
+                for trial in trials {
+                    let server = server.as_deref_mut();
+                    done(row(plan, *subject, &program, server, trial)?)?;
+                }
             }
-        };
-        try_store(plan, *subject, tools, &trials, done)?;
+            Err(why) => absent(subject.name, why),
+        }
     }
     Ok(())
 }
 
-struct Tools {
-    program: Program,
-    server: Option<Box<dyn Served>>,
-}
+type Tools = (Program, Option<Box<dyn Served>>);
 
-fn tools(
-    plan: &Plan,
-    subject: &Subject,
-    supply: &mut dyn Supply,
-) -> std::result::Result<Tools, String> {
+fn tools(plan: &Plan, subject: &Subject, stock: &Stock<'_>) -> std::result::Result<Tools, String> {
     let program = match subject.maker {
         Maker::Own => plan.own.clone(),
-        Maker::C | Maker::Script => supply.program(subject.name)?,
+        Maker::Peer => stock.program(subject.name)?,
     };
-    let server = match subject.served {
-        true => Some(supply.server(subject.name)?),
-        false => None,
-    };
-    Ok(Tools { program, server })
+    let server = subject.served.then(|| stock.server(subject.name));
+    Ok((program, server.transpose()?))
 }
 
-fn try_store(
+fn row(
     plan: &Plan,
     subject: Subject,
-    mut tools: Tools,
-    trials: &[Trial],
-    done: &mut dyn FnMut(Row) -> Result<()>,
-) -> Result<()> {
-    for &trial in trials {
-        let folder = plan.folder.join(format!("{}-{trial}", subject.name));
-        let server = tools.server.as_deref_mut();
-        let verdict = try_once(plan, subject, &tools.program, server, &folder, trial);
-        let removed = std::fs::remove_dir_all(&folder);
-        let Verdict {
-            outcome,
-            detail,
-            trials,
-        } = verdict?;
-        if let Err(error) = removed
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            return Err(Error::io("removing a trial's folder")(error));
-        }
-        // Where the store was is of no interest, and is gone.
-        let place = format!("{}/", folder.join("store").display());
-        done(Row {
-            peer: subject.name.to_owned(),
-            trial,
-            outcome,
-            promised: subject.promises(trial),
-            detail: detail.replace(&place, ""),
-            trials,
-        })?;
+    program: &Program,
+    server: Option<&mut (dyn Served + 'static)>,
+    trial: Trial,
+) -> Result<TormentRow> {
+    let folder = plan
+        .folder
+        .join(format!("{}-{}", subject.name, name(trial)));
+    let verdict = try_once(plan, subject, program, server, &folder, trial);
+    let removed = std::fs::remove_dir_all(&folder);
+    let verdict = verdict?;
+    if let Err(error) = removed
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        return Err(Error::io("removing a trial's folder")(error));
     }
-    Ok(())
+    // Where the store was is of no interest, and is gone.
+    let place = format!("{}/", folder.join("store").display());
+    Ok(TormentRow {
+        peer: subject.name.to_owned(),
+        trial: name(trial),
+        outcome: name(verdict.outcome),
+        promised: subject.promises(&name(trial)),
+        detail: verdict.detail.replace(&place, ""),
+        trials: verdict.trials,
+    })
 }
 
 fn try_once(
@@ -241,54 +275,13 @@ fn try_once(
 ) -> Result<Verdict> {
     let extent = if plan.quick { QUICK } else { EXTENT };
     let server = server.map(|server| server as &mut dyn Served);
-    let mut ground = Ground::new(subject, extent, program, folder, server)?;
-    match trial {
-        Trial::Kill => kill::run(&mut ground),
-        Trial::Full => full::run(&mut ground, &plan.own, program, folder),
-        Trial::Limits => limits::run(&mut ground),
-        Trial::OldReader => old_reader::run(&mut ground),
-        Trial::Counters => counters::run(&mut ground),
-        Trial::ServerKill => server_kill::run(&mut ground),
-    }
-}
-
-impl From<Row> for TormentRow {
-    fn from(row: Row) -> Self {
-        Self {
-            peer: row.peer,
-            trial: row.trial.to_string(),
-            outcome: row.outcome.to_string(),
-            promised: row.promised,
-            detail: row.detail,
-            trials: row.trials,
-        }
-    }
-}
-
-impl std::fmt::Display for Outcome {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Holds => "holds",
-            Self::Loses => "loses",
-            Self::Hangs => "hangs",
-            Self::Dies => "dies",
-            Self::Refuses => "refuses",
-            Self::Grows => "grows",
-            Self::Ruined => "ruined",
-            Self::NotApplicable => "not applicable",
-        })
-    }
-}
-
-impl std::fmt::Display for Trial {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Kill => "kill",
-            Self::Full => "full",
-            Self::Limits => "limits",
-            Self::OldReader => "old-reader",
-            Self::Counters => "counters",
-            Self::ServerKill => "server-kill",
-        })
-    }
+    let ground = &mut Ground::new(subject, extent, program, folder, server)?;
+    verdict(match trial {
+        Trial::Kill => kills::of_writers(ground),
+        Trial::Full => full::run(ground, &plan.own, program, folder),
+        Trial::Limits => trials::limits(ground),
+        Trial::OldReader => trials::old_reader(ground),
+        Trial::Counters => trials::counters(ground),
+        Trial::ServerKill => kills::of_servers(ground),
+    })
 }

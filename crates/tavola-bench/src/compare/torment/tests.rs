@@ -6,26 +6,25 @@ use std::time::{Duration, Instant};
 
 use super::ground::{Extent, Ground};
 use super::job::Job;
-use super::subject::{Company, Subject};
-use super::trials::{Verdict, counters, full, kill, limits, old_reader, server_kill};
+use super::stores::Subject;
 use super::worker::stores::Store;
-use super::{Outcome, Program, Served, worker};
+use super::{Outcome, Program, Served, Trying, Verdict, full, kills, trials, worker};
 
 /// What is wrong with each stands in its name.
 pub(super) const TOYS: &[Subject] = &[
-    Subject::toy("sound", Company::Many),
-    Subject::toy("loses", Company::Many),
-    Subject::toy("hangs", Company::Many),
-    Subject::toy("tears", Company::Many),
-    Subject::toy("miscounts", Company::Many),
-    Subject::toy("grows", Company::Many),
-    Subject::toy("shortens", Company::Many),
-    Subject::toy("dies", Company::Many),
-    Subject::toy("dawdles", Company::Many),
-    Subject::toy_of_server("serves"),
-    Subject::toy_of_server("forgets"),
-    Subject::toy_of_server("stays-away"),
-    Subject::toy_of_server("leaves-waiting"),
+    Subject::toy("sound", false),
+    Subject::toy("loses", false),
+    Subject::toy("hangs", false),
+    Subject::toy("tears", false),
+    Subject::toy("miscounts", false),
+    Subject::toy("grows", false),
+    Subject::toy("shortens", false),
+    Subject::toy("dies", false),
+    Subject::toy("dawdles", false),
+    Subject::toy("serves", true),
+    Subject::toy("forgets", true),
+    Subject::toy("stays-away", true),
+    Subject::toy("leaves-waiting", true),
 ];
 
 const EXTENT: Extent = Extent {
@@ -253,11 +252,11 @@ fn ground(name: &str, folder: &Path) -> Ground<'static> {
     Ground::new(subject, EXTENT, &program(), folder, None).unwrap()
 }
 
-type Run = fn(&mut Ground<'_>) -> crate::Result<Verdict>;
+type Run = fn(&mut Ground<'_>) -> Trying<Verdict>;
 
 fn verdict(name: &str, run: Run) -> Verdict {
     let dir = tempfile::tempdir().unwrap();
-    run(&mut ground(name, dir.path())).unwrap()
+    super::verdict(run(&mut ground(name, dir.path()))).unwrap()
 }
 
 #[track_caller]
@@ -278,12 +277,12 @@ fn verdict_of_server(fault: &'static str, run: Run, mourning: Duration) -> Verdi
     let extent = Extent { mourning, ..EXTENT };
     let server = Some(&mut server as &mut dyn Served);
     let mut ground = Ground::new(subject, extent, &program(), dir.path(), server).unwrap();
-    run(&mut ground).unwrap()
+    super::verdict(run(&mut ground)).unwrap()
 }
 
 #[test]
 fn what_a_killed_server_keeps_or_loses_is_told() {
-    let verdict = |fault| verdict_of_server(fault, server_kill::run, EXTENT.mourning);
+    let verdict = |fault| verdict_of_server(fault, kills::of_servers, EXTENT.mourning);
     let kept = verdict("serves");
     assert_eq!(kept.outcome, Outcome::Holds, "{kept:?}");
     assert!(
@@ -298,7 +297,7 @@ fn what_a_killed_server_keeps_or_loses_is_told() {
 
 #[test]
 fn a_server_that_does_not_start_again_is_asked_once() {
-    let verdict = verdict_of_server("stays-away", server_kill::run, EXTENT.mourning);
+    let verdict = verdict_of_server("stays-away", kills::of_servers, EXTENT.mourning);
     assert_eq!((verdict.outcome, verdict.trials), (Outcome::Ruined, 1));
     assert!(
         verdict
@@ -311,7 +310,7 @@ fn a_server_that_does_not_start_again_is_asked_once() {
 fn who_waits_for_a_dead_server_is_noticed_in_time() {
     let begun = Instant::now();
     let mourning = Duration::from_secs(2);
-    let verdict = verdict_of_server("leaves-waiting", server_kill::run, mourning);
+    let verdict = verdict_of_server("leaves-waiting", kills::of_servers, mourning);
     assert_eq!(verdict.outcome, Outcome::Hangs, "{verdict:?}");
     assert!(verdict.detail.contains("6 clients hung"), "{verdict:?}");
     assert!(begun.elapsed() < 5 * EXTENT.bound);
@@ -319,7 +318,7 @@ fn who_waits_for_a_dead_server_is_noticed_in_time() {
 
 #[test]
 fn a_store_without_a_server_has_none_to_kill() {
-    comes_to("sound", server_kill::run, Outcome::NotApplicable);
+    comes_to("sound", kills::of_servers, Outcome::NotApplicable);
 }
 
 /// What a server has in its own memory fills no disk.
@@ -333,19 +332,25 @@ fn a_server_whose_data_is_in_no_folder_fills_none() {
 
 #[test]
 fn a_sound_store_holds_in_all_trials() {
-    for run in [kill::run, counters::run, old_reader::run, limits::run] as [Run; 4] {
+    for run in [
+        kills::of_writers,
+        trials::counters,
+        trials::old_reader,
+        trials::limits,
+    ] as [Run; 4]
+    {
         comes_to("sound", run, Outcome::Holds);
     }
 }
 
 #[test]
 fn writes_that_are_lost_are_missed() {
-    comes_to("loses", kill::run, Outcome::Loses);
+    comes_to("loses", kills::of_writers, Outcome::Loses);
 }
 
 #[test]
 fn values_cut_short_are_seen() {
-    let verdict = verdict("tears", kill::run);
+    let verdict = verdict("tears", kills::of_writers);
     assert_eq!(verdict.outcome, Outcome::Loses, "{verdict:?}");
     assert!(verdict.detail.contains("cut short"), "{verdict:?}");
     assert!(
@@ -360,30 +365,30 @@ fn who_waits_for_a_dead_process_is_noticed_in_time() {
     let mut ground = ground("hangs", dir.path());
     ground.extent.mourning = Duration::from_secs(2);
     ground.extent.kills = 1;
-    let verdict = kill::run(&mut ground).unwrap();
+    let verdict = super::verdict(kills::of_writers(&mut ground)).unwrap();
     assert_eq!(verdict.outcome, Outcome::Hangs, "{verdict:?}");
     assert!(
-        verdict.detail.contains("after 1 somebody hung"),
+        verdict.detail.contains("after 1 a process hung"),
         "{verdict:?}"
     );
 }
 
 #[test]
 fn a_death_is_told() {
-    comes_to("dies", counters::run, Outcome::Holds);
-    let verdict = verdict("dies", old_reader::run);
+    comes_to("dies", trials::counters, Outcome::Holds);
+    let verdict = verdict("dies", trials::old_reader);
     assert_eq!(verdict.outcome, Outcome::Dies, "{verdict:?}");
     assert!(verdict.detail.contains("SIGABRT"), "{verdict:?}");
 }
 
 #[test]
 fn lost_increments_are_counted() {
-    comes_to("miscounts", counters::run, Outcome::Loses);
+    comes_to("miscounts", trials::counters, Outcome::Loses);
 }
 
 #[test]
 fn growth_beside_a_reader_is_measured() {
-    comes_to("grows", old_reader::run, Outcome::Grows);
+    comes_to("grows", trials::old_reader, Outcome::Grows);
 }
 
 /// Who is slow does less in its time, and is not said to hang.
@@ -392,7 +397,7 @@ fn a_slow_writer_beside_a_reader_is_no_hang() {
     let dir = tempfile::tempdir().unwrap();
     let mut ground = ground("dawdles", dir.path());
     ground.extent.churn_time = Duration::from_secs(2);
-    let verdict = old_reader::run(&mut ground).unwrap();
+    let verdict = super::verdict(trials::old_reader(&mut ground)).unwrap();
     assert_eq!(verdict.outcome, Outcome::Holds, "{verdict:?}");
     let puts = verdict.detail.split(' ').next().unwrap();
     assert!(puts.parse::<u64>().unwrap() < EXTENT.churn, "{verdict:?}");
@@ -400,7 +405,7 @@ fn a_slow_writer_beside_a_reader_is_no_hang() {
 
 #[test]
 fn a_value_that_comes_back_shorter_is_no_success() {
-    comes_to("shortens", limits::run, Outcome::Loses);
+    comes_to("shortens", trials::limits, Outcome::Loses);
 }
 
 /// Needs the right to mount; says so and passes where there is none.
@@ -409,7 +414,7 @@ fn a_full_disk_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let mut ground = ground("sound", dir.path());
     let own = program();
-    let verdict = full::run(&mut ground, &own, &own, dir.path()).unwrap();
+    let verdict = super::verdict(full::run(&mut ground, &own, &own, dir.path())).unwrap();
     if verdict.outcome == Outcome::NotApplicable {
         assert!(verdict.detail.starts_with("not tried"), "{verdict:?}");
         return;

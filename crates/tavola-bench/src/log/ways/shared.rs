@@ -65,9 +65,9 @@ pub(in crate::log) fn open(path: &Path) -> Result<Shared> {
 pub(in crate::log) fn check_none_dropped(log: &Log) -> Result<()> {
     match log.dropped() {
         0 => Ok(()),
-        lines => Err(Error::WrongAnswer {
-            phase: "log".to_owned(),
-            what: format!("{lines} lines were dropped that are not to be"),
-        }),
+        lines => {
+            let what = format!("{lines} lines were dropped that are not to be");
+            Err(Error::wrong("log", what))
+        }
     }
 }

@@ -48,14 +48,7 @@ impl Array {
     fn is_touched(&self, element: u32) -> bool {
         let begin = element as usize * self.words_each;
         let words = &self.words[begin..begin + self.words_each];
-        let expected = words[0].load(Ordering::Relaxed);
-        let mut differences = 0;
-        for word in words {
-            let found = word.load(Ordering::Relaxed);
-            differences |= found ^ expected;
-            word.store(found.wrapping_add(1), Ordering::Relaxed);
-        }
-        differences == 0 && element::number(expected) == element
+        element::are_touched(words, element)
     }
 }
 
@@ -85,10 +78,9 @@ impl Way for Array {
     #[inline]
     fn send(&mut self, run: &[u32]) -> Result<()> {
         for &element in run {
-            self.to.push(element).map_err(|_| Error::WrongAnswer {
-                phase: "queue".to_owned(),
-                what: "a queue with room for all elements is full".to_owned(),
-            })?;
+            self.to
+                .push(element)
+                .map_err(|_| Error::wrong("queue", "a queue with room for all elements is full"))?;
         }
         Ok(())
     }

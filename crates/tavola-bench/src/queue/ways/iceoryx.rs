@@ -83,9 +83,7 @@ fn service(node: &Node<ipc::Service>, name: &str, plan: &Plan) -> Result<Service
 }
 
 fn refused(error: impl std::fmt::Display) -> Error {
-    Error::Worker {
-        what: format!("iceoryx2: {error}"),
-    }
+    Error::worker(format!("iceoryx2: {error}"))
 }
 
 impl Way for Services {

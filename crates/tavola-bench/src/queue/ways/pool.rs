@@ -32,12 +32,7 @@ pub(in crate::queue) fn options(elements: u32, element_bytes: u32) -> QueueOptio
 
 /// After a game all elements are free again, and the pool is sound.
 pub(in crate::queue) fn check(pool: &QueuePool) -> Result<()> {
-    let wrong = |what: String| {
-        Err(Error::WrongAnswer {
-            phase: "queue".to_owned(),
-            what,
-        })
-    };
+    let wrong = |what: String| Err(Error::wrong("queue", what));
     let (free, all) = (pool.queue(FREE)?.len(), pool.elements() as usize);
     if free != all {
         return wrong(format!("{free} of {all} elements are free at the end"));

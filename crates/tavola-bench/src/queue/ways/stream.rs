@@ -115,9 +115,7 @@ impl Stream {
         let count = room.min(self.run_bytes).min(all - start);
         match read(&self.input, &mut self.inbox[start..start + count]) {
             // All elements together fit in, so there was room.
-            Ok(0) => Err(Error::Worker {
-                what: "the other side is gone".to_owned(),
-            }),
+            Ok(0) => Err(Error::worker("the other side is gone")),
             Ok(count) => {
                 self.end += count;
                 Ok(true)
