@@ -5,9 +5,9 @@
 //! value  head: the key's head + generation                            | filler | tail: !head
 //! ```
 //!
-//! **I1** The head is the first 8 bytes (fewer, when the whole is shorter), little-endian; the tail
-//! fills what is left up to 8 bytes at the end. A value torn in the middle has a wrong tail.
-//! **I2** Different indices below 2^(8 × key bytes) have different keys.
+//! **BYTES-1** The head is the first 8 bytes (fewer, when the whole is shorter), little-endian; the
+//! tail fills what is left up to 8 bytes at the end. A value torn in the middle has a wrong tail.
+//! **BYTES-2** Different indices below 2^(8 × key bytes) have different keys.
 
 /// A key or value of a length fixed at start: an array for the usual 8 bytes, else a vector.
 pub(crate) trait Bytes: AsRef<[u8]> + Clone + Send + Sync {
