@@ -3,10 +3,10 @@
 //!
 //! It is the walk of an iterator: what is ahead of the cursor stays ahead of it.
 
-use super::commit::{Why, drop_key};
-use super::dir::{depth_of, layout_word, lookup, next_prefix};
-use super::find::{Found, expire};
+use super::commit::{Why, drop_key, expire};
+use super::dir::next_prefix;
 use super::hash::other_bucket;
+use super::slots::{Found, Seen, segment_at};
 use super::tags::{is_over, may_be_over};
 use crate::alloc::{Item, Step, corrupt};
 use crate::layout::{BUCKETS, SLOTS, Segment, ShardHead, SweepWord, is_key, slot_ref, slot_tag};
@@ -40,9 +40,6 @@ pub(crate) struct ClearCursor {
     seen: Option<Seen>,
     restarts: u32,
 }
-
-/// What tells a segment from the one that stands there later: directory index, depth and moves.
-pub(super) type Seen = (u32, u32, u32);
 
 /// What was met on the way.
 #[derive(Default)]
@@ -149,26 +146,6 @@ fn end_round(lock: &ShardLock<'_>, sweep: &mut SweepWord) {
     sweep.active = sweep.met || !is_sure;
     (sweep.prefix, sweep.met) = (0, false);
     lock.head.sweep_moves.store(moves, Ordering::Relaxed);
-}
-
-/// The segment of a prefix; `None`: the shard is empty, or a repair has dropped its root, which was
-/// damaged, and kept others.
-pub(super) fn segment_at<'a>(
-    lock: &ShardLock<'a>,
-    prefix: u32,
-) -> Step<(Option<&'a Segment>, Seen)> {
-    let (region, shard) = (lock.region, lock.number);
-    let depth = layout_word(lock.head)
-        .depth()
-        .min(region.geometry().dir_log2);
-    let (index, page) = lookup(region, shard, depth, prefix);
-    let segment = lock.segment(page);
-    if page != 0 && segment.is_none() {
-        return corrupt("a directory");
-    }
-    let local = depth_of(region, shard, depth, index);
-    let moves = lock.head.moves.load(Ordering::Relaxed);
-    Ok((segment, (index, local, moves)))
 }
 
 fn clear_bucket(

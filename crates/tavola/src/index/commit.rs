@@ -16,12 +16,12 @@
 //! What precedes the store is not seen by anybody, and what follows it is made up for by recovery:
 //! `table/write.rs` has the steps one by one.
 
-use super::find::{Found, Spot};
+use super::ghosts::lay_ghost;
 use super::hash::Hash;
-use super::place::Seat;
+use super::slots::{Found, Seat};
 use super::watched::{is_watched, key_of, tell, tell_of_tag};
 use crate::alloc::{Step, announce, discard, discard_block, free_uid, settle_uid};
-use crate::layout::{FLAG_TAG, Hint, Segment, slot_word};
+use crate::layout::{FLAG_TAG, Hint, PROTECTED, slot_word};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
 
@@ -84,43 +84,40 @@ fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
     }
 }
 
-/// Lets a key, or tag, lead to a written item, and its uid. Frees the item it led to, after what is
-/// to be done before.
+/// Lets a key that is there lead to a written item, and its uid. Frees the item it led to, after
+/// what is to be done before.
 #[inline(always)]
-pub(crate) fn publish(
+pub(super) fn replace(
     lock: &ShardLock<'_>,
     hash: Hash,
-    spot: Spot<'_>,
+    found: &Found<'_>,
     new: New,
     why: Why,
     before_free: impl FnOnce(),
 ) -> Step<()> {
     announce(lock, new.hint, new.item_ref);
-    let word = slot_word(hash.tag(), new.item_ref);
-    let old = match spot {
-        Spot::Taken(found) => {
-            make(lock, &found.bucket.slots[found.slot], word);
-            found.bucket.bump();
-            settle_uid(lock, new.hint, new.item_ref);
-            count_replaced(lock, &found, new.payload as u64);
-            Some(found.item_ref)
-        }
-        Spot::Free(segment) => {
-            let seat = seat_of(lock, hash, segment, new)?;
-            make(lock, seat.slot, word);
-            settle_uid(lock, new.hint, new.item_ref);
-            count_new(lock, hash, &seat, new.payload as u64);
-            None
-        }
-    };
+    let slot = &found.bucket.slots[found.slot];
+    make(lock, slot, slot_word(hash.tag(), new.item_ref));
+    found.bucket.bump();
+    settle_uid(lock, new.hint, new.item_ref);
+    count_replaced(lock, found, new.payload as u64);
     made(lock, Some(hash), why);
     before_free();
-    match (old, why) {
-        (None, _) => Ok(()),
+    match why {
         // Only the block: the pages of a large item are those of its copy.
-        (Some(old), Why::Field | Why::Uid) => discard_block(lock, old),
-        (Some(old), _) => discard(lock, old),
+        Why::Field | Why::Uid => discard_block(lock, found.item_ref),
+        _ => discard(lock, found.item_ref),
     }
+}
+
+/// Puts a key that is not there yet into its slot, and its uid.
+#[inline(always)]
+pub(super) fn insert(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, new: New, why: Why) {
+    announce(lock, new.hint, new.item_ref);
+    make(lock, seat.slot, slot_word(hash.tag(), new.item_ref));
+    settle_uid(lock, new.hint, new.item_ref);
+    count_new(lock, hash, seat, new.payload as u64);
+    made(lock, Some(hash), why);
 }
 
 /// Changes the value of a key in place, where it is one word.
@@ -141,17 +138,16 @@ pub(crate) fn change_field(lock: &ShardLock<'_>, hash: Hash, place: &W64, conten
 pub(crate) fn publish_copy(
     lock: &ShardLock<'_>,
     hash: Hash,
-    found: Found<'_>,
+    found: &Found<'_>,
     (item_ref, hint): (u64, Hint),
     why: Why,
 ) -> Step<()> {
-    let payload = found.payload as usize;
     let copy = New {
         item_ref,
-        payload,
+        payload: found.payload as usize,
         hint,
     };
-    publish(lock, hash, Spot::Taken(found), copy, why, || ())
+    replace(lock, hash, found, copy, why, || ())
 }
 
 /// Takes a key out, and its uid, and frees its item.
@@ -176,6 +172,15 @@ pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>, why: Why) -> Ste
     discard(lock, found.item_ref)
 }
 
+/// Removes a key that is over: expired, or without one of its tags.
+#[cold]
+#[inline(never)]
+pub(super) fn expire(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
+    drop_key(lock, found, Why::Expire)?;
+    lock.head.expired.add_owned(1);
+    Ok(())
+}
+
 /// Takes a key out, and its uid. Its item may be freed after this.
 #[inline(always)]
 fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
@@ -191,29 +196,10 @@ fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
     Ok(())
 }
 
-/// A slot for a new item. An item that finds none is freed, but for its chain, which is its
-/// builder's still.
-#[inline(always)]
-fn seat_of<'a>(
-    lock: &ShardLock<'a>,
-    hash: Hash,
-    segment: Option<&'a Segment>,
-    new: New,
-) -> Step<Seat<'a>> {
-    match Seat::of(lock, hash, segment) {
-        Ok(seat) => Ok(seat),
-        Err(stop) => {
-            free_uid(lock, new.hint);
-            discard_block(lock, new.item_ref)?;
-            Err(stop)
-        }
-    }
-}
-
 #[inline(always)]
 fn count_new(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, payload: u64) {
     if lock.region.is_cache() {
-        seat.settle(lock, hash, payload);
+        count_newcomer(lock, hash, seat, payload);
     }
     lock.head.items.add_owned(1);
     lock.head.payload.add_owned(payload);
@@ -232,5 +218,16 @@ fn count_replaced(lock: &ShardLock<'_>, found: &Found<'_>, payload: u64) {
             count(&lock.head.newcomers);
         }
         found.visit(lock);
+    }
+}
+
+/// Of a cache: the ghost of a key that is back goes, and a key that had none is a newcomer.
+#[cold]
+fn count_newcomer(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, payload: u64) {
+    if seat.had_ghost {
+        lay_ghost(lock, hash);
+    }
+    if seat.state & PROTECTED == 0 {
+        lock.head.newcomers.add_owned(payload);
     }
 }

@@ -13,13 +13,13 @@
 //! | the block is freed | no key | the same |
 //! | the ghost is stored | no key: a ghost leads nowhere | the same |
 
-use super::clear::{may_expire, segment_at};
-use super::commit::{Why, drop_key};
+use super::clear::may_expire;
+use super::commit::{Why, drop_key, expire};
 use super::dir::{layout_word, next_prefix};
-use super::find::{Found, expire, segment_of};
 use super::ghosts::leave_ghost;
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
+use super::slots::{Found, segment_at, segment_of};
 use super::tags::is_over;
 use crate::alloc::{Item, Step, unused_for};
 use crate::layout::{

@@ -1,113 +1,16 @@
 //! Finding a key under the shard's lock.
 
 use super::ahead::Way;
-use super::commit::{Why, drop_key};
-use super::dir::{layout_word, lookup};
+use super::commit::expire;
+use super::dir::layout_word;
 use super::group::matches;
 use super::hash::Hash;
+use super::slots::{Found, Spot, segment_of};
 use super::tags::is_over;
-use crate::alloc::{Item, Step, corrupt, leads_to};
-use crate::layout::{
-    Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Hint, PROTECTED, Segment, UNIT,
-    is_key, is_word, slot_ref,
-};
+use crate::alloc::{Item, Step, corrupt};
+use crate::layout::{Bucket, FLAG_UID, Segment, is_key, slot_ref};
 use crate::lock::ShardLock;
-use crate::sync::{Ordering, W64};
-
-/// Where a key stands.
-#[derive(Clone, Copy)]
-pub(crate) struct Found<'a> {
-    pub(super) bucket: &'a Bucket,
-    pub(super) slot: usize,
-    pub(super) home: &'a Bucket,
-    /// The item its slot leads to.
-    pub(crate) item_ref: u64,
-    /// Bytes of its key and value.
-    pub(crate) payload: u64,
-    pub(super) flags: u8,
-}
-
-impl Found<'_> {
-    /// Whether a cache has it on probation.
-    #[inline(always)]
-    pub(crate) fn is_newcomer(&self) -> bool {
-        self.bucket.state(self.slot) & PROTECTED == 0
-    }
-
-    /// Tells a cache that the key is used. Under the shard's lock.
-    #[inline(always)]
-    pub(crate) fn visit(&self, lock: &ShardLock<'_>) {
-        if lock.region.is_cache()
-            && let Some(state) = self.bucket.visited(self.slot)
-        {
-            self.bucket.set_state(self.slot, state);
-        }
-    }
-
-    /// The item, taken apart.
-    pub(crate) fn item<'a>(&self, lock: &ShardLock<'a>) -> Step<Item<'a>> {
-        match Item::at(lock.region, self.item_ref) {
-            Some(item) => Ok(item),
-            None => corrupt("an item"),
-        }
-    }
-
-    /// Its uid, or none.
-    #[inline(always)]
-    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Step<Hint> {
-        if self.flags & FLAG_UID == 0 {
-            return Ok(Hint::NONE);
-        }
-        own_hint(lock, &self.item(lock)?)
-    }
-
-    /// Its value, when that is one aligned word: it may be changed in place then.
-    #[inline(always)]
-    pub(crate) fn word<'a>(&self, lock: &ShardLock<'a>, key: &[u8]) -> Option<&'a W64> {
-        let before_key = match self.flags {
-            0 | FLAG_UID if lock.region.fixed().is_some() => 0,
-            0 => 8,
-            FLAG_UID => 16,
-            _ => return None,
-        };
-        let key_len = key.len() as u64;
-        let at = self.item_ref * UNIT + before_key + key_len;
-        is_word(key_len, self.payload - key_len).then(|| lock.region.word(at))
-    }
-}
-
-/// Where a key is, or would be.
-#[derive(Clone, Copy)]
-pub(crate) enum Spot<'a> {
-    /// It is there.
-    Taken(Found<'a>),
-    /// It belongs into this segment; `None`: the shard has none yet.
-    Free(Option<&'a Segment>),
-}
-
-impl<'a> Spot<'a> {
-    pub(crate) fn found(self) -> Option<Found<'a>> {
-        match self {
-            Self::Taken(found) => Some(found),
-            Self::Free(_) => None,
-        }
-    }
-
-    /// Whether the key has a uid, expiry, flags or a version; for a quick choice of ways.
-    #[inline(always)]
-    pub(crate) fn has_fields(&self) -> bool {
-        const FIELDS: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT | FLAG_VERSION;
-        matches!(self, Self::Taken(found) if found.flags & FIELDS != 0)
-    }
-
-    /// The key's uid, or none.
-    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Step<Hint> {
-        match self {
-            Self::Taken(found) => found.hint(lock),
-            Self::Free(_) => Ok(Hint::NONE),
-        }
-    }
-}
+use crate::sync::Ordering;
 
 /// Looks a key up under the lock. One that is over is removed here: it is not there then.
 #[inline(always)]
@@ -156,27 +59,6 @@ fn find_in_segment<'a>(
             return Ok(Spot::Free(Some(segment)));
         }
         bucket = &segment.buckets[hash.away() as usize];
-    }
-}
-
-/// Removes a key that is over: expired, or without one of its tags.
-#[cold]
-#[inline(never)]
-pub(super) fn expire(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
-    drop_key(lock, found, Why::Expire)?;
-    lock.head.expired.add_owned(1);
-    Ok(())
-}
-
-#[inline]
-pub(super) fn segment_of<'a>(lock: &ShardLock<'a>, hash: Hash) -> Step<Option<&'a Segment>> {
-    let depth = layout_word(lock.head).depth();
-    match lookup(lock.region, lock.number, depth, hash.tag()).1 {
-        0 => Ok(None),
-        page => match lock.segment(page) {
-            Some(segment) => Ok(Some(segment)),
-            None => corrupt("a directory"),
-        },
     }
 }
 
@@ -285,14 +167,4 @@ fn other_payload(
             (0, expire(lock, &found).is_ok().then_some(None))
         }
     }
-}
-
-/// The uid of an item, or none. One that leads elsewhere is damage: were the item freed, the uid
-/// might lead to what comes in its place.
-pub(super) fn own_hint(lock: &ShardLock<'_>, item: &Item<'_>) -> Step<Hint> {
-    let hint = item.hint();
-    if hint.is_some() && !leads_to(lock, hint, item.item_ref) {
-        return corrupt("the uid of an item");
-    }
-    Ok(hint)
 }

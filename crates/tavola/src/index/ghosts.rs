@@ -4,48 +4,15 @@
 //! as many ghosts as there are keys, as the segments of a cache are split long before they are
 //! full. A ghost counts for as long as a queue of ghosts as long as there are keys would keep it.
 
-use super::dir::{depth_of, layout_word, lookup};
-use super::find::segment_of;
 use super::group::matches;
 use super::hash::Hash;
-use super::shrink::slots_used;
-use super::split::split;
-use crate::alloc::Step;
-use crate::layout::{BUCKETS, Bucket, SLOTS, Segment, ghost_age, ghost_word, slot_tag};
+use super::slots::segment_of;
+use crate::layout::{Bucket, SLOTS, Segment, ghost_age, ghost_word, slot_tag};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
-/// Keys of a segment, in the mean, above which the segments of a cache are split: four of seven
-/// slots.
-const MOST_KEYS: u64 = 4 * BUCKETS as u64;
 /// Epochs for which a ghost counts; in one, this part of the keys are evicted.
 const LIFE: u32 = 16;
-
-/// Splits the key's segment, where the shard has too few for its keys. True: it was.
-pub(super) fn spread(lock: &ShardLock<'_>, hash: Hash) -> Step<bool> {
-    let segments = lock.head.segments.load(Ordering::Relaxed);
-    let items = lock.head.items.load(Ordering::Relaxed);
-    if segments == 0 || items <= u64::from(segments) * MOST_KEYS {
-        return Ok(false);
-    }
-    let depth = layout_word(lock.head)
-        .depth()
-        .min(lock.region.geometry().dir_log2);
-    let index = lookup(lock.region, lock.number, depth, hash.tag()).0;
-    // One that is split more often than most is left to those that are not.
-    if depth_of(lock.region, lock.number, depth, index) > segments.ilog2() {
-        return Ok(false);
-    }
-    // Nor one that has few keys: their count may be damaged.
-    let Some(segment) = segment_of(lock, hash)? else {
-        return Ok(false);
-    };
-    if slots_used(segment) as u64 * 2 < MOST_KEYS {
-        return Ok(false);
-    }
-    split(lock, hash.tag())?;
-    Ok(true)
-}
 
 /// The bucket and slot of a key's ghost.
 pub(super) fn find_ghost<'a>(

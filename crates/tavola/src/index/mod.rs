@@ -32,6 +32,8 @@ mod commit;
 #[forbid(unsafe_code)]
 mod dir;
 #[forbid(unsafe_code)]
+mod displace;
+#[forbid(unsafe_code)]
 mod evict;
 #[forbid(unsafe_code)]
 mod find;
@@ -56,6 +58,8 @@ mod seat;
 #[forbid(unsafe_code)]
 mod shrink;
 #[forbid(unsafe_code)]
+mod slots;
+#[forbid(unsafe_code)]
 mod split;
 #[forbid(unsafe_code)]
 mod tags;
@@ -69,16 +73,18 @@ mod watched;
 pub(crate) use ahead::{Ahead, Way};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
 pub(crate) use clear::{ClearCursor, Which, clear_buckets, may_expire, sweep_step};
-pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish, publish_copy};
+pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish_copy};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use evict::{evict, visit};
-pub(crate) use find::{Found, Spot, find, find_along};
+pub(crate) use find::{find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use live::keys_on;
 pub(crate) use peek::peek;
+pub(crate) use place::publish;
 pub(crate) use read::{glance, read, read_seated, read_tag};
 pub(crate) use seat::{Seat, Take};
 pub(crate) use shrink::{Squeezed, empty_slabs, free_root, is_worth_tending, shrink_step, squeeze};
+pub(crate) use slots::{Found, Spot};
 pub(crate) use tags::{is_over, may_be_over, tag_name};
 pub(crate) use to_slice::{Glanced, ToSlice};
 pub(crate) use want::{Noted, Stamped, Value, Want};

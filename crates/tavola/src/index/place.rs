@@ -1,73 +1,116 @@
-//! Slots for new keys, and keys that move to others, under the shard's lock.
+//! Publishing a written item: in the slot of its key, or in one that is found for it.
 
+use super::commit::{New, Why, insert, replace};
+use super::dir::{depth_of, layout_word, lookup};
+use super::displace::make_room;
 use super::evict::evict_beside;
-use super::find::segment_of;
-use super::ghosts::{find_ghost, lay_ghost, oldest_ghost, spread};
-use super::group::matches;
-use super::hash::{Hash, other_bucket};
+use super::ghosts::{find_ghost, oldest_ghost};
+use super::hash::Hash;
+use super::slots::{Seat, Spot, segment_of, slots_used, take_away, take_free};
 use super::split::{new_root, split};
-use crate::alloc::{Step, corrupt, is_full};
-use crate::layout::{Bucket, PROTECTED, SLOTS, Segment, slot_ref, slot_tag, slot_word};
+use crate::alloc::{Step, corrupt, discard_block, free_uid, is_full};
+use crate::layout::{BUCKETS, PROTECTED, Segment};
 use crate::lock::ShardLock;
-use crate::sync::{Ordering, W64, prefetch};
+use crate::sync::{Ordering, W64};
 
+/// Keys of a segment, in the mean, above which the segments of a cache are split: four of seven
+/// slots.
+const MOST_KEYS: u64 = 4 * BUCKETS as u64;
 /// Splits in a row before an insert gives up: each halves the keys of the segment.
 const MOST_SPLITS: u32 = 8;
 
-/// A free slot that a new key is to get: its meta bits are set already.
-pub(super) struct Seat<'a> {
-    pub(super) slot: &'a W64,
-    /// Of a cache: the state of the key, and whether its ghost was there.
-    state: u32,
-    had_ghost: bool,
+/// Lets a key, or tag, lead to a written item, and its uid. Frees the item it led to, after what is
+/// to be done before. An item that finds no slot is freed, but for its chain, which is its
+/// builder's still.
+#[inline(always)]
+pub(crate) fn publish(
+    lock: &ShardLock<'_>,
+    hash: Hash,
+    spot: Spot<'_>,
+    new: New,
+    why: Why,
+    before_free: impl FnOnce(),
+) -> Step<()> {
+    match spot {
+        Spot::Taken(found) => replace(lock, hash, &found, new, why, before_free),
+        Spot::Free(segment) => {
+            let seat = match seat_of(lock, hash, segment) {
+                Ok(seat) => seat,
+                Err(stop) => {
+                    free_uid(lock, new.hint);
+                    discard_block(lock, new.item_ref)?;
+                    return Err(stop);
+                }
+            };
+            insert(lock, hash, &seat, new, why);
+            before_free();
+            Ok(())
+        }
+    }
 }
 
-impl<'a> Seat<'a> {
-    /// Finds a slot for a key. The segment is that of its [`Spot`](super::Spot), found under this
-    /// hold of the lock.
-    #[inline(always)]
-    pub(super) fn of(lock: &ShardLock<'a>, hash: Hash, segment: Option<&'a Segment>) -> Step<Self> {
-        if lock.region.is_cache() {
-            return Self::in_cache(lock, hash, segment);
-        }
-        let slot = match segment.and_then(|segment| take_free(segment, hash, 0)) {
-            Some(slot) => slot,
-            None => make_free(lock, hash, 0)?,
-        };
-        Ok(Self {
-            slot,
-            state: 0,
-            had_ghost: false,
-        })
+/// Finds a slot for a key. The segment is that of its [`Spot`], found under this hold of the lock.
+#[inline(always)]
+fn seat_of<'a>(lock: &ShardLock<'a>, hash: Hash, segment: Option<&'a Segment>) -> Step<Seat<'a>> {
+    if lock.region.is_cache() {
+        return seat_in_cache(lock, hash, segment);
     }
+    let slot = match segment.and_then(|segment| take_free(segment, hash, 0)) {
+        Some(slot) => slot,
+        None => make_free(lock, hash, 0)?,
+    };
+    Ok(Seat {
+        slot,
+        state: 0,
+        had_ghost: false,
+    })
+}
 
-    /// As [`Self::of`]: ghosts are looked for, and enough slots kept for them.
-    #[inline(never)]
-    fn in_cache(lock: &ShardLock<'a>, hash: Hash, segment: Option<&'a Segment>) -> Step<Self> {
-        let segment = match spread(lock, hash)? {
-            true => segment_of(lock, hash)?,
-            false => segment,
-        };
-        let ghost = segment.and_then(|segment| find_ghost(lock, segment, hash));
-        let had_ghost = ghost.is_some();
-        let state = if had_ghost { PROTECTED } else { 0 };
-        Ok(Self {
-            slot: make_free(lock, hash, state)?,
-            state,
-            had_ghost,
-        })
-    }
+/// As [`seat_of`]: ghosts are looked for, and enough slots kept for them.
+#[inline(never)]
+fn seat_in_cache<'a>(
+    lock: &ShardLock<'a>,
+    hash: Hash,
+    segment: Option<&'a Segment>,
+) -> Step<Seat<'a>> {
+    let segment = match spread(lock, hash)? {
+        true => segment_of(lock, hash)?,
+        false => segment,
+    };
+    let ghost = segment.and_then(|segment| find_ghost(lock, segment, hash));
+    let had_ghost = ghost.is_some();
+    let state = if had_ghost { PROTECTED } else { 0 };
+    Ok(Seat {
+        slot: make_free(lock, hash, state)?,
+        state,
+        had_ghost,
+    })
+}
 
-    /// Of a cache, when the key is in its slot, with so many bytes of key and value.
-    #[cold]
-    pub(super) fn settle(&self, lock: &ShardLock<'_>, hash: Hash, payload: u64) {
-        if self.had_ghost {
-            lay_ghost(lock, hash);
-        }
-        if self.state & PROTECTED == 0 {
-            lock.head.newcomers.add_owned(payload);
-        }
+/// Splits the key's segment, where the shard has too few for its keys. True: it was.
+pub(super) fn spread(lock: &ShardLock<'_>, hash: Hash) -> Step<bool> {
+    let segments = lock.head.segments.load(Ordering::Relaxed);
+    let items = lock.head.items.load(Ordering::Relaxed);
+    if segments == 0 || items <= u64::from(segments) * MOST_KEYS {
+        return Ok(false);
     }
+    let depth = layout_word(lock.head)
+        .depth()
+        .min(lock.region.geometry().dir_log2);
+    let index = lookup(lock.region, lock.number, depth, hash.tag()).0;
+    // One that is split more often than most is left to those that are not.
+    if depth_of(lock.region, lock.number, depth, index) > segments.ilog2() {
+        return Ok(false);
+    }
+    // Nor one that has few keys: their count may be damaged.
+    let Some(segment) = segment_of(lock, hash)? else {
+        return Ok(false);
+    };
+    if slots_used(segment) as u64 * 2 < MOST_KEYS {
+        return Ok(false);
+    }
+    split(lock, hash.tag())?;
+    Ok(true)
 }
 
 /// A slot of the home bucket or of the other one, which may both be full, or have no segment yet.
@@ -107,37 +150,6 @@ fn make_free<'a>(lock: &ShardLock<'a>, hash: Hash, state: u32) -> Step<&'a W64> 
     corrupt("an index that splits without end")
 }
 
-/// Puts the word, and the state of its key, into a free slot of the home bucket or of the other
-/// one.
-#[inline(always)]
-pub(super) fn put(segment: &Segment, hash: Hash, word: u64, state: u32) -> bool {
-    let slot = take_free(segment, hash, state);
-    // Pairs with the acquire load of the slot in `read`: the item's bytes are seen.
-    slot.inspect(|slot| slot.store(word, Ordering::Release))
-        .is_some()
-}
-
-/// A free slot of the home bucket or of the other one, with the state of the key that it is to get.
-#[inline(always)]
-fn take_free(segment: &Segment, hash: Hash, state: u32) -> Option<&W64> {
-    let home = &segment.buckets[hash.home() as usize];
-    if let Some(slot) = free_slot(home) {
-        home.set_slot_meta(slot, state, false);
-        return Some(&home.slots[slot]);
-    }
-    let away = &segment.buckets[hash.away() as usize];
-    let slot = free_slot(away)?;
-    Some(take_away((home, away), slot, state))
-}
-
-/// The hint is seen by who sees the slot's absence elsewhere: it rises before the slot is stored.
-#[inline(always)]
-fn take_away<'a>((home, away): (&Bucket, &'a Bucket), slot: usize, state: u32) -> &'a W64 {
-    home.hint_up();
-    away.set_slot_meta(slot, state, true);
-    &away.slots[slot]
-}
-
 /// As [`take_free`], where no slot is free, the place of the oldest ghost.
 fn take_ghost<'a>(
     lock: &ShardLock<'_>,
@@ -153,98 +165,4 @@ fn take_ghost<'a>(
     let away = &segment.buckets[hash.away() as usize];
     let slot = oldest_ghost(lock, away)?;
     Some(take_away((home, away), slot, state))
-}
-
-#[inline(always)]
-pub(super) fn free_slot(bucket: &Bucket) -> Option<usize> {
-    matches(bucket, 0).find(|slot| bucket.slots[*slot].load(Ordering::Relaxed) == 0)
-}
-
-/// Frees a slot of a full bucket by moving residents to their other buckets, `moves` at most.
-pub(super) fn make_room(
-    lock: &ShardLock<'_>,
-    segment: &Segment,
-    bucket: u32,
-    moves: u32,
-) -> Option<usize> {
-    let b = &segment.buckets[bucket as usize];
-    let others: [u32; SLOTS] = std::array::from_fn(|slot| {
-        other_bucket(bucket, slot_tag(b.slots[slot].load(Ordering::Relaxed)))
-    });
-    // One wait for all of them.
-    for other in others {
-        prefetch(&segment.buckets[other as usize]);
-    }
-    for (slot, other) in others.iter().enumerate() {
-        let other_bucket = &segment.buckets[*other as usize];
-        let ghost = || {
-            lock.region
-                .is_cache()
-                .then(|| oldest_ghost(lock, other_bucket))
-                .flatten()
-        };
-        if let Some(free) = free_slot(other_bucket).or_else(ghost) {
-            move_key(lock, segment, (bucket, slot), (*other, free));
-            return Some(slot);
-        }
-    }
-    if moves < 2 {
-        return None;
-    }
-    for (slot, other) in others.iter().enumerate() {
-        if let Some(free) = make_room(lock, segment, *other, moves - 1) {
-            move_key(lock, segment, (bucket, slot), (*other, free));
-            return Some(slot);
-        }
-    }
-    None
-}
-
-/// Moves a key to its other bucket: there first, then away from here (IDX-3).
-pub(super) fn move_key(
-    lock: &ShardLock<'_>,
-    segment: &Segment,
-    from: (u32, usize),
-    to: (u32, usize),
-) {
-    let (source, target) = (
-        &segment.buckets[from.0 as usize],
-        &segment.buckets[to.0 as usize],
-    );
-    let was_away = source.is_away(from.1);
-    if !was_away {
-        source.hint_up();
-    }
-    target.set_slot_meta(to.1, source.state(from.1), !was_away);
-    target.slots[to.1].store(
-        source.slots[from.1].load(Ordering::Relaxed),
-        Ordering::Release,
-    );
-    target.bump();
-    // Iterators that miss the key on both sides see this count changed.
-    lock.head.moves.add_owned(1);
-    source.slots[from.1].store(0, Ordering::Release);
-    source.bump();
-    source.set_slot_meta(from.1, 0, false);
-    if was_away {
-        target.hint_down();
-    }
-}
-
-/// Lets the slot that leads to `old` lead to `new`; false: no slot of that key does.
-pub(crate) fn repoint(lock: &ShardLock<'_>, hash: Hash, old: u64, new: u64) -> Step<bool> {
-    let Some(segment) = segment_of(lock, hash)? else {
-        return Ok(false);
-    };
-    for bucket in [hash.home(), hash.away()] {
-        let bucket = &segment.buckets[bucket as usize];
-        for slot in matches(bucket, hash.tag()) {
-            if slot_ref(bucket.slots[slot].load(Ordering::Relaxed)) == old {
-                bucket.slots[slot].store(slot_word(hash.tag(), new), Ordering::Release);
-                bucket.bump();
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
 }

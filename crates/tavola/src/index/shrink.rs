@@ -14,17 +14,15 @@
 //! nobody needs to be told in between.
 
 use super::dir::{depth_of, layout_word, publish_layout};
-use super::find::own_hint;
+use super::displace::make_room;
 use super::ghosts::forget_ghosts;
 use super::hash::Hash;
-use super::place::{make_room, put, repoint};
+use super::slots::{own_hint, put, repoint, slots_used};
 use crate::alloc::{
     Item, Step, Stop, choose_victim, discard_block, give, give_empty_chunk, has_empty_chunk,
     lose_empty_page, next_used, settle_uid, spare_victim, take_block_there,
 };
-use crate::layout::{
-    BUCKETS, CLASSES, Class, PageWord, SLOTS, Segment, ShardHead, is_key, slot_tag,
-};
+use crate::layout::{BUCKETS, CLASSES, Class, PageWord, SLOTS, Segment, ShardHead, slot_tag};
 use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::Ordering;
@@ -35,16 +33,6 @@ const MERGE_AT_MOST: usize = BUCKETS * SLOTS * 3 / 5;
 const LOOK: u32 = 8;
 /// A class is compacted when this part of its blocks, and a page, are free.
 const SPARSE_PART: u64 = 4;
-
-/// How many keys a segment has.
-pub(super) fn slots_used(segment: &Segment) -> usize {
-    let used = |word: &&crate::sync::W64| is_key(word.load(Ordering::Relaxed));
-    segment
-        .buckets
-        .iter()
-        .map(|bucket| bucket.slots.iter().filter(used).count())
-        .sum()
-}
 
 /// Whether the shard has far more segments than its keys need.
 fn is_sparse(lock: &ShardLock<'_>) -> bool {

@@ -14,7 +14,7 @@
 use super::dir::{depth_of, layout_word, lookup, publish_layout};
 use super::group::with_bit;
 use super::hash::other_bucket;
-use super::place::{free_slot, move_key};
+use super::slots::{free_slot, move_key};
 use crate::alloc::{Need, Step, Stop, corrupt, take};
 use crate::error::Error;
 use crate::layout::{BUCKETS, DIR_INLINE, HINT_MAX, PageWord, Segment, slot_tag};

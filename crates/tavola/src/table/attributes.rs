@@ -243,7 +243,7 @@ impl Core {
             } else if expiry_ms != 0 {
                 let hint = found.hint(lock)?;
                 let copy = copy_with_field(lock, &item, (FLAG_EXPIRY, expiry_ms))?;
-                publish_copy(lock, hash, found, (copy, hint), Why::Field)?;
+                publish_copy(lock, hash, &found, (copy, hint), Why::Field)?;
                 return Ok(Some(had));
             }
             found.visit(lock);

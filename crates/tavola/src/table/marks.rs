@@ -76,7 +76,7 @@ impl Core {
             } else {
                 let hint = found.hint(lock)?;
                 let copy = copy_with_field(lock, &item, (FLAG_CLIENT, new))?;
-                publish_copy(lock, hash, found, (copy, hint), Why::Field)?;
+                publish_copy(lock, hash, &found, (copy, hint), Why::Field)?;
             }
             Ok(Some(marks))
         })

@@ -44,7 +44,7 @@ impl Core {
             let hint = take_uid(lock)?;
             let field = (FLAG_UID, hint.to_bits());
             let new = copy_with_field(lock, &item, field).inspect_err(|_| free_uid(lock, hint))?;
-            publish_copy(lock, hash, found, (new, hint), Why::Uid)?;
+            publish_copy(lock, hash, &found, (new, hint), Why::Uid)?;
             Ok(Some(hint))
         })
     }

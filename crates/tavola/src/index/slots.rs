@@ -1,0 +1,261 @@
+//! Slots under the shard's lock: where a key stands, and where it may stand.
+//!
+//! What splits, evicts, moves and finds is built on this, and it on none of them.
+
+use super::dir::{depth_of, layout_word, lookup};
+use super::group::matches;
+use super::hash::Hash;
+use crate::alloc::{Item, Step, corrupt, leads_to};
+use crate::layout::{
+    Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Hint, PROTECTED, Segment, UNIT,
+    is_key, is_word, slot_ref, slot_word,
+};
+use crate::lock::ShardLock;
+use crate::sync::{Ordering, W64};
+
+/// Where a key stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'a> {
+    pub(super) bucket: &'a Bucket,
+    pub(super) slot: usize,
+    pub(super) home: &'a Bucket,
+    /// The item its slot leads to.
+    pub(crate) item_ref: u64,
+    /// Bytes of its key and value.
+    pub(crate) payload: u64,
+    pub(super) flags: u8,
+}
+
+impl Found<'_> {
+    /// Whether a cache has it on probation.
+    #[inline(always)]
+    pub(crate) fn is_newcomer(&self) -> bool {
+        self.bucket.state(self.slot) & PROTECTED == 0
+    }
+
+    /// Tells a cache that the key is used. Under the shard's lock.
+    #[inline(always)]
+    pub(crate) fn visit(&self, lock: &ShardLock<'_>) {
+        if lock.region.is_cache()
+            && let Some(state) = self.bucket.visited(self.slot)
+        {
+            self.bucket.set_state(self.slot, state);
+        }
+    }
+
+    /// The item, taken apart.
+    pub(crate) fn item<'a>(&self, lock: &ShardLock<'a>) -> Step<Item<'a>> {
+        match Item::at(lock.region, self.item_ref) {
+            Some(item) => Ok(item),
+            None => corrupt("an item"),
+        }
+    }
+
+    /// Its uid, or none.
+    #[inline(always)]
+    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Step<Hint> {
+        if self.flags & FLAG_UID == 0 {
+            return Ok(Hint::NONE);
+        }
+        own_hint(lock, &self.item(lock)?)
+    }
+
+    /// Its value, when that is one aligned word: it may be changed in place then.
+    #[inline(always)]
+    pub(crate) fn word<'a>(&self, lock: &ShardLock<'a>, key: &[u8]) -> Option<&'a W64> {
+        let before_key = match self.flags {
+            0 | FLAG_UID if lock.region.fixed().is_some() => 0,
+            0 => 8,
+            FLAG_UID => 16,
+            _ => return None,
+        };
+        let key_len = key.len() as u64;
+        let at = self.item_ref * UNIT + before_key + key_len;
+        is_word(key_len, self.payload - key_len).then(|| lock.region.word(at))
+    }
+}
+
+/// Where a key is, or would be.
+#[derive(Clone, Copy)]
+pub(crate) enum Spot<'a> {
+    /// It is there.
+    Taken(Found<'a>),
+    /// It belongs into this segment; `None`: the shard has none yet.
+    Free(Option<&'a Segment>),
+}
+
+impl<'a> Spot<'a> {
+    pub(crate) fn found(self) -> Option<Found<'a>> {
+        match self {
+            Self::Taken(found) => Some(found),
+            Self::Free(_) => None,
+        }
+    }
+
+    /// Whether the key has a uid, expiry, flags or a version; for a quick choice of ways.
+    #[inline(always)]
+    pub(crate) fn has_fields(&self) -> bool {
+        const FIELDS: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT | FLAG_VERSION;
+        matches!(self, Self::Taken(found) if found.flags & FIELDS != 0)
+    }
+
+    /// The key's uid, or none.
+    pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Step<Hint> {
+        match self {
+            Self::Taken(found) => found.hint(lock),
+            Self::Free(_) => Ok(Hint::NONE),
+        }
+    }
+}
+
+/// A free slot that a new key is to get: its meta bits are set already.
+pub(super) struct Seat<'a> {
+    pub(super) slot: &'a W64,
+    /// Of a cache: the state of the key, and whether its ghost was there.
+    pub(super) state: u32,
+    pub(super) had_ghost: bool,
+}
+
+/// What tells a segment from the one that stands there later: directory index, depth and moves.
+pub(super) type Seen = (u32, u32, u32);
+
+#[inline]
+pub(super) fn segment_of<'a>(lock: &ShardLock<'a>, hash: Hash) -> Step<Option<&'a Segment>> {
+    let depth = layout_word(lock.head).depth();
+    match lookup(lock.region, lock.number, depth, hash.tag()).1 {
+        0 => Ok(None),
+        page => match lock.segment(page) {
+            Some(segment) => Ok(Some(segment)),
+            None => corrupt("a directory"),
+        },
+    }
+}
+
+/// The segment of a prefix; `None`: the shard is empty, or a repair has dropped its root, which was
+/// damaged, and kept others.
+pub(super) fn segment_at<'a>(
+    lock: &ShardLock<'a>,
+    prefix: u32,
+) -> Step<(Option<&'a Segment>, Seen)> {
+    let (region, shard) = (lock.region, lock.number);
+    let depth = layout_word(lock.head)
+        .depth()
+        .min(region.geometry().dir_log2);
+    let (index, page) = lookup(region, shard, depth, prefix);
+    let segment = lock.segment(page);
+    if page != 0 && segment.is_none() {
+        return corrupt("a directory");
+    }
+    let local = depth_of(region, shard, depth, index);
+    let moves = lock.head.moves.load(Ordering::Relaxed);
+    Ok((segment, (index, local, moves)))
+}
+
+/// How many keys a segment has.
+pub(super) fn slots_used(segment: &Segment) -> usize {
+    let used = |word: &&crate::sync::W64| is_key(word.load(Ordering::Relaxed));
+    segment
+        .buckets
+        .iter()
+        .map(|bucket| bucket.slots.iter().filter(used).count())
+        .sum()
+}
+
+/// Puts the word, and the state of its key, into a free slot of the home bucket or of the other
+/// one.
+#[inline(always)]
+pub(super) fn put(segment: &Segment, hash: Hash, word: u64, state: u32) -> bool {
+    let slot = take_free(segment, hash, state);
+    // Pairs with the acquire load of the slot in `read`: the item's bytes are seen.
+    slot.inspect(|slot| slot.store(word, Ordering::Release))
+        .is_some()
+}
+
+/// A free slot of the home bucket or of the other one, with the state of the key that it is to get.
+#[inline(always)]
+pub(super) fn take_free(segment: &Segment, hash: Hash, state: u32) -> Option<&W64> {
+    let home = &segment.buckets[hash.home() as usize];
+    if let Some(slot) = free_slot(home) {
+        home.set_slot_meta(slot, state, false);
+        return Some(&home.slots[slot]);
+    }
+    let away = &segment.buckets[hash.away() as usize];
+    let slot = free_slot(away)?;
+    Some(take_away((home, away), slot, state))
+}
+
+/// The hint is seen by who sees the slot's absence elsewhere: it rises before the slot is stored.
+#[inline(always)]
+pub(super) fn take_away<'a>(
+    (home, away): (&Bucket, &'a Bucket),
+    slot: usize,
+    state: u32,
+) -> &'a W64 {
+    home.hint_up();
+    away.set_slot_meta(slot, state, true);
+    &away.slots[slot]
+}
+
+#[inline(always)]
+pub(super) fn free_slot(bucket: &Bucket) -> Option<usize> {
+    matches(bucket, 0).find(|slot| bucket.slots[*slot].load(Ordering::Relaxed) == 0)
+}
+
+/// Moves a key to its other bucket: there first, then away from here (IDX-3).
+pub(super) fn move_key(
+    lock: &ShardLock<'_>,
+    segment: &Segment,
+    from: (u32, usize),
+    to: (u32, usize),
+) {
+    let (source, target) = (
+        &segment.buckets[from.0 as usize],
+        &segment.buckets[to.0 as usize],
+    );
+    let was_away = source.is_away(from.1);
+    if !was_away {
+        source.hint_up();
+    }
+    target.set_slot_meta(to.1, source.state(from.1), !was_away);
+    target.slots[to.1].store(
+        source.slots[from.1].load(Ordering::Relaxed),
+        Ordering::Release,
+    );
+    target.bump();
+    // Iterators that miss the key on both sides see this count changed.
+    lock.head.moves.add_owned(1);
+    source.slots[from.1].store(0, Ordering::Release);
+    source.bump();
+    source.set_slot_meta(from.1, 0, false);
+    if was_away {
+        target.hint_down();
+    }
+}
+
+/// Lets the slot that leads to `old` lead to `new`; false: no slot of that key does.
+pub(crate) fn repoint(lock: &ShardLock<'_>, hash: Hash, old: u64, new: u64) -> Step<bool> {
+    let Some(segment) = segment_of(lock, hash)? else {
+        return Ok(false);
+    };
+    for bucket in [hash.home(), hash.away()] {
+        let bucket = &segment.buckets[bucket as usize];
+        for slot in matches(bucket, hash.tag()) {
+            if slot_ref(bucket.slots[slot].load(Ordering::Relaxed)) == old {
+                bucket.slots[slot].store(slot_word(hash.tag(), new), Ordering::Release);
+                bucket.bump();
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The uid of an item, or none. One that leads elsewhere is damage: were the item freed, the uid
+/// might lead to what comes in its place.
+pub(super) fn own_hint(lock: &ShardLock<'_>, item: &Item<'_>) -> Step<Hint> {
+    let hint = item.hint();
+    if hint.is_some() && !leads_to(lock, hint, item.item_ref) {
+        return corrupt("the uid of an item");
+    }
+    Ok(hint)
+}
