@@ -5,6 +5,7 @@
 
 mod atomics;
 mod boundary;
+mod circles;
 mod columns;
 mod commented;
 mod functions;
@@ -27,10 +28,11 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 16] = [
+const RULES: [(&str, Rule); 17] = [
     ("size", size::check),
     ("functions", functions::check),
     ("rooms", rooms::check),
+    ("circles", circles::check),
     ("atomics", atomics::check),
     ("boundary", boundary::check),
     ("manifests", manifests::check),

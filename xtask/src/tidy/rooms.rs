@@ -8,10 +8,10 @@ use super::paths::{self, Named};
 use super::tree::{File, Finding, Tree};
 use std::collections::BTreeMap;
 
-const CORE: &str = "crates/tavola/src/";
+pub(super) const CORE: &str = "crates/tavola/src/";
 
 /// The rooms, lowest first.
-const ROOMS: [&str; 12] = [
+pub(super) const ROOMS: [&str; 12] = [
     "sync", "error", "sys", "layout", "region", "lock", "alloc", "index", "recover", "queue",
     "log", "table",
 ];
@@ -53,7 +53,7 @@ fn check_room(
     };
     let mut findings = Vec::new();
     for path in names.paths.iter().filter(|path| !path.is_in_tests()) {
-        let Some(target) = resolve(place, path) else {
+        let Some(target) = resolve(place, path).into_iter().next() else {
             continue;
         };
         if target == "*" {
@@ -79,8 +79,8 @@ fn is_excepted(path: &str, room: &str) -> bool {
         .any(|(file, above, _)| *file == path && *above == room)
 }
 
-/// The module a file is: `alloc/mod.rs` and `alloc.rs` are `alloc`, `lib.rs` is the crate.
-fn module_of(inner: &str) -> Vec<String> {
+/// The module that a file is: `alloc/mod.rs` and `alloc.rs` are `alloc`, `lib.rs` is the crate.
+pub(super) fn module_of(inner: &str) -> Vec<String> {
     let stem = inner.trim_end_matches(".rs");
     let stem = stem.strip_suffix("/mod").unwrap_or(stem);
     if stem == "lib" {
@@ -89,8 +89,8 @@ fn module_of(inner: &str) -> Vec<String> {
     stem.split('/').map(str::to_owned).collect()
 }
 
-/// The first name below the crate that a path leads to; `None` when it leads elsewhere.
-fn resolve(place: &[String], path: &Named) -> Option<String> {
+/// The names below the crate that a path leads along; none when it leads elsewhere.
+pub(super) fn resolve(place: &[String], path: &Named) -> Vec<String> {
     let mut module: Vec<&String> = place.iter().chain(&path.modules).collect();
     let mut segments = path.segments.iter();
     match path.segments[0].as_str() {
@@ -108,9 +108,9 @@ fn resolve(place: &[String], path: &Named) -> Option<String> {
                 segments.next();
             }
         }
-        _ => return None,
+        _ => return Vec::new(),
     }
-    module.into_iter().chain(segments).next().cloned()
+    module.into_iter().chain(segments).cloned().collect()
 }
 
 /// What `lib.rs` re-exports: name → room.
