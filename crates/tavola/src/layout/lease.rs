@@ -21,7 +21,7 @@
 //! or a flipped bit, reads as free. So does a time further away than any that is ever stored.
 
 use super::assert_layout;
-use super::superblock::fold;
+use super::fold::fold;
 use crate::sync::{Ordering, W32, W64};
 
 /// Records of a shard.

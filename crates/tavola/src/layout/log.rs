@@ -284,7 +284,7 @@ impl LogHead {
     fn sum(&self) -> u64 {
         let numbers = [&self.sheets, &self.policy].map(|word| word.load(Ordering::Relaxed));
         let [sheets, policy] = numbers.map(u64::from);
-        super::superblock::fold(&[MAGIC, sheets, policy])
+        super::fold::fold(&[MAGIC, sheets, policy])
     }
 }
 

@@ -22,6 +22,7 @@ mod class;
 mod clock;
 mod describe;
 mod extent;
+mod fold;
 mod geometry;
 mod item;
 mod lease;

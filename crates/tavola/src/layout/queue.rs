@@ -201,7 +201,7 @@ impl QueuePoolHead {
 
     fn sum(&self) -> u64 {
         let [elements, bytes, queues] = self.numbers().map(u64::from);
-        super::superblock::fold(&[MAGIC, elements, bytes, queues])
+        super::fold::fold(&[MAGIC, elements, bytes, queues])
     }
 }
 

@@ -6,7 +6,7 @@
 //! sample may be of two, or of none. It counts only with the right check.
 
 use super::assert_layout;
-use super::superblock::fold;
+use super::fold::fold;
 use crate::sync::{Ordering, W64};
 
 /// Samples in the ring: more than there are in a minute.

@@ -1,6 +1,7 @@
 //! The superblock: identity and geometry, written once; then the heads of the page pool.
 
 use super::extent::{EXTENTS, Extent};
+use super::fold::fold;
 use super::{Fixed, Geometry, PAGE, PINS, assert_layout};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W32, W64};
@@ -372,16 +373,4 @@ impl Superblock {
 /// A number that changes when any shared structure changes its size or a field its offset.
 pub(crate) const fn fingerprint() -> u64 {
     fold(super::describe::ALL_OFFSETS)
-}
-
-/// FNV-1a over words: any single changed bit changes the result.
-pub(super) const fn fold(words: &[u64]) -> u64 {
-    let mut sum = 0xCBF2_9CE4_8422_2325;
-    let mut i = 0;
-    while i < words.len() {
-        sum = (sum ^ words[i]).wrapping_mul(0x0000_0100_0000_01B3);
-        sum ^= sum >> 29;
-        i += 1;
-    }
-    sum
 }

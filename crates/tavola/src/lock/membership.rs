@@ -8,7 +8,7 @@
 //!
 //! The slot's generation rises with each use: words of an earlier user name nobody any more.
 
-use super::copied::note_copy;
+use super::elsewhere::note_copy;
 use super::gate::Gate;
 use crate::error::{Error, Result};
 use crate::layout::{PARTICIPANTS, Participant, Timing};

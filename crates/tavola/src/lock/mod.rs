@@ -20,6 +20,7 @@
 //! (from a signal handler) is refused with [`Error::Reentrant`].
 
 mod copied;
+mod elsewhere;
 mod gate;
 mod holders;
 mod me;

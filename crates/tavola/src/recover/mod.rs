@@ -11,12 +11,13 @@
 mod check;
 mod reap;
 mod rebuild;
+mod report;
 mod uids;
 
-pub use check::CheckReport;
 pub(crate) use check::{check, check_pool};
 pub(crate) use reap::{reap, reap_dead, settle_estate};
 pub(crate) use rebuild::{recover, repair_pool};
+pub use report::CheckReport;
 
 use crate::error::Result;
 use crate::lock::{Me, ShardLock, Taken};

@@ -5,7 +5,7 @@
 //! 2. Each item that the index leads to and that has a uid makes its entry `Live`.
 //! 3. What is still `Flux` belongs to nobody and becomes free. Chunks without a uid are given back.
 
-use super::CheckReport;
+use super::report::CheckReport;
 use crate::alloc::{
     Item, chunk_page, count_change, entry_of, forget_chunks, link_chunk, make_hole, next_hole,
     settle_uid, store_entry,

@@ -8,7 +8,7 @@
 //! of root are taken, unless the caller trusts all owners.
 
 use super::cause::told;
-use super::name::{directory, is_default_directory, path_of};
+use super::paths::{directory, is_default_directory, path_of};
 use crate::error::{Error, Result};
 use crate::layout::{MAGIC, MAX_SIZE, MIN_SIZE, PAGE};
 use crate::sys::file::{

@@ -25,6 +25,7 @@ mod leases;
 mod limit;
 mod location;
 mod name;
+mod paths;
 mod pins;
 mod reach;
 mod refused;
@@ -44,7 +45,8 @@ pub(crate) use pins::{Pin, Pinned};
 pub(crate) use warning::is_in_memory;
 pub mod names {
     //! The file of a name, the list of tables, and how a table is removed or renamed.
-    pub use super::name::{directory, list, path_of, remove, rename};
+    pub use super::name::{list, remove, rename};
+    pub use super::paths::{directory, path_of};
     pub use super::warning::warning;
 }
 

@@ -1,6 +1,6 @@
 //! What is wrong with a place for tables, although tables can be made there.
 
-use super::name::path_of;
+use super::paths::path_of;
 use crate::error::Result;
 use crate::sys::file::{Kind, is_memory, kind_of};
 use std::ffi::OsStr;

@@ -1,0 +1,13 @@
+//! A checksum of a few words.
+
+/// FNV-1a over words: any single changed bit changes the result.
+pub(super) const fn fold(words: &[u64]) -> u64 {
+    let mut sum = 0xCBF2_9CE4_8422_2325;
+    let mut i = 0;
+    while i < words.len() {
+        sum = (sum ^ words[i]).wrapping_mul(0x0000_0100_0000_01B3);
+        sum ^= sum >> 29;
+        i += 1;
+    }
+    sum
+}
