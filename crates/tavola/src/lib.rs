@@ -165,6 +165,8 @@ mod sync;
 mod sys;
 #[forbid(unsafe_code)]
 mod table;
+#[forbid(unsafe_code)]
+mod values;
 
 pub use alloc::Tags;
 pub use error::{BoxError, Error, Holder, Lock, Result};
@@ -176,11 +178,14 @@ pub use region::names;
 pub use sync::killpoint;
 pub use sys::notice::on_notice;
 pub use table::{
-    Attributes, CasOutcome, CasToken, ClassStats, Condition, Cursor, Details, Entry, Expiry, Iter,
-    KeyWatch, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys, Log, LogDrain, LogLine,
-    LogOptions, LogReader, LogSink, LogStats, LogText, Maintained, Migrated, NumberOptions,
-    Options, Overload, Participant, Pending, Queue, QueueOptions, QueuePool, Recent, ShardStats,
-    Stats, StoreOptions, Stored, Table, Updated, View, Watch,
+    ClassStats, Cursor, Iter, KeyWatch, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys,
+    Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Maintained,
+    Migrated, NumberOptions, Options, Overload, Participant, Pending, Queue, QueueOptions,
+    QueuePool, Recent, ShardStats, Stats, Table, View, Watch,
+};
+pub use values::{
+    Attributes, CasOutcome, CasToken, Condition, Details, Entry, Expiry, StoreOptions, Stored,
+    Updated,
 };
 
 #[cfg(feature = "serde")]
@@ -189,7 +194,8 @@ pub use table::{Codec, Encode, Plain, Typed};
 
 /// For programs that serve a table to clients.
 pub mod serving {
-    pub use crate::table::{Eviction, Marks, ServeTable, Serving};
+    pub use crate::table::{Eviction, ServeTable, Serving};
+    pub use crate::values::Marks;
 }
 
 // Their examples open tables by name; a test of `tavola-capi` runs them over a directory of its

@@ -19,16 +19,12 @@ const LEFT: [(&str, &[&str]); 5] = [
         &[
             "attributes",
             "core",
-            "entry",
             "latency",
             "leases",
             "maintain",
-            "marks",
             "name",
             "request",
-            "store",
             "tending",
-            "update",
         ],
     ),
 ];

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 pub(super) const CORE: &str = "crates/tavola/src/";
 
 /// The rooms, lowest first.
-pub(super) const ROOMS: [&str; 12] = [
-    "sync", "error", "sys", "layout", "region", "lock", "alloc", "index", "recover", "queue",
-    "log", "table",
+pub(super) const ROOMS: [&str; 13] = [
+    "sync", "error", "sys", "layout", "region", "lock", "alloc", "values", "index", "recover",
+    "queue", "log", "table",
 ];
 
 /// Files that may use one room above them: path, room, reason.

@@ -27,8 +27,8 @@ pub(crate) fn make_directory(path: &Path) -> Result<()> {
 /// gives the reason.
 ///
 /// # Errors
-/// [`Error::Permission`] if the directory is not safe to use, else those of reading it; one that
-/// does not exist holds no tables.
+/// [`Error::Permission`](crate::Error::Permission) if the directory is not safe to use, else those
+/// of reading it; one that does not exist holds no tables.
 pub fn list() -> Result<Vec<PathBuf>> {
     super::location::list()
 }
@@ -36,13 +36,14 @@ pub fn list() -> Result<Vec<PathBuf>> {
 /// Removes the file of a table. Processes that have it open can use it until they close it.
 ///
 /// # Errors
-/// [`Error::NotFound`]; [`Error::NotATable`] if the file is not a table; it is not removed.
-/// [`Error::Permission`], also for a table of another user in a world-writable directory, see
+/// [`Error::NotFound`](crate::Error::NotFound); [`Error::NotATable`](crate::Error::NotATable) if
+/// the file is not a table; it is not removed. [`Error::Permission`](crate::Error::Permission),
+/// also for a table of another user in a world-writable directory, see
 /// [`Options::remove`](crate::Options::remove).
 ///
 /// # Concurrency
 /// If several processes remove a table at the same time, one succeeds, and the others get
-/// [`Error::NotFound`].
+/// [`Error::NotFound`](crate::Error::NotFound).
 pub fn remove(name: impl AsRef<OsStr>) -> Result<()> {
     remove_of(name.as_ref(), false)
 }
@@ -56,10 +57,11 @@ pub(crate) fn remove_of(name: &OsStr, any_owner: bool) -> Result<()> {
 /// that have it open can continue to use it. A symbolic link is renamed, not its target.
 ///
 /// # Errors
-/// [`Error::AlreadyExists`] if a table has the new name already; it does not change.
-/// [`Error::NotATable`] if a file of either name is not a table; [`Error::NotFound`]; [`Error::Io`]
-/// if the new name is on another file system (`tavola copy` copies it there); [`Error::Permission`]
-/// as of [`remove`].
+/// [`Error::AlreadyExists`](crate::Error::AlreadyExists) if a table has the new name already; it
+/// does not change. [`Error::NotATable`](crate::Error::NotATable) if a file of either name is not a
+/// table; [`Error::NotFound`](crate::Error::NotFound); [`Error::Io`](crate::Error::Io) if the new
+/// name is on another file system (`tavola copy` copies it there);
+/// [`Error::Permission`](crate::Error::Permission) as of [`remove`].
 ///
 /// # Concurrency
 /// If several processes give tables the same new name at the same time, one succeeds.

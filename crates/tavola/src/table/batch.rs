@@ -7,12 +7,11 @@
 //! 4. Do each operation as it is done alone; by now it finds its lines in the cache.
 
 use super::Table;
-use super::attributes::Attributes;
 use super::core::Core;
-use super::entry::Details;
 use super::request::{Metadata, When, WriteRequest};
 use crate::error::Result;
 use crate::index::{Ahead, Noted, Stamped, Want};
+use crate::values::{Attributes, Details};
 
 /// Keys of one wave: as many as the processor can fetch lines for at once, and some more.
 const WAVE: usize = 32;

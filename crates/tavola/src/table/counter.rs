@@ -5,7 +5,6 @@
 //! versions it is written anew, as any other value.
 
 use super::Table;
-use super::attributes::Attributes;
 use super::core::Core;
 use super::leases::end_of_changed;
 use super::request::{Metadata, When, WriteRequest};
@@ -15,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::{New, Spot, Why, change_word, find, publish};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, SHORT};
+use crate::values::Attributes;
 
 /// What becomes of the number.
 #[derive(Clone, Copy)]

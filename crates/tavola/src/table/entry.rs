@@ -1,39 +1,13 @@
 //! Reading a value with all that stands beside it.
 
 use super::Table;
-use super::attributes::Attributes;
 use super::core::Core;
-use super::update::CasToken;
 use crate::alloc::Shown;
 use crate::error::Result;
 use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid_seated};
 use crate::layout::Hint;
 use crate::sync::SHORT;
-
-/// A value with its attributes, marks and token; from [`Table::get_entry`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The value.
-    pub value: Vec<u8>,
-    /// The flags of the key, and its TTL as [`Expiry::After`](super::Expiry::After) or
-    /// [`Expiry::Never`](super::Expiry::Never).
-    pub attributes: Attributes,
-    /// The marks set by [`ServeTable::mark`](crate::serving::ServeTable::mark).
-    pub marks: u32,
-    /// The token for [`Table::compare_and_swap`].
-    pub token: CasToken,
-}
-
-/// The attributes, version and marks of a value that was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Details {
-    /// As in [`Entry`].
-    pub attributes: Attributes,
-    /// The version of the key in a table with [`versions`](super::Options::versions); otherwise 0.
-    pub version: u64,
-    /// As in [`Entry`].
-    pub marks: u32,
-}
+use crate::values::{Details, Entry};
 
 /// Which key is read.
 #[derive(Clone, Copy)]

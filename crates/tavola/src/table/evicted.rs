@@ -1,9 +1,9 @@
 //! Telling who watches in this process which keys it evicts.
 
-use super::attributes::Attributes;
 use super::core::Core;
 use crate::alloc::Shown;
 use crate::region::TOLD;
+use crate::values::Attributes;
 
 /// A key that this process has evicted, as reported by
 /// [`ServeTable::take_evictions`](crate::serving::ServeTable::take_evictions).
@@ -18,7 +18,7 @@ pub struct Eviction<'a> {
     pub value_len: u64,
     /// Its flags and remaining TTL.
     pub attributes: Attributes,
-    /// As in [`Entry`](super::Entry).
+    /// As in [`Entry`](crate::Entry).
     pub marks: u32,
 }
 

@@ -20,7 +20,6 @@ mod bucket;
 mod part;
 
 use super::Table;
-use super::attributes::Attributes;
 use super::core::Core;
 use crate::alloc::{Shown, Tags};
 use crate::error::{Error, Result};
@@ -29,6 +28,7 @@ use crate::layout::{BUCKETS, Hint, LayoutWord};
 use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::{Ordering, fence};
+use crate::values::Attributes;
 use bucket::{Held, warm};
 
 /// Bytes after which a chunk is handed out.

@@ -41,7 +41,7 @@ struct Held {
 /// What a key has: its token, or none if it is missing, and when it expires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State {
-    token: Option<super::CasToken>,
+    token: Option<crate::CasToken>,
     expiry_ms: u64,
 }
 

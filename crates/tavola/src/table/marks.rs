@@ -7,35 +7,13 @@
 use super::attributes::no_room;
 use super::core::Core;
 use super::request::{When, WriteRequest};
-use super::store::{Condition, Stored};
 use crate::alloc::copy_with_field;
 use crate::error::{Error, Result};
 use crate::index::{Spot, Why, change_field, find, publish_copy};
 use crate::layout::FLAG_CLIENT;
 use crate::sync::Ordering;
+use crate::values::{Condition, MARKS, Marks, Stored};
 use std::cell::Cell;
-
-const MARKS: u32 = (1 << 24) - 1;
-
-/// A change of the marks of a key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
-    /// The marks to clear.
-    pub clear: u32,
-    /// The marks to set, after clearing.
-    pub set: u32,
-}
-
-impl Marks {
-    /// Sets exactly these marks and clears all others.
-    pub fn only(set: u32) -> Self {
-        Self { clear: MARKS, set }
-    }
-
-    pub(super) fn of(self, had: u32) -> u32 {
-        had & !self.clear | self.set
-    }
-}
 
 /// Whether a table has room for marks, and there are so many.
 pub(super) fn check(core: &Core, marks: Marks) -> Result<()> {

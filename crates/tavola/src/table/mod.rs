@@ -47,8 +47,6 @@ mod update;
 mod view;
 mod write;
 
-pub use attributes::{Attributes, Expiry};
-pub use entry::{Details, Entry};
 pub use evicted::Eviction;
 pub use iter::{Cursor, Iter};
 pub use key_watch::KeyWatch;
@@ -59,7 +57,6 @@ pub use logs::{
     Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Overload,
 };
 pub use maintain::Maintained;
-pub use marks::Marks;
 pub use migrate::Migrated;
 pub use number::NumberOptions;
 pub use options::Options;
@@ -68,11 +65,9 @@ pub use recent::Recent;
 pub use serving::ServeTable;
 pub use shards::ShardStats;
 pub use stats::{ClassStats, Participant, Serving, Stats};
-pub use store::{Condition, StoreOptions, Stored};
 #[cfg(feature = "serde")]
 pub use typed::Json;
 pub use typed::{Codec, Encode, Plain, Typed};
-pub use update::{CasOutcome, CasToken, Updated};
 pub use view::View;
 
 use self::core::Core;

@@ -2,8 +2,8 @@
 //! `counter`.
 
 use super::Table;
-use super::attributes::Attributes;
 use crate::error::{Error, Result};
+use crate::values::Attributes;
 
 /// Options of [`Table::add_number_with`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

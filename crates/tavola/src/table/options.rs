@@ -166,7 +166,7 @@ impl Options {
     }
 
     /// Sets the default TTL of keys of a new table, in whole milliseconds, at least one.
-    /// [`Expiry`](super::Expiry) overrides it for a key. If it is not set, keys do not expire. An
+    /// [`Expiry`](crate::Expiry) overrides it for a key. If it is not set, keys do not expire. An
     /// existing table keeps its own.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
@@ -174,7 +174,7 @@ impl Options {
     }
 
     /// Gives each key of a new table a version, which changes whenever the key is set or its value
-    /// changes. A [`CasToken`](super::CasToken) is then the version instead of a hash of the value.
+    /// changes. A [`CasToken`](crate::CasToken) is then the version instead of a hash of the value.
     /// Versions cost 8 bytes per key, and no value is changed in place. An existing table keeps its
     /// own setting.
     pub fn versions(mut self, on: bool) -> Self {

@@ -2,12 +2,12 @@
 //! value.
 
 use super::leases::{Claim, end_of_changed};
-use super::marks::Marks;
 use crate::alloc::{Stamp, Step, Tags};
 use crate::index::{Found, Hash, Spot};
 use crate::layout::Hint;
 use crate::lock::{Me, ShardLock};
 use crate::sync::Ordering;
+use crate::values::Marks;
 
 /// When a value is stored.
 #[derive(Clone, Copy)]

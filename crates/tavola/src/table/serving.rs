@@ -2,10 +2,9 @@
 
 use super::Table;
 use super::evicted::Eviction;
-use super::marks::Marks;
 use super::stats::Serving;
-use super::store::Condition;
 use crate::error::Result;
+use crate::values::{Condition, Marks};
 
 mod sealed {
     pub trait Sealed {}

@@ -340,7 +340,7 @@ impl Core {
 
 impl Table {
     /// Returns the number of keys. Expired keys count until they are removed, see
-    /// [`Attributes`](super::Attributes). While others write, the number is not a snapshot of one
+    /// [`Attributes`](crate::Attributes). While others write, the number is not a snapshot of one
     /// moment.
     ///
     /// # Errors

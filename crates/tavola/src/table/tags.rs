@@ -14,7 +14,7 @@
 //! is stored.
 
 use super::Table;
-use super::attributes::{Attributes, no_room};
+use super::attributes::no_room;
 use super::core::Core;
 use super::request::{Metadata, When};
 use crate::alloc::{Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
@@ -23,6 +23,7 @@ use crate::index::{
     Hash, HintOf, New, Spot, Why, drop_key, find, publish, read, read_tag, tag_name,
 };
 use crate::layout::{Hint, MOST_TAGS};
+use crate::values::Attributes;
 
 /// The most bytes of the name of a tag.
 const LONGEST_NAME: usize = 4096;

@@ -3,12 +3,12 @@
 use super::Table;
 use super::core::Core;
 use super::request::When;
-use super::update::Updated;
 use crate::alloc::{copy_with_field, free_uid, take_uid};
 use crate::error::{Error, Result};
 use crate::index::{Hash, HintOf, KeyOf, Spot, ToSlice, Why, change_word, publish_copy};
 use crate::index::{find, is_watched, read, read_by_uid, read_by_uid_seated, word_by_uid};
 use crate::layout::{FLAG_UID, Hint, UidPlace};
+use crate::values::Updated;
 
 /// How often a key may lose its uid to another between reading and locking, before that is held to
 /// be damage.

@@ -2,47 +2,13 @@
 //! the value is still the one that was read, else begin again.
 
 use super::Table;
-use super::attributes::Attributes;
 use super::core::Core;
 use super::effort::Tries;
-use super::entry::Details;
 use super::request::{Metadata, When, WriteRequest};
-use super::store::{Condition, StoreOptions, Stored};
 use crate::error::{Error, Result};
 use crate::index::of_value;
 use crate::lock::Me;
-
-/// A token of a value for compare-and-swap; equal tokens of a table mean equal values.
-///
-/// A token is a 64-bit hash of the value, seeded by the table: it takes no memory, and does not
-/// change when the item moves. A value that was changed and changed back has its old token.
-///
-/// In a table with [`versions`](super::Options::versions) it is the version of the key: equal
-/// tokens of a key mean that it was not set in between, not even to the same value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CasToken(pub u64);
-
-/// The result of [`Table::compare_and_swap`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CasOutcome {
-    /// The new value is stored.
-    Swapped,
-    /// The key has another value.
-    Changed,
-    /// The key is missing.
-    NotFound,
-}
-
-/// The result of [`Table::update_by_uid`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Updated {
-    /// The key has this value now.
-    Stored(Vec<u8>),
-    /// The key is removed.
-    Removed,
-    /// No key has the uid, or it belongs to another key now.
-    NotFound,
-}
+use crate::values::{Attributes, CasOutcome, CasToken, Condition, Details, StoreOptions, Stored};
 
 /// The value that a key has or had, or `None` if it is missing.
 type Value = Option<Vec<u8>>;

@@ -1,7 +1,7 @@
 //! Writers of one key: what depends on the old value is done as if one came after the other.
 
 use super::{Look, Table, Write, beside, explore, quietly, table, thread};
-use crate::table::CasOutcome;
+use crate::values::CasOutcome;
 
 fn number(table: &Table, key: &[u8]) -> u64 {
     let text = table

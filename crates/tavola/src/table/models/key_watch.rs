@@ -52,7 +52,7 @@ fn a_tag_that_is_invalidated_wakes() {
     explore(400, || {
         let table = table(|t| {
             let tags = t.fetch_tags(&["tag"]).unwrap();
-            t.set_tagged(KEY, b"value", super::super::Attributes::default(), &tags)
+            t.set_tagged(KEY, b"value", crate::Attributes::default(), &tags)
                 .unwrap();
             drop(t.watch_key(b"another").unwrap());
         });

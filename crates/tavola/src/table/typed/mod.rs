@@ -9,9 +9,9 @@ pub use codec::{Codec, Encode, Plain};
 pub use json::Json;
 
 use super::Table;
-use super::attributes::Attributes;
 use super::leases::LeaseOptions;
 use crate::error::{BoxError, Error, Result};
+use crate::values::Attributes;
 use std::fmt::{self, Display, Formatter};
 use std::marker::PhantomData;
 
