@@ -130,7 +130,7 @@ mod tests {
                         get        12,345     1.23       1.00–2.00";
         assert_eq!(table.text(&line), expected);
         let left_out = json!({"phase": "put", "left_out": "no CPU", "ratio": null});
-        assert_eq!(table.text(&left_out), "  left_out: no CPU, phase: put");
+        assert_eq!(table.text(&left_out), "  phase: put, left_out: no CPU");
         let again = json!({"phase": "miss", "ops": 7, "rate": {"mops": 0.001}});
         assert_eq!(table.text(&again), "miss       7          1.000e-3   –");
     }

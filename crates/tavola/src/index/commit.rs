@@ -75,9 +75,10 @@ fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
             let count = counted.load(Ordering::Relaxed).wrapping_add(1);
             counted.store(count, Ordering::Release);
         }
+        Why::Set | Why::Field | Why::Remove => lock.head.changes.add_owned(1),
         Why::Uid => return,
-        Why::Tag => {}
-        _ => lock.head.changes.add_owned(1),
+        // These are counted by themselves, or not at all.
+        Why::Expire | Why::Evict | Why::Clear | Why::Tag => {}
     }
     if is_watched(lock) {
         tell(lock, hash);

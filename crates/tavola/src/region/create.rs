@@ -95,7 +95,6 @@ fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry, max_size: u64) -> R
     let mapping = map(fd.as_fd(), &geometry, geometry.first_page, true, path)?;
     let info = sys::file::len_and_blocks(fd.as_fd()).map_err(failed("reading the table"))?;
     let file = KeptFile::new(fd, &info, path, true).map_err(failed("creating the table"))?;
-    file.move_up();
     let region = Region::mapped(mapping, Arc::new(file), geometry, word(0), true);
     let uuid = [word(1), word(2)];
     let superblock = region.superblock();
@@ -157,7 +156,6 @@ impl Unmapped {
             .with(|fd| Ok(map(fd, &self.geometry, frontier, self.writable, path)))
             .map_err(|source| told("mapping the table", path, source))?;
         let mapping = mapped?;
-        self.file.move_up();
         let file = Arc::clone(&self.file);
         let made = Region::mapped(mapping, file, self.geometry, self.seed, self.writable);
         if self.in_core_dumps {

@@ -40,7 +40,9 @@ pub(crate) enum NameState {
 }
 
 impl KeptFile {
-    /// Keeps a file that was just opened at `path`, or will get that name.
+    /// Keeps a file that was just opened at `path`, or will get that name. Its descriptor moves out
+    /// of the way of the numbers that are given out next: here, and not when the table is mapped,
+    /// as threads that read meanwhile may then use the old number.
     pub(crate) fn new(
         fd: OwnedFd,
         info: &FileInfo,
@@ -49,7 +51,7 @@ impl KeptFile {
     ) -> io::Result<Self> {
         Ok(Self {
             path: std::path::absolute(path)?,
-            number: W32::new(fd.into_raw_fd() as u32),
+            number: W32::new(moved_up(fd).into_raw_fd() as u32),
             dev: info.dev,
             ino: info.ino,
             writable,
@@ -76,17 +78,6 @@ impl KeptFile {
         let outcome = action(fresh.as_fd());
         self.replace(number, moved_up(fresh));
         outcome
-    }
-
-    /// Moves the descriptor out of the way of the numbers that are given out next.
-    pub(crate) fn move_up(&self) {
-        let number = self.number();
-        if number < HIGH && self.is_this(number) {
-            // SAFETY: the file's, as just seen, and this object's.
-            let fd = moved_up(unsafe { OwnedFd::from_raw_fd(number) });
-            self.number
-                .store(fd.into_raw_fd() as u32, Ordering::Relaxed);
-        }
     }
 
     /// The file opened once more, with a description of its own: record locks taken through it
@@ -180,4 +171,30 @@ fn moved_up(fd: OwnedFd) -> OwnedFd {
     }
     // SAFETY: the kernel has just given it to us.
     unsafe { OwnedFd::from_raw_fd(high) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+
+    /// A number that is given up while threads use it leads to the next file that is opened.
+    #[test]
+    fn the_number_is_a_high_one_from_the_beginning_and_stays() {
+        let dir = tempfile::tempdir_in("/dev/shm").unwrap();
+        let path = dir.path().join("t");
+        drop(Table::create(&path).unwrap());
+        let table = Table::open(&path).unwrap();
+        let numbers = || {
+            let all = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+            let ours = all.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == path));
+            let name = |fd: std::fs::DirEntry| fd.file_name().to_string_lossy().parse().unwrap();
+            ours.map(name).collect::<Vec<RawFd>>()
+        };
+        let before = numbers();
+        assert_eq!(before.len(), 1);
+        assert!(before[0] >= HIGH, "{before:?}");
+        table.set("key", "value").unwrap();
+        assert!(numbers().contains(&before[0]), "{before:?} {:?}", numbers());
+    }
 }
