@@ -93,6 +93,8 @@ fn today() -> Duration {
 fn when(time: Expiry, started_s: u64, today: Duration) -> When {
     let date_s = match time {
         Expiry::After(delay) => today.as_secs().saturating_add(delay.as_secs()),
+        // What is below 0.
+        Expiry::PAST => return When::Now,
         Expiry::At(date) => {
             let date = date.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
             if date.as_secs() < started_s.saturating_sub(BEFORE_START_S) {
