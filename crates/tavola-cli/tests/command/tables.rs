@@ -474,3 +474,26 @@ fn migrate_leaves_a_table_of_the_present_format_alone() {
     assert_eq!(shell.run(["get", "t", "key"]).ok(), b"value");
     shell.run(["migrate", "missing"]).error();
 }
+
+/// Its programs have fewer addresses than a table may have bytes.
+#[test]
+fn a_table_is_used_under_valgrind() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "k", "v"]).ok();
+    for (args, out) in [
+        (&["get", "t", "k"][..], &b"v"[..]),
+        (&["set", "new", "k", "v"], b""),
+    ] {
+        let mut valgrind = std::process::Command::new("valgrind");
+        let command = shell.command(args);
+        valgrind
+            .args(["--quiet", "--error-exitcode=9"])
+            .arg(command.get_program())
+            .args(args);
+        valgrind.env("TAVOLA_DIR", shell.path());
+        let ran = valgrind
+            .output()
+            .expect("valgrind; run: scripts/setup test");
+        assert!(ran.status.success() && ran.stdout == out, "{ran:?}");
+    }
+}

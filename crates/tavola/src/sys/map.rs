@@ -192,7 +192,9 @@ impl Mapping {
 
 /// Whether the kernel says that the process may not map so much.
 fn is_limit(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::ENOMEM | libc::EAGAIN))
+    // EINVAL is valgrind's, whose programs have few addresses.
+    let limits = [libc::ENOMEM, libc::EAGAIN, libc::EINVAL].map(Some);
+    limits.contains(&error.raw_os_error())
 }
 
 impl Drop for Mapping {

@@ -183,7 +183,7 @@ mod tests {
     fn the_number_is_a_high_one_from_the_beginning_and_stays() {
         let dir = tempfile::tempdir_in("/dev/shm").unwrap();
         let path = dir.path().join("t");
-        drop(Table::create(&path).unwrap());
+        drop(Table::options().max_size(1 << 20).create(&path).unwrap());
         let table = Table::open(&path).unwrap();
         let numbers = || {
             let all = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
