@@ -273,6 +273,10 @@ pub(crate) fn is_alive(region: &Region, id: u32, me: Me) -> bool {
     if id == me.id() {
         return true;
     }
+    // Its slot is locked by ourselves, through another description than the one that is asked.
+    if id == region.adopted.load(Ordering::Relaxed) {
+        return false;
+    }
     let p = region.participant(slot);
     let current = id_of(slot, p.generation.load(Ordering::Acquire));
     let state = p.state.load(Ordering::Acquire);
@@ -344,9 +348,13 @@ fn member(region: &Region, slot: u32) -> Option<Member> {
 /// `None` when somebody else does, or when the lock lives on in a forked child (then the estate
 /// waits for the child's end; nobody waits for the estate).
 ///
+/// The lock is on a description of its own, and not on that of the file that is kept: children that
+/// this process has forked share that, and would keep the lock if this process died now. Where the
+/// file cannot be opened again there is no other.
+///
 /// Record locks do not keep the threads of one open file apart: the caller is inside
 /// `Membership::gate`.
-pub(crate) fn adopt(region: &Region, id: u32, me: Me) -> Option<u32> {
+pub(crate) fn adopt(region: &Region, id: u32, me: Me) -> Option<Adopted> {
     let slot = id & SLOT_MASK;
     // Never our own slot: its record lock is ours already, and would be lost with the adoption.
     if slot == 0 || slot >= PARTICIPANTS || slot == me.id() & SLOT_MASK {
@@ -360,23 +368,39 @@ pub(crate) fn adopt(region: &Region, id: u32, me: Me) -> Option<u32> {
     if !is_same() {
         return None;
     }
+    let mut own = None;
     if let Some(file) = region.file() {
-        let is_locked = file.with(|fd| sys::file::try_lock_byte(fd, lock_byte(slot)));
+        own = file.reopened().ok();
+        let lock = |fd: BorrowedFd<'_>| sys::file::try_lock_byte(fd, lock_byte(slot));
+        let is_locked = match &own {
+            Some(own) => lock(own.as_fd()),
+            None => file.with(lock),
+        };
         if !is_locked.unwrap_or(false) {
             return None;
         }
     }
+    region.adopted.store(id, Ordering::Relaxed);
+    let adopted = Adopted { id, own };
     if !is_same() {
-        retire(region, id, false);
+        retire(region, adopted, false);
         return None;
     }
     note_copy(region, slot);
-    Some(id)
+    Some(adopted)
+}
+
+/// A dead participant whose estate is being settled.
+pub(crate) struct Adopted {
+    pub(crate) id: u32,
+    /// The description that has the record lock, unless that is the one of the file that is kept.
+    own: Option<OwnedFd>,
 }
 
 /// Ends an adoption; `settled`: the slot is free again.
-pub(crate) fn retire(region: &Region, id: u32, settled: bool) {
-    let slot = id & SLOT_MASK;
+pub(crate) fn retire(region: &Region, adopted: Adopted, settled: bool) {
+    let slot = adopted.id & SLOT_MASK;
+    region.adopted.store(0, Ordering::Relaxed);
     if settled {
         region.take_pins_off(slot);
         region
@@ -384,7 +408,7 @@ pub(crate) fn retire(region: &Region, id: u32, settled: bool) {
             .state
             .store(FREE, Ordering::Release);
     }
-    if let Some(file) = region.file() {
+    if let (Some(file), None) = (region.file(), &adopted.own) {
         let _ = file.with(|fd| sys::file::unlock_byte(fd, lock_byte(slot)));
     }
 }

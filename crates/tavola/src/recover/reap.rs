@@ -28,12 +28,12 @@ pub(crate) fn reap_dead(region: &Region, gate: &Gate, me: Me, dead: u32) -> Resu
     let Some(_inside) = gate.try_enter() else {
         return Ok(false);
     };
-    let Some(dead) = adopt(region, dead, me) else {
+    let Some(adopted) = adopt(region, dead, me) else {
         return Ok(false);
     };
     let outcome = settle(region, me, dead)
         .and_then(|settled| Ok(settled && settle_estate(region, me, dead)?));
-    retire(region, dead, matches!(outcome, Ok(true)));
+    retire(region, adopted, matches!(outcome, Ok(true)));
     outcome
 }
 

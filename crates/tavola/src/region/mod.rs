@@ -78,6 +78,8 @@ pub(crate) struct Region {
     evicted: evicted::Evicted,
     seat: pins::Seat,
     lock_limit: limit::LockLimit,
+    /// The dead participant whose estate this process is settling; 0: none.
+    pub(crate) adopted: W32,
 }
 
 /// What a read needs of the geometry, reckoned once.
@@ -160,6 +162,7 @@ impl Region {
             evicted: evicted::Evicted::new(),
             seat: pins::Seat::new(),
             lock_limit: limit::LockLimit::new(),
+            adopted: W32::new(0),
         };
         region
             .superblock()
@@ -192,6 +195,7 @@ impl Region {
             evicted: evicted::Evicted::new(),
             seat: pins::Seat::new(),
             lock_limit: limit::LockLimit::new(),
+            adopted: W32::new(0),
         }
     }
 
