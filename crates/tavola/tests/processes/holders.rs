@@ -5,9 +5,10 @@
 
 use crate::support::part::{Actor, alone, hear, play, say};
 use crate::support::patience::{HANG_S, MINUTE, Watch};
-use crate::support::process::{alarm, fork, unshare};
+use crate::support::process::{alarm, fork, signal, unshare};
 use crate::support::{Dir, assert_clean};
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -252,4 +253,115 @@ fn a_process_of_another_pid_namespace_is_not_taken_for_one_of_ours() {
     bytes.lock(None);
     actor.tell("end");
     actor.finish();
+}
+
+/// An actor: starts a pid namespace, and a process in it that attaches; says its pid, and when it is
+/// dead.
+fn dies_elsewhere(args: &[String]) {
+    alarm(HANG_S);
+    if !unshare(libc::CLONE_NEWPID) {
+        say("not permitted");
+        return;
+    }
+    let child = fork(|| {
+        let _table = attach(&args[0]);
+        hear();
+    });
+    say(child.pid());
+    child.end();
+    say("dead");
+}
+
+fn attach(path: &str) -> Table {
+    let table = Table::open(path).unwrap();
+    table.set(b"actor", b"here").unwrap();
+    table
+}
+
+/// An actor: settles what dead participants left, again and again, beside an idle child that has
+/// the open file in common with it.
+fn settles(args: &[String]) {
+    alarm(HANG_S);
+    let table = attach(&args[0]);
+    let idle = fork(|| {
+        alarm(HANG_S);
+        loop {
+            std::thread::park();
+        }
+    });
+    say(idle.pid());
+    hear();
+    loop {
+        table.reap().unwrap();
+    }
+}
+
+/// Whether the byte by which a participant is known to live is locked.
+fn is_locked(file: &File, slot: u32) -> bool {
+    // SAFETY: all zeros is a lock request.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = libc::F_WRLCK as _;
+    lock.l_start = (1 << 62) + libc::off_t::from(slot);
+    lock.l_len = 1;
+    // SAFETY: the request is valid for the call, which takes no lock.
+    let asked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
+    assert_eq!(asked, 0, "{}", std::io::Error::last_os_error());
+    lock.l_type != libc::F_UNLCK as libc::c_short
+}
+
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < MINUTE);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Who settles what a dead one left, and is killed in the middle of it, leaves the dead to others:
+/// its children, who have its open file, do not keep the dead alive.
+#[test]
+fn a_settler_that_dies_leaves_the_dead_to_others() {
+    let test = "a_settler_that_dies_leaves_the_dead_to_others";
+    play(&[
+        ("attaches", attaches),
+        ("dies_elsewhere", dies_elsewhere),
+        ("settles", settles),
+    ]);
+    let _watch = Watch::begin();
+    let dir = Dir::new();
+    let path = dir.table("t");
+    let table = create(&path);
+    let args = [path.to_str().unwrap()];
+    let mut elsewhere = Actor::start(test, "dies_elsewhere", &args);
+    let said = elsewhere.hear();
+    if said == "not permitted" {
+        eprintln!("skipped: this kernel lets us make no pid namespace");
+        return;
+    }
+    let other = said.parse().unwrap();
+    let mut dead = 0;
+    wait_until(|| {
+        let all = table.participants().unwrap();
+        let found = all.iter().find(|one| !one.is_local);
+        dead = found.map_or(0, |one| one.slot);
+        dead != 0
+    });
+    let mut settler = Actor::start(test, "settles", &args);
+    let idle = settler.hear_number() as i32;
+    // While a living one holds the shard, who settles waits for it.
+    let holder = start(test, &path);
+    let bytes = Bytes::open(&path);
+    bytes.lock(Some(&member(&table, &holder)));
+    signal(other, libc::SIGKILL);
+    assert_eq!(elsewhere.hear(), "dead");
+    settler.tell("settle");
+    wait_until(|| is_locked(&bytes.0, dead));
+    settler.kill();
+    bytes.lock(None);
+    table.reap().unwrap();
+    let all = table.participants().unwrap();
+    signal(idle, libc::SIGKILL);
+    assert!(all.iter().all(|one| one.slot != dead), "{all:?}");
+    drop(holder);
+    assert_clean(&table);
 }
