@@ -255,8 +255,7 @@ fn a_process_of_another_pid_namespace_is_not_taken_for_one_of_ours() {
     actor.finish();
 }
 
-/// An actor: starts a pid namespace, and a process in it that attaches; says its pid, and when it is
-/// dead.
+/// An actor: starts a pid namespace, and in it a process that attaches; says its pid and its death.
 fn dies_elsewhere(args: &[String]) {
     alarm(HANG_S);
     if !unshare(libc::CLONE_NEWPID) {
