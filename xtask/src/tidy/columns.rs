@@ -4,14 +4,6 @@ use super::tree::{Finding, Tree};
 
 const MAX_COLUMNS: usize = 100;
 
-/// Pages that are wider, a list that only shrinks: an entry without a wide line goes.
-const WIDE: [&str; 4] = [
-    "ARCHITECTURE.md",
-    "data/README.md",
-    "docs/internals/format.md",
-    "docs/internals/protocol.md",
-];
-
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let pages = tree
@@ -24,12 +16,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             let message = format!("{columns} columns; {MAX_COLUMNS} is the most");
             (columns > MAX_COLUMNS).then(|| page.finding(line, message))
         });
-        let wide: Vec<Finding> = wide.collect();
-        match (WIDE.contains(&page.path.as_str()), wide.is_empty()) {
-            (true, true) => findings.push(page.finding(1, "has no wide line; remove it from WIDE")),
-            (true, false) => {}
-            (false, _) => findings.extend(wide),
-        }
+        findings.extend(wide);
     }
     findings
 }
@@ -53,11 +40,5 @@ mod tests {
     fn a_wide_line_is_found() {
         let text = format!("x\n{}\n| {} |\n", "y".repeat(101), "z".repeat(101));
         assert_eq!(lines_found("a.md", &text), [2, 3]);
-    }
-
-    #[test]
-    fn a_page_of_the_list_is_wide() {
-        assert!(lines_found(WIDE[0], &"y".repeat(101)).is_empty());
-        assert_eq!(lines_found(WIDE[0], "narrow"), [1]);
     }
 }

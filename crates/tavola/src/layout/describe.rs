@@ -72,40 +72,34 @@ fn table<T: Described>(out: &mut String, name: &str, place: &str) {
     out.push('\n');
 }
 
-fn areas(out: &mut String, name: &str, room: u64, shards_log2: u32) {
-    let Some(g) = Geometry::new(room, shards_log2) else {
-        return;
-    };
-    let _ = writeln!(
-        out,
-        "| {name} | {} | {} | {} | {} | {} | {} | 2^{} | {} | 2^{} | {} | {} | {} |",
-        g.shards(),
-        g.shards_off,
-        g.participants_off,
-        g.samples_off,
-        g.page_table_off,
-        g.dirs_off,
-        g.dir_log2,
-        g.uids_off,
-        g.uid_dir_log2,
-        g.leases_off,
-        g.watches_off,
-        u64::from(g.first_page) * PAGE,
-    );
-}
-
-fn all_areas(out: &mut String) {
+fn areas(out: &mut String) {
     let _ = writeln!(out, "### Areas by `room`\n");
     let _ = writeln!(
         out,
-        "| `room` | shards | shard heads | participants | samples | page table | \
-         directories | entries each | uid directories | chunks each | lease records | \
-         watch records | first page |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|"
+        "| `room` | 1 GiB | 64 GiB | 8 TiB |\n|---|---|---|---|"
     );
-    areas(out, "1 GiB", 1 << 30, 4);
-    areas(out, "64 GiB", 64 << 30, 5);
-    areas(out, "8 TiB", MAX_SIZE, 8);
+    let rooms = [(1 << 30, 4), (64 << 30, 5), (MAX_SIZE, 8)];
+    let all = rooms.map(|(room, shards_log2)| Geometry::new(room, shards_log2));
+    let mut row = |name: &str, of: &dyn Fn(&Geometry) -> String| {
+        let cells = all
+            .iter()
+            .flatten()
+            .map(|geometry| format!(" {} |", of(geometry)));
+        let _ = writeln!(out, "| {name} |{}", cells.collect::<String>());
+    };
+    row("shards", &|g| g.shards().to_string());
+    row("shard heads at", &|g| g.shards_off.to_string());
+    row("participants at", &|g| g.participants_off.to_string());
+    row("samples at", &|g| g.samples_off.to_string());
+    row("page table at", &|g| g.page_table_off.to_string());
+    row("directories at", &|g| g.dirs_off.to_string());
+    row("entries of each", &|g| format!("2^{}", g.dir_log2));
+    row("uid directories at", &|g| g.uids_off.to_string());
+    row("chunks of each", &|g| format!("2^{}", g.uid_dir_log2));
+    row("lease records at", &|g| g.leases_off.to_string());
+    row("watch records at", &|g| g.watches_off.to_string());
+    let first_page = |g: &Geometry| (u64::from(g.first_page) * PAGE).to_string();
+    row("first page at", &first_page);
 }
 
 fn classes(out: &mut String) {
@@ -173,7 +167,7 @@ pub fn tables() -> String {
     );
     table::<LeaseRecord>(&mut out, "Lease record", "16 a shard");
     table::<WatchRecord>(&mut out, "Watch record", "9 a shard");
-    all_areas(&mut out);
+    areas(&mut out);
     classes(&mut out);
     out
 }
