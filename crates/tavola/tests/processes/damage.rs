@@ -303,17 +303,22 @@ fn keys_that_were_hidden_are_not_there_twice() {
     image.write(&path);
     let table = set_all(2);
     assert!(table.iter().count() > 1650, "no key was away from home");
-    // Where both stand in one bucket, it may be the old one.
-    let found = |key: &[u8]| table.get(key).unwrap().unwrap();
+    // Where both stand in one bucket, it may be the old one. A hint that is too low goes back to 0
+    // while a new key still needs it when an old one, which it did not count, moves home.
+    let found = |key: &[u8]| table.get(key).unwrap();
     let before: Vec<_> = (0..1650).map(|number| found(&key(number))).collect();
+    let hidden = before.iter().filter(|value| value.is_none()).count();
+    assert!(hidden < 16, "{hidden} keys are hidden");
     table.repair().unwrap();
     assert_clean(&table);
     let met: Vec<_> = table.iter().map(|entry| entry.unwrap()).collect();
     assert_eq!((met.len(), table.len().unwrap()), (1650, 1650));
     for (key, value) in met {
         let number = u32::from_le_bytes(key[..].try_into().unwrap());
-        assert_eq!(value, before[number as usize], "{number}");
-        assert_eq!(value, found(&key));
+        if let Some(read) = &before[number as usize] {
+            assert_eq!(value, *read, "{number}");
+        }
+        assert_eq!(Some(value), found(&key));
         assert!(table.remove(&key).unwrap() && table.get(&key).unwrap().is_none());
     }
     assert_clean(&table);
