@@ -69,7 +69,7 @@ test-packages: ## builds the packages fast, installs each into a clean root, and
 	@scripts/setup packages
 	PROFILE=quick scripts/packages test
 
-shuttle: ## the models of the core (table/models) under many schedules of a model checker
+shuttle: ## the models of the core (src/models) under many schedules of a model checker
 	@scripts/setup build
 	scripts/test --package tavola --features shuttle --lib models::
 

@@ -147,6 +147,8 @@ compile_error!("Tavola runs on 64-bit little-endian Linux");
 
 mod alloc;
 #[forbid(unsafe_code)]
+mod engine;
+#[forbid(unsafe_code)]
 mod error;
 mod index;
 #[forbid(unsafe_code)]
@@ -155,6 +157,8 @@ mod layout;
 mod lock;
 #[forbid(unsafe_code)]
 mod log;
+#[cfg(test)]
+mod models;
 #[forbid(unsafe_code)]
 mod queue;
 #[forbid(unsafe_code)]
@@ -178,14 +182,13 @@ pub use region::names;
 pub use sync::killpoint;
 pub use sys::notice::on_notice;
 pub use table::{
-    ClassStats, Cursor, Iter, KeyWatch, Latencies, Lease, LeaseOptions, Leased, Level, LiveKeys,
-    Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Maintained,
-    Migrated, NumberOptions, Options, Overload, Participant, Pending, Queue, QueueOptions,
-    QueuePool, Recent, ShardStats, Stats, Table, View, Watch,
+    Cursor, Iter, KeyWatch, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine, LogOptions,
+    LogReader, LogSink, LogStats, LogText, Migrated, NumberOptions, Options, Overload, Pending,
+    Queue, QueueOptions, QueuePool, ShardStats, Table, View, Watch,
 };
 pub use values::{
-    Attributes, CasOutcome, CasToken, Condition, Details, Entry, Expiry, StoreOptions, Stored,
-    Updated,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Entry, Expiry, Latencies,
+    LiveKeys, Maintained, Participant, Recent, Stats, StoreOptions, Stored, Updated,
 };
 
 #[cfg(feature = "serde")]
@@ -194,8 +197,8 @@ pub use table::{Codec, Encode, Plain, Typed};
 
 /// For programs that serve a table to clients.
 pub mod serving {
-    pub use crate::table::{Eviction, ServeTable, Serving};
-    pub use crate::values::Marks;
+    pub use crate::table::ServeTable;
+    pub use crate::values::{Eviction, Marks, Serving};
 }
 
 // Their examples open tables by name; a test of `tavola-capi` runs them over a directory of its

@@ -1,14 +1,10 @@
 //! What stands beside a table, or in a file of its own, is made and opened in one way.
 
-use super::core::Core;
 use super::{Options, Table};
-use crate::alloc::extent_names;
+use crate::engine::Core;
 use crate::error::{Error, Result};
-use crate::layout::{ExtentKind, ExtentName, Geometry, MAX_SIZE, MIN_SIZE, PAGE};
-use crate::lock::{Me, PATIENCE, is_copied_in_use};
-use crate::log::{self, Ring};
-use crate::queue;
-use crate::recover::CheckReport;
+use crate::layout::{ExtentName, Geometry, MAX_SIZE, MIN_SIZE, PAGE};
+use crate::lock::PATIENCE;
 use std::ffi::OsStr;
 
 /// How often what another process is making is looked for, [`PATIENCE`] apart: half a minute.
@@ -142,64 +138,6 @@ fn file_len(len: u64) -> Option<u64> {
         size += (size / 256).next_multiple_of(PAGE);
     }
     None
-}
-
-impl Core {
-    /// The names of all of a kind.
-    pub(super) fn names_beside(&self, kind: ExtentKind) -> Vec<String> {
-        let names = extent_names(self.region(), kind).into_iter();
-        names.map(|name| printable(&name)).collect()
-    }
-
-    pub(super) fn check_beside(&self, me: Option<Me>, report: &mut CheckReport) -> Result<()> {
-        let region = self.region();
-        for name in extent_names(region, ExtentKind::QueuePool) {
-            let told = printable(&name);
-            match queue::open(region, &name) {
-                Ok(Some((base, pool))) => queue::check(region, me, &told, (base, &pool), report)?,
-                Ok(None) => {}
-                Err(error) => report.problem(|| format!("queue pool {told:?}: {error}")),
-            }
-        }
-        report.copied_in_use = is_copied_in_use(region, me.unwrap_or(Me::NOBODY));
-        for name in extent_names(region, ExtentKind::Log) {
-            let told = printable(&name);
-            match log::open(region, &name) {
-                Ok(Some((base, log))) => log::check(&Ring::of(region, base, &log), &told, report),
-                Ok(None) => {}
-                Err(error) => report.problem(|| format!("log {told:?}: {error}")),
-            }
-        }
-        Ok(())
-    }
-
-    /// Says how many numbers of elements were dropped, and sheets cut.
-    pub(super) fn repair_beside(&self, me: Me) -> Result<u64> {
-        let (region, mut gone) = (self.region(), 0);
-        // What cannot be opened is told by the check that follows, and what is locked all the time.
-        for name in extent_names(region, ExtentKind::QueuePool) {
-            if let Some((base, pool)) = unless_damaged(queue::mend(region, me, &name))? {
-                gone += queue::repair(region, me, base, &pool)?.unwrap_or(0);
-            }
-        }
-        for name in extent_names(region, ExtentKind::Log) {
-            if let Some((base, log)) = unless_damaged(log::open(region, &name))? {
-                gone += log::repair(&Ring::of(region, base, &log), me);
-            }
-        }
-        Ok(gone)
-    }
-}
-
-fn printable(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).into_owned()
-}
-
-fn unless_damaged<T>(opened: Result<Option<T>>) -> Result<Option<T>> {
-    match opened {
-        Err(Error::Corrupt { .. }) => Ok(None),
-        outcome => outcome,
-    }
 }
 
 #[cfg(test)]

@@ -4,11 +4,10 @@
 //! on the way leaves nothing behind. A copy of the bytes (`cp`) of a table that is being written
 //! is something else: the bytes of one value may come from two moments.
 
-use super::core::Core;
 use super::iter::WholeEntry;
-use super::request::{Metadata, Naming, When, WriteRequest};
 use super::{Options, Table};
 use crate::alloc::{Stamp, extent_names};
+use crate::engine::{Core, Metadata, Naming, When, WriteRequest};
 use crate::error::{Error, Result};
 use crate::layout::{COPIED_IN_USE, ExtentKind};
 use crate::lock::is_copied_in_use;

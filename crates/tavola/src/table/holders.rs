@@ -1,43 +1,8 @@
-//! Locks that others hold: how long they are waited for, and who holds them.
+//! Who holds locks of a table, and for how long they are waited for.
 
 use super::Table;
-use super::core::Core;
-use crate::error::{Holder, Lock, Result};
-use crate::lock::{holder, owner_of};
+use crate::error::{Holder, Result};
 use std::time::Duration;
-
-/// How often all locks are looked at, and the pause between two looks: a lock is held for less than
-/// a microsecond.
-const LOOKS: usize = 3;
-const PAUSE: Duration = Duration::from_millis(20);
-
-impl Core {
-    /// The locks that are held just now, and by which participants.
-    fn held(&self) -> Vec<(Lock, u32)> {
-        let region = self.region();
-        let shards = (0..region.geometry().shards())
-            .map(|number| (Lock::Shard(number), owner_of(&region.shard(number).lock)));
-        let pool = (Lock::Pool, owner_of(&region.pool().lock));
-        shards
-            .chain([pool])
-            .filter(|(_, owner)| *owner != 0)
-            .collect()
-    }
-
-    fn lock_holders(&self) -> Vec<Holder> {
-        let mut held = self.held();
-        for _ in 1..LOOKS {
-            if held.is_empty() {
-                break;
-            }
-            std::thread::sleep(PAUSE);
-            let now = self.held();
-            held.retain(|one| now.contains(one));
-        }
-        let of = |(lock, owner)| holder(self.region(), lock, owner, self.participant());
-        held.into_iter().map(of).collect()
-    }
-}
 
 impl Table {
     /// Sets how long this handle and its clones wait for a lock whose holder is alive. After that a

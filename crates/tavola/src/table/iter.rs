@@ -16,12 +16,9 @@
 //! lock, and so are, in one go, the changed buckets of a segment in which keys move without pause.
 //! Only a handle that may not write has no such bound.
 
-mod bucket;
-mod part;
-
 use super::Table;
-use super::core::Core;
 use crate::alloc::{Shown, Tags};
+use crate::engine::Core;
 use crate::error::{Error, Result};
 use crate::index::{depth_of, lookup, next_prefix};
 use crate::layout::{BUCKETS, Hint, LayoutWord};
@@ -31,9 +28,12 @@ use crate::sync::{Ordering, fence};
 use crate::values::Attributes;
 use bucket::{Held, warm};
 
+mod bucket;
+
+mod part;
+
 /// Bytes after which a chunk is handed out.
 const CHUNK: usize = 64 * 1024;
-
 /// Copies of a bucket that writers spoiled, before one is made under the shard's lock.
 const MOST_SPOILED: u32 = 8;
 /// Looks at a segment in which keys moved each time, before one under the shard's lock.
@@ -193,7 +193,7 @@ impl<'a> Iter<'a> {
     }
 
     /// Returns the next entry with its attributes and size class, see
-    /// [`ClassStats::number`](super::ClassStats::number).
+    /// [`ClassStats::number`](crate::ClassStats::number).
     ///
     /// # Errors
     /// As [`Iter::next_entry`].

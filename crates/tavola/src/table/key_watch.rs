@@ -14,8 +14,8 @@
 //! under the lock. A watcher that has lost it compares what the key has with what it had.
 
 use super::Table;
-use super::core::Core;
 use crate::alloc::reckon_anew;
+use crate::engine::Core;
 use crate::error::Result;
 use crate::index::{Hash, Stamped, Value, read_seated};
 use crate::layout::{WATCHES, WatchRecord};

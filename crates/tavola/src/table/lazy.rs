@@ -1,7 +1,6 @@
 //! A table is mapped when it is first needed; the very first reads do without (`index::peek`).
 
-use super::core::Core;
-use super::request::Naming;
+use crate::engine::{Core, Naming};
 use crate::error::Result;
 use crate::index::peek;
 use crate::region::{NameState, Unmapped};

@@ -3,9 +3,9 @@
 //! Format 1 has the same items, buckets and areas, so its keys are read by the code that reads
 //! tables of this format, and copied into a new file. Nothing is written into the old file.
 
-use super::core::Core;
 use super::lazy::Lazy;
 use super::{Options, Table};
+use crate::engine::Core;
 use crate::error::{Error, Result};
 use crate::layout::FORMAT;
 use crate::region::{self, Location, sync_directory, told};

@@ -1,79 +1,61 @@
 //! [`Table`]: what a user holds. Each file here is one kind of operation, from the cheapest on.
 
 mod attributes;
-mod background;
 mod batch;
 mod beside;
 mod cache;
 mod copy;
-mod core;
 mod counter;
-mod effort;
 mod entry;
-mod evicted;
 mod holders;
 mod iter;
 mod key_watch;
-mod large;
 mod latency;
 mod lazy;
 mod leases;
 mod live;
 mod logs;
 mod maintain;
-mod marks;
 mod migrate;
-#[cfg(test)]
-mod models;
 mod name;
 mod number;
 mod options;
 mod queues;
 mod range;
 mod read;
-mod recent;
-mod relief;
-mod request;
 mod resize;
 mod serving;
 mod shards;
 mod stats;
 mod store;
 mod tags;
-mod tending;
 mod typed;
 mod uid;
 mod update;
 mod view;
 mod write;
 
-pub use evicted::Eviction;
 pub use iter::{Cursor, Iter};
 pub use key_watch::KeyWatch;
-pub use latency::Latencies;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};
-pub use live::LiveKeys;
 pub use logs::{
     Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Overload,
 };
-pub use maintain::Maintained;
+
 pub use migrate::Migrated;
 pub use number::NumberOptions;
 pub use options::Options;
 pub use queues::{Queue, QueueOptions, QueuePool, Watch};
-pub use recent::Recent;
 pub use serving::ServeTable;
 pub use shards::ShardStats;
-pub use stats::{ClassStats, Participant, Serving, Stats};
 #[cfg(feature = "serde")]
 pub use typed::Json;
 pub use typed::{Codec, Encode, Plain, Typed};
 pub use view::View;
 
-use self::core::Core;
+use crate::engine::{Background, Core};
 use crate::error::Result;
 use crate::recover::CheckReport;
-use background::Background;
 use lazy::Lazy;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -139,7 +121,7 @@ impl Table {
     }
 
     #[inline(always)]
-    fn core(&self) -> Result<&Core> {
+    pub(crate) fn core(&self) -> Result<&Core> {
         self.lazy.get().map(|core| &**core)
     }
 

@@ -1,19 +1,17 @@
 //! How a table is made and opened.
 
-mod geometry;
-
 use super::Table;
-use super::background::Background;
-use super::core::Core;
 use super::lazy::Lazy;
-use super::request::Naming;
 use crate::alloc::capacity;
+use crate::engine::{Background, Core, Naming};
 use crate::error::{Error, Result};
 use crate::region::{self, FileRights, Location, Region, names};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+mod geometry;
 
 /// Races between opening and dropping that are sat out before giving up.
 const TRIES: u32 = 100;

@@ -1,43 +1,9 @@
-//! Reading one key.
+//! Calls that read one key.
 
 use super::Table;
-use super::core::Core;
+use crate::engine::Core;
 use crate::error::Result;
-use crate::index::{Glanced, Hash, ToSlice, Value, glance, read};
-
-impl Core {
-    /// As [`Table::get_into`].
-    #[inline(always)]
-    pub(super) fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
-        out.clear();
-        self.read(key, Hash::of(self.region(), key), out)
-    }
-
-    /// As [`Table::get_to_slice`], where that takes few steps. Else how many bytes of `out` may
-    /// have been written.
-    #[inline(always)]
-    fn glance_to_slice(
-        &self,
-        key: &[u8],
-        out: &mut [u8],
-    ) -> core::result::Result<Option<usize>, usize> {
-        let region = self.region();
-        if region.is_cache() {
-            return Err(0);
-        }
-        let mut value = Glanced::new(out);
-        let found = glance(region, key, Hash::of(region, key), &mut value);
-        value.end(found)
-    }
-
-    /// As [`Table::get_to_slice`], after `written` bytes were written in vain.
-    #[inline(always)]
-    fn get_to_slice(&self, key: &[u8], out: &mut [u8], written: usize) -> Result<Option<usize>> {
-        let mut value = ToSlice::new(out, written);
-        let found = self.read(key, Hash::of(self.region(), key), &mut value);
-        value.end(found)
-    }
-}
+use crate::index::{Hash, Value, read};
 
 impl Table {
     /// Returns the value of a key, or `None` if it is missing.

@@ -1,10 +1,8 @@
 //! What servers of a table need beside its operations: counts of clients, marks, evictions.
 
 use super::Table;
-use super::evicted::Eviction;
-use super::stats::Serving;
 use crate::error::Result;
-use crate::values::{Condition, Marks};
+use crate::values::{Condition, Eviction, Marks, Serving};
 
 mod sealed {
     pub trait Sealed {}

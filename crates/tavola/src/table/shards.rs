@@ -1,7 +1,7 @@
 //! What each shard holds and does.
 
 use super::Table;
-use super::stats::keys_of;
+use crate::engine::keys_of;
 use crate::error::Result;
 use crate::sync::Ordering;
 

@@ -1,8 +1,8 @@
 //! Values lent where they stand.
 
 use super::Table;
-use super::core::Core;
 use crate::alloc::Item;
+use crate::engine::Core;
 use crate::error::Result;
 use crate::index::{Hash, Want};
 use crate::region::{Pin, Pinned};

@@ -2,13 +2,25 @@
 
 mod attributes;
 mod entry;
+mod eviction;
+mod latency;
+mod live;
+mod maintained;
 mod marks;
+mod recent;
+mod stats;
 mod store;
 mod token;
 
 pub use attributes::{Attributes, Expiry};
 pub use entry::{Details, Entry};
+pub use eviction::Eviction;
+pub use latency::Latencies;
+pub use live::LiveKeys;
+pub use maintained::Maintained;
 pub(crate) use marks::MARKS;
 pub use marks::Marks;
+pub use recent::Recent;
+pub use stats::{ClassStats, Participant, Serving, Stats};
 pub use store::{Condition, StoreOptions, Stored};
 pub use token::{CasOutcome, CasToken, Updated};

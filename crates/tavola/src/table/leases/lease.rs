@@ -1,16 +1,16 @@
 //! A lease in hand, and a lease that another has.
 
 use super::options::LeaseOptions;
-use super::records::{Claim, Named};
 use crate::alloc::{Stamp, Tags};
+use crate::engine::Core;
+use crate::engine::in_ms;
+use crate::engine::{Claim, Named};
+use crate::engine::{Metadata, When};
 use crate::error::Result;
 use crate::index::read;
 use crate::layout::{LONGEST_LEASE_MS, LeaseView};
 use crate::lock::{Me, PATIENCE, is_alive, sleep};
 use crate::sync::Ordering;
-use crate::table::attributes::in_ms;
-use crate::table::core::Core;
-use crate::table::request::{Metadata, When};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

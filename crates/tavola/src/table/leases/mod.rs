@@ -21,21 +21,17 @@
 
 mod lease;
 mod options;
-pub(super) mod records;
 
 pub use lease::{Lease, Pending};
 pub use options::LeaseOptions;
-pub(super) use records::{Asked, Claim, end_of, end_of_changed, wake_at};
 
 use super::Table;
-use super::core::Core;
-use super::effort::Tries;
 use crate::alloc::Tags;
+use crate::engine::{Core, Named, Tries, look};
 use crate::error::{BoxError, Error, Result};
 use crate::index::{Stamped, Value};
 use crate::layout::LeaseView;
 use crate::lock::is_alive;
-use records::{Named, look};
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! How long values are fresh, and leases last.
 
 use crate::alloc::{Shown, Stamp};
+use crate::engine::{in_ms, no_room};
 use crate::error::{Error, Result};
 use crate::layout::{LONGEST_LEASE_MS, MOST_MS};
 use crate::region::Region;
-use crate::table::attributes::{in_ms, no_room};
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 

@@ -4,11 +4,11 @@
 //! and writes on a sheet that it takes for this line alone.
 
 use super::ring::Place;
+use crate::engine::Core;
 use crate::lock::Me;
 use crate::log::{Hand, Ring};
 use crate::sync::handler_fence;
 use crate::sys::process::{identity, thread_id};
-use crate::table::core::Core;
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 

@@ -1,6 +1,7 @@
 //! How a log is made and opened.
 
 use super::Log;
+use crate::engine::Core;
 use crate::error::{Error, Result};
 use crate::layout::{
     BLOCK, DROP_NEWEST, DROP_OLDEST, FEWEST_SHEETS, LogGeometry, MOST_SHEETS, SHEET,
@@ -8,7 +9,6 @@ use crate::layout::{
 use crate::log;
 use crate::table::Table;
 use crate::table::beside::{self, Beside};
-use crate::table::core::Core;
 use std::ffi::OsStr;
 
 /// What happens to a line when the log is full: all buffers that no thread uses hold lines that are

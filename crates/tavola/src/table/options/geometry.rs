@@ -1,11 +1,11 @@
 //! The sizes that the options of a new table come to.
 
 use super::Options;
+use crate::engine::Naming;
+use crate::engine::no_room;
 use crate::error::{Error, Result};
 use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_MS, MOST_SMALL, PAGE};
 use crate::region::is_in_memory;
-use crate::table::attributes::no_room;
-use crate::table::request::Naming;
 use std::path::Path;
 
 const DEFAULT_SIZE: u64 = 64 << 30;

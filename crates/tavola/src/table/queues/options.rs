@@ -1,12 +1,12 @@
 //! How a pool of queues is made and opened.
 
 use super::QueuePool;
+use crate::engine::Core;
 use crate::error::{Error, Result};
 use crate::layout::{MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueName};
 use crate::queue;
 use crate::table::Table;
 use crate::table::beside::{self, Beside};
-use crate::table::core::Core;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 

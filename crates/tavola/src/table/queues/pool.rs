@@ -3,12 +3,12 @@
 use super::names::Names;
 use super::options::is_name;
 use super::{Queue, QueueOptions};
+use crate::engine::Core;
 use crate::error::{Error, Result};
 use crate::layout::{ExtentKind, QueueGeometry};
 use crate::queue::{self, Ends};
 use crate::recover::CheckReport;
 use crate::sync::UserWord;
-use crate::table::core::Core;
 use crate::table::{Table, beside};
 use std::ffi::OsStr;
 use std::fmt;

@@ -7,17 +7,8 @@ use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_
 use crate::layout::LARGEST_BLOCK;
 use crate::lock::{Me, ShardLock, is_alive, next_member};
 use crate::recover::{reap_dead, settle_estate};
-use crate::sync::{Ordering, W32};
+use crate::sync::Ordering;
 use std::cell::Cell;
-
-/// Steps under locks, of all threads of a handle, between two of tending.
-const TEND_EVERY: u32 = 64;
-/// Items moved in one step.
-const TEND_MOVES: u32 = 8;
-/// Pages given back in one step.
-const TEND_PAGES: u32 = 8;
-/// Steps between two looks at whether some participant has died.
-const LOOK_FOR_DEAD_EVERY: u32 = 16;
 
 /// Steps that a thread counts by itself before it adds them to those of the handle.
 const STEPS_AT_ONCE: u32 = 16;
@@ -28,15 +19,14 @@ thread_local! {
     static STEPS: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
 }
 
-/// Steps of a handle, alone on a line: what readers need does not share it.
-#[repr(align(64))]
-pub(super) struct Steps(W32);
-
-impl Steps {
-    pub(super) const fn new() -> Self {
-        Self(W32::new(0))
-    }
-}
+/// Steps under locks, of all threads of a handle, between two of tending.
+const TEND_EVERY: u32 = 64;
+/// Items moved in one step.
+const TEND_MOVES: u32 = 8;
+/// Pages given back in one step.
+const TEND_PAGES: u32 = 8;
+/// Steps between two looks at whether some participant has died.
+const LOOK_FOR_DEAD_EVERY: u32 = 16;
 
 impl Core {
     /// After a step under a shard's lock, when it is free again: some housekeeping now and then.
@@ -44,7 +34,7 @@ impl Core {
     /// Steps are counted by handle. A count by thread would starve a table: of a thread that writes
     /// to two tables in turn, each step that is a multiple of something falls on the same one.
     #[inline(always)]
-    pub(super) fn after_step(&self, me: Me) {
+    pub(crate) fn after_step(&self, me: Me) {
         let (handle, steps) = STEPS.get();
         let is_same = handle == self.number;
         if is_same && steps + 1 < STEPS_AT_ONCE {
@@ -103,7 +93,7 @@ impl Core {
 
     /// One step of the search for expired keys in one shard, if there may be any, and nobody holds
     /// it.
-    pub(super) fn sweep_shard(&self, shard: u32, me: Me, most: Option<usize>) {
+    pub(crate) fn sweep_shard(&self, shard: u32, me: Me, most: Option<usize>) {
         if may_expire(self.region().shard(shard))
             && let Some(lock) = ShardLock::try_acquire(self.region(), shard, me)
         {
@@ -114,7 +104,7 @@ impl Core {
 
     /// Takes one step of shrinking in one shard. Returns true if there may be more to do. Unless it
     /// is to `wait`, it skips a shard whose lock is held: the holder may be stopped.
-    pub(super) fn tend_shard(&self, shard: u32, me: Me, moves: u32, wait: bool) -> Result<bool> {
+    pub(crate) fn tend_shard(&self, shard: u32, me: Me, moves: u32, wait: bool) -> Result<bool> {
         if !is_worth_tending(self.region().shard(shard)) {
             return Ok(false);
         }

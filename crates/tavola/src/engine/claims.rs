@@ -11,26 +11,24 @@
 //! Whether an owner lives is asked without the lock. What was found out stays so: a participant
 //! that is no more does not come back.
 
-use crate::alloc::{Step, reckon_anew};
-use crate::error::Result;
+use crate::alloc::Step;
 use crate::index::{Hash, Spot, find, of_value};
 use crate::layout::{LEASE_ENDS, LEASES, LeaseRecord, LeaseView};
-use crate::lock::{Me, PATIENCE, ShardLock, is_alive, wake};
-use crate::region::{Region, no_room};
-use crate::sync::{Ordering, W64};
-use crate::table::core::Core;
+use crate::lock::{ShardLock, wake};
+use crate::region::Region;
+use crate::sync::Ordering;
 
 /// A key, by which its item and its lease are found.
 #[derive(Clone, Copy)]
-pub(in crate::table) struct Named<'a> {
-    pub(super) key: &'a [u8],
-    pub(super) hash: Hash,
+pub(crate) struct Named<'a> {
+    pub(crate) key: &'a [u8],
+    pub(crate) hash: Hash,
     /// All bits of it.
-    full: u64,
+    pub(crate) full: u64,
 }
 
 impl<'a> Named<'a> {
-    pub(in crate::table) fn of(region: &Region, key: &'a [u8]) -> Self {
+    pub(crate) fn of(region: &Region, key: &'a [u8]) -> Self {
         Self {
             key,
             hash: Hash::of(region, key),
@@ -41,9 +39,9 @@ impl<'a> Named<'a> {
 
 /// A lease, as its owner knows it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::table) struct Claim {
+pub(crate) struct Claim {
     /// Its record, or `None` if all records were in use.
-    pub(super) number: Option<u32>,
+    pub(crate) number: Option<u32>,
     /// The record's state as long as the lease is its owner's; without a record, the key's
     /// count of ends as long as nobody has removed or changed a key that shares it.
     word: u64,
@@ -55,7 +53,7 @@ pub(in crate::table) struct Claim {
 
 impl Claim {
     /// Whether the lease is still its owner's.
-    fn is_ours(&self, lock: &ShardLock<'_>) -> bool {
+    pub(crate) fn is_ours(&self, lock: &ShardLock<'_>) -> bool {
         match self.number {
             Some(number) => lock.region.lease(lock.number, number).is_still(self.word),
             None => ends_of(lock, self.full) == self.word,
@@ -64,7 +62,7 @@ impl Claim {
 
     /// Whether a value may be stored: the lease is still its owner's, and nobody has set the key.
     /// (Who has removed it has ended the lease.)
-    pub(in crate::table) fn holds(&self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
+    pub(crate) fn holds(&self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
         let is_same = match expiry_at(lock, spot)? {
             None => true,
             there => there == self.expiry_ms,
@@ -81,7 +79,7 @@ fn ends_of(lock: &ShardLock<'_>, full: u64) -> u64 {
 
 /// Ends the leases of this key that have no record: what they compute is stale. Those of other keys
 /// that share the count end, too: their values are computed once more.
-fn end_unrecorded(lock: &ShardLock<'_>, full: u64) {
+pub(crate) fn end_unrecorded(lock: &ShardLock<'_>, full: u64) {
     lock.head.lease_ends[full as usize % LEASE_ENDS as usize].add_owned(1);
 }
 
@@ -97,7 +95,7 @@ fn expiry_at(lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<Option<u64>> {
 type Owners = [u32; LEASES as usize];
 
 /// What came of a try to win a lease.
-enum Tried {
+pub(crate) enum Tried {
     Won(Claim),
     /// Something is not what it was seen to be: look again.
     Changed,
@@ -108,7 +106,7 @@ enum Tried {
 }
 
 /// Returns the number and the content of the record of this key.
-pub(super) fn look(region: &Region, named: Named<'_>, now_ms: u64) -> Option<(u32, LeaseView)> {
+pub(crate) fn look(region: &Region, named: Named<'_>, now_ms: u64) -> Option<(u32, LeaseView)> {
     if !region.has_leases() {
         return None;
     }
@@ -120,7 +118,7 @@ pub(super) fn look(region: &Region, named: Named<'_>, now_ms: u64) -> Option<(u3
 }
 
 /// Gives the lease of a key that is as it was seen, unless it is another's.
-fn try_win(
+pub(crate) fn try_win(
     lock: &ShardLock<'_>,
     named: Named<'_>,
     expiry_ms: Option<u64>,
@@ -195,7 +193,7 @@ fn place<'a>(
 /// Ends the record of this key, which is removed, and its leases without a record: they must not
 /// store what was computed before. The caller wakes the sleepers of the record.
 #[inline(always)]
-pub(in crate::table) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
+pub(crate) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
     // Under the lock: who won a lease before backed the records before.
     match lock.region.has_leases() {
         true => end_record_of(lock, key, |_| true),
@@ -207,7 +205,7 @@ pub(in crate::table) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> 
 /// not: the owner of the lease computes from the older value. A value without an expiry is never
 /// stale. No process sleeps for a key that exists.
 #[inline(always)]
-pub(in crate::table) fn end_of_changed(lock: &ShardLock<'_>, key: &[u8], expiry_ms: u64) {
+pub(crate) fn end_of_changed(lock: &ShardLock<'_>, key: &[u8], expiry_ms: u64) {
     if expiry_ms != 0 && lock.region.has_leases() {
         // That it failed stays told.
         end_record_of(lock, key, |view| view.owner().is_some());
@@ -231,129 +229,8 @@ fn end_record_of(
 }
 
 /// Wakes who sleeps until the lease in a record ends.
-pub(in crate::table) fn wake_at(region: &Region, shard: u32, number: Option<u32>) {
+pub(crate) fn wake_at(region: &Region, shard: u32, number: Option<u32>) {
     if let Some(number) = number {
         wake(&region.lease(shard, number).ends, u32::MAX);
-    }
-}
-
-/// When this process last asked whether the owners of leases live, in milliseconds: who serves
-/// stale values meanwhile asks now and then.
-pub(in crate::table) struct Asked([W64; ASKED]);
-
-/// Records of different shards that share a place delay each other by some 10 ms.
-const ASKED: usize = 64;
-
-impl Asked {
-    pub(in crate::table) fn new() -> Self {
-        Self(std::array::from_fn(|_| W64::new(0)))
-    }
-
-    /// Whether it was so long ago, of this record, that it is to be asked again.
-    pub(super) fn is_due(&self, shard: u32, number: u32, now_ms: u64) -> bool {
-        let last = &self.0[(shard.wrapping_mul(5).wrapping_add(number)) as usize % ASKED];
-        let is_due = now_ms.abs_diff(last.load(Ordering::Relaxed)) >= PATIENCE.as_millis() as u64;
-        if is_due {
-            last.store(now_ms, Ordering::Relaxed);
-        }
-        is_due
-    }
-}
-
-impl Core {
-    /// Takes the lease of a key that has not changed. Returns `None` if the caller must look again.
-    pub(in crate::table) fn win(
-        &self,
-        me: Me,
-        named: Named<'_>,
-        expiry_ms: Option<u64>,
-        lease_ms: u64,
-    ) -> Result<Option<Claim>> {
-        let (region, shard) = (self.region(), named.hash.shard());
-        if !region.has_leases() {
-            self.back_beside_pages(me, region.geometry().leases().1, || {
-                region.back_leases().map_err(no_room)
-            })?;
-            reckon_anew(region, me)?;
-        }
-        let mut dead = Vec::new();
-        loop {
-            let tried = self.locked(shard, me, |lock| {
-                try_win(lock, named, expiry_ms, lease_ms, &dead)
-            })?;
-            let known = dead.len();
-            let is_gone = |owner: &u32| *owner != 0 && !is_alive(region, *owner, me);
-            match tried {
-                Tried::Won(claim) => {
-                    // Those of the lease that was there before.
-                    wake_at(region, shard, claim.number);
-                    return Ok(Some(claim));
-                }
-                Tried::Changed => return Ok(None),
-                Tried::Held(owner) => dead.extend(Some(owner).filter(is_gone)),
-                Tried::Crowded(owners, claim) => {
-                    dead.extend(owners.into_iter().filter(is_gone));
-                    if dead.len() == known {
-                        let count = &region.superblock().leases_unrecorded;
-                        count.fetch_add(1, Ordering::Relaxed);
-                        return Ok(Some(claim));
-                    }
-                }
-            }
-            if dead.len() == known {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// Ends a lease. Returns false if it belongs to another process by now. A failed computation is
-    /// reported to others for its back-off.
-    pub(in crate::table) fn end_lease(
-        &self,
-        (me, named): (Me, Named<'_>),
-        claim: &Claim,
-        failed: Option<(u64, &[u8])>,
-    ) -> Result<bool> {
-        let Some(number) = claim.number else {
-            return Ok(true);
-        };
-        let shard = named.hash.shard();
-        let ended = self.locked(shard, me, |lock| {
-            if !claim.is_ours(lock) {
-                return Ok(false);
-            }
-            let record = lock.region.lease(shard, number);
-            match failed {
-                Some((pause_ms, error)) => {
-                    let until = lock.region.now_ms().saturating_add(pause_ms);
-                    record.fail(named.full, until, error);
-                }
-                None => _ = record.free(),
-            }
-            Ok(true)
-        })?;
-        if ended {
-            wake_at(self.region(), shard, Some(number));
-        }
-        Ok(ended)
-    }
-
-    /// Ends all leases and recorded failures: their keys are removed, or the records may be
-    /// damaged.
-    pub(in crate::table) fn end_all_leases(&self, me: Me) -> Result<()> {
-        if !self.region().has_leases() {
-            return Ok(());
-        }
-        for shard in 0..self.region().geometry().shards() {
-            self.locked(shard, me, |lock| {
-                for number in 0..LEASES {
-                    lock.region.lease(shard, number).free();
-                }
-                (0..u64::from(LEASE_ENDS)).for_each(|part| end_unrecorded(lock, part));
-                Ok(())
-            })?;
-            (0..LEASES).for_each(|n| wake_at(self.region(), shard, Some(n)));
-        }
-        Ok(())
     }
 }

@@ -14,7 +14,6 @@ const NAPS: u32 = 100;
 const NAP: Duration = Duration::from_millis(1);
 /// How often one that holds the pages of a large value gives them up for others and begins again.
 const STEPS_BACK: u32 = 6;
-
 /// Reliefs of a shard, without a free page more, after which its counts must be wrong. (Each evicts
 /// up to four keys. If each size class lacks one block for a page, some 6,000 have to go.)
 const IN_VAIN: u32 = 4096;
@@ -24,8 +23,8 @@ const PAGE_IN_VAIN: u32 = 4;
 const COUNTS: u32 = 1;
 
 /// What an operation may still do.
-pub(super) struct Effort {
-    pub(super) scrapes: u32,
+pub(crate) struct Effort {
+    pub(crate) scrapes: u32,
     naps: u32,
     most_naps: u32,
     /// Reliefs since there were more free pages than ever before.
@@ -37,7 +36,7 @@ pub(super) struct Effort {
 }
 
 impl Effort {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             scrapes: SCRAPES,
             naps: NAPS,
@@ -50,7 +49,7 @@ impl Effort {
     }
 
     /// Of one that holds pages: others may be waiting for these, so it waits for nobody.
-    pub(super) const fn holding() -> Self {
+    pub(crate) const fn holding() -> Self {
         Self {
             naps: 0,
             most_naps: 0,
@@ -59,18 +58,18 @@ impl Effort {
     }
 
     /// Whether it may still wait for others.
-    pub(super) fn may_wait(&self) -> bool {
+    pub(crate) fn may_wait(&self) -> bool {
         self.naps > 0
     }
 
-    pub(super) fn nap(&mut self) {
+    pub(crate) fn nap(&mut self) {
         self.naps = self.naps.saturating_sub(1);
         nap(NAP);
     }
 
     /// Records a relief, of a page or of keys, after which `free` pages are free. Returns true if
     /// so many reliefs were in vain that the counts of free space must be wrong.
-    pub(super) fn is_exhausted(&mut self, is_page: bool, free: u32, shards: u32) -> bool {
+    pub(crate) fn is_exhausted(&mut self, is_page: bool, free: u32, shards: u32) -> bool {
         if free > self.most_free {
             (self.most_free, self.in_vain) = (free, 0);
             return false;
@@ -81,7 +80,7 @@ impl Effort {
 
     /// Whether others have written keys since reliefs were in vain for the last time: they may have
     /// taken what was won. Then reliefs have a chance again.
-    pub(super) fn others_wrote(&mut self, written: u64) -> bool {
+    pub(crate) fn others_wrote(&mut self, written: u64) -> bool {
         let is_news = self.written != Some(written);
         if is_news {
             (self.in_vain, self.most_free) = (0, 0);
@@ -91,7 +90,7 @@ impl Effort {
     }
 
     /// Returns whether the counts may be rebuilt; reliefs then have a chance again.
-    pub(super) fn may_count_anew(&mut self) -> bool {
+    pub(crate) fn may_count_anew(&mut self) -> bool {
         if self.counts == 0 {
             return false;
         }
@@ -101,7 +100,7 @@ impl Effort {
     }
 
     /// Something could be evicted: what others had in hand they have published.
-    pub(super) fn others_get_on(&mut self) {
+    pub(crate) fn others_get_on(&mut self) {
         self.naps = self.most_naps;
     }
 }
@@ -114,13 +113,13 @@ const TRIES: u32 = 1 << 16;
 ///
 /// A try fails if others were faster: then the key was changed, and the next look finds another
 /// state. If it finds the same one again and again, look and lock see different things.
-pub(super) struct Tries<T> {
+pub(crate) struct Tries<T> {
     seen: Option<T>,
     failed: u32,
 }
 
 impl<T: PartialEq> Tries<T> {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             seen: None,
             failed: 0,
@@ -128,7 +127,7 @@ impl<T: PartialEq> Tries<T> {
     }
 
     /// Notes that a try for a key in this state failed.
-    pub(super) fn fail(&mut self, seen: T) -> Result<()> {
+    pub(crate) fn fail(&mut self, seen: T) -> Result<()> {
         let seen = Some(seen);
         self.failed = if self.seen == seen {
             self.failed + 1
@@ -144,15 +143,15 @@ impl<T: PartialEq> Tries<T> {
 }
 
 /// How often a write that held pages has begun again.
-pub(super) struct StepsBack(u32);
+pub(crate) struct StepsBack(u32);
 
 impl StepsBack {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(0)
     }
 
     /// Waits, longer each time. Returns false if it has started again often enough.
-    pub(super) fn take(&mut self) -> bool {
+    pub(crate) fn take(&mut self) -> bool {
         if self.0 == STEPS_BACK {
             return false;
         }

@@ -10,6 +10,7 @@ use super::effort::Effort;
 use crate::alloc::{
     Step, Stop, available, free_orphans, in_hand, lock_pool, may_hold, rebuild_pool, within_reach,
 };
+
 use crate::error::{Error, Result};
 use crate::index::{Squeezed, evict, squeeze};
 use crate::layout::{LARGEST_BLOCK, Participant};
@@ -24,7 +25,7 @@ const MOST_EVICTED: u64 = 4096;
 
 /// What was won back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Relief {
+pub(crate) enum Relief {
     /// A page, which is in the pool.
     Page,
     /// Blocks of keys that were evicted.
@@ -38,7 +39,7 @@ impl Core {
     /// nothing to evict and other processes have released nothing meanwhile, or if the cache is too
     /// small.
     #[cold]
-    pub(super) fn evict_for(
+    pub(crate) fn evict_for(
         &self,
         shard: Option<u32>,
         me: Me,
@@ -128,7 +129,7 @@ impl Core {
 
     /// Reclaims some memory, or counts the pages again if there is nothing to evict. Returns false
     /// if neither helps.
-    pub(super) fn relieve_or_mend(
+    pub(crate) fn relieve_or_mend(
         &self,
         shard: Option<u32>,
         me: Me,
@@ -182,7 +183,7 @@ impl Core {
 /// Reclaims a page if a shard has enough free blocks, and evicts some keys if not. Each call except
 /// the last takes a page or a key from the shard, whatever its counts say: counts that contradict
 /// the index are rebuilt.
-pub(super) fn relieve(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Result<Relief> {
+pub(crate) fn relieve(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Result<Relief> {
     match squeeze(lock, key) {
         Ok(Squeezed::Page) => return Ok(Relief::Page),
         Ok(Squeezed::Nothing) | Err(Stop::Need(_)) => {}

@@ -1,7 +1,7 @@
 //! What is asked of a write: of which key, on which condition, and what the key gets beside its
 //! value.
 
-use super::leases::{Claim, end_of_changed};
+use super::claims::{Claim, end_of_changed};
 use crate::alloc::{Stamp, Step, Tags};
 use crate::index::{Found, Hash, Spot};
 use crate::layout::Hint;
@@ -11,7 +11,7 @@ use crate::values::Marks;
 
 /// When a value is stored.
 #[derive(Clone, Copy)]
-pub(super) enum When<'a> {
+pub(crate) enum When<'a> {
     Always,
     /// The key is missing.
     Absent,
@@ -31,28 +31,28 @@ pub(super) enum When<'a> {
 
 /// A write of one key, without the value.
 #[derive(Clone, Copy)]
-pub(super) struct WriteRequest<'a> {
+pub(crate) struct WriteRequest<'a> {
     /// The participant that writes.
-    pub(super) participant: Me,
-    pub(super) key: &'a [u8],
-    pub(super) hash: Hash,
-    pub(super) condition: When<'a>,
-    pub(super) naming: Naming,
+    pub(crate) participant: Me,
+    pub(crate) key: &'a [u8],
+    pub(crate) hash: Hash,
+    pub(crate) condition: When<'a>,
+    pub(crate) naming: Naming,
     /// What the key gets beside its value. If this is `None`, it gets nothing.
-    pub(super) metadata: Option<&'a Metadata<'a>>,
+    pub(crate) metadata: Option<&'a Metadata<'a>>,
 }
 
 /// The result of a write that was carried out.
 #[derive(Clone, Copy)]
-pub(super) struct Written {
+pub(crate) struct Written {
     /// The uid of the key, if it was to get one.
-    pub(super) hint: Hint,
+    pub(crate) hint: Hint,
     /// The version that the key got, or 0.
-    pub(super) version: u64,
+    pub(crate) version: u64,
 }
 
 impl Written {
-    pub(super) const NOTHING: Self = Self {
+    pub(crate) const NOTHING: Self = Self {
         hint: Hint::NONE,
         version: 0,
     };
@@ -60,26 +60,26 @@ impl Written {
 
 /// Whether a key that is stored gets a uid. The one it has it keeps in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Naming {
+pub(crate) enum Naming {
     Keep,
     Give,
 }
 
 /// As the version of a key: the one after the last.
-pub(super) const NEXT: u64 = u64::MAX;
+pub(crate) const NEXT: u64 = u64::MAX;
 
 /// Expiry, flags, tags and version of a key that is stored.
 #[derive(Clone)]
-pub(super) struct Metadata<'a> {
-    pub(super) stamp: Stamp<'a>,
+pub(crate) struct Metadata<'a> {
+    pub(crate) stamp: Stamp<'a>,
     /// If the key exists, it keeps its attributes, except the version.
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
     /// The change of its marks. If this is `None`, it keeps them like the other attributes.
-    pub(super) marks: Option<Marks>,
+    pub(crate) marks: Option<Marks>,
 }
 
 impl<'a> Metadata<'a> {
-    pub(super) fn new(stamp: Stamp<'a>, keep: bool) -> Self {
+    pub(crate) fn new(stamp: Stamp<'a>, keep: bool) -> Self {
         Self {
             stamp,
             keep,
@@ -91,7 +91,7 @@ impl<'a> Metadata<'a> {
 impl<'a> WriteRequest<'a> {
     /// The same write on another condition.
     #[inline(always)]
-    pub(super) fn when<'b>(&self, condition: When<'b>) -> WriteRequest<'b>
+    pub(crate) fn when<'b>(&self, condition: When<'b>) -> WriteRequest<'b>
     where
         'a: 'b,
     {
@@ -100,7 +100,7 @@ impl<'a> WriteRequest<'a> {
 
     /// Whether the value may be changed in place, in an item that has nothing beside it.
     #[inline(always)]
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.metadata.is_none_or(|metadata| {
             metadata.marks.is_none() && (metadata.keep || metadata.stamp.is_none())
         })
@@ -108,13 +108,13 @@ impl<'a> WriteRequest<'a> {
 
     /// Whether the key gets something whatever it had.
     #[inline(always)]
-    pub(super) fn is_given(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.metadata
             .is_some_and(|metadata| metadata.marks.is_some() || !metadata.stamp.is_none())
     }
 
     /// What the key gets; tags that it keeps are in `room` then.
-    pub(super) fn stamp<'r>(
+    pub(crate) fn stamp<'r>(
         &self,
         lock: &ShardLock<'_>,
         spot: &Spot<'_>,
@@ -177,7 +177,7 @@ fn next_version(lock: &ShardLock<'_>) -> u64 {
 impl Naming {
     /// Returns the uid to report for a key whose item does not change, or `None` if it needs one.
     #[inline(always)]
-    pub(super) fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Step<Option<Hint>> {
+    pub(crate) fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Step<Option<Hint>> {
         Ok(match self {
             Self::Keep => Some(Hint::NONE),
             Self::Give => Some(found.hint(lock)?).filter(|hint| hint.is_some()),
@@ -187,7 +187,7 @@ impl Naming {
 
 impl When<'_> {
     #[inline(always)]
-    pub(super) fn holds(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
+    pub(crate) fn holds(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
         Ok(match (self, spot) {
             (When::Always, _) | (When::Absent, Spot::Free(_)) | (When::Present, Spot::Taken(_)) => {
                 true

@@ -3,12 +3,11 @@
 use super::{Look, Table, Write, beside, core, explore, open_up, quietly, region};
 use crate::layout::{SAMPLES, Sampled};
 use crate::sync::Ordering;
-use crate::table::Options;
 use std::sync::Arc;
 
 fn cache() -> Arc<Table> {
     quietly(|| {
-        let options = Options::new().max_size(1 << 20).shards(1);
+        let options = Table::options().max_size(1 << 20).shards(1);
         let table = options.capacity(256 << 10).private();
         let table = table.expect("a private table");
         table.set(b"first", b"attaches").expect("a small value");

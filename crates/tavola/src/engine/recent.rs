@@ -8,6 +8,7 @@ use super::core::Core;
 use crate::layout::{Participant, SAMPLES, Sampled, SampledWord};
 use crate::lock::tallies;
 use crate::sync::Ordering;
+use crate::values::Recent;
 use std::time::Duration;
 
 /// The reported periods in seconds.
@@ -18,37 +19,6 @@ const MOST_MS: u64 = if cfg!(feature = "torture") {
 } else {
     100
 };
-
-/// Recent activity of a cache; in [`Stats::recent`](super::Stats::recent).
-///
-/// The numbers are differences between the counters now and an earlier sample of them, which
-/// readers and writers take. Of the samples that are at least half as old as `wanted`, the one with
-/// the nearest age is used, and `spanned` is its age.
-///
-/// When the last sample is one second old, one of the next calls takes a new one: the first call if
-/// its process makes up to ten calls per second, otherwise one of the calls of the next 100 ms, or
-/// one of the next 64 if the rate has just dropped. So under constant load the last second spans
-/// 0.5 to 1.6 seconds. During a pause no samples are taken: `spanned` then includes the pause, and
-/// may be the same for the last second and the last ten.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recent {
-    /// The requested time.
-    pub wanted: Duration,
-    /// The time that the numbers cover, at least half of `wanted`. If it is zero, the numbers are
-    /// not known, and all are 0.
-    pub spanned: Duration,
-    /// Reads that found their key.
-    pub hits: u64,
-    /// Reads that did not find their key.
-    pub misses: u64,
-    /// Writes.
-    pub writes: u64,
-    /// Keys evicted.
-    pub evicted: u64,
-    /// Expired keys that were removed.
-    pub expired: u64,
-}
 
 impl Recent {
     /// Returns the part of reads that found their key, 0 to 1, or `None` if there were no reads or
@@ -75,16 +45,16 @@ impl Recent {
 
 /// Calls to a cache, as participants count them.
 #[derive(Default)]
-pub(super) struct Calls {
-    pub(super) hits: u64,
-    pub(super) misses: u64,
-    pub(super) sets: u64,
-    pub(super) removes: u64,
+pub(crate) struct Calls {
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
+    pub(crate) sets: u64,
+    pub(crate) removes: u64,
 }
 
 impl Calls {
     /// Those of all that ever had a slot.
-    pub(super) fn of(tally: &Participant) -> Self {
+    pub(crate) fn of(tally: &Participant) -> Self {
         let [hits, misses, sets, removes] =
             [&tally.hits, &tally.misses, &tally.sets, &tally.removes]
                 .map(|word| word.load(Ordering::Relaxed));
@@ -105,7 +75,7 @@ impl Calls {
         }
     }
 
-    pub(super) fn writes(&self) -> u64 {
+    pub(crate) fn writes(&self) -> u64 {
         self.sets.wrapping_add(self.removes)
     }
 }
@@ -132,19 +102,19 @@ fn since(samples: &[Sampled], wanted: Duration, now: &Sampled) -> Recent {
 
 impl Core {
     /// The calls to a cache so far; none, to any other table.
-    pub(super) fn calls(&self) -> Calls {
+    pub(crate) fn calls(&self) -> Calls {
         let region = self.region();
         let all = tallies(region).filter(|_| region.is_cache());
         all.fold(Calls::default(), |sum, tally| sum.with(&Calls::of(tally)))
     }
 
     /// What was done with a cache so far; nothing, with any other table.
-    pub(super) fn done(&self) -> Sampled {
+    pub(crate) fn done(&self) -> Sampled {
         self.done_by(self.region().now_ms(), &self.calls())
     }
 
     /// As [`Self::done`], where these are the calls that were counted from that time on.
-    pub(super) fn done_by(&self, at_ms: u64, calls: &Calls) -> Sampled {
+    pub(crate) fn done_by(&self, at_ms: u64, calls: &Calls) -> Sampled {
         let mut done = Sampled {
             at_ms,
             hits: calls.hits,
@@ -165,7 +135,7 @@ impl Core {
     }
 
     /// Takes a sample, if one is due and nobody else takes it.
-    pub(super) fn sample(&self) {
+    pub(crate) fn sample(&self) {
         let region = self.region();
         let word = &region.superblock().sampled;
         let seen = word.load(Ordering::Relaxed);
@@ -182,7 +152,7 @@ impl Core {
     }
 
     /// What was done lately, of a cache with which so much was done so far.
-    pub(super) fn recent(&self, now: &Sampled) -> [Recent; 3] {
+    pub(crate) fn recent(&self, now: &Sampled) -> [Recent; 3] {
         let ring = (0..SAMPLES).filter(|_| self.region().is_cache());
         let samples: Vec<Sampled> = ring
             .filter_map(|number| self.region().sample(number).read())
@@ -196,7 +166,7 @@ impl Core {
 mod tests {
     use super::*;
     use crate::layout::Sample;
-    use crate::table::{Options, Table};
+    use crate::table::Table;
     use std::time::Instant;
 
     fn sampled(at_ms: u64, count: u64) -> Sampled {
@@ -211,7 +181,7 @@ mod tests {
     }
 
     fn cache() -> Table {
-        let options = Options::new().max_size(1 << 20).shards(1);
+        let options = Table::options().max_size(1 << 20).shards(1);
         options.capacity(512 << 10).private().unwrap()
     }
 
@@ -388,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_table_that_is_no_cache_tells_nothing() {
-        let table = Options::new().max_size(1 << 20).private().unwrap();
+        let table = Table::options().max_size(1 << 20).private().unwrap();
         for _ in 0..200 {
             table.set(b"key", b"value").unwrap();
             table.get(b"key").unwrap();

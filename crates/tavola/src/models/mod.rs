@@ -41,12 +41,12 @@ mod tags;
 mod threads;
 mod uids;
 
-use super::core::Core;
-use super::{Options, Table};
+use crate::engine::Core;
 use crate::index::Hash;
 use crate::lock::Me;
 use crate::region::Region;
 use crate::sync::{Ordering, W32};
+use crate::table::Table;
 #[cfg(feature = "shuttle")]
 use schedules::{
     explore, explore_fully, explore_until, late, open_but, open_pages, open_up, quietly, run_once,
@@ -75,7 +75,7 @@ type Look = Box<dyn FnMut(&Table) + Send>;
 /// A table of one shard that holds what `fill` puts there.
 fn table(fill: impl FnOnce(&Table)) -> Arc<Table> {
     quietly(|| {
-        let options = Options::new().max_size(1 << 20).shards(1);
+        let options = Table::options().max_size(1 << 20).shards(1);
         let table = options.private().expect("a private table");
         table.set(b"first", b"attaches").expect("a small value");
         table.remove(b"first").expect("no error");

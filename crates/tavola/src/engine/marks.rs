@@ -16,7 +16,7 @@ use crate::values::{Condition, MARKS, Marks, Stored};
 use std::cell::Cell;
 
 /// Whether a table has room for marks, and there are so many.
-pub(super) fn check(core: &Core, marks: Marks) -> Result<()> {
+pub(crate) fn check(core: &Core, marks: Marks) -> Result<()> {
     if core.region().fixed().is_some() {
         return Err(no_room());
     }
@@ -62,8 +62,8 @@ impl Core {
 }
 
 impl Core {
-    /// As [`ServeTable::mark`](super::serving::ServeTable::mark).
-    pub(super) fn mark_if(
+    /// As [`ServeTable::mark`](crate::serving::ServeTable::mark).
+    pub(crate) fn mark_if(
         &self,
         key: &[u8],
         condition: Condition,

@@ -38,7 +38,7 @@ impl Seat for Core {
 impl Core {
     /// Locks a shard whose writers spoil every copy. Returns `None` if this process may not, or if
     /// the lock is taken all the time: then its holder is stopped or dead, and spoils nothing.
-    pub(super) fn lock_to_read(&self, shard: u32) -> Option<ShardLock<'_>> {
+    pub(crate) fn lock_to_read(&self, shard: u32) -> Option<ShardLock<'_>> {
         let me = self.participant();
         if !me.is_attached() {
             return None;
@@ -53,7 +53,7 @@ impl Core {
     }
 
     /// Pins the chain that begins with a page; attaches for it.
-    pub(super) fn pin(&self, first: u32) -> Option<Pinned<'_>> {
+    pub(crate) fn pin(&self, first: u32) -> Option<Pinned<'_>> {
         if self.region().seat().is_none() {
             self.take();
         }
@@ -61,7 +61,7 @@ impl Core {
     }
 
     /// Ends all pins of this process, whose readers have gone.
-    pub(super) fn end_pins(&self) {
+    pub(crate) fn end_pins(&self) {
         let me = self.participant();
         if let Some(slot) = self.region().seat() {
             self.region().take_pins_off(slot);

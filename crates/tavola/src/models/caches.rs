@@ -10,7 +10,6 @@ use super::{
 };
 use crate::index::evict;
 use crate::lock::ShardLock;
-use crate::table::Options;
 use std::sync::Arc;
 
 const KEY: Key = *b"the key!";
@@ -23,7 +22,7 @@ const LONG: usize = 7000;
 /// A cache of one shard that holds what `fill` puts there.
 fn cache(fill: impl FnOnce(&Table)) -> Arc<Table> {
     quietly(|| {
-        let options = Options::new().max_size(1 << 20).shards(1);
+        let options = Table::options().max_size(1 << 20).shards(1);
         let table = options.capacity(CAPACITY).private();
         let table = table.expect("a private table");
         table.set(b"first", b"attaches").expect("a small value");

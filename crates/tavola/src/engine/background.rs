@@ -17,7 +17,7 @@ struct Stop {
 }
 
 /// A running thread; dropped, it is stopped and waited for.
-pub(super) struct Background {
+pub(crate) struct Background {
     stop: Arc<Stop>,
     thread: Option<JoinHandle<()>>,
     /// A forked child has the handle but not the thread.
@@ -25,7 +25,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    pub(super) fn start(core: Arc<Core>) -> Result<Self> {
+    pub(crate) fn start(core: Arc<Core>) -> Result<Self> {
         let stop = Arc::new(Stop {
             asked: Mutex::new(false),
             changed: Condvar::new(),

@@ -1,30 +1,13 @@
-//! Telling who watches in this process which keys it evicts.
+//! Tells who watches in this process which keys it evicts.
 
 use super::core::Core;
 use crate::alloc::Shown;
 use crate::region::TOLD;
-use crate::values::Attributes;
-
-/// A key that this process has evicted, as reported by
-/// [`ServeTable::take_evictions`](crate::serving::ServeTable::take_evictions).
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Eviction<'a> {
-    /// The first 256 bytes of the key.
-    pub key: &'a [u8],
-    /// The length of the whole key in bytes.
-    pub key_len: u64,
-    /// The length of its value in bytes; 8 for a counter.
-    pub value_len: u64,
-    /// Its flags and remaining TTL.
-    pub attributes: Attributes,
-    /// As in [`Entry`](crate::Entry).
-    pub marks: u32,
-}
+use crate::values::Eviction;
 
 impl Core {
     /// Calls `each` for the keys that were noted and not taken yet; how many were lost.
-    pub(super) fn take_evictions(&self, each: &mut dyn FnMut(&Eviction<'_>)) -> u64 {
+    pub(crate) fn take_evictions(&self, each: &mut dyn FnMut(&Eviction<'_>)) -> u64 {
         let mut key = [0; TOLD];
         while let Some(told) = self.region().take_evicted(&mut key) {
             let len = TOLD.min(told.key_len as usize);

@@ -8,13 +8,13 @@ use super::deaths::{Deaths, Work};
 use super::leases::{HOUR, KEY, asks, options};
 use super::{Table, Write, beside, core, quietly, region, table, writer};
 use crate::alloc::{Stamp, release_claims};
+use crate::engine::Named;
+use crate::engine::{Metadata, When};
 use crate::error::Error;
 use crate::layout::LEASES;
 use crate::lock::Me;
 use crate::lock::{Membership, members, wake};
 use crate::sync::{Ordering, W32};
-use crate::table::leases::records::Named;
-use crate::table::request::{Metadata, When};
 use std::sync::Arc;
 
 /// A table with a second participant; the records are there.

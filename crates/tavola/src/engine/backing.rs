@@ -1,0 +1,133 @@
+//! What a step lacks, got without its lock: pages, backed directories; and in a full table the
+//! memory that can be won back.
+
+use super::core::Core;
+use super::effort::Effort;
+use crate::alloc::{Chain, Need, find_orphans, free_orphans, give_back, provision, reckon_anew};
+use crate::error::{Error, Result};
+use crate::layout::{BUCKETS, DIR_INLINE, large_split};
+use crate::lock::Me;
+use crate::recover::reap;
+use crate::region::no_room;
+use crate::sync::Ordering;
+
+/// In how many rounds a full table is scraped, for how many pages.
+const SCRAPES: u32 = 64;
+const SCRAPED_PAGES: u32 = 4;
+/// Items moved in each shard in one of these rounds.
+const SCRAPE_MOVES: u32 = 256;
+/// Entries of a uid directory that are backed at once.
+const UID_DIRECTORY_STEP: u32 = 1024;
+
+impl Core {
+    #[cold]
+    pub(super) fn fetch(&self, need: Need, me: Me) -> Result<()> {
+        match need {
+            Need::Pages(count) => provision(self.region(), me, count),
+            Need::Directory { shard, entries } => {
+                let back = || self.back_directory(shard, entries, me);
+                self.back_beside_pages(me, u64::from(entries) * 4, back)
+            }
+            Need::UidDirectory { shard } => {
+                let back = || self.back_uid_directory(shard, me);
+                self.back_beside_pages(me, u64::from(UID_DIRECTORY_STEP) * 4, back)
+            }
+        }
+    }
+
+    /// Backs a directory by memory before it doubles.
+    fn back_directory(&self, shard: u32, entries: u32, me: Me) -> Result<()> {
+        let offset = self.region().dir_offset(shard, DIR_INLINE);
+        let len = u64::from(entries - DIR_INLINE) * 4;
+        self.region().allocate(offset, len).map_err(no_room)?;
+        let lock = self.lock(shard, me)?;
+        if lock.head.dir_backed.load(Ordering::Relaxed) < entries {
+            lock.head.dir_backed.store(entries, Ordering::Relaxed);
+        }
+        drop(lock);
+        reckon_anew(self.region(), me)
+    }
+
+    /// Backs the next stretch of a uid directory by memory.
+    fn back_uid_directory(&self, shard: u32, me: Me) -> Result<()> {
+        let region = self.region();
+        let backed = &region.shard(shard).uid_backed;
+        let from = backed.load(Ordering::Relaxed);
+        let until = from
+            .saturating_add(UID_DIRECTORY_STEP)
+            .min(1 << region.geometry().uid_dir_log2);
+        let len = u64::from(until.saturating_sub(from)) * 4;
+        region
+            .allocate(region.uid_dir_offset(shard, from), len)
+            .map_err(no_room)?;
+        let lock = self.lock(shard, me)?;
+        if backed.load(Ordering::Relaxed) < until {
+            backed.store(until, Ordering::Relaxed);
+        }
+        drop(lock);
+        reckon_anew(self.region(), me)
+    }
+
+    /// Returns `None` if the table was full and memory was reclaimed: try again. A cache that lacks
+    /// pages evicts keys; otherwise the memory of dead processes and sparse pages is reclaimed.
+    #[inline(always)]
+    pub(super) fn or_make_room<T>(
+        &self,
+        me: Me,
+        shard: Option<u32>,
+        effort: &mut Effort,
+        wanted: Option<u32>,
+        outcome: Result<T>,
+    ) -> Result<Option<T>> {
+        match (outcome, wanted) {
+            (Err(Error::Full { .. }), Some(wanted))
+                if self.region().is_cache() && self.evict_for(shard, me, wanted, effort)? =>
+            {
+                Ok(None)
+            }
+            (Err(Error::Full { .. }), _) if effort.scrapes > 0 => {
+                effort.scrapes -= 1;
+                self.scrape(me, wanted.unwrap_or(0))?;
+                Ok(None)
+            }
+            (outcome, _) => outcome.map(Some),
+        }
+    }
+
+    /// The pages of a large item, written.
+    pub(crate) fn chain(&self, me: Me, key: &[u8], value: &[u8]) -> Result<Chain<'_>> {
+        free_orphans(self.region(), me);
+        let mut effort = Effort::new();
+        let wanted = large_split(key.len() as u64 + value.len() as u64).1;
+        loop {
+            let built = Chain::build(self.region(), me, key, value);
+            match self.or_make_room(me, None, &mut effort, Some(wanted), built) {
+                Ok(Some(chain)) => return Ok(chain),
+                Ok(None) => {}
+                Err(error) => {
+                    // What was taken for it goes back to the system: others may need it.
+                    give_back(self.region(), me, u32::MAX, false)?;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Wins back what the dead and the sparse still hold, until the pool has something to give.
+    #[cold]
+    fn scrape(&self, me: Me, wanted: u32) -> Result<()> {
+        reap(self.region(), &self.membership.gate, me)?;
+        find_orphans(self.region(), me);
+        for _ in 0..SCRAPES {
+            for shard in 0..self.region().geometry().shards() {
+                self.sweep_shard(shard, me, Some(BUCKETS));
+                self.tend_shard(shard, me, SCRAPE_MOVES, false)?;
+            }
+            if self.region().pool().free_count.load(Ordering::Relaxed) >= wanted.max(SCRAPED_PAGES)
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! Many keys at once, in waves: the cache misses of a batch overlap instead of following each
+//! other.
+//!
+//! 1. Hash every key of the wave and have its bucket fetched.
+//! 2. Match the tags and have the items fetched, or the other bucket where the home has no match.
+//! 3. Match those, and have their items fetched.
+//! 4. Do each operation as it is done alone; by now it finds its lines in the cache.
+
+use super::core::Core;
+use super::request::{Metadata, When, WriteRequest};
+use crate::error::Result;
+use crate::index::{Ahead, Noted, Want};
+
+/// Keys of one wave: as many as the processor can fetch lines for at once, and some more.
+pub(crate) const WAVE: usize = 32;
+
+impl Core {
+    /// The waves before the last.
+    #[inline(always)]
+    pub(crate) fn warm<'k>(
+        &self,
+        count: usize,
+        key: impl Fn(usize) -> &'k [u8],
+    ) -> [Ahead<'_>; WAVE] {
+        let region = self.region();
+        let mut wave = [Ahead::NONE; WAVE];
+        for (i, ahead) in wave[..count].iter_mut().enumerate() {
+            *ahead = Ahead::begin(region, key(i));
+        }
+        let mut elsewhere = 0u32;
+        for (i, ahead) in wave[..count].iter_mut().enumerate() {
+            elsewhere |= u32::from(ahead.look_home(region)) << i;
+        }
+        while elsewhere != 0 {
+            let i = elsewhere.trailing_zeros() as usize;
+            elsewhere &= elsewhere - 1;
+            wave[i].look_away(region);
+        }
+        wave
+    }
+
+    /// Calls `found` for each key, in order, with what `want` took of it.
+    #[inline(always)]
+    pub(crate) fn read_many<K: AsRef<[u8]>, W: Want>(
+        &self,
+        keys: &[K],
+        mut want: W,
+        mut found: impl FnMut(usize, Option<&W>),
+    ) -> Result<()> {
+        let is_told = self.region().is_cache() && self.region().is_writable();
+        for (wave, keys) in keys.chunks(WAVE).enumerate() {
+            let ahead = self.warm(keys.len(), |i| keys[i].as_ref());
+            for (i, (key, ahead)) in keys.iter().zip(&ahead).enumerate() {
+                let hit = match is_told {
+                    true => self.finish_in_cache(ahead, key.as_ref(), &mut want)?,
+                    false => ahead.finish(self.region(), key.as_ref(), &mut want, self)?,
+                };
+                found(wave * WAVE + i, hit.then_some(&want));
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Ahead::finish`]; also counts the read in a cache.
+    #[inline(never)]
+    fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
+        let mut noted = Noted::new(want);
+        let found = ahead.finish(self.region(), key, &mut noted, self)?;
+        self.tell(ahead.hash, found, (noted.word, noted.tag));
+        Ok(found)
+    }
+
+    /// Sets what `pair` says of each of them, with what `metadata` says beside it.
+    #[inline(always)]
+    pub(crate) fn set_many<'a, T>(
+        &self,
+        all: &'a [T],
+        pair: impl Fn(&'a T) -> (&'a [u8], &'a [u8]),
+        metadata: impl Fn(&T) -> Result<Metadata<'static>>,
+    ) -> Result<()> {
+        let me = self.writer()?;
+        for all in all.chunks(WAVE) {
+            let ahead = self.warm(all.len(), |i| pair(&all[i]).0);
+            for (each, ahead) in all.iter().zip(&ahead) {
+                let (key, value) = pair(each);
+                let metadata = metadata(each)?;
+                let request = WriteRequest {
+                    participant: me,
+                    key,
+                    hash: ahead.hash,
+                    condition: When::Always,
+                    naming: self.naming,
+                    metadata: Some(&metadata).filter(|given| !given.stamp.is_none()),
+                };
+                self.write(&request, value)?;
+                self.count_set(me);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,321 @@
+//! A table with a capacity: a cache, which evicts keys where it has no room.
+//!
+//! A write that finds no room under its shard's lock lets go of it, wins some back
+//! ([`Core::evict_for`]) and begins again, as a write of any table does that lacks pages.
+
+use super::core::{Core, MOST_AT_ONCE};
+use super::effort::{Effort, StepsBack};
+use super::relief::{Relief, relieve};
+use crate::alloc::{
+    Chain, free_pages, give_back, give_up_free, give_up_some, in_hand, is_over, mark_use, may_hold,
+    reckon, set_capacity, within_reach,
+};
+
+use crate::error::{Error, Result};
+use crate::index::{Hash, Noted, Want, read_seated, visit};
+use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
+use crate::lock::{Me, ShardLock, tally};
+use crate::sync::Ordering;
+use std::time::Duration;
+
+/// Pages a cache that is too large gives up in one step, and how often keys are evicted for them.
+const GIVEN_UP: u32 = 2;
+const RELIEFS: u32 = 32;
+/// How often it is tried to back what is no page, a nap in between: until pages that are given up
+/// are given back, and a little longer.
+const NAPS: u32 = 25;
+const NAP: Duration = Duration::from_millis(100);
+
+impl Core {
+    /// Makes the region of a new table that of a cache.
+    pub(crate) fn begin_cache(&self, bytes: u64) -> Result<()> {
+        reckon(self.region());
+        set_capacity(self.region(), bytes)?;
+        // The first of those that rates are reckoned from.
+        self.sample();
+        Ok(())
+    }
+
+    /// As [`read`]; also counts the read in a cache.
+    #[inline(always)]
+    pub(crate) fn read(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+        if self.region().is_cache() && self.region().is_writable() {
+            return self.read_in_cache(key, hash, want);
+        }
+        read_seated(self.region(), key, hash, want, self)
+    }
+
+    #[inline(never)]
+    fn read_in_cache(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+        if self.times_read() {
+            return self.read_timed(key, hash, want);
+        }
+        self.read_and_tell(key, hash, want)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_timed(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+        self.timed_read(|| self.read_and_tell(key, hash, want))
+    }
+
+    #[inline(always)]
+    fn read_and_tell(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+        let mut noted = Noted::new(want);
+        let found = read_seated(self.region(), key, hash, &mut noted, self)?;
+        self.tell(hash, found, (noted.word, noted.tag));
+        Ok(found)
+    }
+
+    /// As [`Self::get_into`], where the visit is noted by the touch that follows.
+    pub(crate) fn get_to_touch(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+        out.clear();
+        let hash = Hash::of(self.region(), key);
+        let found = read_seated(self.region(), key, hash, out, self)?;
+        if self.region().is_cache() && self.region().is_writable() {
+            self.tell(hash, found, (0, Hint::NONE));
+        }
+        Ok(found)
+    }
+
+    /// Counts a read, and notes that its key is in use if the word of its slot is given, and that a
+    /// tag is. The slot may be another's by now, its segment gone: so that is done under the
+    /// shard's lock, if nobody holds it; the next read comes anyway.
+    #[inline]
+    pub(crate) fn tell(&self, hash: Hash, found: bool, (word, tag): (u64, Hint)) {
+        if self.is_untold.load(Ordering::Relaxed) != 0 {
+            return;
+        }
+        let Ok(me) = self.writer() else {
+            // It cannot attach, and shall not try that with each read.
+            self.is_untold.store(1, Ordering::Relaxed);
+            return;
+        };
+        let tally = tally(self.region(), me.id());
+        let count = if found { &tally.hits } else { &tally.misses };
+        let before = count.fetch_add(1, Ordering::Relaxed);
+        self.after_count(before, &self.due.read);
+        if word != 0 {
+            self.visit(me, hash, word);
+        }
+        if found && tag.is_some() {
+            self.use_tag(me, tag);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn visit(&self, me: Me, hash: Hash, word: u64) {
+        if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
+            visit(&lock, hash, word);
+        }
+    }
+
+    /// Notes that a tag is in use, as a key was set or read that has it: else it would be evicted
+    /// before that, and take it along. As with a visit, only if nobody holds its shard.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn use_tag(&self, me: Me, tag: Hint) {
+        let region = self.region();
+        let shard = region.uid_place(tag.uid()).shard;
+        if let Some(lock) = ShardLock::try_acquire(region, shard, me) {
+            mark_use(&lock, tag);
+        }
+    }
+
+    /// Handles a writer that holds a chain and has found no room for the rest. Returns true if
+    /// others hold chains, too, and may lack the pages of this one: it has released them, and
+    /// starts again.
+    #[cold]
+    pub(crate) fn steps_back(
+        &self,
+        me: Me,
+        chain: Option<Chain<'_>>,
+        steps: &mut StepsBack,
+    ) -> Result<bool> {
+        let region = self.region();
+        let Some(chain) = chain.filter(|_| region.is_cache()) else {
+            return Ok(false);
+        };
+        let all = chain.pages() + MOST_AT_ONCE;
+        let wanted = match may_hold(region, all) {
+            true => all,
+            false => chain.pages(),
+        };
+        if in_hand(region, me) <= chain.pages() && within_reach(region) == 0 {
+            return Ok(false);
+        }
+        drop(chain);
+        if !steps.take() {
+            return Ok(false);
+        }
+        self.evict_for(None, me, wanted, &mut Effort::new())
+    }
+
+    /// Backs so many bytes that are no pages. Where the file system has no room for them, a cache
+    /// makes some: it gives up as many pages as that takes, and waits until nobody may look at them
+    /// any more, a second or two. Others may be faster, so it tries now and then.
+    #[cold]
+    pub(crate) fn back_beside_pages(
+        &self,
+        me: Me,
+        bytes: u64,
+        back: impl Fn() -> Result<()>,
+    ) -> Result<()> {
+        let region = self.region();
+        let mut outcome = back();
+        if !region.is_cache() || !matches!(outcome, Err(Error::Full { .. })) {
+            return outcome;
+        }
+        let wanted = bytes.div_ceil(PAGE) as u32;
+        // All of one shard, where blocks that come free make up pages sooner.
+        let shard = self.relieved.fetch_add(1, Ordering::Relaxed) % region.geometry().shards();
+        let (mut given_up, mut effort) = (0, Effort::new());
+        while given_up < wanted {
+            match give_up_free(region, me, wanted - given_up)? {
+                0 if !self.relieve_or_mend(Some(shard), me, &mut effort)? => break,
+                count => given_up += count,
+            }
+        }
+        for _ in 0..NAPS {
+            give_back(region, me, wanted, true)?;
+            outcome = back();
+            if given_up == 0 || !matches!(outcome, Err(Error::Full { .. })) {
+                break;
+            }
+            std::thread::sleep(NAP);
+        }
+        outcome
+    }
+
+    /// A piece of work on a cache that is too large, as its capacity became smaller.
+    #[cold]
+    pub(crate) fn shrink_some(&self, shard: u32, me: Me) -> Result<()> {
+        let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
+        if let Some(lock) = ShardLock::try_acquire(self.region(), shard, me) {
+            for _ in 0..RELIEFS {
+                let is_enough = free_pages(self.region()) >= GIVEN_UP;
+                if is_enough || relieve(&lock, &mut key)? == Relief::Nothing {
+                    break;
+                }
+            }
+        }
+        give_up_some(self.region(), me, GIVEN_UP)
+    }
+
+    /// Does all of it.
+    pub(crate) fn shrink(&self, me: Me) -> Result<()> {
+        let mut effort = Effort::new();
+        while is_over(self.region()) {
+            give_up_some(self.region(), me, u32::MAX)?;
+            if is_over(self.region()) && !self.relieve_or_mend(None, me, &mut effort)? {
+                break;
+            }
+        }
+        give_back(self.region(), me, u32::MAX, false)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alloc::{provision, release_claims, take};
+    use crate::layout::{PageWord, large_split};
+    use crate::table::Table;
+
+    /// A cache of which another holds some pages, and a value that takes all the others: there is
+    /// none left for its block.
+    fn crowded(core: &Core, me: Me) -> (Chain<'_>, Vec<u8>) {
+        let held = core.chain(me, b"held", &vec![1; 2 << 20]);
+        let pages = within_reach(core.region());
+        let fits = |len: &usize| large_split(3 + *len as u64).1 == pages;
+        let len = (0..4 << 20).step_by(PAGE as usize).find(fits);
+        (
+            held.expect("there is room"),
+            vec![2; len.expect("a length")],
+        )
+    }
+
+    /// Sets a key while another holds pages, who lets go of them soon or when it was in vain.
+    /// False: that was later than it should.
+    fn is_waited_for(table: &Table, gets_on: bool) -> bool {
+        let core = table.core().expect("it is there");
+        let me = core.writer().expect("it is attached");
+        let (held, value) = crowded(core, me);
+        let (outcome, late) = std::thread::scope(|scope| {
+            let begun = std::time::Instant::now();
+            let set = scope.spawn(|| table.set(b"key", &value));
+            if gets_on {
+                std::thread::sleep(Duration::from_millis(30));
+                drop(held);
+                let late = begun.elapsed() > Duration::from_millis(60);
+                (set.join().expect("no panic"), late)
+            } else {
+                let outcome = set.join().expect("no panic");
+                drop(held);
+                (outcome, false)
+            }
+        });
+        match outcome {
+            Ok(()) => assert!(gets_on, "it is still held"),
+            Err(Error::Full { .. }) => assert!(late || !gets_on, "it gets on"),
+            Err(error) => panic!("{error}"),
+        }
+        table.set(b"key", &value).expect("there is room again");
+        assert!(table.check().expect("no error").is_clean());
+        !late
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "waits")]
+    fn a_writer_that_holds_pages_steps_back_for_another() {
+        let options = Table::options().capacity(4 << 20).max_size(16 << 20);
+        for gets_on in [true, false] {
+            // As often as it takes to let go before the other one has waited long enough.
+            let in_time = (0..100).any(|_| {
+                let table = options.clone().shards(1).private().expect("a table");
+                is_waited_for(&table, gets_on)
+            });
+            assert!(in_time, "the machine is never fast enough");
+        }
+    }
+
+    /// Pages that memory stands behind, in the hands of a participant that is no more.
+    fn leave_claims(core: &Core, me: Me, count: u32) -> u32 {
+        let dead = me.id() + (1 << 12);
+        provision(core.region(), me, count).expect("there is room");
+        for _ in 0..count {
+            let claimed = PageWord::Claimed { owner: dead };
+            assert!(take(core.region(), me, claimed).is_ok());
+        }
+        dead
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "a file")]
+    fn what_the_dead_had_in_hand_is_no_memory_any_more() {
+        let dir = tempfile::tempdir_in("/dev/shm").expect("a directory");
+        let options = Table::options()
+            .max_size(64 << 20)
+            .capacity(4 << 20)
+            .shards(1);
+        let table = options.create(dir.path().join("cache")).expect("a table");
+        table.set(b"key", b"value").expect("there is room");
+        let core = table.core().expect("it is mapped");
+        let me = core.writer().expect("it is attached");
+        let resident = || table.stats().expect("no damage").resident_bytes;
+        for by_repair in [false, true] {
+            let dead = leave_claims(core, me, 9);
+            let before = resident();
+            if by_repair {
+                assert!(table.repair().expect("no error").is_clean());
+            } else {
+                assert!(release_claims(core.region(), me, dead).expect("no error"));
+            }
+            let after = resident();
+            assert_eq!(after + 9 * PAGE, before, "by repair: {by_repair}");
+            assert!(table.check().expect("no error").is_clean());
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Checking and repairing the whole table.
+
+use super::core::Core;
+use crate::alloc::{find_orphans, raise_frontier};
+use crate::error::Result;
+use crate::lock::{Me, PATIENCE};
+use crate::recover::{CheckReport, check, check_pool, reap, recover, repair_pool};
+
+/// How often a check looks at what may only be on its way.
+const LOOKS: u32 = 10;
+
+impl Core {
+    pub(crate) fn check(&self) -> Result<CheckReport> {
+        let mut report = CheckReport::default();
+        let me = if self.region().is_writable() {
+            Some(self.writer()?)
+        } else {
+            None
+        };
+        if let Some(me) = me {
+            reap(self.region(), &self.membership.gate, me)?;
+            find_orphans(self.region(), me);
+        }
+        for shard in 0..self.region().geometry().shards() {
+            let _lock = me.map(|me| self.lock(shard, me)).transpose()?;
+            check(self.region(), shard, &mut report);
+        }
+        self.check_pages(me, &mut report)?;
+        self.check_beside(me, &mut report)?;
+        Ok(report)
+    }
+
+    /// Checks the pool. Another process may be just settling the estate of a dead one: what looks
+    /// wrong is looked at again, for as long as that may take.
+    fn check_pages(&self, me: Option<Me>, report: &mut CheckReport) -> Result<()> {
+        for _ in 0..LOOKS {
+            let mut found = CheckReport::default();
+            check_pool(self.region(), me, &mut found)?;
+            if found.is_clean() {
+                return Ok(());
+            }
+            std::thread::sleep(PATIENCE);
+            if let Some(me) = me {
+                reap(self.region(), &self.membership.gate, me)?;
+            }
+        }
+        check_pool(self.region(), me, report)
+    }
+
+    pub(crate) fn repair(&self) -> Result<CheckReport> {
+        let me = self.writer()?;
+        reap(self.region(), &self.membership.gate, me)?;
+        raise_frontier(self.region(), me)?;
+        let mut lost = 0;
+        for shard in 0..self.region().geometry().shards() {
+            lost += recover(&self.lock(shard, me)?);
+        }
+        self.end_all_leases(me)?;
+        lost += repair_pool(self.region(), me)?;
+        lost += self.repair_beside(me)?;
+        let mut report = self.check()?;
+        if lost > 0 {
+            report.problem(|| {
+                format!(
+                    "{lost} damaged slots, segments, queue pools, logs, elements or ends of \
+                     sheets were dropped"
+                )
+            });
+        }
+        Ok(report)
+    }
+}

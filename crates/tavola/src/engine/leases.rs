@@ -1,0 +1,111 @@
+//! Leases won, ended and told as failed, by the records in `claims`.
+//!
+//! Whether an owner lives is asked without the lock. What was found out stays so: a participant
+//! that is no more does not come back.
+
+use super::claims::{Claim, Named, Tried, end_unrecorded, try_win, wake_at};
+use super::core::Core;
+use crate::alloc::reckon_anew;
+use crate::error::Result;
+use crate::layout::{LEASE_ENDS, LEASES};
+use crate::lock::{Me, is_alive};
+use crate::region::no_room;
+use crate::sync::Ordering;
+
+impl Core {
+    /// Takes the lease of a key that has not changed. Returns `None` if the caller must look again.
+    pub(crate) fn win(
+        &self,
+        me: Me,
+        named: Named<'_>,
+        expiry_ms: Option<u64>,
+        lease_ms: u64,
+    ) -> Result<Option<Claim>> {
+        let (region, shard) = (self.region(), named.hash.shard());
+        if !region.has_leases() {
+            self.back_beside_pages(me, region.geometry().leases().1, || {
+                region.back_leases().map_err(no_room)
+            })?;
+            reckon_anew(region, me)?;
+        }
+        let mut dead = Vec::new();
+        loop {
+            let tried = self.locked(shard, me, |lock| {
+                try_win(lock, named, expiry_ms, lease_ms, &dead)
+            })?;
+            let known = dead.len();
+            let is_gone = |owner: &u32| *owner != 0 && !is_alive(region, *owner, me);
+            match tried {
+                Tried::Won(claim) => {
+                    // Those of the lease that was there before.
+                    wake_at(region, shard, claim.number);
+                    return Ok(Some(claim));
+                }
+                Tried::Changed => return Ok(None),
+                Tried::Held(owner) => dead.extend(Some(owner).filter(is_gone)),
+                Tried::Crowded(owners, claim) => {
+                    dead.extend(owners.into_iter().filter(is_gone));
+                    if dead.len() == known {
+                        let count = &region.superblock().leases_unrecorded;
+                        count.fetch_add(1, Ordering::Relaxed);
+                        return Ok(Some(claim));
+                    }
+                }
+            }
+            if dead.len() == known {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Ends a lease. Returns false if it belongs to another process by now. A failed computation is
+    /// reported to others for its back-off.
+    pub(crate) fn end_lease(
+        &self,
+        (me, named): (Me, Named<'_>),
+        claim: &Claim,
+        failed: Option<(u64, &[u8])>,
+    ) -> Result<bool> {
+        let Some(number) = claim.number else {
+            return Ok(true);
+        };
+        let shard = named.hash.shard();
+        let ended = self.locked(shard, me, |lock| {
+            if !claim.is_ours(lock) {
+                return Ok(false);
+            }
+            let record = lock.region.lease(shard, number);
+            match failed {
+                Some((pause_ms, error)) => {
+                    let until = lock.region.now_ms().saturating_add(pause_ms);
+                    record.fail(named.full, until, error);
+                }
+                None => _ = record.free(),
+            }
+            Ok(true)
+        })?;
+        if ended {
+            wake_at(self.region(), shard, Some(number));
+        }
+        Ok(ended)
+    }
+
+    /// Ends all leases and recorded failures: their keys are removed, or the records may be
+    /// damaged.
+    pub(crate) fn end_all_leases(&self, me: Me) -> Result<()> {
+        if !self.region().has_leases() {
+            return Ok(());
+        }
+        for shard in 0..self.region().geometry().shards() {
+            self.locked(shard, me, |lock| {
+                for number in 0..LEASES {
+                    lock.region.lease(shard, number).free();
+                }
+                (0..u64::from(LEASE_ENDS)).for_each(|part| end_unrecorded(lock, part));
+                Ok(())
+            })?;
+            (0..LEASES).for_each(|n| wake_at(self.region(), shard, Some(n)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! Housekeeping that is asked for: clearing, compaction, huge pages.
+
+use super::core::Core;
+use crate::alloc::{GRACE_S, give_back};
+use crate::error::Result;
+use crate::index::{ClearCursor, Which, clear_buckets, may_expire};
+use crate::layout::{BUCKETS, ExtentState, PAGE, PageWord};
+use crate::lock::Me;
+use crate::sync::Ordering;
+use crate::values::Maintained;
+use std::time::Duration;
+
+/// What the kernel collapses at once.
+const HUGE: u64 = 2 << 20;
+const PAGES_OF_HUGE: u32 = (HUGE / PAGE) as u32;
+/// Buckets cleared under one hold of a shard's lock: about 200 keys.
+const CLEARED: usize = 32;
+/// Items moved under one hold of a shard's lock by `compact`.
+const MOVES: u32 = 64;
+/// Pages given back in one call by `compact` and `maintain`.
+const PAGES: u32 = 256;
+/// Rounds of `compact`, which ends earlier when nothing is left to do.
+const ROUNDS: u32 = 1 << 20;
+/// How often `compact` waits for the grace of freed pages, and how long.
+const WAITS: u32 = 5;
+const WAIT: Duration = Duration::from_millis(GRACE_S as u64 * 500);
+
+impl Core {
+    fn remove_all(&self, which: Which) -> Result<()> {
+        let me = self.writer()?;
+        let may_have = |shard: &u32| which == Which::All || may_expire(self.region().shard(*shard));
+        for shard in (0..self.region().geometry().shards()).filter(may_have) {
+            let mut cursor = ClearCursor::default();
+            while let Some(next) = self.locked(shard, me, |lock| {
+                clear_buckets(lock, cursor, CLEARED, which)
+            })? {
+                cursor = next;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn clear(&self) -> Result<()> {
+        // What is being computed is of before: it is not to be stored.
+        let me = self.writer()?;
+        self.end_all_leases(me)?;
+        self.remove_all(Which::All)?;
+        self.count_remove(me);
+        Ok(())
+    }
+
+    pub(crate) fn remove_expired(&self) -> Result<()> {
+        self.remove_all(Which::Expired)
+    }
+
+    pub(crate) fn compact(&self) -> Result<u64> {
+        let me = self.writer()?;
+        self.reap()?;
+        // What is damaged does not keep the rest from being done.
+        let swept = self.remove_expired();
+        for shard in 0..self.region().geometry().shards() {
+            // Twice idle: the first sweep may have begun in the middle. Each round does some of the
+            // work there is; counters that were damaged promise more.
+            let mut idle = 0;
+            let items = self.region().shard(shard).items.load(Ordering::Relaxed);
+            let most = 64 + 4 * u64::from(self.region().frontier()) + items / u64::from(MOVES);
+            for _ in 0..most.min(u64::from(ROUNDS)) {
+                idle = if self.tend_shard(shard, me, MOVES, true)? {
+                    0
+                } else {
+                    idle + 1
+                };
+                if idle == 2 {
+                    break;
+                }
+            }
+        }
+        let mut given = 0;
+        let mut waits = 0;
+        for _ in 0..ROUNDS {
+            let (bytes, too_young) = give_back(self.region(), me, PAGES, true)?;
+            given += bytes;
+            if too_young && waits < WAITS {
+                // Their grace: a reader may be about to look at them still.
+                waits += 1;
+                std::thread::sleep(WAIT);
+            } else if bytes == 0 {
+                break;
+            }
+        }
+        swept?;
+        Ok(given)
+    }
+
+    pub(crate) fn maintain(&self, budget_bytes: u64) -> Result<Maintained> {
+        let me = self.writer()?;
+        self.look_at_name();
+        for shard in 0..self.region().geometry().shards() {
+            self.sweep_shard(shard, me, Some(BUCKETS));
+        }
+        self.shrink(me)?;
+        self.collapse_some(me, budget_bytes)
+    }
+
+    fn collapse_some(&self, me: Me, budget_bytes: u64) -> Result<Maintained> {
+        let (given_back_bytes, _) = give_back(self.region(), me, PAGES, false)?;
+        let mut report = Maintained {
+            given_back_bytes,
+            done: true,
+            ..Maintained::default()
+        };
+        report.huge_pages_supported = true;
+        let stretches = u64::from(self.region().frontier() / PAGES_OF_HUGE);
+        let cursor = &self.collapsed;
+        loop {
+            let stretch = cursor.load(Ordering::Relaxed);
+            if stretch >= stretches {
+                return Ok(report);
+            }
+            if report.collapsed_bytes + HUGE > budget_bytes {
+                report.done = false;
+                return Ok(report);
+            }
+            cursor.store(stretch + 1, Ordering::Relaxed);
+            if !self.is_backed(stretch as u32 * PAGES_OF_HUGE) {
+                continue;
+            }
+            match self.region().collapse(stretch * HUGE, HUGE) {
+                Ok(()) => report.collapsed_bytes += HUGE,
+                // EINVAL: the kernel does not know the call.
+                Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {
+                    report.huge_pages_supported = false;
+                    return Ok(report);
+                }
+                // No huge page to be had, or the stretch is in use just now: skip it.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Whether every page of the stretch holds something, so that collapsing adds no memory.
+    fn is_backed(&self, first: u32) -> bool {
+        let region = self.region();
+        // The words of pages before the first are not backed by memory themselves.
+        first >= region.geometry().first_page
+            && (first..first + PAGES_OF_HUGE).all(|page| {
+                let word = region.page_word(page).load(Ordering::Relaxed);
+                match PageWord::decode(word) {
+                    PageWord::Slab { .. }
+                    | PageWord::Segment { .. }
+                    | PageWord::Large { .. }
+                    | PageWord::Uids { .. } => true,
+                    PageWord::Extent { number } => {
+                        let extent = region.extents().get(number as usize);
+                        extent.is_some_and(|extent| extent.state() == ExtentState::Live)
+                    }
+                    _ => false,
+                }
+            })
+    }
+}

@@ -1,0 +1,56 @@
+//! What happens under locks: how a call gets what it needs, what it changes, and what is tidied
+//! up beside it. [`Core`] is the inside of a table; the room `table` above has the public calls.
+//!
+//! - `core`, `effort`, `request`: the way of a write: lock, step, fetch what is missing, again
+//! - `backing`, `relief`: memory for it: backing, evicting, scraping
+//! - `read`, `write`, `update`, `store`, `counter`, `uid`, `tags`, `marks`, `entry`, `attributes`,
+//!   `batch`: what the calls of those names do
+//! - `claims`, `leases`: the records of leases
+//! - `due`, `tending`, `maintain`, `cache`, `background`: housekeeping, and when it is due
+//! - `check`, `beside`: integrity of the whole file
+//! - `stats`, `recent`, `latency`, `live`, `holders`, `evicted`, `name`: what is told of a table
+
+mod attributes;
+mod background;
+mod backing;
+mod batch;
+mod beside;
+mod cache;
+mod check;
+mod claims;
+mod core;
+mod counter;
+mod due;
+mod effort;
+mod entry;
+mod evicted;
+mod holders;
+mod large;
+mod latency;
+mod leases;
+mod live;
+mod maintain;
+mod marks;
+mod name;
+mod read;
+mod recent;
+mod relief;
+mod request;
+mod stats;
+mod store;
+mod tags;
+mod tending;
+mod uid;
+mod update;
+mod write;
+
+pub(crate) use self::core::Core;
+pub(crate) use attributes::{in_ms, no_room};
+pub(crate) use background::Background;
+pub(crate) use batch::WAVE;
+pub(crate) use claims::{Claim, Named, look};
+pub(crate) use counter::Change;
+pub(crate) use effort::Tries;
+pub(crate) use entry::Which;
+pub(crate) use request::{Metadata, Naming, When, WriteRequest};
+pub(crate) use stats::keys_of;

@@ -1,0 +1,33 @@
+//! Whether a table that is open still has its name: a file can be removed or replaced while
+//! processes have it open, and they go on in the old one then.
+
+use super::core::Core;
+use super::due::TOLD;
+use crate::region::NameState;
+use crate::sync::Ordering;
+
+impl Core {
+    /// Looks at the name, once a second at most, and says once what became of it.
+    pub(crate) fn look_at_name(&self) {
+        if !self.name.is_due() {
+            return;
+        }
+        let path = self.path().display();
+        let notice = match self.region().name_state() {
+            NameState::Same => return,
+            NameState::Gone => format!(
+                "the table {path} was removed while this process has it open; this process still \
+                uses the removed file, which others cannot open. Open the table again (or see \
+                refresh). If you did not remove it, the system may have done so at logout: see \
+                tavola doctor"
+            ),
+            NameState::Other => format!(
+                "the table {path} was replaced while this process has it open; this process \
+                still uses the old file, while others open the new one. Open the table again (or \
+                see refresh)"
+            ),
+        };
+        self.name.looked.store(TOLD, Ordering::Relaxed);
+        self.name.standard_error.notify(&notice);
+    }
+}

@@ -1,0 +1,145 @@
+//! Keys by number: uids.
+
+use super::core::Core;
+use super::request::When;
+use crate::alloc::{copy_with_field, free_uid, take_uid};
+use crate::error::{Error, Result};
+use crate::index::{
+    Hash, HintOf, KeyOf, Spot, Why, change_word, find, is_watched, publish_copy, read, read_by_uid,
+    word_by_uid,
+};
+
+use crate::layout::{FLAG_UID, Hint, UidPlace};
+use crate::values::Updated;
+
+/// How often a key may lose its uid to another between reading and locking, before that is held to
+/// be damage.
+const TRIES: u32 = 1 << 16;
+
+impl Core {
+    pub(crate) fn uid_of(&self, key: &[u8]) -> Result<Option<Hint>> {
+        let hash = Hash::of(self.region(), key);
+        let mut has = HintOf(Hint::NONE);
+        if !read(self.region(), key, hash, &mut has)? {
+            return Ok(None);
+        }
+        if has.0.is_some() {
+            return Ok(Some(has.0));
+        }
+        self.give_uid(key, hash)
+    }
+
+    /// Lets the key lead to a copy of its item that has a uid.
+    #[cold]
+    fn give_uid(&self, key: &[u8], hash: Hash) -> Result<Option<Hint>> {
+        let me = self.writer()?;
+        self.locked(hash.shard(), me, |lock| {
+            let found = match find(lock, hash, key)? {
+                Spot::Free(_) => return Ok(None),
+                Spot::Taken(found) => found,
+            };
+            let had = found.hint(lock)?;
+            if had.is_some() {
+                return Ok(Some(had));
+            }
+            let item = found.item(lock)?;
+            let hint = take_uid(lock)?;
+            let field = (FLAG_UID, hint.to_bits());
+            let new = copy_with_field(lock, &item, field).inspect_err(|_| free_uid(lock, hint))?;
+            publish_copy(lock, hash, &found, (new, hint), Why::Uid)?;
+            Ok(Some(hint))
+        })
+    }
+
+    pub(crate) fn key_of_uid(&self, hint: Hint, out: &mut Vec<u8>) -> Result<bool> {
+        let found = read_by_uid(self.region(), hint, &mut KeyOf(out));
+        if !matches!(found, Ok(true)) {
+            out.clear();
+        }
+        found
+    }
+
+    pub(crate) fn set_by_uid(&self, hint: Hint, value: &[u8]) -> Result<bool> {
+        let me = self.writer()?;
+        if let Ok(word) = <[u8; 8]>::try_from(value)
+            && !self.region().geometry().stamps()
+        {
+            let shard = UidPlace::of(hint.uid(), self.region().geometry().shards_log2).shard;
+            let changed = self.locked(shard, me, |lock| {
+                // Of a key that may be watched it is to be known which one it is.
+                let place = (!is_watched(lock))
+                    .then(|| word_by_uid(lock, hint))
+                    .flatten();
+                if let Some(place) = place {
+                    change_word(lock, None, place, u64::from_ne_bytes(word));
+                }
+                Ok(place.is_some())
+            })?;
+            if changed {
+                self.count_set(me);
+                return Ok(true);
+            }
+        }
+        let default = self.default_metadata();
+        let is_there = self.by_key(hint, |key| {
+            let request = self.request(key, When::Has(hint), default.as_ref())?;
+            Ok(self.write(&request, value)?.is_some())
+        })?;
+        self.count_set(me);
+        Ok(is_there)
+    }
+
+    pub(crate) fn remove_by_uid(&self, hint: Hint) -> Result<bool> {
+        let me = self.writer()?;
+        let is_there = self.by_key(hint, |key| {
+            self.remove(&self.request(key, When::Has(hint), None)?)
+        })?;
+        self.count_remove(me);
+        Ok(is_there)
+    }
+
+    pub(crate) fn try_update_by_uid<E: From<Error>>(
+        &self,
+        hint: Hint,
+        mut new: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Updated, E> {
+        let me = self.writer()?;
+        let metadata = self.keeping_default();
+        let (mut key, mut old, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        let mut tries = 0;
+        while tries < TRIES {
+            std::mem::swap(&mut old, &mut last);
+            old.clear();
+            if !self.key_of_uid(hint, &mut key)? || !read_by_uid(self.region(), hint, &mut old)? {
+                self.count_set(me);
+                return Ok(Updated::NotFound);
+            }
+            let value = new(&old)?;
+            let when = When::HasValue(hint, &old);
+            let request = self.request(&key, when, Some(&metadata))?;
+            let done = match &value {
+                Some(value) => self.write(&request, value)?.is_some(),
+                None => self.remove(&request)?,
+            };
+            if done {
+                self.count_change(me, value.is_none());
+                return Ok(value.map_or(Updated::Removed, Updated::Stored));
+            }
+            // Another value: somebody got on.
+            tries = if old == last { tries + 1 } else { 0 };
+        }
+        Ok(self.region().damaged("the item of a uid")?)
+    }
+
+    /// Runs `act` on the key of a uid until it succeeds. Returns false if no key has the uid.
+    fn by_key(&self, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
+        let mut key = Vec::new();
+        for _ in 0..TRIES {
+            let is_there = self.key_of_uid(hint, &mut key)?;
+            if !is_there || act(&key)? {
+                return Ok(is_there);
+            }
+        }
+        self.region().damaged("the item of a uid")
+    }
+}

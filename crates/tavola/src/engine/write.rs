@@ -1,0 +1,333 @@
+//! Writing one key.
+//!
+//! | step, under the shard's lock | a reader finds | a survivor finds, if we die after it |
+//! |---|---|---|
+//! | the new item is written to a new block | the old item | a block no slot leads to: freed |
+//! | *with a uid:* its entry says `Flux` | the old item, by key | the old item |
+//! | the slot is stored | the new item; an old copy may still count | the new item |
+//! | the bucket is bumped | the new item; old copies no longer count | the new item |
+//! | *with a uid:* its entry says `Live` | the new item | the new item |
+//! | the old block is freed | the new item | the new item; the old block is free |
+
+use super::claims::{end_of, wake_at};
+use super::core::Core;
+use super::effort::{Effort, StepsBack};
+use super::request::{Metadata, Naming, When, WriteRequest, Written};
+use crate::alloc::{Chain, Stamp, Step, corrupt, free_uid, take_uid, write_large, write_small};
+use crate::error::{Error, Result};
+use crate::index::{Hash, New, Spot, Way, Why, change_word, drop_key, find, find_along, publish};
+use crate::layout::{Fixed, Hint};
+use crate::lock::ShardLock;
+
+impl Core {
+    /// A write of a key on this condition, with the attributes of the table.
+    #[inline(always)]
+    pub(crate) fn request<'a>(
+        &self,
+        key: &'a [u8],
+        condition: When<'a>,
+        metadata: Option<&'a Metadata<'a>>,
+    ) -> Result<WriteRequest<'a>> {
+        Ok(WriteRequest {
+            participant: self.writer()?,
+            key,
+            hash: Hash::of(self.region(), key),
+            condition,
+            naming: self.naming,
+            metadata,
+        })
+    }
+
+    /// Sets a key on a condition, with the default TTL. Counts the call.
+    #[inline(always)]
+    pub(crate) fn store(&self, key: &[u8], value: &[u8], condition: When<'_>) -> Result<bool> {
+        let default = self.default_metadata();
+        self.store_with(key, value, condition, default.as_ref())
+    }
+
+    /// As [`Self::store`], of a key that gets this beside its value.
+    #[inline(always)]
+    pub(crate) fn store_with(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        condition: When<'_>,
+        metadata: Option<&Metadata<'_>>,
+    ) -> Result<bool> {
+        let request = self.request(key, condition, metadata)?;
+        let written = self.write(&request, value)?;
+        self.count_set(request.participant);
+        Ok(written.is_some())
+    }
+
+    /// Sets a key, gives it a uid if it has none, and says which.
+    pub(crate) fn set_uid(&self, key: &[u8], value: &[u8]) -> Result<Hint> {
+        let default = self.default_metadata();
+        let request = WriteRequest {
+            naming: Naming::Give,
+            ..self.request(key, When::Always, default.as_ref())?
+        };
+        let written = self.write(&request, value)?;
+        self.count_set(request.participant);
+        Ok(written.map_or(Hint::NONE, |written| written.hint))
+    }
+
+    /// Stores a value if the condition holds. Does not count the call, of which it may be one round
+    /// of many.
+    #[inline(always)]
+    pub(crate) fn write(
+        &self,
+        request: &WriteRequest<'_>,
+        value: &[u8],
+    ) -> Result<Option<Written>> {
+        if self.times_write() {
+            return self.write_timed(request, value);
+        }
+        self.write_now(request, value)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_timed(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+        self.timed_write(|| self.write_now(request, value))
+    }
+
+    #[inline(always)]
+    fn write_now(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+        let WriteRequest {
+            participant: me,
+            key,
+            hash,
+            ..
+        } = *request;
+        if self.needs_chain(key, value)? {
+            return self.write_large(request, value);
+        }
+        let way = Way::warm_both(self.region(), hash);
+        // One word is mostly changed in place.
+        let word = <[u8; 8]>::try_from(value).ok().map(u64::from_ne_bytes);
+        if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
+            let spot = find_along(&lock, way, hash, key, word.is_none());
+            if let (Ok(Spot::Taken(found)), Some(word)) = (&spot, word)
+                && matches!(request.condition, When::Always | When::Present)
+                && request.naming == Naming::Keep
+                && request.is_plain()
+                && let Some(place) = found.word(&lock, key)
+            {
+                change_word(&lock, Some(hash), place, word);
+                found.visit(&lock);
+                drop(lock);
+                self.after_step(me);
+                return Ok(Some(Written::NOTHING));
+            }
+            let outcome = spot.and_then(|spot| write_at(&lock, request, spot, value));
+            drop(lock);
+            if let Some(done) = self.after_first_try(me, outcome) {
+                return done;
+            }
+        }
+        self.write_slowly(request, value)
+    }
+
+    /// As [`Self::write`], of an item that is not large, however long it takes.
+    #[cold]
+    fn write_slowly(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+        let shard = request.hash.shard();
+        self.locked(shard, request.participant, |lock| {
+            let spot = find(lock, request.hash, request.key)?;
+            write_at(lock, request, spot, value)
+        })
+    }
+
+    /// Whether key and value need a chain; an error, when they cannot stand in the table at all.
+    #[inline(always)]
+    pub(crate) fn needs_chain(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+        match self.region().fixed() {
+            None => Chain::is_needed(key, value),
+            Some(fixed) if fixed.fits(key, value) => Ok(false),
+            Some(fixed) => Err(lengths(fixed)),
+        }
+    }
+
+    /// The pages of a large item are written before the shard is locked.
+    #[cold]
+    fn write_large(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+        let me = request.participant;
+        let mut steps = StepsBack::new();
+        loop {
+            let mut chain = Some(self.chain(me, request.key, value)?);
+            let written = self.publish_large(request, value, &mut chain);
+            let is_full = matches!(written, Err(Error::Full { .. }));
+            if !is_full || !self.steps_back(me, chain, &mut steps)? {
+                return written;
+            }
+        }
+    }
+
+    fn publish_large(
+        &self,
+        request: &WriteRequest<'_>,
+        value: &[u8],
+        chain: &mut Option<Chain<'_>>,
+    ) -> Result<Option<Written>> {
+        let WriteRequest {
+            participant: me,
+            key,
+            hash,
+            ..
+        } = *request;
+        self.locked_with(hash.shard(), me, Effort::holding(), |lock| {
+            let spot = find(lock, hash, key)?;
+            if !request.condition.holds(lock, &spot)? {
+                return Ok(None);
+            }
+            let Some(built) = &*chain else {
+                return corrupt("a chain that was used before");
+            };
+            let mut room = None;
+            let stamp = request.stamp(lock, &spot, &mut room)?;
+            let (item_ref, hint) = write_with_uid(lock, request.naming, &spot, |hint| {
+                write_large(lock, built, key, value, hint, &stamp)
+            })?;
+            let new = New {
+                item_ref,
+                payload: key.len() + value.len(),
+                hint,
+            };
+            publish(lock, hash, spot, new, Why::Set, || {
+                if let Some(built) = chain.take() {
+                    built.settle(lock);
+                }
+            })?;
+            Ok(Some(Written {
+                hint,
+                version: stamp.version,
+            }))
+        })
+    }
+
+    /// Takes the key out if it is there. Counts the call.
+    #[inline(always)]
+    pub(crate) fn delete(&self, key: &[u8]) -> Result<bool> {
+        let request = self.request(key, When::Always, None)?;
+        let removed = self.remove(&request)?;
+        self.count_remove(request.participant);
+        Ok(removed)
+    }
+
+    /// Takes the key out if the condition holds; a round, as [`Self::write`].
+    #[inline(always)]
+    pub(crate) fn remove(&self, request: &WriteRequest<'_>) -> Result<bool> {
+        let WriteRequest { key, hash, .. } = *request;
+        let way = Way::warm_both(self.region(), hash);
+        let (removed, ended) = self.locked(hash.shard(), request.participant, |lock| {
+            let spot = find_along(lock, way, hash, key, true)?;
+            if !request.condition.holds(lock, &spot)? {
+                return Ok((false, None));
+            }
+            let removed = match spot.found() {
+                Some(found) => drop_key(lock, &found, Why::Remove).map(|()| true)?,
+                None => false,
+            };
+            // What is being computed is of before: it is not to be stored.
+            Ok((removed, end_of(lock, key)))
+        })?;
+        wake_at(self.region(), hash.shard(), ended);
+        Ok(removed)
+    }
+}
+
+/// Stores an item that is not large, where its key is or would be.
+#[inline(never)]
+fn write_at(
+    lock: &ShardLock<'_>,
+    request: &WriteRequest<'_>,
+    spot: Spot<'_>,
+    value: &[u8],
+) -> Step<Option<Written>> {
+    if !request.condition.holds(lock, &spot)? {
+        return Ok(None);
+    }
+    let WriteRequest {
+        key, hash, naming, ..
+    } = *request;
+    if let Spot::Taken(found) = &spot
+        && let Ok(word) = <[u8; 8]>::try_from(value)
+        && request.is_plain()
+        && let Some(place) = found.word(lock, key)
+        && let Some(hint) = naming.kept(lock, found)?
+    {
+        change_word(lock, Some(hash), place, u64::from_ne_bytes(word));
+        found.visit(lock);
+        return Ok(Some(Written { hint, version: 0 }));
+    }
+    if naming == Naming::Give || spot.has_fields() || request.is_given() {
+        return write_with_fields(lock, request, spot, value);
+    }
+    let new = New {
+        item_ref: write_small(lock, key, value, Hint::NONE, &Stamp::NONE)?,
+        payload: key.len() + value.len(),
+        hint: Hint::NONE,
+    };
+    publish(lock, hash, spot, new, Why::Set, || ())?;
+    Ok(Some(Written::NOTHING))
+}
+
+/// Stores an item that is not large, with more than key and value, or in the place of one that has
+/// more: by itself, so that the others stay as quick as they are.
+#[cold]
+#[inline(never)]
+fn write_with_fields(
+    lock: &ShardLock<'_>,
+    request: &WriteRequest<'_>,
+    spot: Spot<'_>,
+    value: &[u8],
+) -> Step<Option<Written>> {
+    let mut room = None;
+    let stamp = request.stamp(lock, &spot, &mut room)?;
+    let (item_ref, hint) = write_with_uid(lock, request.naming, &spot, |hint| {
+        write_small(lock, request.key, value, hint, &stamp)
+    })?;
+    let new = New {
+        item_ref,
+        payload: request.key.len() + value.len(),
+        hint,
+    };
+    publish(lock, request.hash, spot, new, Why::Set, || ())?;
+    Ok(Some(Written {
+        hint,
+        version: stamp.version,
+    }))
+}
+
+/// Writes the new item of a key with the uid that it gets: the one the key has, or a new one where
+/// it is to have one, or none.
+#[inline(always)]
+pub(crate) fn write_with_uid(
+    lock: &ShardLock<'_>,
+    naming: Naming,
+    spot: &Spot<'_>,
+    write: impl FnOnce(Hint) -> Step<u64>,
+) -> Step<(u64, Hint)> {
+    let old = spot.hint(lock)?;
+    if old.is_some() || naming == Naming::Keep {
+        return Ok((write(old)?, old));
+    }
+    let hint = take_uid(lock)?;
+    match write(hint) {
+        Ok(item_ref) => Ok((item_ref, hint)),
+        Err(stop) => {
+            free_uid(lock, hint);
+            Err(stop)
+        }
+    }
+}
+
+/// The error of a key or value that does not have the fixed length of the table.
+#[cold]
+pub(crate) fn lengths(fixed: Fixed) -> Error {
+    Error::Lengths {
+        key: fixed.key_len,
+        value: fixed.value_len,
+    }
+}
