@@ -32,7 +32,7 @@ const WRITES: u16 = 250;
 
 /// In the pool: the capacity, what is beside the pages, pages that are given up.
 const CAPACITY_AT: usize = 1024 + 32;
-/// In a shard's head: bytes of newcomers, hands, epoch.
+/// In a shard's head: bytes of probationary, hands, epoch.
 const HEAD_AT: usize = 4096 + 1424;
 /// In a shard's head: the counts and lists of the size classes, and all counts.
 const CLASSES_AT: std::ops::Range<usize> = 4096 + 632..4096 + 1280;
@@ -304,7 +304,7 @@ fn fill(path: &Path) {
         }
     }
     let stats = table.stats().expect("no damage");
-    assert!(stats.evicted_new > 1000 && stats.newcomer_bytes < stats.payload_bytes);
+    assert!(stats.evicted_new > 1000 && stats.probationary_bytes < stats.payload_bytes);
     let report = table.check().expect("it is checked");
     assert!(report.is_clean(), "{:?}", report.problems);
 }

@@ -13,7 +13,7 @@ const PARTICIPANTS: usize = 1024;
 /// Bytes of samples and of times, behind the participants.
 const SAMPLES: usize = 64 * 64 + 8 * 512;
 const POOL: usize = 1024;
-const FRONTIER: usize = POOL + 128;
+const HIGH_WATER: usize = POOL + 128;
 /// In a shard head.
 const LOCK: usize = 576;
 /// What a page word says in its low four bits, of a page of the uid table.
@@ -89,8 +89,8 @@ impl Image {
         };
         std::mem::swap(&mut image.bytes, &mut bytes);
         image.first_page = image.uid_directories().end.div_ceil(PAGE);
-        let frontier = image.word32(FRONTIER) as usize;
-        image.bytes.truncate(frontier * PAGE);
+        let high_water = image.word32(HIGH_WATER) as usize;
+        image.bytes.truncate(high_water * PAGE);
         image
     }
 

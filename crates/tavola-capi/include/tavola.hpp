@@ -146,9 +146,9 @@ class table : public table_writes {
     detail::check(tavola_key_watch_open(get(), key.data(), key.size(), &made));
     return key_watch(made);
   }
-  std::uint32_t reap() {
+  std::uint32_t reclaim() {
     std::uint32_t freed = 0;
-    detail::check(tavola_reap(get(), &freed));
+    detail::check(tavola_reclaim(get(), &freed));
     return freed;
   }
   std::vector<std::string> pools() const { return detail::texts(tavola_pools, get()); }

@@ -216,7 +216,7 @@ struct participant {
   std::chrono::system_clock::time_point attached;
   // Its command line, when it can be read.
   std::optional<std::string> command;
-  // A dead one's slot is freed by the next `reap`.
+  // A dead one's slot is freed by the next `reclaim`.
   bool is_alive;
   // What was done with a cache by all that ever had its slot.
   std::uint64_t hits, misses, writes;

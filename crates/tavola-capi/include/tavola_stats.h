@@ -46,7 +46,7 @@ typedef struct tavola_stats {
   // Pages of large items.
   uint64_t large_bytes;
   // Pages of the queue pools and logs beside the table.
-  uint64_t beside_bytes;
+  uint64_t queue_and_log_bytes;
   // Pages in the pool that are still backed by memory.
   uint64_t free_bytes;
   // Shards.
@@ -67,9 +67,9 @@ typedef struct tavola_stats {
   uint64_t ttl_ms;
   // How many bytes a cache may take; 0: the table is no cache.
   uint64_t capacity;
-  // Key and value bytes of a cache's newcomers, on probation.
-  uint64_t newcomer_bytes;
-  // Newcomers that a cache evicted, since it was made.
+  // Key and value bytes of a cache's probationary, on probation.
+  uint64_t probationary_bytes;
+  // Probationary that a cache evicted, since it was made.
   uint64_t evicted_new;
   // Protected keys that a cache evicted, since it was made.
   uint64_t evicted_old;
@@ -121,7 +121,7 @@ typedef struct tavola_participant {
   uint64_t attached_unix_s;
   // Its command line; NULL when it is not local or cannot be read.
   const char *command;
-  // Whether it lives; a dead one's slot is freed by the next `tavola_reap`.
+  // Whether it lives; a dead one's slot is freed by the next `tavola_reclaim`.
   uint64_t alive;
   // Reads of a cache that found their key, by all that ever had its slot; as in `tavola_stats`.
   uint64_t hits;
@@ -332,7 +332,7 @@ tavola_status tavola_classes(const struct tavola_table *table, tavola_each_class
 // uint32_t freed = 0;
 // tavola_participants(table, process, NULL);
 // tavola_lock_holders(table, holder, NULL);
-// tavola_reap(table, &freed);
+// tavola_reclaim(table, &freed);
 // ```
 //
 // # Errors
@@ -557,7 +557,7 @@ tavola_status tavola_remove_expired(const struct tavola_table *table);
 //
 // # Errors
 // `TAVOLA_ERR_READ_ONLY`.
-tavola_status tavola_reap(const struct tavola_table *table, uint32_t *freed);
+tavola_status tavola_reclaim(const struct tavola_table *table, uint32_t *freed);
 
 #ifdef __cplusplus
 }  // extern "C"

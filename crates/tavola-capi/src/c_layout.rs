@@ -82,9 +82,10 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_leased { size outcome reserved left_ms }
         tavola_stats {
             size keys payload_bytes resident_bytes max_size fixed_key fixed_value uids segments
-            index_load index_bytes slab_bytes uid_bytes large_bytes beside_bytes free_bytes shards
+            index_load index_bytes slab_bytes uid_bytes large_bytes queue_and_log_bytes
+            free_bytes shards
             participants recoveries created_unix_s uuid format_version expired
-            ttl_ms capacity newcomer_bytes evicted_new evicted_old ghost_hits hits misses
+            ttl_ms capacity probationary_bytes evicted_new evicted_old ghost_hits hits misses
             writes tags sets removes
         }
         tavola_class { size block_bytes pages blocks used }

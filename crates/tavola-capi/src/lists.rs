@@ -9,7 +9,7 @@ pub type tavola_each_text =
     Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char, len: usize)>;
 
 /// Tells all of a list, whose callback is needed.
-pub(crate) fn tell_all<T: Into<Vec<u8>>>(
+pub(crate) fn call_each<T: Into<Vec<u8>>>(
     each: tavola_each_text,
     user: *mut c_void,
     list: impl FnOnce() -> Result<Vec<T>, Failure>,

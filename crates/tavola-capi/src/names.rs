@@ -3,7 +3,7 @@
 use crate::buffer::tavola_buffer;
 use crate::entry::{OK, entry};
 use crate::given::given;
-use crate::lists::{tavola_each_text, tell_all};
+use crate::lists::{call_each, tavola_each_text};
 use crate::status::tavola_status;
 use std::ffi::{c_char, c_void};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn tavola_names_list(
 ) -> tavola_status {
     let bytes = |path: PathBuf| path.into_os_string().into_vec();
     let list = || Ok(names::list()?.into_iter().map(bytes).collect::<Vec<_>>());
-    entry(|| tell_all(each, user, list))
+    entry(|| call_each(each, user, list))
 }
 
 /// Returns why processes may not see each other's writes to this table: because of its file system

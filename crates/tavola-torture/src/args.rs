@@ -117,7 +117,10 @@ mod tests {
         let args = parse("--seconds 60 --kills 300 --only split").unwrap();
         assert_eq!((args.seconds, args.kills), (60, 300));
         assert_eq!(args.only.as_deref(), Some("split"));
-        assert_eq!(parse("--from reap").unwrap().from.as_deref(), Some("reap"));
+        assert_eq!(
+            parse("--from reclaim").unwrap().from.as_deref(),
+            Some("reclaim")
+        );
         assert!(!args.every_point() && args.sample() == 60);
         assert!(parse("").unwrap().every_point());
         assert_eq!(parse("--help").unwrap_err(), "help");

@@ -37,7 +37,7 @@ const SETTLE_EVERY: u64 = 150;
 /// Seconds a process may live.
 const LIFE_S: u32 = 120;
 /// Longer than the pages it gives up are kept.
-const GRACE_MS: u64 = 2100;
+const GRACE_PERIOD_MS: u64 = 2100;
 
 const TAGS: [&str; 4] = ["tag 0", "tag 1", "tag 2", "tag 3"];
 /// Flags of a key with a tag: this bit, the tag's number from bit 28 on, invalidations below.
@@ -200,7 +200,7 @@ impl Soak<'_> {
 
 fn settled(path: &Path, books: Books, waits: bool) -> Found<()> {
     let table = Table::options().open_existing(path).map_err(failed)?;
-    table.reap().map_err(failed)?;
+    table.reclaim().map_err(failed)?;
     is_clean(&table)?;
     for number in 0..KEYS {
         read(&table, books, number)?;
@@ -209,7 +209,7 @@ fn settled(path: &Path, books: Books, waits: bool) -> Found<()> {
         return Ok(());
     }
     table.maintain(0).map_err(failed)?;
-    sleep_ms(GRACE_MS);
+    sleep_ms(GRACE_PERIOD_MS);
     table.maintain(0).map_err(failed)?;
     is_clean(&table)?;
     let stats = table.stats().map_err(failed)?;

@@ -48,7 +48,7 @@ impl Place {
                 table.participants()?;
                 make(&table)
             }),
-            find: Box::new(|path| Table::options().open_existing(path)?.reap().map(drop)),
+            find: Box::new(|path| Table::options().open_existing(path)?.reclaim().map(drop)),
         })
     }
 
@@ -83,7 +83,7 @@ impl Place {
                 return Err(format!("key {number} holds {value:?}"));
             }
         }
-        table.reap().map_err(failed)?;
+        table.reclaim().map_err(failed)?;
         Ok(table)
     }
 }
@@ -97,7 +97,7 @@ fn remove(path: &Path) -> Outcome<()> {
 
 /// Nothing stands beside a table but what was made, which takes `least` bytes at least.
 pub(crate) fn nothing_is_left_over(table: &Table, least: u64) -> Found<()> {
-    match table.stats().map_err(failed)?.beside_bytes {
+    match table.stats().map_err(failed)?.queue_and_log_bytes {
         bytes if (least..least + MORE).contains(&bytes) => Ok(()),
         bytes => Err(format!("{bytes} bytes stand beside the table")),
     }

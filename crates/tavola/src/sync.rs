@@ -175,7 +175,7 @@ pub(crate) unsafe fn copy_in(dst: *mut u8, src: &[u8]) {
     hook::after_store(dst);
 }
 
-/// Copies bytes of the region out. They may change under the copy: the caller validates afterwards.
+/// Copies bytes of the region out. They may change under the copy: the caller rechecks afterwards.
 ///
 /// Of 8 aligned bytes, which may be a value that is changed in place, what one load saw is copied:
 /// a plain load of an aligned word is whole on all processors this runs on.
@@ -282,7 +282,7 @@ pub(crate) unsafe fn copy_out_short(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Whether bytes of the region equal `other`. They may change meanwhile: the caller validates.
+/// Whether bytes of the region equal `other`. They may change meanwhile: the caller rechecks.
 ///
 /// # Safety
 /// `src..src + other.len()` lies in the region.

@@ -192,7 +192,7 @@ pub struct Replay {
     pub ratios: Ratios,
     /// Capacity of the table.
     pub capacity_bytes: u64,
-    /// Newcomers that the table evicted before anybody read them.
+    /// Probationary that the table evicted before anybody read them.
     pub evicted_new: u64,
     /// Protected items that it evicted.
     pub evicted_old: u64,
@@ -221,7 +221,7 @@ pub struct Ratios {
     /// In an exact LRU with room for as many items as the table held, and so on.
     #[serde(serialize_with = "hundredths")]
     pub lru: f64,
-    /// S3-FIFO with a tenth for newcomers.
+    /// S3-FIFO with a tenth for probationary.
     #[serde(serialize_with = "hundredths")]
     pub s3fifo: f64,
     /// Of the bytes of all values asked for, those that the table had.

@@ -110,7 +110,7 @@ pub type tavola_each_element = Option<unsafe extern "C" fn(user: *mut c_void, el
 
 /// # Safety
 /// CAPI-1 of `given.rs`.
-unsafe fn tell_elements(
+unsafe fn report_elements(
     pool: *const tavola_pool,
     each: tavola_each_element,
     user: *mut c_void,
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn tavola_pool_lost(
     user: *mut c_void,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    unsafe { tell_elements(pool, each, user, QueuePool::lost) }
+    unsafe { report_elements(pool, each, user, QueuePool::lost) }
 }
 
 /// Takes the lost elements, so that this handle holds them, and calls `each` with each of them.
@@ -184,5 +184,5 @@ pub unsafe extern "C" fn tavola_pool_reclaim(
     user: *mut c_void,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    unsafe { tell_elements(pool, each, user, QueuePool::reclaim) }
+    unsafe { report_elements(pool, each, user, QueuePool::reclaim) }
 }

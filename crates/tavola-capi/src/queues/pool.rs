@@ -2,7 +2,7 @@
 
 use crate::entry::{OK, entry, entry_or};
 use crate::given::{SizedStruct, close, given};
-use crate::lists::{tavola_each_text, tell_all};
+use crate::lists::{call_each, tavola_each_text};
 use crate::status::{Failure, tavola_status};
 use crate::table::holders::limit_of;
 use crate::table::{report, tavola_check_report, tavola_table};
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn tavola_pools(
 ) -> tavola_status {
     entry(|| {
         let table = given!(handle table);
-        tell_all(each, user, || Ok(table.inner.pools()?))
+        call_each(each, user, || Ok(table.inner.pools()?))
     })
 }
 
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn tavola_pool_queues(
 ) -> tavola_status {
     entry(|| {
         let pool = given!(handle pool);
-        tell_all(each, user, || Ok(pool.inner.queues()))
+        call_each(each, user, || Ok(pool.inner.queues()))
     })
 }
 

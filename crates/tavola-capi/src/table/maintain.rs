@@ -275,10 +275,13 @@ pub unsafe extern "C" fn tavola_remove_expired(table: *const tavola_table) -> ta
 /// # Errors
 /// `TAVOLA_ERR_READ_ONLY`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tavola_reap(table: *const tavola_table, freed: *mut u32) -> tavola_status {
+pub unsafe extern "C" fn tavola_reclaim(
+    table: *const tavola_table,
+    freed: *mut u32,
+) -> tavola_status {
     entry(|| {
         let (table, freed) = (given!(handle table), given!(maybe freed));
-        freed.put(table.inner.reap()?);
+        freed.put(table.inner.reclaim()?);
         OK
     })
 }

@@ -42,7 +42,7 @@ pub struct tavola_stats {
     /// Pages of large items.
     pub large_bytes: u64,
     /// Pages of the queue pools and logs beside the table.
-    pub beside_bytes: u64,
+    pub queue_and_log_bytes: u64,
     /// Pages in the pool that are still backed by memory.
     pub free_bytes: u64,
     /// Shards.
@@ -63,9 +63,9 @@ pub struct tavola_stats {
     pub ttl_ms: u64,
     /// How many bytes a cache may take; 0: the table is no cache.
     pub capacity: u64,
-    /// Key and value bytes of a cache's newcomers, on probation.
-    pub newcomer_bytes: u64,
-    /// Newcomers that a cache evicted, since it was made.
+    /// Key and value bytes of a cache's probationary, on probation.
+    pub probationary_bytes: u64,
+    /// Probationary that a cache evicted, since it was made.
     pub evicted_new: u64,
     /// Protected keys that a cache evicted, since it was made.
     pub evicted_old: u64,
@@ -109,7 +109,7 @@ impl From<Stats> for tavola_stats {
             slab_bytes: stats.slab_bytes,
             uid_bytes: stats.uid_bytes,
             large_bytes: stats.large_bytes,
-            beside_bytes: stats.beside_bytes,
+            queue_and_log_bytes: stats.queue_and_log_bytes,
             free_bytes: stats.free_bytes,
             shards: stats.shards,
             participants: stats.participants,
@@ -120,7 +120,7 @@ impl From<Stats> for tavola_stats {
             expired: stats.expired,
             ttl_ms: stats.ttl_ms,
             capacity: stats.capacity.unwrap_or(0),
-            newcomer_bytes: stats.newcomer_bytes,
+            probationary_bytes: stats.probationary_bytes,
             evicted_new: stats.evicted_new,
             evicted_old: stats.evicted_old,
             ghost_hits: stats.ghost_hits,
@@ -176,7 +176,7 @@ pub struct tavola_participant {
     pub attached_unix_s: u64,
     /// Its command line; NULL when it is not local or cannot be read.
     pub command: *const c_char,
-    /// Whether it lives; a dead one's slot is freed by the next `tavola_reap`.
+    /// Whether it lives; a dead one's slot is freed by the next `tavola_reclaim`.
     pub alive: u64,
     /// Reads of a cache that found their key, by all that ever had its slot; as in `tavola_stats`.
     pub hits: u64,
@@ -300,7 +300,7 @@ pub unsafe extern "C" fn tavola_classes(
 /// uint32_t freed = 0;
 /// tavola_participants(table, process, NULL);
 /// tavola_lock_holders(table, holder, NULL);
-/// tavola_reap(table, &freed);
+/// tavola_reclaim(table, &freed);
 /// ```
 ///
 /// # Errors

@@ -39,7 +39,7 @@ static void evicts(tavola_table *cache) {
   const tavola_stats stats = stats_of(cache);
   CHECK(stats.resident_bytes <= 2 * MIB && stats.keys > 0);
   CHECK(stats.keys + stats.evicted_new + stats.evicted_old == 6000 && stats.evicted_new > 0);
-  CHECK(stats.newcomer_bytes <= stats.payload_bytes);
+  CHECK(stats.probationary_bytes <= stats.payload_bytes);
   check_clean(cache);
 }
 

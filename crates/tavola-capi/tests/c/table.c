@@ -273,7 +273,7 @@ static void states(tavola_table *table) {
   CHECK_IS(TAVOLA_OK, tavola_maintain(table, 0, &did));
   CHECK_IS(TAVOLA_OK, tavola_clear(table));
   CHECK_IS(TAVOLA_OK, tavola_compact(table, &given_back));
-  CHECK_IS(TAVOLA_OK, tavola_reap(table, &freed));
+  CHECK_IS(TAVOLA_OK, tavola_reclaim(table, &freed));
   CHECK(freed == 0);
   CHECK_IS(TAVOLA_OK, tavola_repair(table, &report, NULL, NULL));
   CHECK(report.problems == 0 && report.keys == 0);

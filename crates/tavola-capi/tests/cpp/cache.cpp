@@ -14,7 +14,7 @@ static void evicts(tavola::table& cache) {
   CHECK(stats.capacity == 2 * mib && stats.resident_bytes <= 2 * mib && stats.keys > 0);
   CHECK(stats.keys + stats.evicted_new + stats.evicted_old == 6000 && stats.evicted_new > 0);
   // No key came back; one in some ten million has the tag of a ghost where it comes.
-  CHECK(stats.newcomer_bytes <= stats.payload_bytes && stats.ghost_hits < 10);
+  CHECK(stats.probationary_bytes <= stats.payload_bytes && stats.ghost_hits < 10);
   cache.set("read", "often");
   for (int i = 0; i < 6000; i += 10) {
     fill(cache, 10000 + i, 10);

@@ -137,7 +137,7 @@ static void the_rest(tavola::table& table) {
   CHECK(!table.barrier_wait("alone", 2, std::chrono::milliseconds(2)));
   table.maintain(0);
   CHECK(!table.refresh());
-  table.reap();
+  table.reclaim();
   tavola::options small;
   small.max_size = 1 << 20;
   auto alone = tavola::table::open_private(small);

@@ -47,7 +47,7 @@ fn check(name: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
     let before = table.check()?;
     let report = match args.repair {
         true => {
-            table.reap()?;
+            table.reclaim()?;
             table.repair()?;
             table.check()?
         }

@@ -112,7 +112,7 @@ impl Holder {
     /// Returns this process as a holder.
     fn this(table: &Table) -> Result<Holder, CliError> {
         // Attaches, so that this process has a slot.
-        table.reap()?;
+        table.reclaim()?;
         let all = table.participants()?;
         let me = all.iter().find(|one| one.is_this_process());
         let me = me.ok_or_else(|| {

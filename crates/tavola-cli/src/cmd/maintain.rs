@@ -44,12 +44,12 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 
 fn maintain(name: &TableArg) -> Result<ExitCode, CliError> {
     let table = name.open_existing()?;
-    let reaped = table.reap()?;
+    let reclaimed = table.reclaim()?;
     let total = maintain_all(&table)?;
     let mut out = Output::new();
     out.line(format!(
         "{} removed",
-        units::counted(reaped.into(), "dead participant")
+        units::counted(reclaimed.into(), "dead participant")
     ))?;
     match total.huge_pages_supported {
         true => out.line(format!(

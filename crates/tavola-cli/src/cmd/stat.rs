@@ -139,7 +139,7 @@ fn summary(stats: &Stats, keys: &LiveKeys, latencies: &Latencies) -> Vec<(&'stat
         ("index", index),
         ("small items", size(stats.slab_bytes)),
         ("large items", size(stats.large_bytes)),
-        ("beside", size(stats.beside_bytes)),
+        ("beside", size(stats.queue_and_log_bytes)),
         (
             "uids",
             format!("{} in {}", count(stats.uids), size(stats.uid_bytes)),
@@ -235,8 +235,8 @@ fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'stati
     let mut lines = vec![("capacity", taken), ("used by", used)];
     lines.extend(lately(&stats.recent).map(|text| ("lately", text)));
     lines.extend(timed(latencies).map(|text| ("takes", text)));
-    let newcomers = format!("{} of keys and values", size(stats.newcomer_bytes));
-    lines.push(("newcomers", newcomers));
+    let probationary = format!("{} of keys and values", size(stats.probationary_bytes));
+    lines.push(("probationary", probationary));
     lines.extend([("evicted", evicted), ("came back", back)]);
     lines
 }

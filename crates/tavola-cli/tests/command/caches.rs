@@ -44,7 +44,7 @@ fn a_cache_stays_within_its_capacity_and_tells_what_it_evicted() {
     assert!(used > 0.8 && used <= 1.0, "{used}");
     let evicted = number(&stat, "evicted_new") + number(&stat, "evicted_old");
     assert_eq!(evicted + number(&stat, "keys"), 16_000);
-    assert!(number(&stat, "newcomer_bytes") <= number(&stat, "payload_bytes"));
+    assert!(number(&stat, "probationary_bytes") <= number(&stat, "payload_bytes"));
     assert!(stat["ghost_hits"].is_u64());
     assert_eq!((number(&stat, "hits"), number(&stat, "misses")), (0, 0));
     assert!(stat["hit_ratio"].is_null() && number(&stat, "writes") >= 16_000);
@@ -58,7 +58,7 @@ fn people_are_told_of_caches_only() {
     for part in [
         "capacity      4 MiB, ",
         "used by       0 reads, ",
-        "newcomers     ",
+        "probationary     ",
         "evicted       ",
         "came back     ",
     ] {
@@ -66,7 +66,7 @@ fn people_are_told_of_caches_only() {
     }
     shell.run(["create", "t"]).ok();
     let text = shell.run(["stat", "t"]).text();
-    for name in ["capacity", "newcomers", "evicted", "came back"] {
+    for name in ["capacity", "probationary", "evicted", "came back"] {
         assert!(!text.contains(name), "{name}: {text}");
     }
     let stat = shell.run(["stat", "t", "--json"]).json();

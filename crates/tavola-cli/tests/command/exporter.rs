@@ -152,7 +152,7 @@ fn the_numbers_are_those_of_the_table() {
     is("tavola_resident_bytes", &[], stats.resident_bytes);
     is("tavola_limit_bytes", &[], stats.max_size);
     is("tavola_capacity_bytes", &[], 2 << 20);
-    is("tavola_newcomer_bytes", &[], stats.newcomer_bytes);
+    is("tavola_probationary_bytes", &[], stats.probationary_bytes);
     is("tavola_hits_total", &[], stats.hits);
     is("tavola_misses_total", &[], stats.misses);
     is("tavola_writes_total", &[], stats.writes);
@@ -160,7 +160,7 @@ fn the_numbers_are_those_of_the_table() {
     is("tavola_removes_total", &[], 3);
     is(
         "tavola_evicted_total",
-        &["kind=newcomer"],
+        &["kind=probationary"],
         stats.evicted_new,
     );
     is(

@@ -148,12 +148,12 @@ impl Output {
             self.sealed -= first.len();
         }
         if self.is_empty() {
-            self.begin_anew();
+            self.restart();
         }
     }
 
     /// Keeps one chunk of the usual size, for the next answers.
-    fn begin_anew(&mut self) {
+    fn restart(&mut self) {
         self.sent = 0;
         self.chunks.truncate(1);
         match self.chunks.front_mut() {

@@ -251,7 +251,7 @@ fn certificates_are_read_anew_for_those_that_come_then() {
     let next = Authority::new();
     let folder = safe.folder.path();
     next.issue_files(folder, "server");
-    safe.tls.read_anew().expect("certificates");
+    safe.tls.reread().expect("certificates");
     assert_eq!(ask(&mut before, "hello"), "hello");
     assert!(is_let_in(safe.connect_as(&next.client(None))));
     assert!(!is_let_in(safe.connect_as(&safe.authority.client(None))));
@@ -263,12 +263,12 @@ fn certificates_are_read_anew_for_those_that_come_then() {
     let (_, foreign) = other.issue_files(elsewhere.path(), "server");
     for bad in [std::fs::read(foreign).expect("a key"), Vec::new()] {
         std::fs::write(&key, bad).expect("written");
-        let said = safe.tls.read_anew().expect_err("no such key").to_string();
+        let said = safe.tls.reread().expect_err("no such key").to_string();
         assert!(said.starts_with(&key.display().to_string()), "{said}");
         assert!(is_let_in(safe.connect_as(&next.client(None))));
     }
     std::fs::write(&key, good).expect("written");
-    safe.tls.read_anew().expect("certificates");
+    safe.tls.reread().expect("certificates");
 }
 
 #[test]

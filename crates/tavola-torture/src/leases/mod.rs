@@ -188,7 +188,7 @@ fn settled(path: &Path, books: Books) -> Found<()> {
             }
         }
     }
-    table.reap().map_err(failed)?;
+    table.reclaim().map_err(failed)?;
     let report = table.check().map_err(failed)?;
     match report.is_clean() && report.bytes_in_use == report.bytes_reachable {
         true => Ok(()),

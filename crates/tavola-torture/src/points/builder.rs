@@ -14,7 +14,7 @@ const SIZE: u64 = 8 << 20;
 /// Slots of a segment: more than its keys.
 const SEGMENT: usize = 1792;
 /// Writes of a thread that does no housekeeping yet.
-const FEWER_THAN_TEND: usize = 50;
+const FEWER_THAN_MAINTAIN: usize = 50;
 
 /// Makes the file of a case by using a table.
 pub(crate) struct Builder<'a> {
@@ -33,7 +33,7 @@ pub(crate) struct Cost {
     pub(crate) slabs: u64,
     /// Bytes the system gave for it.
     pub(crate) bytes: u64,
-    /// Newcomers and protected keys that a cache evicted for it, and ghosts it met.
+    /// Probationary and protected keys that a cache evicted for it, and ghosts it met.
     pub(crate) evicted_new: u64,
     pub(crate) evicted_old: u64,
     pub(crate) ghosts: u64,
@@ -285,7 +285,7 @@ impl<'a> Builder<'a> {
 
     /// Removes keys, and housekeeping is not done meanwhile.
     fn remove(&mut self, keys: &[Vec<u8>]) -> Prepared<()> {
-        for keys in keys.chunks(FEWER_THAN_TEND) {
+        for keys in keys.chunks(FEWER_THAN_MAINTAIN) {
             let table = &self.table;
             let mut each = keys.iter();
             if !alone(|| each.try_fold(true, |all, key| Ok(all & table.remove(key)?)))?.0 {

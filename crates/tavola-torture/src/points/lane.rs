@@ -263,7 +263,7 @@ fn notice(case: &Case, drawn: u64) -> Op {
         0 => set(30),
         1 => Op::Check,
         2 => set(40_000),
-        _ => Op::Reap,
+        _ => Op::Reclaim,
     }
 }
 

@@ -220,7 +220,7 @@ fn begin(table: &Table, board: &Board, case: &Case, model: &mut Model, style: St
     };
     match style.beginning {
         1 => whole(table, board)?,
-        2 => drop(table.reap().map_err(failed)?),
+        2 => drop(table.reclaim().map_err(failed)?),
         _ => {}
     }
     let (key, value) = case.pair(key, 1, len);

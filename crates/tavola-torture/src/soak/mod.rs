@@ -171,7 +171,7 @@ impl Soak<'_> {
         }
         self.settle_in_child(false)?;
         for worker in &mut self.workers {
-            settle::begin_anew(&worker.seat);
+            settle::restart(&worker.seat);
             worker.beat_at = now_ns();
         }
         self.doubt = Doubt::default();

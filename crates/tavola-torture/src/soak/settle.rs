@@ -74,7 +74,7 @@ impl Doubt {
 }
 
 /// Forgets what is settled.
-pub(super) fn begin_anew(seat: &Seat) {
+pub(super) fn restart(seat: &Seat) {
     seat.forget();
     for counter in 0..COUNTERS {
         seat.nth(Word::Added, counter).store(0, Relaxed);

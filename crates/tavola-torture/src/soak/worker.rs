@@ -196,7 +196,7 @@ impl Worker<'_> {
             0 if self.seat.number == 0 => table.compact().map(drop),
             1..3 => table.stats().map(drop),
             3..5 => table.participants().map(drop),
-            5..8 => table.reap().map(drop),
+            5..8 => table.reclaim().map(drop),
             8..14 => table.remove_expired(),
             _ => table.maintain(0).map(drop),
         }

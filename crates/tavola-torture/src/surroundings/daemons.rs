@@ -49,7 +49,7 @@ pub(super) fn run(board: &Board, scratch: &Scratch, seed: u64, length_ns: u64) -
     let counted = acknowledged.load(Relaxed);
     apart(board, "daemons", || {
         let table = Table::open(&path).map_err(failed)?;
-        table.reap().map_err(failed)?;
+        table.reclaim().map_err(failed)?;
         expect_clean(&table, false)?;
         expect_count(&table, KEY, counted, kills)?;
         owns.iter().try_for_each(|own| is_untouched(own, blocks))

@@ -98,7 +98,7 @@ fn work(path: &Path, number: u64) -> Found<()> {
 /// Whether a table is clean and has every key with a whole value.
 fn whole(path: &Path) -> Found<()> {
     let table = Table::open(path).map_err(failed)?;
-    table.reap().map_err(failed)?;
+    table.reclaim().map_err(failed)?;
     expect_clean(&table, false)?;
     for key in (0..KEYS).map(key_of) {
         let value = table.get(&key).map_err(failed)?;

@@ -81,7 +81,7 @@ pub(super) fn run(board: &Board, scratch: &Scratch, seed: u64, length_ns: u64) -
         let counted = words.acknowledged().load(Relaxed);
         apart(board, "namespaces", || {
             let table = Table::open(&path).map_err(failed)?;
-            table.reap().map_err(failed)?;
+            table.reclaim().map_err(failed)?;
             expect_clean(&table, false)?;
             // Each master may have died in an increment, and so may the waiter at the end.
             expect_count(&table, KEY, counted, rounds + 1)

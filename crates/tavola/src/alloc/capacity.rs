@@ -29,7 +29,7 @@ fn pages(region: &Region) -> Option<u32> {
 fn backed(region: &Region) -> u32 {
     let holes = region.pool().hole_count.load(Ordering::Relaxed);
     let given_out = region
-        .frontier()
+        .high_water()
         .saturating_sub(region.geometry().first_page);
     given_out.saturating_sub(holes)
 }
@@ -78,7 +78,7 @@ pub(crate) fn in_hand(region: &Region, me: Me) -> u32 {
         }
         known.1
     };
-    let pages = region.geometry().first_page..region.frontier();
+    let pages = region.geometry().first_page..region.high_water();
     let is_in_hand = |page: &u32| {
         let word = region.page_word(*page).load(Ordering::Relaxed);
         match PageWord::decode(word) {
@@ -137,7 +137,7 @@ pub(crate) fn reckon(region: &Region) {
 }
 
 /// As [`reckon`], where the lock is not held.
-pub(crate) fn reckon_anew(region: &Region, me: Me) -> Result<()> {
+pub(crate) fn recompute_overhead(region: &Region, me: Me) -> Result<()> {
     if region.is_cache() {
         let _lock = lock(region, me)?;
         reckon(region);

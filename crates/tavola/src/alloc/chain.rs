@@ -93,9 +93,9 @@ impl<'a> Chain<'a> {
     }
 
     /// The item is published: its pages are the shard's.
-    pub(crate) fn settle(mut self, lock: &ShardLock<'_>) {
+    pub(crate) fn publish_pages(mut self, lock: &ShardLock<'_>) {
         self.published = true;
-        settle_pages(lock, self.first, self.pages, false);
+        reclaim_pages(lock, self.first, self.pages, false);
     }
 }
 
@@ -109,7 +109,7 @@ impl Drop for Chain<'_> {
 }
 
 /// Marks the pages of a chain as the shard's; false: the chain is broken.
-pub(crate) fn settle_pages(lock: &ShardLock<'_>, first: u32, pages: u32, mark: bool) -> bool {
+pub(crate) fn reclaim_pages(lock: &ShardLock<'_>, first: u32, pages: u32, mark: bool) -> bool {
     let mut page = first;
     for _ in 0..pages {
         let Some(next) = next_of(lock.region, first, page) else {
@@ -146,7 +146,7 @@ pub(super) fn next_of(region: &Region, first: u32, page: u32) -> Option<u32> {
 
 /// How many pages a chain has whose last one says that it is; `None`: it leads astray.
 pub(super) fn len_of(region: &Region, first: u32) -> Option<u32> {
-    let most = region.frontier() - region.geometry().first_page;
+    let most = region.high_water() - region.geometry().first_page;
     let mut page = first;
     for pages in 1..=most {
         page = next_of(region, first, page)?;

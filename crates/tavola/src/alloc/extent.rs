@@ -1,7 +1,7 @@
-//! Extents: runs of pages beside the table, taken from the frontier in one piece.
+//! Extents: runs of pages beside the table, taken from the high_water in one piece.
 //!
-//! A page of an extent has the word `Extent(number)` from the frontier's rise on, and the entry of
-//! that number says who builds it or that it is there. What a builder leaves that dies goes back
+//! A page of an extent has the word `Extent(number)` from the high_water's rise on, and the entry
+//! of that number says who builds it or that it is there. What a builder leaves that dies goes back
 //! to the pool as holes ([`forget_extents_of`]). Entries and these words are changed under the
 //! pool's lock, but for the one store that publishes.
 
@@ -43,7 +43,7 @@ pub(crate) fn find_extent(
     let Some((number, extent)) = found else {
         return Ok(None);
     };
-    region.reaches_frontier();
+    region.reaches_high_water();
     let run = extent.run();
     let own = (PageWord::Extent { number }).encode();
     let is_own = |page| region.page_word(page).load(Ordering::Relaxed) == own;
@@ -198,7 +198,7 @@ fn place(lock: &PoolLock<'_>, kind: ExtentKind, name: &[u8], pages: u32) -> Plac
         if run.end() > backed {
             return Place::Unbacked { from: backed };
         }
-        // The words past the frontier are 0, unless that was damaged.
+        // The words past the high_water are 0, unless that was damaged.
         let is_used = |page: &u32| region.page_word(*page).load(Ordering::Relaxed) != 0;
         match (run.first..run.end()).rev().find(is_used) {
             Some(page) => first = page + 1,
@@ -216,10 +216,10 @@ fn take(lock: &PoolLock<'_>, number: u32, run: Run, build: impl FnOnce(&Extent))
         region.page_word(page).store(word, Ordering::Relaxed);
     }
     region.pool().extent_pages.add_owned(run.pages);
-    region.pool().frontier.store(run.end(), Ordering::Release);
+    region.pool().high_water.store(run.end(), Ordering::Release);
 }
 
-/// An extent that begins at the frontier or behind it is one whose builder died before it raised
+/// An extent that begins at the high_water or behind it is one whose builder died before it raised
 /// that: the one from whom the pool's lock was taken over, or another that is no more.
 pub(super) fn undo_unraised(lock: &PoolLock<'_>, from: Option<u32>) {
     let region = lock.region;
@@ -232,7 +232,9 @@ pub(super) fn undo_unraised(lock: &PoolLock<'_>, from: Option<u32>) {
     for (number, extent) in (0..).zip(region.extents()) {
         let run = extent.run();
         match extent.state() {
-            ExtentState::Building { owner } if run.first >= region.frontier() && is_over(owner) => {
+            ExtentState::Building { owner }
+                if run.first >= region.high_water() && is_over(owner) =>
+            {
                 for page in run.first..run.end().min(most) {
                     let word = region.page_word(page);
                     if word.load(Ordering::Relaxed) == (PageWord::Extent { number }).encode() {
@@ -388,7 +390,7 @@ pub(super) fn mend(lock: &PoolLock<'_>) -> u64 {
 fn runs_by_words(region: &Region) -> [Option<Run>; EXTENTS] {
     let mut found = [None; EXTENTS];
     let mut are_scattered = [false; EXTENTS];
-    for page in region.geometry().first_page..region.frontier() {
+    for page in region.geometry().first_page..region.high_water() {
         let word = region.page_word(page).load(Ordering::Relaxed);
         let PageWord::Extent { number } = PageWord::decode(word) else {
             continue;

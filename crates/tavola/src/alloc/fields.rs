@@ -68,7 +68,7 @@ impl<'a> Item<'a> {
 
     /// What readers are told of it.
     #[inline]
-    pub(crate) fn told(&self) -> Shown {
+    pub(crate) fn shown(&self) -> Shown {
         let client = self.client_word();
         let client = client.map_or(0, |word| word.load(Ordering::Relaxed));
         Shown {
@@ -81,7 +81,7 @@ impl<'a> Item<'a> {
 
     /// What it has beside key and value, its uid aside; its tags, if it has any, in `room`.
     pub(crate) fn stamp<'r>(&self, room: &'r mut Option<Tags>) -> Stamp<'r> {
-        let told = self.told();
+        let told = self.shown();
         Stamp {
             expiry_ms: told.expiry_ms,
             client: told.client,

@@ -2,7 +2,7 @@
 //!
 //! Reading is done with and without the shard's lock. Without it every byte may be stale or torn,
 //! so lengths are held against the page they stand in, and what was copied counts only after the
-//! bucket has been validated (`index::read`).
+//! bucket has been rechecked (`index::read`).
 
 use super::bytes;
 use super::decimal::{DIGITS, decimal};

@@ -4,7 +4,7 @@ use super::pool::lock;
 use crate::error::{Error, Result};
 use crate::layout::{MAX_SIZE, PAGE, PagesWord};
 use crate::lock::Me;
-use crate::region::{Region, told};
+use crate::region::{Region, explained};
 use crate::sync::Ordering;
 use std::path::Path;
 
@@ -43,7 +43,7 @@ pub(crate) fn raise_max_size(region: &Region, me: Me, bytes: u64) -> Result<()> 
     };
     region.lengthen(limit).map_err(|source| {
         let path = region.file().map(|file| file.path());
-        told(
+        explained(
             "making the table's file longer",
             path.unwrap_or(Path::new("")),
             source,

@@ -50,27 +50,27 @@ mod write;
 
 pub(crate) use capacity::{
     available, capacity, free as free_pages, in_hand, is_full, is_over, may_hold, reckon,
-    reckon_anew, set as set_capacity, within_reach,
+    recompute_overhead, set as set_capacity, within_reach,
 };
-pub(crate) use chain::{Chain, settle_pages};
+pub(crate) use chain::{Chain, reclaim_pages};
 pub(crate) use decimal::decimal_u64;
 pub(crate) use extent::{Extents, build_extent, extent_names, find_extent};
 pub(crate) use item::Item;
 pub(crate) use max_size::{damaged_max_size, raise_max_size};
 pub(crate) use orphans::{find_orphans, free_orphans, keep_pinned, orphan_pages};
 pub(crate) use pool::{
-    GRACE_S, give, give_back, give_up_free, give_up_some, is_worth_giving_back, lock as lock_pool,
-    provision, raise_frontier, rebuild as rebuild_pool, take,
+    GRACE_PERIOD_S, give, give_back, give_up_free, give_up_some, is_worth_giving_back,
+    lock as lock_pool, provision, raise_high_water, rebuild as rebuild_pool, take,
 };
 pub(crate) use slab::{
-    choose_victim, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,
-    next_used, settle_page, spare_victim, take_block, take_block_there, unmark_page,
+    choose_source, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,
+    next_used, reclaim_page, spare_source, take_block, take_block_there, unmark_page,
 };
 pub(crate) use strays::{adopt_strays, release_claims};
 pub use tags::Tags;
 pub(crate) use uid::{
     announce, chunk_page, count_change, entry_of, forget_chunks, free_uid, give_empty_chunk,
-    has_empty_chunk, leads_to, link_chunk, make_hole, mark_use, next_hole, settle_uid,
+    has_empty_chunk, leads_to, link_chunk, make_hole, mark_use, next_hole, resolve_uid,
     store as store_entry, take_uid, unused_for,
 };
 pub(crate) use write::{

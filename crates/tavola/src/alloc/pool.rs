@@ -17,7 +17,7 @@ const STEP: u32 = 4;
 const RUN: u32 = 64;
 /// How long a page stays backed after it was freed: a reader that loaded a ref before the page was
 /// freed has long looked at its bytes or at the bucket's version.
-pub(crate) const GRACE_S: u32 = 1;
+pub(crate) const GRACE_PERIOD_S: u32 = 1;
 /// The pool keeps this part of the pages in use without giving them back.
 const KEEP_PART: u32 = 8;
 
@@ -52,7 +52,7 @@ pub(crate) fn rebuild(lock: &PoolLock<'_>) {
     for head in words {
         head.store(0, Ordering::Relaxed);
     }
-    for page in lock.region.geometry().first_page..lock.region.frontier() {
+    for page in lock.region.geometry().first_page..lock.region.high_water() {
         let word = lock.region.page_word(page);
         match PageWord::decode(word.load(Ordering::Relaxed)) {
             PageWord::Free { since, .. } => push_free(lock, page, since),
@@ -64,15 +64,15 @@ pub(crate) fn rebuild(lock: &PoolLock<'_>) {
     capacity::reckon(lock.region);
 }
 
-/// Claims past the frontier are a dead one's, who had not moved the frontier yet: only the holder
-/// of this lock makes such.
+/// Claims past the high_water are a dead one's, who had not moved the high_water yet: only the
+/// holder of this lock makes such.
 fn unclaim_unused(lock: &PoolLock<'_>) {
-    let frontier = lock.region.frontier();
+    let high_water = lock.region.high_water();
     let backed = lock.region.pool().backed_words.load(Ordering::Relaxed);
-    let until = (frontier + RUN)
+    let until = (high_water + RUN)
         .min(backed)
         .min(lock.region.geometry().max_pages);
-    for page in frontier..until {
+    for page in high_water..until {
         let word = lock.region.page_word(page);
         if let PageWord::Claimed { .. } = PageWord::decode(word.load(Ordering::Relaxed)) {
             word.store(PageWord::Unused.encode(), Ordering::Relaxed);
@@ -277,7 +277,7 @@ fn claim(region: &Region, me: Me, most: u32) -> Result<(u32, u32)> {
         if !region.maps(first + count) {
             return Err(region.out_of_reach());
         }
-        // The words past the frontier are 0, unless that was damaged.
+        // The words past the high_water are 0, unless that was damaged.
         let is_unused = |page: &u32| {
             region.page_word(*page).load(Ordering::Relaxed) == PageWord::Unused.encode()
         };
@@ -286,25 +286,25 @@ fn claim(region: &Region, me: Me, most: u32) -> Result<(u32, u32)> {
             region.page_word(page).store(claimed, Ordering::Relaxed);
         }
         // Pairs with nothing: readers only learn that refs may lie a little higher.
-        pool.frontier.store(first + count, Ordering::Release);
+        pool.high_water.store(first + count, Ordering::Release);
         return Ok((first, count));
     }
 }
 
-/// The first page that was never used. It is the frontier's, unless that was damaged.
+/// The first page that was never used. It is the high_water's, unless that was damaged.
 pub(super) fn unused_from(region: &Region) -> u32 {
     let backed = region.pool().backed_words.load(Ordering::Relaxed);
     let until = backed.min(region.geometry().max_pages);
-    let mut page = region.frontier().max(region.geometry().first_page);
+    let mut page = region.high_water().max(region.geometry().first_page);
     while page < until && region.page_word(page).load(Ordering::Relaxed) != 0 {
         page += 1;
     }
     page
 }
 
-/// Repair: raises a frontier that was damaged above all pages in use, and the count of page words
+/// Repair: raises a high_water that was damaged above all pages in use, and the count of page words
 /// that are backed with it.
-pub(crate) fn raise_frontier(region: &Region, me: Me) -> Result<()> {
+pub(crate) fn raise_high_water(region: &Region, me: Me) -> Result<()> {
     let geometry = region.geometry();
     let end = used_until(region);
     while region.pool().backed_words.load(Ordering::Relaxed) < end.min(geometry.max_pages) {
@@ -316,8 +316,8 @@ pub(crate) fn raise_frontier(region: &Region, me: Me) -> Result<()> {
     }
     let lock = lock(region, me)?;
     let end = end.min(region.limit());
-    if region.frontier() < end {
-        region.pool().frontier.store(end, Ordering::Release);
+    if region.high_water() < end {
+        region.pool().high_water.store(end, Ordering::Release);
     }
     drop(lock);
     Ok(())
@@ -328,7 +328,7 @@ pub(crate) fn raise_frontier(region: &Region, me: Me) -> Result<()> {
 fn used_until(region: &Region) -> u32 {
     let geometry = region.geometry();
     let mut words = vec![0; crate::layout::WORDS_STEP as usize * 8];
-    let mut end = region.frontier().max(geometry.first_page);
+    let mut end = region.high_water().max(geometry.first_page);
     for from in (geometry.first_page..geometry.max_pages).step_by(words.len() / 8) {
         let count = (geometry.max_pages - from).min(crate::layout::WORDS_STEP);
         let words = &mut words[..count as usize * 8];
@@ -377,7 +377,7 @@ pub(crate) fn is_worth_giving_back(region: &Region) -> bool {
     let free = pool.free_count.load(Ordering::Relaxed);
     let holes = pool.hole_count.load(Ordering::Relaxed);
     let given_out = region
-        .frontier()
+        .high_water()
         .saturating_sub(region.geometry().first_page);
     let beside = pool.extent_pages.load(Ordering::Relaxed);
     let in_use = [free, holes, beside]
@@ -418,7 +418,7 @@ fn claim_old(region: &Region, me: Me) -> Result<Option<u32>> {
     let lock = lock(region, me)?;
     let pool = region.pool();
     let claimed = |head: &W32, count: &W32| {
-        let old_before = (clock::monotonic_s() as u32).saturating_sub(GRACE_S);
+        let old_before = (clock::monotonic_s() as u32).saturating_sub(GRACE_PERIOD_S);
         let (page, next, since) = first_of(&lock, head)?;
         if since >= old_before {
             return None;

@@ -202,10 +202,10 @@ pub(crate) fn free_block(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
     head.used.sub_owned(1);
     let was = slab.used.load(Ordering::Relaxed);
     slab.used.store(was.wrapping_sub(1), Ordering::Relaxed);
-    if lock.head.victim.load(Ordering::Relaxed) == home.page {
+    if lock.head.source.load(Ordering::Relaxed) == home.page {
         // In no list: nothing new is put there while it is being emptied.
         if was == 1 && is_empty(slab, home.class) {
-            lock.head.victim.store(0, Ordering::Relaxed);
+            lock.head.source.store(0, Ordering::Relaxed);
             give_page(lock, home.class_number, home.page);
         }
         return Ok(());
@@ -251,7 +251,7 @@ pub(crate) fn lose_empty_page(lock: &ShardLock<'_>, class_number: u32) {
 const LOOK: u32 = 8;
 
 /// Takes the sparsest of a class's first pages out of its list, to be emptied.
-pub(crate) fn choose_victim(lock: &ShardLock<'_>, class_number: u32) -> Option<u32> {
+pub(crate) fn choose_source(lock: &ShardLock<'_>, class_number: u32) -> Option<u32> {
     let head = &lock.head.classes[class_number as usize];
     let mut page = head.partial.load(Ordering::Relaxed);
     let mut best: Option<(u32, u32)> = None;
@@ -270,15 +270,15 @@ pub(crate) fn choose_victim(lock: &ShardLock<'_>, class_number: u32) -> Option<u
     unlink(lock, class_number, page);
     lock.region.slab(page).next.store(0, Ordering::Relaxed);
     lock.region.slab(page).prev.store(0, Ordering::Relaxed);
-    lock.head.victim_block.store(0, Ordering::Relaxed);
-    lock.head.victim.store(page, Ordering::Relaxed);
+    lock.head.source_block.store(0, Ordering::Relaxed);
+    lock.head.source.store(page, Ordering::Relaxed);
     Some(page)
 }
 
 /// Ends the emptying of a page: it is an ordinary one again.
-pub(crate) fn spare_victim(lock: &ShardLock<'_>) {
-    let page = lock.head.victim.load(Ordering::Relaxed);
-    lock.head.victim.store(0, Ordering::Relaxed);
+pub(crate) fn spare_source(lock: &ShardLock<'_>) {
+    let page = lock.head.source.load(Ordering::Relaxed);
+    lock.head.source.store(0, Ordering::Relaxed);
     if !lock.region.is_page(page) {
         return;
     }
@@ -330,7 +330,7 @@ pub(crate) fn is_used(region: &Region, home: &BlockHome) -> bool {
 }
 
 /// Recovery: puts a page whose blocks are all marked where it belongs. True: it is in use.
-pub(crate) fn settle_page(lock: &ShardLock<'_>, class_number: u32, page: u32) -> bool {
+pub(crate) fn reclaim_page(lock: &ShardLock<'_>, class_number: u32, page: u32) -> bool {
     let Some(class) = Class::get(class_number) else {
         return false;
     };

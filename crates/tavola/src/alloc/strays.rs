@@ -35,7 +35,7 @@ pub(crate) fn release_claims(region: &Region, me: Me, dead: u32) -> Result<bool>
     })?;
     let lock = lock(region, me)?;
     let now = clock::monotonic_s() as u32;
-    for page in region.geometry().first_page..region.frontier() {
+    for page in region.geometry().first_page..region.high_water() {
         match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
             PageWord::Build { owner, .. } if owner == dead => push_free(&lock, page, now),
             _ => {}
@@ -50,7 +50,7 @@ fn make_holes(region: &Region, me: Me, is_one: impl Fn(u32, PageWord) -> bool) -
     let mut first = region.geometry().first_page;
     loop {
         let taken = lock(region, me)?;
-        let end = region.frontier();
+        let end = region.high_water();
         let is_one = |page: &u32| {
             let word = region.page_word(*page).load(Ordering::Relaxed);
             is_one(*page, PageWord::decode(word))

@@ -1,10 +1,10 @@
 //! Uids given out and taken back. All under the shard's lock.
 //!
 //! A uid is changed in the same order by every write that concerns it: the entry is announced
-//! (`Flux`), the slot is stored and its bucket bumped, the entry is settled (`Live`, `Free`), and
-//! only then the old block is freed. Whoever meets `Flux` reads by key: so both ways to a value
-//! agree at every moment. A death in between leaves `Flux` until recovery makes the entries anew
-//! from the items.
+//! (`InTransition`), the slot is stored and its bucket bumped, the entry is settled (`Live`,
+//! `Free`), and only then the old block is freed. Whoever meets `InTransition` reads by key: so
+//! both ways to a value agree at every moment. A death in between leaves `InTransition` until
+//! recovery makes the entries anew from the items.
 
 use super::{Item, Need, Step, Stop, corrupt, pool};
 use crate::error::Error;
@@ -122,13 +122,13 @@ pub(crate) fn take_uid(lock: &ShardLock<'_>) -> Step<Hint> {
 #[inline(always)]
 pub(crate) fn announce(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
     if hint.is_some() {
-        change(lock, hint, UidEntry::Flux { item_ref });
+        change(lock, hint, UidEntry::InTransition { item_ref });
     }
 }
 
 /// The key of a uid leads to this item. Nothing to do without a uid.
 #[inline(always)]
-pub(crate) fn settle_uid(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
+pub(crate) fn resolve_uid(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
     if hint.is_some() {
         change(lock, hint, UidEntry::Live { item_ref });
     }

@@ -161,7 +161,7 @@ impl Core {
                 expect_expiry(lock);
             }
             let item = found.item(lock)?;
-            let had = item.told();
+            let had = item.shown();
             if let Some(word) = item.expiry_word() {
                 change_field(lock, hash, word, expiry_ms);
             } else if expiry_ms != 0 {
@@ -170,7 +170,7 @@ impl Core {
                 publish_copy(lock, hash, &found, (copy, hint), Why::Field)?;
                 return Ok(Some(had));
             }
-            found.visit(lock);
+            found.mark_accessed(lock);
             Ok(Some(had))
         })
     }

@@ -3,19 +3,21 @@
 
 use super::core::Core;
 use super::effort::Effort;
-use crate::alloc::{Chain, Need, find_orphans, free_orphans, give_back, provision, reckon_anew};
+use crate::alloc::{
+    Chain, Need, find_orphans, free_orphans, give_back, provision, recompute_overhead,
+};
 use crate::error::{Error, Result};
 use crate::layout::{BUCKETS, DIR_INLINE, large_split};
 use crate::lock::Me;
-use crate::recover::reap;
+use crate::recover::reclaim;
 use crate::region::no_room;
 use crate::sync::Ordering;
 
 /// In how many rounds a full table is scraped, for how many pages.
-const SCRAPES: u32 = 64;
-const SCRAPED_PAGES: u32 = 4;
+const RECLAIMS: u32 = 64;
+const RECLAIMED_PAGES: u32 = 4;
 /// Items moved in each shard in one of these rounds.
-const SCRAPE_MOVES: u32 = 256;
+const RECLAIM_MOVES: u32 = 256;
 /// Entries of a uid directory that are backed at once.
 const UID_DIRECTORY_STEP: u32 = 1024;
 
@@ -26,11 +28,11 @@ impl Core {
             Need::Pages(count) => provision(self.region(), me, count),
             Need::Directory { shard, entries } => {
                 let back = || self.back_directory(shard, entries, me);
-                self.back_beside_pages(me, u64::from(entries) * 4, back)
+                self.back_outside_pages(me, u64::from(entries) * 4, back)
             }
             Need::UidDirectory { shard } => {
                 let back = || self.back_uid_directory(shard, me);
-                self.back_beside_pages(me, u64::from(UID_DIRECTORY_STEP) * 4, back)
+                self.back_outside_pages(me, u64::from(UID_DIRECTORY_STEP) * 4, back)
             }
         }
     }
@@ -45,7 +47,7 @@ impl Core {
             lock.head.dir_backed.store(entries, Ordering::Relaxed);
         }
         drop(lock);
-        reckon_anew(self.region(), me)
+        recompute_overhead(self.region(), me)
     }
 
     /// Backs the next stretch of a uid directory by memory.
@@ -65,7 +67,7 @@ impl Core {
             backed.store(until, Ordering::Relaxed);
         }
         drop(lock);
-        reckon_anew(self.region(), me)
+        recompute_overhead(self.region(), me)
     }
 
     /// Returns `None` if the table was full and memory was reclaimed: try again. A cache that lacks
@@ -85,9 +87,9 @@ impl Core {
             {
                 Ok(None)
             }
-            (Err(Error::Full { .. }), _) if effort.scrapes > 0 => {
-                effort.scrapes -= 1;
-                self.scrape(me, wanted.unwrap_or(0))?;
+            (Err(Error::Full { .. }), _) if effort.reclaims > 0 => {
+                effort.reclaims -= 1;
+                self.reclaim_for_room(me, wanted.unwrap_or(0))?;
                 Ok(None)
             }
             (outcome, _) => outcome.map(Some),
@@ -115,15 +117,16 @@ impl Core {
 
     /// Wins back what the dead and the sparse still hold, until the pool has something to give.
     #[cold]
-    fn scrape(&self, me: Me, wanted: u32) -> Result<()> {
-        reap(self.region(), &self.membership.gate, me)?;
+    fn reclaim_for_room(&self, me: Me, wanted: u32) -> Result<()> {
+        reclaim(self.region(), &self.membership.gate, me)?;
         find_orphans(self.region(), me);
-        for _ in 0..SCRAPES {
+        for _ in 0..RECLAIMS {
             for shard in 0..self.region().geometry().shards() {
                 self.sweep_shard(shard, me, Some(BUCKETS));
-                self.tend_shard(shard, me, SCRAPE_MOVES, false)?;
+                self.maintain_shard(shard, me, RECLAIM_MOVES, false)?;
             }
-            if self.region().pool().free_count.load(Ordering::Relaxed) >= wanted.max(SCRAPED_PAGES)
+            if self.region().pool().free_count.load(Ordering::Relaxed)
+                >= wanted.max(RECLAIMED_PAGES)
             {
                 break;
             }

@@ -29,12 +29,12 @@ impl Core {
         }
         let mut elsewhere = 0u32;
         for (i, ahead) in wave[..count].iter_mut().enumerate() {
-            elsewhere |= u32::from(ahead.look_home(region)) << i;
+            elsewhere |= u32::from(ahead.fetch_home(region)) << i;
         }
         while elsewhere != 0 {
             let i = elsewhere.trailing_zeros() as usize;
             elsewhere &= elsewhere - 1;
-            wave[i].look_away(region);
+            wave[i].fetch_away(region);
         }
         wave
     }
@@ -66,7 +66,7 @@ impl Core {
     fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
         let found = ahead.finish(self.region(), key, &mut noted, self)?;
-        self.tell(ahead.hash, found, (noted.word, noted.tag));
+        self.count_read(ahead.hash, found, (noted.word, noted.tag));
         Ok(found)
     }
 
@@ -89,7 +89,7 @@ impl Core {
                     key,
                     hash: ahead.hash,
                     condition: When::Always,
-                    naming: self.naming,
+                    uid_policy: self.uid_policy,
                     metadata: Some(&metadata).filter(|given| !given.stamp.is_none()),
                 };
                 self.write(&request, value)?;

@@ -11,12 +11,16 @@ use crate::recover::CheckReport;
 
 impl Core {
     /// The names of all of a kind.
-    pub(crate) fn names_beside(&self, kind: ExtentKind) -> Vec<String> {
+    pub(crate) fn side_names(&self, kind: ExtentKind) -> Vec<String> {
         let names = extent_names(self.region(), kind).into_iter();
         names.map(|name| printable(&name)).collect()
     }
 
-    pub(crate) fn check_beside(&self, me: Option<Me>, report: &mut CheckReport) -> Result<()> {
+    pub(crate) fn check_side_objects(
+        &self,
+        me: Option<Me>,
+        report: &mut CheckReport,
+    ) -> Result<()> {
         let region = self.region();
         for name in extent_names(region, ExtentKind::QueuePool) {
             let told = printable(&name);
@@ -39,7 +43,7 @@ impl Core {
     }
 
     /// Says how many numbers of elements were dropped, and sheets cut.
-    pub(crate) fn repair_beside(&self, me: Me) -> Result<u64> {
+    pub(crate) fn repair_side_objects(&self, me: Me) -> Result<u64> {
         let (region, mut gone) = (self.region(), 0);
         // What cannot be opened is told by the check that follows, and what is locked all the time.
         for name in extent_names(region, ExtentKind::QueuePool) {

@@ -5,14 +5,14 @@
 
 use super::core::{Core, MOST_AT_ONCE};
 use super::effort::{Effort, StepsBack};
-use super::relief::{Relief, relieve};
+use super::reclaim::{Reclaimed, reclaim_some};
 use crate::alloc::{
     Chain, free_pages, give_back, give_up_free, give_up_some, in_hand, is_over, mark_use, may_hold,
     reckon, set_capacity, within_reach,
 };
 
 use crate::error::{Error, Result};
-use crate::index::{Hash, Noted, Want, read_seated, visit};
+use crate::index::{Hash, Noted, Want, mark_accessed, read_seated};
 use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
 use crate::lock::{Me, ShardLock, tally};
 use crate::sync::Ordering;
@@ -20,11 +20,11 @@ use std::time::Duration;
 
 /// Pages a cache that is too large gives up in one step, and how often keys are evicted for them.
 const GIVEN_UP: u32 = 2;
-const RELIEFS: u32 = 32;
-/// How often it is tried to back what is no page, a nap in between: until pages that are given up
-/// are given back, and a little longer.
-const NAPS: u32 = 25;
-const NAP: Duration = Duration::from_millis(100);
+const MOST_RECLAIMS: u32 = 32;
+/// How often it is tried to back what is no page, a backoff in between: until pages that are given
+/// up are given back, and a little longer.
+const BACKOFFS: u32 = 25;
+const BACKOFF: Duration = Duration::from_millis(100);
 
 impl Core {
     /// Makes the region of a new table that of a cache.
@@ -50,20 +50,20 @@ impl Core {
         if self.times_read() {
             return self.read_timed(key, hash, want);
         }
-        self.read_and_tell(key, hash, want)
+        self.read_and_count(key, hash, want)
     }
 
     #[cold]
     #[inline(never)]
     fn read_timed(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
-        self.timed_read(|| self.read_and_tell(key, hash, want))
+        self.timed_read(|| self.read_and_count(key, hash, want))
     }
 
     #[inline(always)]
-    fn read_and_tell(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
+    fn read_and_count(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
         let found = read_seated(self.region(), key, hash, &mut noted, self)?;
-        self.tell(hash, found, (noted.word, noted.tag));
+        self.count_read(hash, found, (noted.word, noted.tag));
         Ok(found)
     }
 
@@ -73,7 +73,7 @@ impl Core {
         let hash = Hash::of(self.region(), key);
         let found = read_seated(self.region(), key, hash, out, self)?;
         if self.region().is_cache() && self.region().is_writable() {
-            self.tell(hash, found, (0, Hint::NONE));
+            self.count_read(hash, found, (0, Hint::NONE));
         }
         Ok(found)
     }
@@ -82,7 +82,7 @@ impl Core {
     /// tag is. The slot may be another's by now, its segment gone: so that is done under the
     /// shard's lock, if nobody holds it; the next read comes anyway.
     #[inline]
-    pub(crate) fn tell(&self, hash: Hash, found: bool, (word, tag): (u64, Hint)) {
+    pub(crate) fn count_read(&self, hash: Hash, found: bool, (word, tag): (u64, Hint)) {
         if self.is_untold.load(Ordering::Relaxed) != 0 {
             return;
         }
@@ -96,7 +96,7 @@ impl Core {
         let before = count.fetch_add(1, Ordering::Relaxed);
         self.after_count(before, &self.due.read);
         if word != 0 {
-            self.visit(me, hash, word);
+            self.mark_accessed(me, hash, word);
         }
         if found && tag.is_some() {
             self.use_tag(me, tag);
@@ -105,14 +105,14 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn visit(&self, me: Me, hash: Hash, word: u64) {
+    fn mark_accessed(&self, me: Me, hash: Hash, word: u64) {
         if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
-            visit(&lock, hash, word);
+            mark_accessed(&lock, hash, word);
         }
     }
 
     /// Notes that a tag is in use, as a key was set or read that has it: else it would be evicted
-    /// before that, and take it along. As with a visit, only if nobody holds its shard.
+    /// before that, and take it along. As with a mark_accessed, only if nobody holds its shard.
     #[cold]
     #[inline(never)]
     pub(crate) fn use_tag(&self, me: Me, tag: Hint) {
@@ -156,7 +156,7 @@ impl Core {
     /// makes some: it gives up as many pages as that takes, and waits until nobody may look at them
     /// any more, a second or two. Others may be faster, so it tries now and then.
     #[cold]
-    pub(crate) fn back_beside_pages(
+    pub(crate) fn back_outside_pages(
         &self,
         me: Me,
         bytes: u64,
@@ -169,21 +169,21 @@ impl Core {
         }
         let wanted = bytes.div_ceil(PAGE) as u32;
         // All of one shard, where blocks that come free make up pages sooner.
-        let shard = self.relieved.fetch_add(1, Ordering::Relaxed) % region.geometry().shards();
+        let shard = self.reclaims_from.fetch_add(1, Ordering::Relaxed) % region.geometry().shards();
         let (mut given_up, mut effort) = (0, Effort::new());
         while given_up < wanted {
             match give_up_free(region, me, wanted - given_up)? {
-                0 if !self.relieve_or_mend(Some(shard), me, &mut effort)? => break,
+                0 if !self.reclaim_or_mend(Some(shard), me, &mut effort)? => break,
                 count => given_up += count,
             }
         }
-        for _ in 0..NAPS {
+        for _ in 0..BACKOFFS {
             give_back(region, me, wanted, true)?;
             outcome = back();
             if given_up == 0 || !matches!(outcome, Err(Error::Full { .. })) {
                 break;
             }
-            std::thread::sleep(NAP);
+            std::thread::sleep(BACKOFF);
         }
         outcome
     }
@@ -193,9 +193,9 @@ impl Core {
     pub(crate) fn shrink_some(&self, shard: u32, me: Me) -> Result<()> {
         let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
         if let Some(lock) = ShardLock::try_acquire(self.region(), shard, me) {
-            for _ in 0..RELIEFS {
+            for _ in 0..MOST_RECLAIMS {
                 let is_enough = free_pages(self.region()) >= GIVEN_UP;
-                if is_enough || relieve(&lock, &mut key)? == Relief::Nothing {
+                if is_enough || reclaim_some(&lock, &mut key)? == Reclaimed::Nothing {
                     break;
                 }
             }
@@ -208,7 +208,7 @@ impl Core {
         let mut effort = Effort::new();
         while is_over(self.region()) {
             give_up_some(self.region(), me, u32::MAX)?;
-            if is_over(self.region()) && !self.relieve_or_mend(None, me, &mut effort)? {
+            if is_over(self.region()) && !self.reclaim_or_mend(None, me, &mut effort)? {
                 break;
             }
         }

@@ -1,10 +1,10 @@
 //! Checking and repairing the whole table.
 
 use super::core::Core;
-use crate::alloc::{find_orphans, raise_frontier};
+use crate::alloc::{find_orphans, raise_high_water};
 use crate::error::Result;
 use crate::lock::{Me, PATIENCE};
-use crate::recover::{CheckReport, check, check_pool, reap, recover, repair_pool};
+use crate::recover::{CheckReport, check, check_pool, reclaim, recover, repair_pool};
 
 /// How often a check looks at what may only be on its way.
 const LOOKS: u32 = 10;
@@ -18,7 +18,7 @@ impl Core {
             None
         };
         if let Some(me) = me {
-            reap(self.region(), &self.membership.gate, me)?;
+            reclaim(self.region(), &self.membership.gate, me)?;
             find_orphans(self.region(), me);
         }
         for shard in 0..self.region().geometry().shards() {
@@ -26,7 +26,7 @@ impl Core {
             check(self.region(), shard, &mut report);
         }
         self.check_pages(me, &mut report)?;
-        self.check_beside(me, &mut report)?;
+        self.check_side_objects(me, &mut report)?;
         Ok(report)
     }
 
@@ -41,7 +41,7 @@ impl Core {
             }
             std::thread::sleep(PATIENCE);
             if let Some(me) = me {
-                reap(self.region(), &self.membership.gate, me)?;
+                reclaim(self.region(), &self.membership.gate, me)?;
             }
         }
         check_pool(self.region(), me, report)
@@ -49,15 +49,15 @@ impl Core {
 
     pub(crate) fn repair(&self) -> Result<CheckReport> {
         let me = self.writer()?;
-        reap(self.region(), &self.membership.gate, me)?;
-        raise_frontier(self.region(), me)?;
+        reclaim(self.region(), &self.membership.gate, me)?;
+        raise_high_water(self.region(), me)?;
         let mut lost = 0;
         for shard in 0..self.region().geometry().shards() {
             lost += recover(&self.lock(shard, me)?);
         }
         self.end_all_leases(me)?;
         lost += repair_pool(self.region(), me)?;
-        lost += self.repair_beside(me)?;
+        lost += self.repair_side_objects(me)?;
         let mut report = self.check()?;
         if lost > 0 {
             report.problem(|| {

@@ -106,7 +106,11 @@ pub(crate) enum Tried {
 }
 
 /// Returns the number and the content of the record of this key.
-pub(crate) fn look(region: &Region, named: Named<'_>, now_ms: u64) -> Option<(u32, LeaseView)> {
+pub(crate) fn record_of(
+    region: &Region,
+    named: Named<'_>,
+    now_ms: u64,
+) -> Option<(u32, LeaseView)> {
     if !region.has_leases() {
         return None;
     }

@@ -4,12 +4,12 @@
 
 use super::due::{Asked, Due, NameWatch, Steps};
 use super::effort::Effort;
-use super::request::Naming;
+use super::request::UidPolicy;
 use crate::alloc::{Need, Step, Stop};
 use crate::error::{Error, Result, corrupt};
 use crate::layout::Participant;
 use crate::lock::{Me, Membership, ShardLock, tally};
-use crate::recover::{lock_shard, reap, reap_dead, settle_estate};
+use crate::recover::{lock_shard, reclaim, reclaim_dead, reclaim_participant};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
 use std::path::{Path, PathBuf};
@@ -32,13 +32,13 @@ pub(crate) struct Core {
     /// When the owners of leases were last asked for.
     pub(crate) asked: Asked,
     /// Whether keys that are stored get a uid unasked.
-    pub(crate) naming: Naming,
+    pub(crate) uid_policy: UidPolicy,
     pub(crate) name: NameWatch,
     pub(crate) steps: Steps,
     /// The slot at which the dead are looked for next.
     pub(crate) looked: W32,
     /// The shard a cache evicts from next, if any shard will do.
-    pub(crate) relieved: W32,
+    pub(crate) reclaims_from: W32,
     /// 1: visits cannot be noted, as this process cannot attach.
     pub(crate) is_untold: W32,
     /// Which calls are to be timed.
@@ -51,18 +51,18 @@ pub(crate) struct Core {
 static NEXT: W64 = W64::new(1);
 
 impl Core {
-    pub(crate) fn new(region: Region, path: PathBuf, naming: Naming) -> Self {
+    pub(crate) fn new(region: Region, path: PathBuf, uid_policy: UidPolicy) -> Self {
         Self {
             region,
             membership: Membership::new(),
             path,
             collapsed: W64::new(0),
             asked: Asked::new(),
-            naming,
+            uid_policy,
             name: NameWatch::new(),
             steps: Steps::new(),
             looked: W32::new(0),
-            relieved: W32::new(0),
+            reclaims_from: W32::new(0),
             is_untold: W32::new(0),
             due: Due::new(),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -104,8 +104,8 @@ impl Core {
     fn attach(&self) -> Result<Me> {
         self.region.set_clock();
         let me = self.membership.attach(&self.region, &self.path)?;
-        // If it has to wait, `look_for_dead` comes back to it.
-        settle_estate(&self.region, me, me.id())?;
+        // If it has to wait, `find_dead` comes back to it.
+        reclaim_participant(&self.region, me, me.id())?;
         Ok(me)
     }
 
@@ -117,7 +117,7 @@ impl Core {
             Some(dead) => {
                 drop(lock);
                 // What else it held comes back now; a second lock is quickly got.
-                reap_dead(&self.region, &self.membership.gate, me, dead)?;
+                reclaim_dead(&self.region, &self.membership.gate, me, dead)?;
                 self.lock(shard, me)
             }
         }
@@ -211,9 +211,9 @@ impl Core {
         }
     }
 
-    pub(crate) fn reap(&self) -> Result<u32> {
+    pub(crate) fn reclaim(&self) -> Result<u32> {
         let me = self.writer()?;
-        reap(&self.region, &self.membership.gate, me)
+        reclaim(&self.region, &self.membership.gate, me)
     }
 }
 

@@ -71,7 +71,7 @@ impl Core {
                 }
                 end_of_changed(lock, key, item.expiry_ms());
                 change_word(lock, Some(hash), word, number);
-                found.visit(lock);
+                found.mark_accessed(lock);
                 return Ok(Counted::Now(number));
             }
             if item.is_large() {
@@ -129,7 +129,7 @@ fn place(
     }
     let mut room = None;
     let stamp = request.stamp(lock, &spot, &mut room)?;
-    let (item_ref, hint) = write_with_uid(lock, request.naming, &spot, |hint| {
+    let (item_ref, hint) = write_with_uid(lock, request.uid_policy, &spot, |hint| {
         write_counter(lock, key, number, hint, &stamp)
     })?;
     let new = New {

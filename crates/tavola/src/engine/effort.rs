@@ -7,11 +7,11 @@ use crate::sys::clock;
 use std::time::Duration;
 
 /// How often a full table is scraped within one operation.
-const SCRAPES: u32 = 2;
+const RECLAIMS: u32 = 2;
 /// How often the writer of a cache that has nothing to evict waits for what others have in hand,
 /// and for how long in the mean.
-const NAPS: u32 = 100;
-const NAP: Duration = Duration::from_millis(1);
+const BACKOFFS: u32 = 100;
+const BACKOFF: Duration = Duration::from_millis(1);
 /// How often one that holds the pages of a large value gives them up for others and begins again.
 const STEPS_BACK: u32 = 6;
 /// Reliefs of a shard, without a free page more, after which its counts must be wrong. (Each evicts
@@ -24,9 +24,9 @@ const COUNTS: u32 = 1;
 
 /// What an operation may still do.
 pub(crate) struct Effort {
-    pub(crate) scrapes: u32,
-    naps: u32,
-    most_naps: u32,
+    pub(crate) reclaims: u32,
+    backoffs: u32,
+    most_backoffs: u32,
     /// Reliefs since there were more free pages than ever before.
     in_vain: u32,
     most_free: u32,
@@ -38,9 +38,9 @@ pub(crate) struct Effort {
 impl Effort {
     pub(crate) const fn new() -> Self {
         Self {
-            scrapes: SCRAPES,
-            naps: NAPS,
-            most_naps: NAPS,
+            reclaims: RECLAIMS,
+            backoffs: BACKOFFS,
+            most_backoffs: BACKOFFS,
             in_vain: 0,
             most_free: 0,
             written: None,
@@ -51,24 +51,24 @@ impl Effort {
     /// Of one that holds pages: others may be waiting for these, so it waits for nobody.
     pub(crate) const fn holding() -> Self {
         Self {
-            naps: 0,
-            most_naps: 0,
+            backoffs: 0,
+            most_backoffs: 0,
             ..Self::new()
         }
     }
 
     /// Whether it may still wait for others.
     pub(crate) fn may_wait(&self) -> bool {
-        self.naps > 0
+        self.backoffs > 0
     }
 
-    pub(crate) fn nap(&mut self) {
-        self.naps = self.naps.saturating_sub(1);
-        nap(NAP);
+    pub(crate) fn backoff(&mut self) {
+        self.backoffs = self.backoffs.saturating_sub(1);
+        backoff(BACKOFF);
     }
 
-    /// Records a relief, of a page or of keys, after which `free` pages are free. Returns true if
-    /// so many reliefs were in vain that the counts of free space must be wrong.
+    /// Records a reclaimed, of a page or of keys, after which `free` pages are free. Returns true
+    /// if so many reliefs were in vain that the counts of free space must be wrong.
     pub(crate) fn is_exhausted(&mut self, is_page: bool, free: u32, shards: u32) -> bool {
         if free > self.most_free {
             (self.most_free, self.in_vain) = (free, 0);
@@ -90,7 +90,7 @@ impl Effort {
     }
 
     /// Returns whether the counts may be rebuilt; reliefs then have a chance again.
-    pub(crate) fn may_count_anew(&mut self) -> bool {
+    pub(crate) fn may_recount(&mut self) -> bool {
         if self.counts == 0 {
             return false;
         }
@@ -101,7 +101,7 @@ impl Effort {
 
     /// Something could be evicted: what others had in hand they have published.
     pub(crate) fn others_get_on(&mut self) {
-        self.naps = self.most_naps;
+        self.backoffs = self.most_backoffs;
     }
 }
 
@@ -155,14 +155,14 @@ impl StepsBack {
         if self.0 == STEPS_BACK {
             return false;
         }
-        nap(NAP * (1 << self.0));
+        backoff(BACKOFF * (1 << self.0));
         self.0 += 1;
         true
     }
 }
 
 /// Waits for so long, give or take a half: those who met shall not meet again.
-fn nap(mean: Duration) {
+fn backoff(mean: Duration) {
     #[cfg(feature = "shuttle")]
     if model::is_on() {
         spin_hint();

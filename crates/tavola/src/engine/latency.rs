@@ -60,13 +60,13 @@ impl Core {
     pub(crate) fn after_count(&self, before: u64, due: &W32) {
         let bits = u64::from(self.due.bits.load(Ordering::Relaxed));
         if !before & bits == 0 {
-            self.look(before, due);
+            self.take_sample(before, due);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn look(&self, before: u64, due: &W32) {
+    fn take_sample(&self, before: u64, due: &W32) {
         let every = u64::from(Latencies::EVERY);
         if before % every == every - 1 {
             due.store(1, Ordering::Relaxed);

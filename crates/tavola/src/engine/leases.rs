@@ -5,7 +5,7 @@
 
 use super::claims::{Claim, Named, Tried, end_unrecorded, try_win, wake_at};
 use super::core::Core;
-use crate::alloc::reckon_anew;
+use crate::alloc::recompute_overhead;
 use crate::error::Result;
 use crate::layout::{LEASE_ENDS, LEASES};
 use crate::lock::{Me, is_alive};
@@ -23,10 +23,10 @@ impl Core {
     ) -> Result<Option<Claim>> {
         let (region, shard) = (self.region(), named.hash.shard());
         if !region.has_leases() {
-            self.back_beside_pages(me, region.geometry().leases().1, || {
+            self.back_outside_pages(me, region.geometry().leases().1, || {
                 region.back_leases().map_err(no_room)
             })?;
-            reckon_anew(region, me)?;
+            recompute_overhead(region, me)?;
         }
         let mut dead = Vec::new();
         loop {

@@ -1,7 +1,7 @@
 //! Housekeeping that is asked for: clearing, compaction, huge pages.
 
 use super::core::Core;
-use crate::alloc::{GRACE_S, give_back};
+use crate::alloc::{GRACE_PERIOD_S, give_back};
 use crate::error::Result;
 use crate::index::{ClearCursor, Which, clear_buckets, may_expire};
 use crate::layout::{BUCKETS, ExtentState, PAGE, PageWord};
@@ -23,7 +23,7 @@ const PAGES: u32 = 256;
 const ROUNDS: u32 = 1 << 20;
 /// How often `compact` waits for the grace of freed pages, and how long.
 const WAITS: u32 = 5;
-const WAIT: Duration = Duration::from_millis(GRACE_S as u64 * 500);
+const WAIT: Duration = Duration::from_millis(GRACE_PERIOD_S as u64 * 500);
 
 impl Core {
     fn remove_all(&self, which: Which) -> Result<()> {
@@ -55,7 +55,7 @@ impl Core {
 
     pub(crate) fn compact(&self) -> Result<u64> {
         let me = self.writer()?;
-        self.reap()?;
+        self.reclaim()?;
         // What is damaged does not keep the rest from being done.
         let swept = self.remove_expired();
         for shard in 0..self.region().geometry().shards() {
@@ -63,9 +63,9 @@ impl Core {
             // work there is; counters that were damaged promise more.
             let mut idle = 0;
             let items = self.region().shard(shard).items.load(Ordering::Relaxed);
-            let most = 64 + 4 * u64::from(self.region().frontier()) + items / u64::from(MOVES);
+            let most = 64 + 4 * u64::from(self.region().high_water()) + items / u64::from(MOVES);
             for _ in 0..most.min(u64::from(ROUNDS)) {
-                idle = if self.tend_shard(shard, me, MOVES, true)? {
+                idle = if self.maintain_shard(shard, me, MOVES, true)? {
                     0
                 } else {
                     idle + 1
@@ -94,7 +94,7 @@ impl Core {
 
     pub(crate) fn maintain(&self, budget_bytes: u64) -> Result<Maintained> {
         let me = self.writer()?;
-        self.look_at_name();
+        self.check_name_now();
         for shard in 0..self.region().geometry().shards() {
             self.sweep_shard(shard, me, Some(BUCKETS));
         }
@@ -110,7 +110,7 @@ impl Core {
             ..Maintained::default()
         };
         report.huge_pages_supported = true;
-        let stretches = u64::from(self.region().frontier() / PAGES_OF_HUGE);
+        let stretches = u64::from(self.region().high_water() / PAGES_OF_HUGE);
         let cursor = &self.collapsed;
         loop {
             let stretch = cursor.load(Ordering::Relaxed);

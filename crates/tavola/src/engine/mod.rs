@@ -2,11 +2,11 @@
 //! up beside it. [`Core`] is the inside of a table; the room `table` above has the public calls.
 //!
 //! - `core`, `effort`, `request`: the way of a write: lock, step, fetch what is missing, again
-//! - `backing`, `relief`: memory for it: backing, evicting, scraping
+//! - `backing`, `reclaimed`: memory for it: backing, evicting, scraping
 //! - `read`, `write`, `update`, `store`, `counter`, `uid`, `tags`, `marks`, `entry`, `attributes`,
 //!   `batch`: what the calls of those names do
 //! - `claims`, `leases`: the records of leases
-//! - `due`, `tending`, `maintain`, `cache`, `background`: housekeeping, and when it is due
+//! - `due`, `upkeep`, `maintain`, `cache`, `background`: housekeeping, and when it is due
 //! - `check`, `beside`: integrity of the whole file
 //! - `stats`, `recent`, `latency`, `live`, `holders`, `evicted`, `name`: what is told of a table
 
@@ -34,23 +34,23 @@ mod marks;
 mod name;
 mod read;
 mod recent;
-mod relief;
+mod reclaim;
 mod request;
 mod stats;
 mod store;
 mod tags;
-mod tending;
 mod uid;
 mod update;
+mod upkeep;
 mod write;
 
 pub(crate) use self::core::Core;
 pub(crate) use attributes::{in_ms, no_room};
 pub(crate) use background::Background;
 pub(crate) use batch::WAVE;
-pub(crate) use claims::{Claim, Named, look};
+pub(crate) use claims::{Claim, Named, record_of};
 pub(crate) use counter::Change;
 pub(crate) use effort::Tries;
 pub(crate) use entry::Which;
-pub(crate) use request::{Metadata, Naming, When, WriteRequest};
+pub(crate) use request::{Metadata, UidPolicy, When, WriteRequest};
 pub(crate) use stats::keys_of;

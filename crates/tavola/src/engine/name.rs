@@ -8,7 +8,7 @@ use crate::sync::Ordering;
 
 impl Core {
     /// Looks at the name, once a second at most, and says once what became of it.
-    pub(crate) fn look_at_name(&self) {
+    pub(crate) fn check_name_now(&self) {
         if !self.name.is_due() {
             return;
         }

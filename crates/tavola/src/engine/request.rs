@@ -37,7 +37,7 @@ pub(crate) struct WriteRequest<'a> {
     pub(crate) key: &'a [u8],
     pub(crate) hash: Hash,
     pub(crate) condition: When<'a>,
-    pub(crate) naming: Naming,
+    pub(crate) uid_policy: UidPolicy,
     /// What the key gets beside its value. If this is `None`, it gets nothing.
     pub(crate) metadata: Option<&'a Metadata<'a>>,
 }
@@ -60,7 +60,7 @@ impl Written {
 
 /// Whether a key that is stored gets a uid. The one it has it keeps in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Naming {
+pub(crate) enum UidPolicy {
     Keep,
     Give,
 }
@@ -126,7 +126,7 @@ impl<'a> WriteRequest<'a> {
         let mut stamp = self.stamp_but_version(lock, spot, room)?;
         if let Some(marks) = self.metadata.and_then(|metadata| metadata.marks) {
             let had = match spot {
-                Spot::Taken(found) => found.item(lock)?.told().marks,
+                Spot::Taken(found) => found.item(lock)?.shown().marks,
                 Spot::Free(_) => 0,
             };
             stamp.marks = marks.of(had);
@@ -174,7 +174,7 @@ fn next_version(lock: &ShardLock<'_>) -> u64 {
     versions.load(Ordering::Relaxed)
 }
 
-impl Naming {
+impl UidPolicy {
     /// Returns the uid to report for a key whose item does not change, or `None` if it needs one.
     #[inline(always)]
     pub(crate) fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Step<Option<Hint>> {

@@ -6,7 +6,7 @@ use crate::alloc::capacity;
 use crate::error::Result;
 use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS, ShardHead};
 use crate::lock::{Me, identity_of, is_alive, members, tally};
-use crate::region::told;
+use crate::region::explained;
 use crate::sync::Ordering;
 use crate::sys;
 use crate::sys::process::{Activity, activity, is_local};
@@ -41,7 +41,7 @@ impl Core {
             uids: self.sum(|head| head.uids.load(Ordering::Relaxed)),
             expired: self.sum(|head| head.expired.load(Ordering::Relaxed)),
             capacity: capacity(region),
-            newcomer_bytes: self.sum(|head| head.newcomers.load(Ordering::Relaxed)),
+            probationary_bytes: self.sum(|head| head.probationary.load(Ordering::Relaxed)),
             evicted_new: self.sum(|head| head.evicted_new.load(Ordering::Relaxed)),
             evicted_old: self.sum(|head| head.evicted_old.load(Ordering::Relaxed)),
             ghost_hits: self.sum(|head| head.ghost_hits.load(Ordering::Relaxed)),
@@ -76,13 +76,13 @@ impl Core {
         } else {
             stats.keys as f64 / slots as f64
         };
-        for page in region.geometry().first_page..region.frontier() {
+        for page in region.geometry().first_page..region.high_water() {
             match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
                 PageWord::Segment { .. } => stats.index_bytes += PAGE,
                 PageWord::Slab { .. } => stats.slab_bytes += PAGE,
                 PageWord::Uids { .. } => stats.uid_bytes += PAGE,
                 PageWord::Large { .. } | PageWord::Build { .. } => stats.large_bytes += PAGE,
-                PageWord::Extent { .. } => stats.beside_bytes += PAGE,
+                PageWord::Extent { .. } => stats.queue_and_log_bytes += PAGE,
                 PageWord::Free { .. } => stats.free_bytes += PAGE,
                 _ => {}
             }
@@ -97,7 +97,7 @@ impl Core {
         };
         let info = file
             .with(sys::file::len_and_blocks)
-            .map_err(|source| told("reading the size of the table", self.path(), source))?;
+            .map_err(|source| explained("reading the size of the table", self.path(), source))?;
         Ok(info.allocated_bytes)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! | step of invalidating, under the lock of the tag's shard | a reader of a key with it finds |
 //! |---|---|
-//! | the uid of the tag says `Flux` | the key: the tag is there by name |
+//! | the uid of the tag says `InTransition` | the key: the tag is there by name |
 //! | its slot is cleared, the bucket bumped | no key |
 //! | its uid is free | no key |
 //!

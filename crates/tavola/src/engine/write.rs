@@ -3,7 +3,7 @@
 //! | step, under the shard's lock | a reader finds | a survivor finds, if we die after it |
 //! |---|---|---|
 //! | the new item is written to a new block | the old item | a block no slot leads to: freed |
-//! | *with a uid:* its entry says `Flux` | the old item, by key | the old item |
+//! | *with a uid:* its entry says `InTransition` | the old item, by key | the old item |
 //! | the slot is stored | the new item; an old copy may still count | the new item |
 //! | the bucket is bumped | the new item; old copies no longer count | the new item |
 //! | *with a uid:* its entry says `Live` | the new item | the new item |
@@ -12,7 +12,7 @@
 use super::claims::{end_of, wake_at};
 use super::core::Core;
 use super::effort::{Effort, StepsBack};
-use super::request::{Metadata, Naming, When, WriteRequest, Written};
+use super::request::{Metadata, UidPolicy, When, WriteRequest, Written};
 use crate::alloc::{Chain, Stamp, Step, corrupt, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
 use crate::index::{Hash, New, Spot, Way, Why, change_word, drop_key, find, find_along, publish};
@@ -33,7 +33,7 @@ impl Core {
             key,
             hash: Hash::of(self.region(), key),
             condition,
-            naming: self.naming,
+            uid_policy: self.uid_policy,
             metadata,
         })
     }
@@ -64,7 +64,7 @@ impl Core {
     pub(crate) fn set_uid(&self, key: &[u8], value: &[u8]) -> Result<Hint> {
         let default = self.default_metadata();
         let request = WriteRequest {
-            naming: Naming::Give,
+            uid_policy: UidPolicy::Give,
             ..self.request(key, When::Always, default.as_ref())?
         };
         let written = self.write(&request, value)?;
@@ -110,12 +110,12 @@ impl Core {
             let spot = find_along(&lock, way, hash, key, word.is_none());
             if let (Ok(Spot::Taken(found)), Some(word)) = (&spot, word)
                 && matches!(request.condition, When::Always | When::Present)
-                && request.naming == Naming::Keep
+                && request.uid_policy == UidPolicy::Keep
                 && request.is_plain()
                 && let Some(place) = found.word(&lock, key)
             {
                 change_word(&lock, Some(hash), place, word);
-                found.visit(&lock);
+                found.mark_accessed(&lock);
                 drop(lock);
                 self.after_step(me);
                 return Ok(Some(Written::NOTHING));
@@ -186,7 +186,7 @@ impl Core {
             };
             let mut room = None;
             let stamp = request.stamp(lock, &spot, &mut room)?;
-            let (item_ref, hint) = write_with_uid(lock, request.naming, &spot, |hint| {
+            let (item_ref, hint) = write_with_uid(lock, request.uid_policy, &spot, |hint| {
                 write_large(lock, built, key, value, hint, &stamp)
             })?;
             let new = New {
@@ -196,7 +196,7 @@ impl Core {
             };
             publish(lock, hash, spot, new, Why::Set, || {
                 if let Some(built) = chain.take() {
-                    built.settle(lock);
+                    built.publish_pages(lock);
                 }
             })?;
             Ok(Some(Written {
@@ -249,19 +249,22 @@ fn write_at(
         return Ok(None);
     }
     let WriteRequest {
-        key, hash, naming, ..
+        key,
+        hash,
+        uid_policy,
+        ..
     } = *request;
     if let Spot::Taken(found) = &spot
         && let Ok(word) = <[u8; 8]>::try_from(value)
         && request.is_plain()
         && let Some(place) = found.word(lock, key)
-        && let Some(hint) = naming.kept(lock, found)?
+        && let Some(hint) = uid_policy.kept(lock, found)?
     {
         change_word(lock, Some(hash), place, u64::from_ne_bytes(word));
-        found.visit(lock);
+        found.mark_accessed(lock);
         return Ok(Some(Written { hint, version: 0 }));
     }
-    if naming == Naming::Give || spot.has_fields() || request.is_given() {
+    if uid_policy == UidPolicy::Give || spot.has_fields() || request.is_given() {
         return write_with_fields(lock, request, spot, value);
     }
     let new = New {
@@ -285,7 +288,7 @@ fn write_with_fields(
 ) -> Step<Option<Written>> {
     let mut room = None;
     let stamp = request.stamp(lock, &spot, &mut room)?;
-    let (item_ref, hint) = write_with_uid(lock, request.naming, &spot, |hint| {
+    let (item_ref, hint) = write_with_uid(lock, request.uid_policy, &spot, |hint| {
         write_small(lock, request.key, value, hint, &stamp)
     })?;
     let new = New {
@@ -305,12 +308,12 @@ fn write_with_fields(
 #[inline(always)]
 pub(crate) fn write_with_uid(
     lock: &ShardLock<'_>,
-    naming: Naming,
+    uid_policy: UidPolicy,
     spot: &Spot<'_>,
     write: impl FnOnce(Hint) -> Step<u64>,
 ) -> Step<(u64, Hint)> {
     let old = spot.hint(lock)?;
-    if old.is_some() || naming == Naming::Keep {
+    if old.is_some() || uid_policy == UidPolicy::Keep {
         return Ok((write(old)?, old));
     }
     let hint = take_uid(lock)?;

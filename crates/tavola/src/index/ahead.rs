@@ -84,11 +84,11 @@ impl<'a> Ahead<'a> {
     /// The second: the item is fetched, or else the other bucket, which then is to be looked at in
     /// a third. True: it is.
     #[inline(always)]
-    pub(crate) fn look_home(&mut self, region: &Region) -> bool {
+    pub(crate) fn fetch_home(&mut self, region: &Region) -> bool {
         let Some(segment) = self.segment else {
             return false;
         };
-        if self.look_in(region, self.hash.home())
+        if self.fetch_in(region, self.hash.home())
             || segment.buckets[self.bucket as usize].hint() == 0
         {
             return false;
@@ -99,12 +99,12 @@ impl<'a> Ahead<'a> {
 
     /// The third: the item is fetched that the other bucket leads to.
     #[inline(always)]
-    pub(crate) fn look_away(&mut self, region: &Region) {
-        self.look_in(region, self.hash.away());
+    pub(crate) fn fetch_away(&mut self, region: &Region) {
+        self.fetch_in(region, self.hash.away());
     }
 
     #[inline(always)]
-    fn look_in(&mut self, region: &Region, number: u32) -> bool {
+    fn fetch_in(&mut self, region: &Region, number: u32) -> bool {
         let Some(segment) = self.segment else {
             return false;
         };
@@ -146,8 +146,8 @@ impl<'a> Ahead<'a> {
             };
             let bucket = &segment.buckets[self.bucket as usize];
             let is_taken = view.take_short(self.item_ref, key, want)
-                || matches!(view.look(self.item_ref, key, want), Look::Found);
-            if is_taken && view.validate(bucket, self.version) {
+                || matches!(view.examine(self.item_ref, key, want), Look::Found);
+            if is_taken && view.recheck(bucket, self.version) {
                 want.seen(bucket, self.slot as usize);
                 return Ok(true);
             }

@@ -1,15 +1,15 @@
 //! Reading by uid: no hash, no tag, no key to compare.
 //!
 //! 1. The uid layout word, the chunk's page, the entry (each an acquire load).
-//! 2. `Live`: the item; what is wanted of it, copied. `Flux`: its key, copied.
+//! 2. `Live`: the item; what is wanted of it, copied. `InTransition`: its key, copied.
 //! 3. An acquire fence, then uid layout word, entry, uid layout word once more: the same, and the
 //!    copy is good.
-//! 4. After `Flux`: a read by that key, which counts if the item it finds has the uid.
+//! 4. After `InTransition`: a read by that key, which counts if the item it finds has the uid.
 //!
 //! Why: an entry changes after its key leads to another item, and before the old block is freed; a
-//! reader who copied bytes that were changed since sees the entry changed. And it says `Flux`
-//! before the key's slot is stored, and until after: so what is read by key and what is read by uid
-//! never contradict each other. The writers' side is in `alloc::uid`.
+//! reader who copied bytes that were changed since sees the entry changed. And it says
+//! `InTransition` before the key's slot is stored, and until after: so what is read by key and what
+//! is read by uid never contradict each other. The writers' side is in `alloc::uid`.
 
 use super::hash::Hash;
 use super::read::{MOST_SPOILED, read_seated, read_tag};
@@ -85,7 +85,7 @@ enum Look {
     /// The uid is not given out, or not to the key that is meant.
     Missing,
     /// The key's slot may just be changing; its key was copied.
-    Flux(Vec<u8>),
+    InTransition(Vec<u8>),
     /// No item at all, or one that cannot be followed.
     Impossible,
 }
@@ -119,7 +119,7 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -
     let mut spoiled = 0;
     while let Some(mut view) = View::of(region, hint)? {
         view.may_spoil = is_seated;
-        let look = view.look(hint, want);
+        let look = view.examine(hint, want);
         if matches!(look, Look::Taken) {
             return Ok(true);
         }
@@ -128,7 +128,7 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -
             is_seated = true;
             continue;
         }
-        if matches!(look, Look::Changed) || !view.validate() {
+        if matches!(look, Look::Changed) || !view.recheck() {
             spin_hint();
             spoiled += u32::from(is_seated);
             if spoiled >= MOST_SPOILED {
@@ -139,7 +139,7 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -
         return match look {
             Look::Found | Look::Taken | Look::Changed | Look::Unpinned => Ok(true),
             Look::Missing => Ok(false),
-            Look::Flux(name) => read_in_flux(region, hint, &name, (want, seat)),
+            Look::InTransition(name) => read_in_transition(region, hint, &name, (want, seat)),
             Look::Impossible => region.damaged("the item of a uid"),
         };
     }
@@ -156,13 +156,13 @@ fn read_by_name(
 ) -> Result<bool> {
     let mut name = Vec::new();
     match read_by_uid(region, hint, &mut KeyOf(&mut name))? {
-        true => read_in_flux(region, hint, &name, (want, seat)),
+        true => read_in_transition(region, hint, &name, (want, seat)),
         false => Ok(false),
     }
 }
 
 #[cold]
-fn read_in_flux<W: Want>(
+fn read_in_transition<W: Want>(
     region: &Region,
     hint: Hint,
     name: &[u8],
@@ -259,7 +259,7 @@ impl<'a> View<'a> {
     /// Whether the uid leads to a plain short item that has it, and what is wanted was taken.
     #[inline(always)]
     fn glance<W: Want>(&self, hint: Hint, want: &mut W) -> bool {
-        short(self.item_with(flags_of::<W>()), hint, want) && self.validate()
+        short(self.item_with(flags_of::<W>()), hint, want) && self.recheck()
     }
 
     /// The item the uid leads to, if that can be told at once and it has these flags, of which one
@@ -285,7 +285,7 @@ impl<'a> View<'a> {
     /// The layout before the entry, whose page may have been given back to the system meanwhile;
     /// and after it: if its versions have begun anew, the layout rose before.
     #[inline(always)]
-    fn validate(&self) -> bool {
+    fn recheck(&self) -> bool {
         let layout = &self.head.uid_layout;
         // Pairs with the release fences of `alloc::write` before the bytes of a block change, and
         // of `alloc::pool` before those of a page do.
@@ -297,9 +297,9 @@ impl<'a> View<'a> {
     }
 
     #[inline(always)]
-    fn look(&self, hint: Hint, want: &mut impl Want) -> Look {
+    fn examine(&self, hint: Hint, want: &mut impl Want) -> Look {
         let UidEntry::Live { item_ref } = UidEntry::decode(self.word) else {
-            return self.look_otherwise();
+            return self.read_otherwise();
         };
         let Some(block) = self.region.block(item_ref) else {
             return Look::Impossible;
@@ -336,7 +336,7 @@ impl<'a> View<'a> {
             };
         };
         let block = item.copied_block();
-        if !self.validate() {
+        if !self.recheck() {
             return Look::Changed;
         }
         match take(&item.pinned(&block), hint, want) {
@@ -349,13 +349,13 @@ impl<'a> View<'a> {
     }
 
     #[cold]
-    fn look_otherwise(&self) -> Look {
+    fn read_otherwise(&self) -> Look {
         match UidEntry::decode(self.word) {
             UidEntry::Free { .. } => Look::Missing,
-            UidEntry::Flux { item_ref } => {
+            UidEntry::InTransition { item_ref } => {
                 let mut key = Vec::new();
                 match Item::at(self.region, item_ref) {
-                    Some(item) if KeyOf(&mut key).take(&item) => Look::Flux(key),
+                    Some(item) if KeyOf(&mut key).take(&item) => Look::InTransition(key),
                     _ => Look::Impossible,
                 }
             }

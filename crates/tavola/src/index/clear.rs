@@ -1,7 +1,7 @@
 //! Removing all keys of a shard, or all that are over (expired, or without one of their tags), some
 //! buckets at a time, under its lock.
 //!
-//! It is the walk of an iterator: what is ahead of the cursor stays ahead of it.
+//! It is the scan of an iterator: what is ahead of the cursor stays ahead of it.
 
 use super::commit::{Why, drop_key, expire};
 use super::dir::next_prefix;
@@ -51,7 +51,7 @@ struct Met {
     freed: u64,
 }
 
-/// Removes the keys of some buckets and says where to go on; `None`: the shard was walked through.
+/// Removes the keys of some buckets and says where to go on; `None`: the shard was scanned through.
 pub(crate) fn clear_buckets(
     lock: &ShardLock<'_>,
     cursor: ClearCursor,

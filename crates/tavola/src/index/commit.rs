@@ -19,8 +19,8 @@
 use super::ghosts::lay_ghost;
 use super::hash::Hash;
 use super::slots::{Found, Seat};
-use super::watched::{is_watched, key_of, tell, tell_of_tag};
-use crate::alloc::{Step, announce, discard, discard_block, free_uid, settle_uid};
+use super::watched::{is_watched, key_of, wake_tag, wake_watchers};
+use crate::alloc::{Step, announce, discard, discard_block, free_uid, resolve_uid};
 use crate::layout::{FLAG_TAG, Hint, PROTECTED, slot_word};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
@@ -68,8 +68,8 @@ fn make(_: &ShardLock<'_>, place: &W64, word: u64) {
 #[inline(always)]
 fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
     match why {
-        // For readers that use other means than loads (`index::peek`). It releases as the word
-        // does: who sees it sees all that came before, the bumps among it.
+        // For readers that use other means than loads (`index::read_unmapped`). It releases as the
+        // word does: who sees it sees all that came before, the bumps among it.
         Why::Word => {
             let counted = &lock.head.in_place;
             let count = counted.load(Ordering::Relaxed).wrapping_add(1);
@@ -81,7 +81,7 @@ fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
         Why::Expire | Why::Evict | Why::Clear | Why::Tag => {}
     }
     if is_watched(lock) {
-        tell(lock, hash);
+        wake_watchers(lock, hash);
     }
 }
 
@@ -99,8 +99,8 @@ pub(super) fn replace(
     announce(lock, new.hint, new.item_ref);
     let slot = &found.bucket.slots[found.slot];
     make(lock, slot, slot_word(hash.tag(), new.item_ref));
-    found.bucket.bump();
-    settle_uid(lock, new.hint, new.item_ref);
+    found.bucket.increment_version();
+    resolve_uid(lock, new.hint, new.item_ref);
     count_replaced(lock, found, new.payload as u64);
     made(lock, Some(hash), why);
     before_free();
@@ -116,7 +116,7 @@ pub(super) fn replace(
 pub(super) fn insert(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, new: New, why: Why) {
     announce(lock, new.hint, new.item_ref);
     make(lock, seat.slot, slot_word(hash.tag(), new.item_ref));
-    settle_uid(lock, new.hint, new.item_ref);
+    resolve_uid(lock, new.hint, new.item_ref);
     count_new(lock, hash, seat, new.payload as u64);
     made(lock, Some(hash), why);
 }
@@ -156,8 +156,8 @@ pub(crate) fn publish_copy(
 pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>, why: Why) -> Step<()> {
     // Its bytes are its own until it is freed, but the key is known by its slot only until then.
     let key = is_watched(lock).then(|| key_of(lock, found.item_ref));
-    if lock.region.is_cache() && found.is_newcomer() {
-        lock.head.newcomers.sub_owned(found.payload);
+    if lock.region.is_cache() && found.is_probationary() {
+        lock.head.probationary.sub_owned(found.payload);
     }
     remove(lock, found)?;
     let is_tag = found.flags & FLAG_TAG != 0;
@@ -166,7 +166,7 @@ pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>, why: Why) -> Ste
     }
     made(lock, key.flatten(), if is_tag { Why::Tag } else { why });
     if is_tag {
-        tell_of_tag(lock.region);
+        wake_tag(lock.region);
     }
     lock.head.items.sub_owned(1);
     lock.head.payload.sub_owned(found.payload);
@@ -188,7 +188,7 @@ fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
     let hint = found.hint(lock)?;
     announce(lock, hint, found.item_ref);
     make(lock, &found.bucket.slots[found.slot], 0);
-    found.bucket.bump();
+    found.bucket.increment_version();
     free_uid(lock, hint);
     if found.bucket.is_away(found.slot) {
         found.bucket.set_slot_meta(found.slot, 0, false);
@@ -200,7 +200,7 @@ fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
 #[inline(always)]
 fn count_new(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, payload: u64) {
     if lock.region.is_cache() {
-        count_newcomer(lock, hash, seat, payload);
+        count_probationary(lock, hash, seat, payload);
     }
     lock.head.items.add_owned(1);
     lock.head.payload.add_owned(payload);
@@ -215,20 +215,20 @@ fn count_replaced(lock: &ShardLock<'_>, found: &Found<'_>, payload: u64) {
     };
     count(&lock.head.payload);
     if lock.region.is_cache() {
-        if found.is_newcomer() {
-            count(&lock.head.newcomers);
+        if found.is_probationary() {
+            count(&lock.head.probationary);
         }
-        found.visit(lock);
+        found.mark_accessed(lock);
     }
 }
 
-/// Of a cache: the ghost of a key that is back goes, and a key that had none is a newcomer.
+/// Of a cache: the ghost of a key that is back goes, and a key that had none is a probationary key.
 #[cold]
-fn count_newcomer(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, payload: u64) {
+fn count_probationary(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, payload: u64) {
     if seat.had_ghost {
         lay_ghost(lock, hash);
     }
     if seat.state & PROTECTED == 0 {
-        lock.head.newcomers.add_owned(payload);
+        lock.head.probationary.add_owned(payload);
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn entries(region: &Region, shard: u32) -> impl Iterator<Item = (u32,
     })
 }
 
-/// The order of every walk: the prefix that follows one of `bits` bits when prefixes are read from
+/// The order of every scan: the prefix that follows one of `bits` bits when prefixes are read from
 /// the lowest bit on.
 pub(crate) fn next_prefix(prefix: u32, bits: u32) -> Option<u32> {
     let mut prefix = prefix & ((1 << bits) - 1);

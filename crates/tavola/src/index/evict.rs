@@ -1,10 +1,10 @@
 //! Eviction: which key of a shard goes when a cache has no room.
 //!
-//! S3-FIFO's idea without queues: newcomers are on probation and have a tenth of the bytes, and
-//! what was read meanwhile is protected. A shard has two hands that walk its buckets, each looking
-//! only at keys of its kind (the table is in layout/bucket.rs). A newcomer that goes leaves its tag
-//! behind as a ghost. A tag (see table/tags.rs) goes only if no key that has it was set or read
-//! for a while, counted in evictions: it would take them all along.
+//! S3-FIFO's idea without queues: probationary are on probation and have a tenth of the bytes, and
+//! what was read meanwhile is protected. A shard has two hands that scan its buckets, each looking
+//! only at keys of its kind (the table is in layout/bucket.rs). A probationary key that goes leaves
+//! its tag behind as a ghost. A tag (see table/tags.rs) goes only if no key that has it was set or
+//! read for a while, counted in evictions: it would take them all along.
 //!
 //! | step | a reader finds | a survivor finds, if we die after it |
 //! |---|---|---|
@@ -23,16 +23,16 @@ use super::slots::{Found, segment_at, segment_of};
 use super::tags::is_over;
 use crate::alloc::{Item, Step, unused_for};
 use crate::layout::{
-    AGAIN, BUCKETS, Bucket, HandWord, PROTECTED, SLOTS, Segment, VISITED, is_key, slot_ref,
+    ACCESSED, AGAIN, BUCKETS, Bucket, HandWord, PROTECTED, SLOTS, Segment, is_key, slot_ref,
     slot_tag,
 };
 use crate::lock::ShardLock;
 use crate::region::{TOLD, Told};
 use crate::sync::Ordering;
 
-/// Newcomers have this part of the bytes.
+/// Probationary have this part of the bytes.
 const PROBATION: u64 = 10;
-/// Buckets a hand walks in vain before the other one is tried, and then what else may go.
+/// Buckets a hand scans in vain before the other one is tried, and then what else may go.
 const MOST_IN_VAIN: u32 = 320;
 /// Epochs that a tag stays for without being used: as many keys are evicted meanwhile as a fourth
 /// to a half of those that are there.
@@ -41,9 +41,9 @@ const TAG_LIFE: u64 = 4;
 /// Which keys a hand looks at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Newcomers,
+    Probationary,
     Protected,
-    /// Newcomers that were not read, young ones too.
+    /// Probationary that were not read, young ones too.
     Unread,
     /// In the end any but tags: all are read all the time.
     Any,
@@ -53,33 +53,33 @@ enum Kind {
 
 /// Evicts one key, and says how many bytes of key and value it had; `None`: there is none.
 pub(crate) fn evict(lock: &ShardLock<'_>) -> Step<Option<u64>> {
-    let newcomers = lock.head.newcomers.load(Ordering::Relaxed);
+    let probationary = lock.head.probationary.load(Ordering::Relaxed);
     let payload = lock.head.payload.load(Ordering::Relaxed);
     // One of the two may be damaged.
     if lock.head.items.load(Ordering::Relaxed) == 0 && payload == 0 {
         return Ok(None);
     }
-    let order = match newcomers.saturating_mul(PROBATION) > payload {
-        true => [Kind::Newcomers, Kind::Unread, Kind::Protected],
-        false => [Kind::Protected, Kind::Newcomers, Kind::Unread],
+    let order = match probationary.saturating_mul(PROBATION) > payload {
+        true => [Kind::Probationary, Kind::Unread, Kind::Protected],
+        false => [Kind::Protected, Kind::Probationary, Kind::Unread],
     };
     for kind in order {
-        if let Some(bytes) = walk(lock, kind, MOST_IN_VAIN)? {
+        if let Some(bytes) = scan(lock, kind, MOST_IN_VAIN)? {
             return Ok(Some(bytes));
         }
     }
     // A count that was damaged must not keep the hand going: there are no more segments than pages.
     let segments = lock.head.segments.load(Ordering::Relaxed);
-    let segments = segments.min(lock.region.frontier());
+    let segments = segments.min(lock.region.high_water());
     let all = segments.saturating_add(1).saturating_mul(BUCKETS as u32);
-    match walk(lock, Kind::Any, all)? {
-        None => walk(lock, Kind::All, all),
+    match scan(lock, Kind::Any, all)? {
+        None => scan(lock, Kind::All, all),
         some => Ok(some),
     }
 }
 
 /// Tells that a key was read, to which that slot word leads, if it still does.
-pub(crate) fn visit(lock: &ShardLock<'_>, hash: Hash, word: u64) {
+pub(crate) fn mark_accessed(lock: &ShardLock<'_>, hash: Hash, word: u64) {
     let Ok(Some(segment)) = segment_of(lock, hash) else {
         return;
     };
@@ -87,7 +87,7 @@ pub(crate) fn visit(lock: &ShardLock<'_>, hash: Hash, word: u64) {
         let bucket = &segment.buckets[number as usize];
         for slot in matches(bucket, hash.tag()) {
             if bucket.slots[slot].load(Ordering::Relaxed) == word
-                && let Some(state) = bucket.visited(slot)
+                && let Some(state) = bucket.accessed(slot)
             {
                 bucket.set_state(slot, state);
                 return;
@@ -101,24 +101,24 @@ fn is_used_tag(item: &Item<'_>) -> bool {
     item.is_tag() && unused_for(item.region(), item.hint()) < TAG_LIFE
 }
 
-/// Lets a hand walk over `most` buckets, until it has evicted a key.
-fn walk(lock: &ShardLock<'_>, kind: Kind, most: u32) -> Step<Option<u64>> {
+/// Lets a hand scan over `most` buckets, until it has evicted a key.
+fn scan(lock: &ShardLock<'_>, kind: Kind, most: u32) -> Step<Option<u64>> {
     let word = match kind {
-        Kind::Newcomers | Kind::Unread => &lock.head.new_hand,
+        Kind::Probationary | Kind::Unread => &lock.head.new_hand,
         Kind::Protected | Kind::Any | Kind::All => &lock.head.old_hand,
     };
     let mut hand = HandWord::decode(word.load(Ordering::Relaxed));
-    let mut walked = 0;
-    while walked < most {
+    let mut scanned = 0;
+    while scanned < most {
         // A segment that is damaged shows in the operations it concerns: the hand goes on.
         let (segment, depth) = match segment_at(lock, hand.prefix) {
             Ok((segment, (_, depth, _))) => (segment, depth),
             Err(_) => (None, layout_word(lock.head).depth()),
         };
         let evicted = match segment {
-            Some(segment) => walk_segment(lock, segment, &mut hand, kind, (&mut walked, most))?,
+            Some(segment) => scan_segment(lock, segment, &mut hand, kind, (&mut scanned, most))?,
             None => {
-                walked += BUCKETS as u32;
+                scanned += BUCKETS as u32;
                 (hand.bucket, hand.slot) = (0, 0);
                 None
             }
@@ -136,20 +136,20 @@ fn walk(lock: &ShardLock<'_>, kind: Kind, most: u32) -> Step<Option<u64>> {
     Ok(None)
 }
 
-/// Walks on in a segment, to its end, or until so many buckets are walked, or a key is evicted.
-fn walk_segment(
+/// Scans on in a segment, to its end, or until so many buckets are scanned, or a key is evicted.
+fn scan_segment(
     lock: &ShardLock<'_>,
     segment: &Segment,
     hand: &mut HandWord,
     kind: Kind,
-    (walked, most): (&mut u32, u32),
+    (scanned, most): (&mut u32, u32),
 ) -> Step<Option<u64>> {
-    while *walked < most {
-        let evicted = look_at(lock, segment, hand, kind)?;
+    while *scanned < most {
+        let evicted = examine(lock, segment, hand, kind)?;
         if evicted.is_some() {
             return Ok(evicted);
         }
-        *walked += 1;
+        *scanned += 1;
         if hand.bucket == 0 {
             break;
         }
@@ -158,7 +158,7 @@ fn walk_segment(
 }
 
 /// Looks at the rest of a bucket, and goes on to the next one unless a key of it was evicted.
-fn look_at(
+fn examine(
     lock: &ShardLock<'_>,
     segment: &Segment,
     hand: &mut HandWord,
@@ -200,20 +200,20 @@ fn judge(
     let state = bucket.state(slot);
     let is_protected = state & PROTECTED != 0;
     let is_concerned = match kind {
-        Kind::Newcomers => !is_protected,
+        Kind::Probationary => !is_protected,
         Kind::Protected => is_protected,
-        Kind::Unread => !is_protected && state & VISITED == 0,
+        Kind::Unread => !is_protected && state & ACCESSED == 0,
         Kind::Any | Kind::All => true,
     };
     if !is_concerned || !is_key(word) {
         return Ok(None);
     }
-    let changed = match (is_protected, state & VISITED != 0, state & AGAIN != 0) {
+    let changed = match (is_protected, state & ACCESSED != 0, state & AGAIN != 0) {
         _ if matches!(kind, Kind::Unread | Kind::Any | Kind::All) => None,
         (false, true, _) => Some(PROTECTED),
         (false, false, false) => Some(AGAIN),
         (true, visited, true) => Some(if visited {
-            PROTECTED | VISITED
+            PROTECTED | ACCESSED
         } else {
             PROTECTED
         }),
@@ -234,14 +234,14 @@ fn judge(
     };
     let spared = match kind {
         Kind::Any if item.is_tag() => Some(state),
-        Kind::Newcomers | Kind::Protected | Kind::Unread if is_used_tag(&item) => {
+        Kind::Probationary | Kind::Protected | Kind::Unread if is_used_tag(&item) => {
             changed.or(Some(PROTECTED))
         }
         _ => changed.filter(|_| !item.is_tag() && !is_over(&item).unwrap_or(false)),
     };
     if let Some(state) = spared {
         if becomes_protected(state) {
-            lock.head.newcomers.sub_owned(item.payload());
+            lock.head.probationary.sub_owned(item.payload());
         }
         bucket.set_state(slot, state);
         return Ok(None);
@@ -250,7 +250,7 @@ fn judge(
 }
 
 /// Evicts the one of the keys beside which a key has no place that is the least worth, maybe only
-/// if that is a newcomer nobody read; false: there is none.
+/// if that is a probationary key nobody read; false: there is none.
 pub(super) fn evict_beside(
     lock: &ShardLock<'_>,
     segment: &Segment,
@@ -267,12 +267,13 @@ pub(super) fn evict_beside(
             let word = bucket.slots[slot].load(Ordering::Relaxed);
             is_key(word).then(|| (bucket.state(slot), (b, slot), slot_ref(word)))
         })
-        .filter(|(state, ..)| !only_unread || state & (PROTECTED | VISITED) == 0)
+        .filter(|(state, ..)| !only_unread || state & (PROTECTED | ACCESSED) == 0)
         .filter(|(.., item_ref)| !only_unread || !is_used(*item_ref))
-        // Tags in use last; newcomers before protected keys, in each kind those that were not read.
+        // Tags in use last; probationary before protected keys, in each kind those that were not
+        // read.
         .min_by_key(|(state, _, item_ref)| {
             let is_used = is_used(*item_ref);
-            (is_used, state & PROTECTED, state & VISITED, state & AGAIN)
+            (is_used, state & PROTECTED, state & ACCESSED, state & AGAIN)
         });
     let Some((_, place, item_ref)) = least else {
         return Ok(false);
@@ -335,7 +336,7 @@ fn note(lock: &ShardLock<'_>, item: &Item<'_>) {
     if item.is_tag() || !item.key_to(&mut key) {
         return;
     }
-    let shown = item.told();
+    let shown = item.shown();
     let told = Told {
         key_len: item.key_len(),
         value_len: item.payload() - item.key_len(),

@@ -1,4 +1,4 @@
-//! Ghosts: the tags of newcomers that were evicted, in slots no key needs.
+//! Ghosts: the tags of probationary that were evicted, in slots no key needs.
 //!
 //! A key that comes back while its ghost is there is protected at once. Slots are enough for nearly
 //! as many ghosts as there are keys, as the segments of a cache are split long before they are

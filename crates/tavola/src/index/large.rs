@@ -11,7 +11,7 @@ impl View<'_> {
     /// written meanwhile. [`Look::Large`]: it could not be pinned.
     #[cold]
     #[inline(never)]
-    pub(super) fn look_at_large(
+    pub(super) fn read_large(
         &self,
         (bucket, version): (&Bucket, u32),
         item_ref: u64,
@@ -23,13 +23,13 @@ impl View<'_> {
         };
         let Some(pin) = self.region.pin(item.first_page) else {
             return match self.may_spoil {
-                true => self.look_unpinned(&item, key, want),
+                true => self.read_unpinned(&item, key, want),
                 false => Look::Large,
             };
         };
         let block = item.copied_block();
         // The layout first: the bucket's segment may be gone.
-        if !is_unchanged(self.head, self.layout) || !self.validate(bucket, version) {
+        if !is_unchanged(self.head, self.layout) || !self.recheck(bucket, version) {
             return Look::Moved;
         }
         match self.take_whole(&item.pinned(&block), key, want) {
@@ -44,7 +44,7 @@ impl View<'_> {
     /// The same without a pin. Copying it takes so long that many a reader is stopped there: so the
     /// layout is looked at before the bucket, whose segment may be gone meanwhile, and the item's
     /// block is touched no more once its pages are.
-    fn look_unpinned(&self, item: &Item<'_>, key: &[u8], want: &mut impl Want) -> Look {
+    fn read_unpinned(&self, item: &Item<'_>, key: &[u8], want: &mut impl Want) -> Look {
         let look = self.take_whole(item, key, want);
         match is_unchanged(self.head, self.layout) {
             true => look,

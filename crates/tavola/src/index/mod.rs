@@ -48,8 +48,6 @@ mod large;
 #[forbid(unsafe_code)]
 mod live;
 #[forbid(unsafe_code)]
-mod peek;
-#[forbid(unsafe_code)]
 mod place;
 #[forbid(unsafe_code)]
 mod read;
@@ -66,6 +64,8 @@ mod tags;
 #[forbid(unsafe_code)]
 mod to_slice;
 #[forbid(unsafe_code)]
+mod unmapped;
+#[forbid(unsafe_code)]
 mod want;
 #[forbid(unsafe_code)]
 mod watched;
@@ -75,17 +75,19 @@ pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_
 pub(crate) use clear::{ClearCursor, Which, clear_buckets, may_expire, sweep_step};
 pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish_copy};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
-pub(crate) use evict::{evict, visit};
+pub(crate) use evict::{evict, mark_accessed};
 pub(crate) use find::{find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use live::keys_on;
-pub(crate) use peek::peek;
 pub(crate) use place::publish;
 pub(crate) use read::{glance, read, read_seated, read_tag};
 pub(crate) use seat::{Seat, Take};
-pub(crate) use shrink::{Squeezed, empty_slabs, free_root, is_worth_tending, shrink_step, squeeze};
+pub(crate) use shrink::{
+    Compacted, compact_some, empty_slabs, free_root, needs_maintenance, shrink_step,
+};
 pub(crate) use slots::{Found, Spot};
 pub(crate) use tags::{is_over, may_be_over, tag_name};
 pub(crate) use to_slice::{Glanced, ToSlice};
+pub(crate) use unmapped::read_unmapped;
 pub(crate) use want::{Noted, Stamped, Value, Want};
 pub(crate) use watched::{all_changed, is_watched};

@@ -228,7 +228,7 @@ impl View<'_> {
             let away = &segment.buckets[hash.away() as usize];
             return self.glance_away((home, version), away, key, want);
         }
-        self.validate(home, version).then_some(false)
+        self.recheck(home, version).then_some(false)
     }
 
     /// As [`Self::glance`], of a key that is not in its home bucket, which had that
@@ -245,7 +245,7 @@ impl View<'_> {
         let version = away.version.load(Ordering::Acquire);
         match matches(away, self.tag).next() {
             Some(slot) => self.take_slot(away, version, slot, key, want),
-            None => self.validate(home, home_version).then_some(false),
+            None => self.recheck(home, home_version).then_some(false),
         }
     }
 
@@ -265,7 +265,7 @@ impl View<'_> {
         let word = bucket.slots[slot].load(Ordering::Acquire);
         let is_taken = is_key(word)
             && self.take_short(slot_ref(word), key, want)
-            && self.validate(bucket, version);
+            && self.recheck(bucket, version);
         if is_taken {
             want.seen(bucket, slot);
         }
@@ -321,7 +321,7 @@ impl View<'_> {
                 }
             }
             return match at_home {
-                Some(version) if self.validate(home, version) => Probe::Miss(version),
+                Some(version) if self.recheck(home, version) => Probe::Miss(version),
                 _ => Probe::Changed,
             };
         }
@@ -339,14 +339,14 @@ impl View<'_> {
                 continue;
             }
             looked = true;
-            let mut look = self.look(slot_ref(word), key, want);
+            let mut look = self.examine(slot_ref(word), key, want);
             if matches!(look, Look::Large) {
-                look = self.look_at_large((bucket, version), slot_ref(word), key, want);
+                look = self.read_large((bucket, version), slot_ref(word), key, want);
             }
             match look {
                 Look::Other => {}
                 Look::Moved => return Probe::Changed,
-                Look::Found if self.validate(bucket, version) => {
+                Look::Found if self.recheck(bucket, version) => {
                     want.seen(bucket, i);
                     return Probe::Hit;
                 }
@@ -356,12 +356,12 @@ impl View<'_> {
                     return Probe::Hit;
                 }
                 Look::Large => return Probe::Unpinned,
-                Look::Impossible if self.validate(bucket, version) => return Probe::Damaged,
+                Look::Impossible if self.recheck(bucket, version) => return Probe::Damaged,
                 Look::Impossible => return Probe::Changed,
             }
         }
         // A key that did not fit may have been another's bytes by then.
-        if looked && !self.validate(bucket, version) {
+        if looked && !self.recheck(bucket, version) {
             return Probe::Changed;
         }
         Probe::Miss(version)
@@ -369,7 +369,7 @@ impl View<'_> {
 
     /// Takes what is wanted of the item at a ref, if it is the key's.
     #[inline(always)]
-    pub(super) fn look(self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Look {
+    pub(super) fn examine(self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Look {
         let Some(block) = self.region.block(item_ref) else {
             return Look::Impossible;
         };
@@ -415,7 +415,7 @@ impl View<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn validate(self, bucket: &Bucket, version: u32) -> bool {
+    pub(super) fn recheck(self, bucket: &Bucket, version: u32) -> bool {
         // Pairs with the release fences of `alloc::write` before the bytes of a block change.
         fence(Ordering::Acquire);
         bucket.version.load(Ordering::Relaxed) == version

@@ -19,8 +19,8 @@ use super::ghosts::forget_ghosts;
 use super::hash::Hash;
 use super::slots::{own_hint, put, repoint, slots_used};
 use crate::alloc::{
-    Item, Step, Stop, choose_victim, discard_block, give, give_empty_chunk, has_empty_chunk,
-    lose_empty_page, next_used, settle_uid, spare_victim, take_block_there,
+    Item, Step, Stop, choose_source, discard_block, give, give_empty_chunk, has_empty_chunk,
+    lose_empty_page, next_used, resolve_uid, spare_source, take_block_there,
 };
 use crate::layout::{BUCKETS, CLASSES, Class, PageWord, SLOTS, Segment, ShardHead, slot_tag};
 use crate::lock::ShardLock;
@@ -52,14 +52,14 @@ pub(crate) fn shrink_step(lock: &ShardLock<'_>) -> bool {
         .min(lock.region.geometry().dir_log2);
     let entries = 1u32 << depth;
     for _ in 0..LOOK {
-        let hand = lock.head.shrink_hand.load(Ordering::Relaxed);
+        let hand = lock.head.shrink_cursor.load(Ordering::Relaxed);
         // Downwards: children before the parents they were split from.
         let index = if hand == 0 || hand > entries {
             entries - 1
         } else {
             hand - 1
         };
-        lock.head.shrink_hand.store(index, Ordering::Relaxed);
+        lock.head.shrink_cursor.store(index, Ordering::Relaxed);
         if index == 0 {
             return false;
         }
@@ -129,9 +129,11 @@ fn copy_all(lock: &ShardLock<'_>, from: &Segment, into: &Segment) -> bool {
             }
         }
     }
-    // Walks that have passed the segment look again: first the versions rise, then the count, then
+    // Scans that have passed the segment look again: first the versions rise, then the count, then
     // the directory changes.
-    into.buckets.iter().for_each(|bucket| bucket.bump());
+    into.buckets
+        .iter()
+        .for_each(|bucket| bucket.increment_version());
     let moves = lock.head.moves.load(Ordering::Relaxed);
     lock.head
         .moves
@@ -154,19 +156,19 @@ fn uncopy(segment: &Segment, bit: u32) {
                 }
             }
         }
-        bucket.bump();
+        bucket.increment_version();
     }
 }
 
 /// Whether there may be something to shrink in a shard; a look without its lock.
-pub(crate) fn is_worth_tending(head: &ShardHead) -> bool {
+pub(crate) fn needs_maintenance(head: &ShardHead) -> bool {
     let segments = u64::from(head.segments.load(Ordering::Relaxed));
     let items = head.items.load(Ordering::Relaxed);
     let slots = segments * (BUCKETS * SLOTS) as u64;
     let too_many_segments = segments > u64::from(items > 0) && items.saturating_mul(10) < slots * 3;
     too_many_segments
         || has_empty_chunk(head)
-        || head.victim.load(Ordering::Relaxed) != 0
+        || head.source.load(Ordering::Relaxed) != 0
         || (0..CLASSES as u32).any(|number| {
             let class = &head.classes[number as usize];
             let pages = class.pages.load(Ordering::Relaxed);
@@ -196,7 +198,7 @@ pub(crate) fn free_root(lock: &ShardLock<'_>) -> bool {
 
 /// What [`squeeze`] came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Squeezed {
+pub(crate) enum Compacted {
     /// The pool has a page more, and the shard one less.
     Page,
     /// No class has so many free blocks, or an item cannot be moved.
@@ -207,7 +209,7 @@ pub(crate) enum Squeezed {
 
 /// Wins back a page of a class in which as many blocks are free as a page has, by moving the items
 /// of one page to the others.
-pub(crate) fn squeeze(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<Squeezed> {
+pub(crate) fn compact_some(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<Compacted> {
     let free_bytes = |number: u32| {
         let (class, blocks, free) = blocks_of(lock.head, number)?;
         (blocks > u64::from(class.blocks) && free >= u64::from(class.blocks))
@@ -215,23 +217,23 @@ pub(crate) fn squeeze(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<Squeezed>
     };
     let most = (0..CLASSES as u32).max_by_key(|number| free_bytes(*number));
     let Some(number) = most.filter(|number| free_bytes(*number).is_some()) else {
-        return Ok(Squeezed::Nothing);
+        return Ok(Compacted::Nothing);
     };
-    if lock.head.victim.load(Ordering::Relaxed) != 0 {
-        spare_victim(lock);
+    if lock.head.source.load(Ordering::Relaxed) != 0 {
+        spare_source(lock);
     }
-    let Some(page) = choose_victim(lock, number) else {
-        return Ok(Squeezed::Contradicted);
+    let Some(page) = choose_source(lock, number) else {
+        return Ok(Compacted::Contradicted);
     };
     let blocks = Class::get(number).map_or(0, |class| class.blocks);
     // If the counts are right, the free blocks of the other pages are enough for its items.
     if empty(lock, blocks, key)? == Emptied::NoRoom {
-        return Ok(Squeezed::Contradicted);
+        return Ok(Compacted::Contradicted);
     }
-    let is_free = lock.head.victim.load(Ordering::Relaxed) != page && !is_slab(lock, page);
+    let is_free = lock.head.source.load(Ordering::Relaxed) != page && !is_slab(lock, page);
     Ok(match is_free {
-        true => Squeezed::Page,
-        false => Squeezed::Nothing,
+        true => Compacted::Page,
+        false => Compacted::Nothing,
     })
 }
 
@@ -278,41 +280,41 @@ enum Emptied {
 }
 
 fn empty(lock: &ShardLock<'_>, most: u32, key: &mut Vec<u8>) -> Step<Emptied> {
-    let mut page = lock.head.victim.load(Ordering::Relaxed);
+    let mut page = lock.head.source.load(Ordering::Relaxed);
     if page == 0 {
         (0..CLASSES as u32).for_each(|number| lose_empty_page(lock, number));
         give_empty_chunk(lock);
         let Some(number) = sparse_class(lock) else {
             return Ok(Emptied::Nothing);
         };
-        let Some(chosen) = choose_victim(lock, number) else {
+        let Some(chosen) = choose_source(lock, number) else {
             return Ok(Emptied::Nothing);
         };
         page = chosen;
     }
     let Some((number, class)) = class_of_page(lock.region, lock.number, page) else {
-        spare_victim(lock);
+        spare_source(lock);
         return Ok(Emptied::Some);
     };
     for _ in 0..most {
-        if lock.head.victim.load(Ordering::Relaxed) != page {
+        if lock.head.source.load(Ordering::Relaxed) != page {
             return Ok(Emptied::Some);
         }
-        let from = lock.head.victim_block.load(Ordering::Relaxed);
+        let from = lock.head.source_block.load(Ordering::Relaxed);
         let Some((block, item_ref)) = next_used(lock, page, class, from) else {
-            spare_victim(lock);
+            spare_source(lock);
             return Ok(Emptied::Some);
         };
-        lock.head.victim_block.store(block + 1, Ordering::Relaxed);
+        lock.head.source_block.store(block + 1, Ordering::Relaxed);
         match move_item(lock, number, item_ref, key) {
             Ok(Moved::Away) => {}
             // Leave the page as it is.
             Ok(Moved::NoRoom) => {
-                spare_victim(lock);
+                spare_source(lock);
                 return Ok(Emptied::NoRoom);
             }
             Ok(Moved::Not) | Err(Stop::Need(_)) => {
-                spare_victim(lock);
+                spare_source(lock);
                 return Ok(Emptied::Nothing);
             }
             Err(stop) => return Err(stop),
@@ -366,7 +368,7 @@ fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> S
     };
     item.move_to(new);
     if hash.shard() == lock.number && repoint(lock, hash, old, new)? {
-        settle_uid(lock, hint, new);
+        resolve_uid(lock, hint, new);
         discard_block(lock, old)?;
         return Ok(Moved::Away);
     }

@@ -29,15 +29,15 @@ pub(crate) struct Found<'a> {
 impl Found<'_> {
     /// Whether a cache has it on probation.
     #[inline(always)]
-    pub(crate) fn is_newcomer(&self) -> bool {
+    pub(crate) fn is_probationary(&self) -> bool {
         self.bucket.state(self.slot) & PROTECTED == 0
     }
 
     /// Tells a cache that the key is used. Under the shard's lock.
     #[inline(always)]
-    pub(crate) fn visit(&self, lock: &ShardLock<'_>) {
+    pub(crate) fn mark_accessed(&self, lock: &ShardLock<'_>) {
         if lock.region.is_cache()
-            && let Some(state) = self.bucket.visited(self.slot)
+            && let Some(state) = self.bucket.accessed(self.slot)
         {
             self.bucket.set_state(self.slot, state);
         }
@@ -221,11 +221,11 @@ pub(super) fn move_key(
         source.slots[from.1].load(Ordering::Relaxed),
         Ordering::Release,
     );
-    target.bump();
+    target.increment_version();
     // Iterators that miss the key on both sides see this count changed.
     lock.head.moves.add_owned(1);
     source.slots[from.1].store(0, Ordering::Release);
-    source.bump();
+    source.increment_version();
     source.set_slot_meta(from.1, 0, false);
     if was_away {
         target.hint_down();
@@ -242,7 +242,7 @@ pub(crate) fn repoint(lock: &ShardLock<'_>, hash: Hash, old: u64, new: u64) -> S
         for slot in matches(bucket, hash.tag()) {
             if slot_ref(bucket.slots[slot].load(Ordering::Relaxed)) == old {
                 bucket.slots[slot].store(slot_word(hash.tag(), new), Ordering::Release);
-                bucket.bump();
+                bucket.increment_version();
                 return Ok(true);
             }
         }

@@ -47,8 +47,8 @@ fn new_segment(lock: &ShardLock<'_>) -> Step<u32> {
         other => other,
     })?;
     for bucket in &lock.region.segment(page).buckets {
-        // A walk may rest in an earlier segment on this very page.
-        bucket.bump();
+        // A scan may rest in an earlier segment on this very page.
+        bucket.increment_version();
         bucket.meta.store(0, Ordering::Relaxed);
         for slot in &bucket.slots {
             slot.store(0, Ordering::Relaxed);
@@ -165,7 +165,7 @@ fn clear_half(old: &Segment, bit: u32) {
             cleared = true;
         }
         if cleared {
-            bucket.bump();
+            bucket.increment_version();
         }
         // Release: who sees the lower hint sees the layout word that rose before it.
         bucket

@@ -92,7 +92,7 @@ impl<W: Want> Want for Noted<'_, W> {
 
     #[inline(always)]
     fn seen(&mut self, bucket: &Bucket, slot: usize) {
-        if bucket.visited(slot).is_some() {
+        if bucket.accessed(slot).is_some() {
             self.word = bucket.slots[slot].load(Ordering::Relaxed);
         }
     }
@@ -133,12 +133,12 @@ impl<W> Stamped<W> {
 
 impl<W: Want> Want for Stamped<W> {
     fn take(&mut self, item: &Item<'_>) -> bool {
-        self.told = item.told();
+        self.told = item.shown();
         self.value.take(item)
     }
 
     fn take_short(&mut self, item: &Item<'_>) -> bool {
-        self.told = item.told();
+        self.told = item.shown();
         self.value.take_short(item)
     }
 
@@ -175,7 +175,7 @@ impl<W: Want> Want for &mut W {
 
 impl Want for Shown {
     fn take(&mut self, item: &Item<'_>) -> bool {
-        *self = item.told();
+        *self = item.shown();
         true
     }
 

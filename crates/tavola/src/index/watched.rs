@@ -35,14 +35,14 @@ pub(super) fn key_of(lock: &ShardLock<'_>, item_ref: u64) -> Option<Hash> {
 /// Counts a change of this key, or of all keys of the shard, and wakes.
 #[cold]
 #[inline(never)]
-pub(super) fn tell(lock: &ShardLock<'_>, hash: Option<Hash>) {
-    if !tell_shard(lock.region, lock.number, hash) {
+pub(super) fn wake_watchers(lock: &ShardLock<'_>, hash: Option<Hash>) {
+    if !wake_shard(lock.region, lock.number, hash) {
         lock.head.watched.store(0, Ordering::Relaxed);
     }
 }
 
 /// As [`tell`]. False: every record is over.
-fn tell_shard(region: &Region, shard: u32, hash: Option<Hash>) -> bool {
+fn wake_shard(region: &Region, shard: u32, hash: Option<Hash>) -> bool {
     if !region.has_watches() {
         return false;
     }
@@ -64,7 +64,7 @@ fn tell_shard(region: &Region, shard: u32, hash: Option<Hash>) -> bool {
 
 /// A tag is gone, and with it keys of all shards, whose locks are not held.
 #[cold]
-pub(super) fn tell_of_tag(region: &Region) {
+pub(super) fn wake_tag(region: &Region) {
     if !region.has_watches() {
         return;
     }
@@ -72,7 +72,7 @@ pub(super) fn tell_of_tag(region: &Region) {
     fence(Ordering::SeqCst);
     for shard in 0..region.geometry().shards() {
         if region.shard(shard).watched.load(Ordering::Relaxed) != 0 {
-            tell_shard(region, shard, None);
+            wake_shard(region, shard, None);
         }
     }
 }
@@ -80,6 +80,6 @@ pub(super) fn tell_of_tag(region: &Region) {
 /// Tells that any key of the shard may have changed: after a death, or when it was cleared.
 pub(crate) fn all_changed(lock: &ShardLock<'_>) {
     if is_watched(lock) {
-        tell(lock, None);
+        wake_watchers(lock, None);
     }
 }

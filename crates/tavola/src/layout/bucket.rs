@@ -9,13 +9,13 @@
 //! ```
 //!
 //! The other three bits a slot are a cache's. `protected`, bit 2, tells a key that was found worth
-//! keeping from a newcomer:
+//! keeping from a probationary key:
 //!
 //! | state | bits 2, 1, 0 | a read makes it | the hand of its kind makes it |
 //! |---|---|---|---|
-//! | newcomer | 000 | visited | spared |
-//! | newcomer, spared | 010 | visited | a ghost |
-//! | newcomer, visited | 0x1 | | protected |
+//! | probationary key | 000 | visited | spared |
+//! | probationary key, spared | 010 | visited | a ghost |
+//! | probationary key, visited | 0x1 | | protected |
 //! | protected | 100 | visited | nothing: it is evicted |
 //! | protected, visited | 101 | visited twice | protected |
 //! | protected, visited twice | 111 | | visited |
@@ -34,10 +34,10 @@ const REF_BITS: u32 = 40;
 /// The ref of a slot.
 pub(crate) const REF_MASK: u64 = (1 << REF_BITS) - 1;
 /// Of a slot's four bits: it was read, since a hand was here.
-pub(crate) const VISITED: u32 = 1;
-/// Of a newcomer: a hand was here. Of a protected key: it was read twice.
+pub(crate) const ACCESSED: u32 = 1;
+/// Of a probationary key: a hand was here. Of a protected key: it was read twice.
 pub(crate) const AGAIN: u32 = 2;
-/// It is no newcomer.
+/// It is no probationary key.
 pub(crate) const PROTECTED: u32 = 4;
 const AWAY: u32 = 8;
 /// That bit of all slots.
@@ -109,7 +109,7 @@ impl Bucket {
     /// Tells readers that what they copied through this bucket may be stale. Under the shard's
     /// lock.
     #[inline(always)]
-    pub(crate) fn bump(&self) {
+    pub(crate) fn increment_version(&self) {
         let version = self.version.load(Ordering::Relaxed);
         // Pairs with the acquire loads of `version` in index/read.rs: who sees the new version sees
         // the slots stored before it.
@@ -134,10 +134,10 @@ impl Bucket {
         })
     }
 
-    /// What a cache knows of the key in slot `i`: [`VISITED`], [`AGAIN`], [`PROTECTED`].
+    /// What a cache knows of the key in slot `i`: [`ACCESSED`], [`AGAIN`], [`PROTECTED`].
     #[inline(always)]
     pub(crate) fn state(&self, i: usize) -> u32 {
-        self.meta.load(Ordering::Relaxed) >> (4 * i) & (VISITED | AGAIN | PROTECTED)
+        self.meta.load(Ordering::Relaxed) >> (4 * i) & (ACCESSED | AGAIN | PROTECTED)
     }
 
     /// Changes that. Under the shard's lock.
@@ -147,9 +147,9 @@ impl Bucket {
 
     /// The state of slot `i` after a visit; `None`: a visit changes nothing.
     #[inline(always)]
-    pub(crate) fn visited(&self, i: usize) -> Option<u32> {
+    pub(crate) fn accessed(&self, i: usize) -> Option<u32> {
         match self.state(i) {
-            state if state & VISITED == 0 => Some(state | VISITED),
+            state if state & ACCESSED == 0 => Some(state | ACCESSED),
             state if state & (PROTECTED | AGAIN) == PROTECTED => Some(state | AGAIN),
             _ => None,
         }
@@ -233,16 +233,16 @@ mod tests {
     fn visits_change_one_bit_until_there_is_nothing_to_change() {
         let b = bucket();
         for (before, after) in [
-            (0, Some(VISITED)),
-            (VISITED, None),
-            (AGAIN, Some(AGAIN | VISITED)),
-            (AGAIN | VISITED, None),
-            (PROTECTED, Some(PROTECTED | VISITED)),
-            (PROTECTED | VISITED, Some(PROTECTED | VISITED | AGAIN)),
-            (PROTECTED | VISITED | AGAIN, None),
+            (0, Some(ACCESSED)),
+            (ACCESSED, None),
+            (AGAIN, Some(AGAIN | ACCESSED)),
+            (AGAIN | ACCESSED, None),
+            (PROTECTED, Some(PROTECTED | ACCESSED)),
+            (PROTECTED | ACCESSED, Some(PROTECTED | ACCESSED | AGAIN)),
+            (PROTECTED | ACCESSED | AGAIN, None),
         ] {
             b.set_slot_meta(3, before, true);
-            assert_eq!(b.visited(3), after);
+            assert_eq!(b.accessed(3), after);
             assert!(b.is_away(3));
         }
     }
@@ -267,7 +267,7 @@ mod tests {
         b.hint_down();
         assert_eq!(b.hint(), 0);
         assert!(b.is_away(6));
-        b.bump();
+        b.increment_version();
         assert_eq!(b.version.load(Ordering::Relaxed), 0);
     }
 }

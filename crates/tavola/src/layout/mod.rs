@@ -40,7 +40,7 @@ mod uid;
 mod watch;
 
 pub(crate) use bucket::{
-    AGAIN, BUCKETS, Bucket, HINT_MAX, PROTECTED, SLOTS, Segment, VISITED, ghost_age, ghost_word,
+    ACCESSED, AGAIN, BUCKETS, Bucket, HINT_MAX, PROTECTED, SLOTS, Segment, ghost_age, ghost_word,
     is_key, slot_ref, slot_tag, slot_word,
 };
 pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};

@@ -3,7 +3,7 @@
 //!
 //! | state | written by | next state |
 //! |---|---|---|
-//! | `Unused` (0) | nobody: pages past the frontier | `Claimed`, `Extent` |
+//! | `Unused` (0) | nobody: pages past the high_water | `Claimed`, `Extent` |
 //! | `Claimed(owner)` | a participant that backs or punches the page | `Free`, `Hole` |
 //! | `Free(since, next)` | the pool's lock holder; backed | `Build`, `Slab`, `Segment`, `Claimed` |
 //! | `Hole(next)` | the pool's lock holder; not backed | `Claimed` |

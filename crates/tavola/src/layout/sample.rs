@@ -27,7 +27,7 @@ pub(crate) struct Sample {
     hits: W64,
     misses: W64,
     writes: W64,
-    /// Newcomers and protected keys.
+    /// Probationary and protected keys.
     evicted: W64,
     expired: W64,
     reserved: W64,

@@ -38,9 +38,9 @@ pub(crate) struct ShardHead {
     /// of `in_place` not counted.
     pub(crate) changes: W64,
     /// The slab page that is being emptied; 0: none.
-    pub(crate) victim: W32,
-    /// The block of the victim at which emptying goes on.
-    pub(crate) victim_block: W32,
+    pub(crate) source: W32,
+    /// The block of the source page at which emptying goes on.
+    pub(crate) source_block: W32,
     /// Values changed in place, since the table was made.
     pub(crate) in_place: W64,
     /// The slabs of each class.
@@ -65,9 +65,9 @@ pub(crate) struct ShardHead {
     pub(crate) tags: W32,
     /// Keys that were removed because they had expired, since the table was made.
     pub(crate) expired: W64,
-    /// Of a cache: key and value bytes of newcomers.
-    pub(crate) newcomers: W64,
-    /// [`HandWord`]: where newcomers are looked at next.
+    /// Of a cache: key and value bytes of probationary.
+    pub(crate) probationary: W64,
+    /// [`HandWord`]: where probationary are looked at next.
     pub(crate) new_hand: W64,
     /// [`HandWord`]: where protected keys are.
     pub(crate) old_hand: W64,
@@ -75,7 +75,7 @@ pub(crate) struct ShardHead {
     pub(crate) epoch: W32,
     /// Ghosts until the next.
     pub(crate) epoch_left: W32,
-    /// Newcomers evicted, since the table was made.
+    /// Probationary evicted, since the table was made.
     pub(crate) evicted_new: W64,
     /// Protected keys evicted, since the table was made.
     pub(crate) evicted_old: W64,
@@ -84,7 +84,7 @@ pub(crate) struct ShardHead {
     /// Directory entries that are backed by memory.
     pub(crate) dir_backed: W32,
     /// Where shrinking goes on: a directory index.
-    pub(crate) shrink_hand: W32,
+    pub(crate) shrink_cursor: W32,
     /// Of a table with versions: the last that was given to a key without being asked for.
     pub(crate) versions: W64,
     /// For leases without a record: each rises when what was computed of a key of that part of the
@@ -98,11 +98,11 @@ assert_layout!(ShardHead, size 1536, {
     layout: 0, dir_inline: 8, uid_layout: 520, tag_epoch: 528, reserved_read: 536, lock: 576,
     recoveries: 580,
     items: 584, payload: 592, moves: 600, segments: 604, changes: 608,
-    victim: 616, victim_block: 620, in_place: 624, classes: 632, levels: 1280, uids: 1376,
+    source: 616, source_block: 620, in_place: 624, classes: 632, levels: 1280, uids: 1376,
     uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, sweep: 1400,
-    sweep_moves: 1408, tags: 1412, expired: 1416, newcomers: 1424, new_hand: 1432,
+    sweep_moves: 1408, tags: 1412, expired: 1416, probationary: 1424, new_hand: 1432,
     old_hand: 1440, epoch: 1448, epoch_left: 1452, evicted_new: 1456, evicted_old: 1464,
-    ghost_hits: 1472, dir_backed: 1480, shrink_hand: 1484, versions: 1488, lease_ends: 1496,
+    ghost_hits: 1472, dir_backed: 1480, shrink_cursor: 1484, versions: 1488, lease_ends: 1496,
     watched: 1528, reserved_tail: 1532,
 });
 

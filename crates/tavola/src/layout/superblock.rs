@@ -103,7 +103,7 @@ assert_layout!(Superblock, size 4096, {
     copied: 184, sampled: 192, unused_lines: 200, pool: 1024, tail: 1216, extents: 2048,
 });
 
-/// The page pool: pages no shard owns. All but `frontier` is derived from the page words.
+/// The page pool: pages no shard owns. All but `high_water` is derived from the page words.
 #[repr(C, align(64))]
 pub(crate) struct Pool {
     /// The lock word (`lock`).
@@ -132,7 +132,7 @@ pub(crate) struct Pool {
     pub(crate) surplus_count: W32,
     reserved: [W64; 9],
     /// Pages from here on were never used. Only rises.
-    pub(crate) frontier: W32,
+    pub(crate) high_water: W32,
     reserved_word: W32,
     /// [`PagesWord`]: one past the last page that may be used, and in the file. Only rises.
     pub(crate) limit: W64,
@@ -143,7 +143,7 @@ pub(crate) struct Pool {
 assert_layout!(Pool, size 192, {
     lock: 0, free_head: 4, free_count: 8, hole_head: 12, hole_count: 16, backed_words: 20,
     old_head: 24, extent_pages: 28, capacity: 32, overhead: 40, surplus_head: 48, surplus_count: 52,
-    reserved: 56, frontier: 128, reserved_word: 132,
+    reserved: 56, high_water: 128, reserved_word: 132,
     limit: 136, max_size: 144, reserved_line: 152,
 });
 
@@ -244,7 +244,7 @@ impl Superblock {
         self.uuid[0].store(uuid[0], order);
         self.uuid[1].store(uuid[1], order);
         self.created.store(created, order);
-        self.pool.frontier.store(geometry.first_page, order);
+        self.pool.high_water.store(geometry.first_page, order);
         self.pool
             .backed_words
             .store(geometry.first_backed_words(limit), order);

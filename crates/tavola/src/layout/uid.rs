@@ -9,16 +9,16 @@
 //!
 //! | entry | a reader by uid | next |
 //! |---|---|---|
-//! | `Free` | misses | `Flux` |
-//! | `Flux(ref)`: its slot may change | takes the key there, reads by key | `Live`, `Free` |
-//! | `Live(ref)` | takes the item | `Flux`; `Live`, when the item is moved |
+//! | `Free` | misses | `InTransition` |
+//! | `InTransition(ref)`: its slot may change | takes the key, reads by it | `Live`, `Free` |
+//! | `Live(ref)` | takes the item | `InTransition`; `Live`, when the item is moved |
 //!
 //! *Used* tells of a tag in a cache when a key with it was last set or read, by `tag_epoch` of the
 //! shard. It is advice.
 //!
 //! All are written under the shard's lock. The version rises with every change, so that a reader
 //! finds out; where it begins anew, `uid_layout` of the shard rises before. Recovery makes all
-//! entries anew from the items: each `Live` one says `Flux` until its item is found.
+//! entries anew from the items: each `Live` one says `InTransition` until its item is found.
 
 use super::assert_layout;
 use crate::sync::W32;
@@ -53,7 +53,7 @@ pub(crate) enum UidEntry {
     Free {
         next: u32,
     },
-    Flux {
+    InTransition {
         item_ref: u64,
     },
     Live {
@@ -78,7 +78,7 @@ impl UidEntry {
             0 => Self::Free {
                 next: (word & REF) as u32,
             },
-            1 => Self::Flux { item_ref },
+            1 => Self::InTransition { item_ref },
             2 => Self::Live { item_ref },
             _ => Self::Damaged,
         }
@@ -90,7 +90,7 @@ impl UidEntry {
         let version = (word & VERSION).wrapping_add(VERSION_STEP) & VERSION;
         let (state, low) = match self {
             Self::Free { next } => (0, u64::from(next)),
-            Self::Flux { item_ref } => (1, item_ref & REF),
+            Self::InTransition { item_ref } => (1, item_ref & REF),
             Self::Live { item_ref } => (2, item_ref & REF),
             Self::Damaged => unreachable!("a damaged entry is only ever read"),
         };
@@ -209,7 +209,7 @@ mod tests {
         let mut word = u64::MAX;
         for state in [
             UidEntry::Free { next: 2047 },
-            UidEntry::Flux { item_ref },
+            UidEntry::InTransition { item_ref },
             UidEntry::Live { item_ref },
         ] {
             let (next, wraps) = state.after(word);
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(UidEntry::decode(used), UidEntry::Live { item_ref });
         assert_eq!(UidEntry::unused_for(used, 23), 2);
         // A tag that is moved was used as it was.
-        let moved = UidEntry::Flux { item_ref }.after(used).0;
+        let moved = UidEntry::InTransition { item_ref }.after(used).0;
         assert_eq!(UidEntry::unused_for(moved, 21), 0);
         assert_eq!(UidEntry::decode(u64::MAX), UidEntry::Damaged);
     }

@@ -70,7 +70,7 @@ impl Membership {
     }
 
     /// Makes this process a participant. Where no slot is free it takes a dead one's, and with it
-    /// the duty to settle its estate ([`estate_of`]).
+    /// the duty to settle its estate ([`resources_of`]).
     #[cold]
     pub(crate) fn attach(&self, region: &Region, path: &Path) -> Result<Me> {
         let _inside = self.gate.enter()?;
@@ -193,8 +193,8 @@ fn try_slot(
             if !sys::file::try_lock_byte(fd, lock_byte(slot))? {
                 return Ok(None);
             }
-            let has_estate = p.estate.load(Ordering::Relaxed) != 0;
-            if p.state.load(Ordering::Acquire) != state || has_estate {
+            let has_resources = p.estate.load(Ordering::Relaxed) != 0;
+            if p.state.load(Ordering::Acquire) != state || has_resources {
                 sys::file::unlock_byte(fd, lock_byte(slot))?;
                 return Ok(None);
             }
@@ -390,18 +390,18 @@ pub(crate) fn adopt(region: &Region, id: u32, me: Me) -> Option<Adopted> {
     Some(adopted)
 }
 
-/// A dead participant whose estate is being settled.
+/// A dead participant whose estate is being reclaimed.
 pub(crate) struct Adopted {
     pub(crate) id: u32,
     /// The description that has the record lock, unless that is the one of the file that is kept.
     own: Option<OwnedFd>,
 }
 
-/// Ends an adoption; `settled`: the slot is free again.
-pub(crate) fn retire(region: &Region, adopted: Adopted, settled: bool) {
+/// Ends an adoption; `reclaimed`: the slot is free again.
+pub(crate) fn retire(region: &Region, adopted: Adopted, reclaimed: bool) {
     let slot = adopted.id & SLOT_MASK;
     region.adopted.store(0, Ordering::Relaxed);
-    if settled {
+    if reclaimed {
         region.take_pins_off(slot);
         region
             .participant(slot)
@@ -430,15 +430,15 @@ pub(crate) fn next_member(region: &Region, slot: u32) -> (Option<Member>, u32) {
 }
 
 /// The dead participant whose estate this one has still to settle; 0: none.
-pub(crate) fn estate_of(region: &Region, id: u32) -> u32 {
+pub(crate) fn resources_of(region: &Region, id: u32) -> u32 {
     region
         .participant(id & SLOT_MASK)
         .estate
         .load(Ordering::Acquire)
 }
 
-/// That estate is settled.
-pub(crate) fn clear_estate(region: &Region, id: u32) {
+/// That estate is reclaimed.
+pub(crate) fn clear_resources(region: &Region, id: u32) {
     region
         .participant(id & SLOT_MASK)
         .estate

@@ -33,8 +33,8 @@ pub(crate) use holders::holder;
 pub use holders::on_long_wait;
 pub(crate) use me::Me;
 pub(crate) use membership::{
-    ABANDONED, Membership, adopt, clear_estate, estate_of, identity_of, is_alive, members,
-    next_member, retire, tallies, tally, timing,
+    ABANDONED, Membership, adopt, clear_resources, identity_of, is_alive, members, next_member,
+    resources_of, retire, tallies, tally, timing,
 };
 pub(crate) use wait::{PATIENCE, sleep, wake};
 
@@ -47,7 +47,7 @@ use crate::sync::{Ordering, W32, handler_fence};
 #[cfg(not(feature = "shuttle"))]
 use std::cell::Cell;
 use std::time::Duration;
-use wait::{wait, wait_napping};
+use wait::{wait, wait_with_backoff};
 
 const WAITERS: u32 = 1 << 31;
 /// How often, and how long each time, all ends of a pool are waited for.
@@ -120,7 +120,7 @@ impl<'a> Held<'a> {
             kind,
             was_panicking: std::thread::panicking(),
         };
-        if !region.reaches_frontier() {
+        if !region.reaches_high_water() {
             held.let_go(taken);
             return Err(region.out_of_reach());
         }
@@ -220,7 +220,7 @@ impl<'a> ShardLock<'a> {
             me,
             _held: Held::try_acquire(&head.lock, me, SHARD)?,
         };
-        if region.reaches_frontier() {
+        if region.reaches_high_water() {
             Some(lock)
         } else {
             None
@@ -234,7 +234,7 @@ impl<'a> ShardLock<'a> {
         self.owns(page).then_some(segment)
     }
 
-    /// Whether a page, which is below the frontier, is a segment of the shard's.
+    /// Whether a page, which is below the high_water, is a segment of the shard's.
     #[inline(always)]
     pub(crate) fn owns(&self, page: u32) -> bool {
         let word = self.region.page_word(page).load(Ordering::Relaxed);
@@ -337,7 +337,7 @@ impl<'a> EndLock<'a> {
         // Pairs with the release in `drop`.
         let taken = match word.cas(0, me.id(), Ordering::Acquire) {
             Ok(_) => Taken::Clean,
-            Err(_) => match wait_napping(region, word, me) {
+            Err(_) => match wait_with_backoff(region, word, me) {
                 Ok(taken) => taken,
                 Err(busy) => {
                     HELD.set(held);

@@ -20,9 +20,9 @@ const LONGEST_PAUSE: u32 = 32;
 /// How long a waiter sleeps before it asks whether the owner lives.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(10);
 
-/// The first nap of who waits for the end of a queue, and the longest.
-const NAP: Duration = Duration::from_micros(20);
-const LONGEST_NAP: Duration = Duration::from_millis(1);
+/// The first backoff of who waits for the end of a queue, and the longest.
+const BACKOFF: Duration = Duration::from_micros(20);
+const LONGEST_BACKOFF: Duration = Duration::from_millis(1);
 
 /// How long a lock has been waited for, and how long it may be.
 struct Waited {
@@ -42,13 +42,13 @@ impl Waited {
     }
 
     /// How long to sleep now, of so long at most.
-    fn nap(&self, most: Duration) -> Duration {
+    fn backoff(&self, most: Duration) -> Duration {
         let left = self.limit.map(|l| l.saturating_sub(self.since.elapsed()));
         left.map_or(most, |left| left.min(most))
     }
 
     /// After a sleep in which a living owner kept the lock: whether it was waited for long enough.
-    fn look(
+    fn check_owner(
         &mut self,
         region: &Region,
         (owner, me): (u32, Me),
@@ -93,7 +93,7 @@ pub(super) fn wait(region: &Region, word: &W32, me: Me, kind: u8) -> Result<Take
                 region.lock_limit()
             };
             let waited = waited.get_or_insert_with(|| Waited::begin(limit));
-            let end = sleep(word, seen | WAITERS, waited.nap(PATIENCE));
+            let end = sleep(word, seen | WAITERS, waited.backoff(PATIENCE));
             let owner = seen & !WAITERS;
             // Interrupted: a process with a fast timer would never see a wait to its end.
             if matches!(end, futex::WaitEnd::TimedOut | futex::WaitEnd::Interrupted) {
@@ -102,7 +102,7 @@ pub(super) fn wait(region: &Region, word: &W32, me: Me, kind: u8) -> Result<Take
                         return Ok(Taken::FromDead { owner });
                     }
                 } else if word.load(Ordering::Relaxed) & !WAITERS == owner {
-                    waited.look(region, (owner, me), || lock_of(region, word, kind))?;
+                    waited.check_owner(region, (owner, me), || lock_of(region, word, kind))?;
                 }
             }
         }
@@ -134,8 +134,8 @@ pub(crate) fn wake(word: &W32, count: u32) {
 /// Waits for an end: spins, then naps, each time longer. Whether the owner lives is asked as often
 /// as by those who sleep on a lock word.
 #[cold]
-pub(super) fn wait_napping(region: &Region, word: &W32, me: Me) -> Result<Taken> {
-    let (mut spins, mut nap, mut napped) = (0, NAP, Duration::ZERO);
+pub(super) fn wait_with_backoff(region: &Region, word: &W32, me: Me) -> Result<Taken> {
+    let (mut spins, mut backoff, mut slept) = (0, BACKOFF, Duration::ZERO);
     let mut waited: Option<Waited> = None;
     loop {
         let seen = word.load(Ordering::Relaxed);
@@ -149,16 +149,16 @@ pub(super) fn wait_napping(region: &Region, word: &W32, me: Me) -> Result<Taken>
             spin_hint();
         } else {
             let waited = waited.get_or_insert_with(|| Waited::begin(region.lock_limit()));
-            let left = waited.nap(PATIENCE);
-            if napped >= PATIENCE || left.is_zero() || is_over_at_once(seen) {
-                napped = Duration::ZERO;
+            let left = waited.backoff(PATIENCE);
+            if slept >= PATIENCE || left.is_zero() || is_over_at_once(seen) {
+                slept = Duration::ZERO;
                 let owner = seen & !WAITERS;
                 if !is_alive(region, owner, me) {
                     if word.cas(seen, me.id(), Ordering::Acquire).is_ok() {
                         return Ok(Taken::FromDead { owner });
                     }
                 } else if word.load(Ordering::Relaxed) == seen {
-                    waited.look(region, (owner, me), || Lock::Queue)?;
+                    waited.check_owner(region, (owner, me), || Lock::Queue)?;
                 }
             }
             #[cfg(feature = "shuttle")]
@@ -166,9 +166,9 @@ pub(super) fn wait_napping(region: &Region, word: &W32, me: Me) -> Result<Taken>
                 spin_hint();
                 continue;
             }
-            std::thread::sleep(nap.min(left));
-            napped += nap;
-            nap = (2 * nap).min(LONGEST_NAP);
+            std::thread::sleep(backoff.min(left));
+            slept += backoff;
+            backoff = (2 * backoff).min(LONGEST_BACKOFF);
         }
     }
 }

@@ -63,7 +63,7 @@ impl Drained {
     /// Finds the lines with times up to `until`, or, if that is not told, those before which none
     /// is to come.
     pub(crate) fn collect(&mut self, ring: &Ring<'_>, now: u64, until: Option<u64>) {
-        let until = until.unwrap_or_else(|| self.reader.settled(ring, now));
+        let until = until.unwrap_or_else(|| self.reader.stable_until(ring, now));
         self.words.clear();
         self.words.resize(ring.geometry.sheets as usize, 0);
         let words = &mut self.words;
@@ -100,7 +100,7 @@ impl Drained {
         let lost = (behind.lines - before.lines).saturating_sub(read.lines);
         ring.head.dropped.fetch_add(lost.into(), Ordering::Relaxed);
         let drained = &ring.sheet(read.sheet).drained;
-        // Pairs with that of `begin_anew`: one of us deals with these lines.
+        // Pairs with that of `restart`: one of us deals with these lines.
         let is_ours = drained.cas(word, behind.encode(), Ordering::AcqRel).is_ok();
         if !is_ours {
             // The other has counted all of them.
@@ -111,14 +111,14 @@ impl Drained {
 
 impl Ring<'_> {
     /// Lines that were dropped and not told of, and what is to be noted when they are
-    /// ([`Self::note_told`]). Some of them may be taken back (LOG-4): fewer are told later.
+    /// ([`Self::note_reported`]). Some of them may be taken back (LOG-4): fewer are told later.
     pub(crate) fn newly_dropped(&self) -> (u64, u64) {
         let dropped = self.head.dropped.load(Ordering::Relaxed);
         let told = self.head.told.load(Ordering::Relaxed);
         (dropped.saturating_sub(told), dropped.max(told))
     }
 
-    pub(crate) fn note_told(&self, told: u64) {
+    pub(crate) fn note_reported(&self, told: u64) {
         self.head.told.store(told, Ordering::Relaxed);
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// How much later than its time a line may become visible, when its writer was not held up: store
 /// buffers are emptied within nanoseconds, and by every switch of threads.
-const SETTLED_NS: u64 = 1_000_000;
+const QUIET_NS: u64 = 1_000_000;
 /// Writers that are held up in the middle of a line are waited for so long.
 const HELD_UP: Duration = Duration::from_millis(100);
 /// A line from so far in the future was written before the clock was set back.
@@ -65,8 +65,8 @@ impl Reader {
 
     /// No line with an earlier time than this is still to come, unless its writer is held up for
     /// long.
-    pub(crate) fn settled(&mut self, ring: &Ring<'_>, now: u64) -> u64 {
-        let mut settled = now.saturating_sub(SETTLED_NS);
+    pub(crate) fn stable_until(&mut self, ring: &Ring<'_>, now: u64) -> u64 {
+        let mut stable = now.saturating_sub(QUIET_NS);
         let mut still = HashMap::new();
         let looked = Instant::now();
         for sheet in 0..ring.geometry.sheets {
@@ -82,11 +82,11 @@ impl Reader {
             };
             still.insert(sheet, (pending, since));
             if looked.duration_since(since) < HELD_UP {
-                settled = settled.min(pending.1);
+                stable = stable.min(pending.1);
             }
         }
         self.held_up = still;
-        settled
+        stable
     }
 
     /// Finds the lines of all sheets with times up to `until`, from the word on that `from` tells;
@@ -120,7 +120,7 @@ impl Reader {
         }
         let place = ring.place(sheet, first);
         ring.region.copy_out(place, &mut self.bytes[self.len..end]);
-        // Pairs with the release fence in `begin_anew`.
+        // Pairs with the release fence in `restart`.
         fence(Ordering::Acquire);
         let is_same = ring.sheet(sheet).state().sequence == state.sequence;
         if is_same {

@@ -96,7 +96,8 @@ impl Ring<'_> {
             sheet,
             is_over: false,
         };
-        if is_first && let Some(sheet) = self.go_on(me, words, (RECENT.min(u64::from(all) / 2), 2))
+        if is_first
+            && let Some(sheet) = self.continue_on(me, words, (RECENT.min(u64::from(all) / 2), 2))
         {
             return kept(sheet);
         }
@@ -121,7 +122,7 @@ impl Ring<'_> {
                 Err(is_waiting) => is_any_waiting |= is_waiting,
             }
             let least = words.max(ROOM);
-            if let Some(sheet) = self.go_on(me, least, (u64::from(rooms), room_asks)) {
+            if let Some(sheet) = self.continue_on(me, least, (u64::from(rooms), room_asks)) {
                 return kept(sheet);
             }
         }
@@ -156,11 +157,11 @@ impl Ring<'_> {
     /// living hand await a drain.
     fn begin_found(&self, me: Me, look: Look) -> Result<u32, bool> {
         loop {
-            match self.look(me, look) {
+            match self.find(me, look) {
                 Seen::Owned(Choice { turn, state, .. }) => {
                     let sheet = self.number(turn);
-                    self.begin_anew(sheet, state);
-                    self.go_on_behind(turn);
+                    self.restart(sheet, state);
+                    self.continue_behind(turn);
                     return Ok(sheet);
                 }
                 Seen::Outrun => {}
@@ -172,7 +173,7 @@ impl Ring<'_> {
 
     /// Looks for sheets in no living hand, from the next on, and owns the one whose last line is
     /// oldest of the first few; those before it have their turn when all others have had theirs.
-    fn look(&self, me: Me, look: Look) -> Seen {
+    fn find(&self, me: Me, look: Look) -> Seen {
         let mut owners = Owners {
             me,
             alive: 0,
@@ -246,7 +247,7 @@ impl Ring<'_> {
 
     /// Takes a sheet with so many words of room, in no living thread's hand, among so many of those
     /// that were begun last, asking about so many owners.
-    fn go_on(&self, me: Me, words: u32, (sheets, asks): (u64, u32)) -> Option<u32> {
+    fn continue_on(&self, me: Me, words: u32, (sheets, asks): (u64, u32)) -> Option<u32> {
         let mut owners = Owners { me, alive: 0, asks };
         let next = self.head.next.load(Ordering::Relaxed);
         for sheet in (1..=sheets.min(next)).map(|back| self.number(next - back)) {
@@ -303,7 +304,7 @@ impl Ring<'_> {
     }
 
     /// The next to take a sheet begins there, unless somebody is further.
-    fn go_on_behind(&self, turn: u64) {
+    fn continue_behind(&self, turn: u64) {
         let (next, behind) = (self.head.next.load(Ordering::Relaxed), turn.wrapping_add(1));
         if behind.wrapping_sub(next) <= u64::from(self.geometry.sheets) {
             let _ = self.head.next.cas(next, behind, Ordering::Relaxed);
@@ -332,7 +333,7 @@ impl Ring<'_> {
 
     /// Clears a sheet that this thread owns and that is in that state. Lines that await a drain are
     /// dropped (LOG-4): it was chosen where they may be.
-    fn begin_anew(&self, sheet: u32, state: SheetState) {
+    fn restart(&self, sheet: u32, state: SheetState) {
         self.drop_awaiting(sheet, state);
         self.sheet(sheet).time.store(unix_ns(), Ordering::Relaxed);
         self.renew(sheet, state, (0, 0));

@@ -6,7 +6,7 @@ use super::deaths::{Deaths, Work};
 use super::growth::{crowd, fill, segments};
 use super::{
     Key, Look, Table, Write, beside, explore, keys_between, never_missing, open_up, quietly,
-    region, set, version_of, walk_meets, writer,
+    region, scan_meets, set, version_of, writer,
 };
 use crate::index::evict;
 use crate::lock::ShardLock;
@@ -132,7 +132,7 @@ fn visits_beside_a_split_lose_nothing() {
         let table = cache(|t| fill(t, first));
         let last = *last;
         let write: Write = Box::new(move |t| set(t, &last, 1));
-        let looks = vec![never_missing(first[..4].to_vec()), walk_meets(first)];
+        let looks = vec![never_missing(first[..4].to_vec()), scan_meets(first)];
         beside(&table, vec![write], looks);
         assert!(segments(&table) >= 2);
     });

@@ -7,7 +7,7 @@ use super::growth::{crowd, fill, segments, split_and_thin, tend};
 use super::moves::Crowd;
 use super::{
     Key, Look, Table, WORDS, Write, beside, explore_until, keys_between, never_missing, quietly,
-    region, run_once, set, table, value, version, version_of, walk_meets, writer,
+    region, run_once, scan_meets, set, table, value, version, version_of, writer,
 };
 use super::{expiry, uids};
 use crate::recover::recover;
@@ -135,7 +135,7 @@ fn in_overwrites() {
         400,
         move |t| set(t, &key, 1),
         move |t| (2..4).for_each(|version| set(t, &key, version)),
-        move || vec![never_missing([key]), walk_meets(&[key])],
+        move || vec![never_missing([key]), scan_meets(&[key])],
     );
 }
 
@@ -146,7 +146,7 @@ fn in_changes_in_place() {
         400,
         move |t| set(t, &key, WORDS),
         move |t| (WORDS + 1..WORDS + 4).for_each(|version| set(t, &key, version)),
-        move || vec![never_missing([key]), walk_meets(&[key])],
+        move || vec![never_missing([key]), scan_meets(&[key])],
     );
 }
 
@@ -338,7 +338,7 @@ fn while_it_is_moved(
         move |t| work(&worked, t),
         move || {
             let present = [&crowd.b[..], &crowd.d[..], &[crowd.moved]].concat();
-            vec![never_missing([crowd.moved]), walk_meets(&present)]
+            vec![never_missing([crowd.moved]), scan_meets(&present)]
         },
     );
 }
@@ -380,7 +380,7 @@ fn in_a_split() {
             set(t, &last, 1);
             assert!(segments(t) >= 2);
         },
-        move || vec![never_missing(present.clone()), walk_meets(&present)],
+        move || vec![never_missing(present.clone()), scan_meets(&present)],
     );
 }
 
@@ -393,7 +393,7 @@ fn in_a_merge() {
         400,
         move |t| split_and_thin(t, &keys, &left),
         |t| tend()(t),
-        move || vec![never_missing(present.clone()), walk_meets(&present)],
+        move || vec![never_missing(present.clone()), scan_meets(&present)],
     );
 }
 
@@ -428,7 +428,7 @@ fn in_a_recovery() {
         beside(
             &table,
             writers,
-            vec![never_missing(keys.clone()), walk_meets(&keys)],
+            vec![never_missing(keys.clone()), scan_meets(&keys)],
         );
     });
 }

@@ -4,7 +4,7 @@
 use super::moves::Crowd;
 use super::{
     Key, Look, Table, Write, beside, explore, keys_between, keys_where, never_missing, quietly,
-    region, set, table, value, version, version_of, walk_meets, writer,
+    region, scan_meets, set, table, value, version, version_of, writer,
 };
 use crate::index::{may_expire, sweep_step};
 use crate::layout::{BUCKETS, SweepWord};
@@ -231,7 +231,7 @@ fn a_search_takes_nothing_but_the_expired() {
         let looks = vec![
             comes(renewed, &[2]),
             comes(gone, &[]),
-            walk_meets(&[stays, lasts]),
+            scan_meets(&[stays, lasts]),
             never_missing([stays, lasts]),
         ];
         beside(&table, vec![Box::new(search_home), renew], looks);

@@ -3,7 +3,7 @@
 use super::{
     Key, Table, WORDS, Write, beside, explore, keys_between, keys_where, never_missing, set, table,
 };
-use super::{core, region, walk_meets, writer};
+use super::{core, region, scan_meets, writer};
 use crate::index::Hash;
 use crate::sync::Ordering;
 
@@ -58,7 +58,7 @@ fn a_split_loses_nothing_to_walks() {
         let table = table(|t| fill(t, first));
         let last = *last;
         let write: Write = Box::new(move |t| set(t, &last, 1));
-        beside(&table, vec![write], vec![walk_meets(first)]);
+        beside(&table, vec![write], vec![scan_meets(first)]);
         assert!(segments(&table) >= 2);
     });
 }
@@ -81,7 +81,7 @@ fn a_split_that_leaves_the_depth_loses_nothing() {
         });
         let before = segments(&table);
         let write: Write = Box::new(move |t| set(t, &last, 1));
-        let looks = vec![never_missing(first.clone()), walk_meets(&first)];
+        let looks = vec![never_missing(first.clone()), scan_meets(&first)];
         beside(&table, vec![write], looks);
         assert!(segments(&table) > before);
     });
@@ -92,7 +92,7 @@ pub(super) fn tend() -> Write {
     Box::new(|t| {
         let me = writer(t);
         for _ in 0..2 {
-            core(t).tend_shard(0, me, 8, true).unwrap();
+            core(t).maintain_shard(0, me, 8, true).unwrap();
         }
     })
 }
@@ -126,7 +126,7 @@ fn a_merge_loses_nothing_to_walks() {
     explore(1000, move || {
         let left = &keys[..10];
         let table = table(|t| split_and_thin(t, &keys, left));
-        beside(&table, vec![tend()], vec![walk_meets(left)]);
+        beside(&table, vec![tend()], vec![scan_meets(left)]);
     });
 }
 
@@ -157,7 +157,7 @@ fn a_merge_that_finds_no_room_loses_nothing() {
         beside(
             &table,
             vec![tend()],
-            vec![never_missing(watched), walk_meets(&keys)],
+            vec![never_missing(watched), scan_meets(&keys)],
         );
         assert_eq!(segments(&table), before);
     });

@@ -189,7 +189,7 @@ pub(super) fn pass(ring: &Ring<'_>, state: &mut Drained, until: Option<u64>, tol
     let (dropped, so_far) = ring.newly_dropped();
     if dropped > 0 {
         told.lock().unwrap().told += dropped;
-        ring.note_told(so_far);
+        ring.note_reported(so_far);
     }
 }
 

@@ -191,8 +191,8 @@ fn never_missing(keys: impl IntoIterator<Item = Key>) -> Look {
     })
 }
 
-/// A walk that must meet all these keys, with a whole value each.
-fn walk_meets(keys: &[Key]) -> Look {
+/// A scan that must meet all these keys, with a whole value each.
+fn scan_meets(keys: &[Key]) -> Look {
     let keys = keys.to_vec();
     Box::new(move |table| {
         let mut left = keys.clone();

@@ -1,13 +1,13 @@
 //! Keys that are moved to their other bucket and back while they are read.
 
 use super::{Key, Table, Write, beside, explore, keys_between, never_missing, set, table};
-use super::{region, walk_meets};
+use super::{region, scan_meets};
 use crate::index::Hash;
 use crate::layout::{SLOTS, slot_tag};
 use crate::sync::Ordering;
 use std::sync::Arc;
 
-/// Far from each other, so that a walk is between them most of the time.
+/// Far from each other, so that a scan is between them most of the time.
 const A: u32 = 10;
 const C: u32 = 240;
 const B: u32 = 11;
@@ -97,7 +97,7 @@ fn a_key_is_met_by_walks_while_it_is_moved() {
         beside(
             &table,
             vec![push_around(&crowd)],
-            vec![walk_meets(&present)],
+            vec![scan_meets(&present)],
         );
     });
 }

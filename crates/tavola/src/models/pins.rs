@@ -40,7 +40,7 @@ fn asks_by_uid() -> Look {
     })
 }
 
-/// Meets the value on a walk.
+/// Meets the value on a scan.
 fn walks() -> Look {
     Box::new(|t| {
         let entries = t.iter().map(|entry| entry.expect("no damage"));

@@ -27,7 +27,7 @@ const ROUNDS: u64 = 4;
 enum Grain {
     /// At every access.
     Fine,
-    /// At accesses outside the pages only: locks, heads, directories, page words. Walks, splits and
+    /// At accesses outside the pages only: locks, heads, directories, page words. Scans, splits and
     /// merges are hundreds of bucket accesses for each of those.
     Coarse,
 }

@@ -75,7 +75,7 @@ fn sparse(table: &Table) -> Tags {
     (0..1400)
         .step_by(2)
         .for_each(|i| assert!(invalidate(table, &name(i))));
-    let victim = region(table).shard(0).victim.load(Ordering::Relaxed);
+    let victim = region(table).shard(0).source.load(Ordering::Relaxed);
     let hints = all.iter().skip(1).step_by(2).flat_map(Tags::hints);
     let mut next: Vec<_> = hints
         .map(|hint| (item_of(table, hint), hint))

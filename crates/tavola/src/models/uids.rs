@@ -138,7 +138,7 @@ pub(super) fn sparse(table: &Table) {
 
 /// The keys whose items are moved next.
 pub(super) fn about_to_move(table: &Table) -> Vec<(Key, Hint)> {
-    let victim = region(table).shard(0).victim.load(Ordering::Relaxed);
+    let victim = region(table).shard(0).source.load(Ordering::Relaxed);
     let mut keys: Vec<_> = (1..1400u64)
         .step_by(2)
         .map(u64::to_le_bytes)

@@ -52,7 +52,7 @@ impl<'a> Ends<'a> {
     pub(crate) fn lock_push(&self, me: Me) -> Result<EndLock<'a>> {
         let (lock, taken) = EndLock::acquire(self.region, &self.head.push_lock, me, End::Push)?;
         if let Taken::FromDead { owner } = taken {
-            self.settle_push(owner);
+            self.finish_push(owner);
         }
         Ok(lock)
     }
@@ -62,19 +62,19 @@ impl<'a> Ends<'a> {
     pub(crate) fn lock_pop(&self, me: Me) -> Result<EndLock<'a>> {
         let (lock, taken) = EndLock::acquire(self.region, &self.head.pop_lock, me, End::Pop)?;
         if let Taken::FromDead { .. } = taken {
-            self.settle_pop();
+            self.finish_pop();
         }
         Ok(lock)
     }
 
     /// QUEUE-1: a push that was not done has not begun; its elements are the dead one's.
     #[cold]
-    fn settle_push(&self, dead: u32) {
+    fn finish_push(&self, dead: u32) {
         let head = self.head;
         // A lock word that was damaged names nobody.
         let dead = if dead == 0 { ABANDONED } else { dead };
         let tail = head.tail.load(Ordering::Relaxed);
-        self.settle(&head.push_journal, tail, RUN as u32, |word| {
+        self.finish(&head.push_journal, tail, RUN as u32, |word| {
             if word.load(Ordering::Relaxed) == 0 {
                 word.store(dead, Ordering::Relaxed);
             }
@@ -86,17 +86,17 @@ impl<'a> Ends<'a> {
 
     /// QUEUE-1: a pop that was not done has not begun; its elements stand in the queue.
     #[cold]
-    fn settle_pop(&self) {
+    fn finish_pop(&self) {
         let queue = self.head;
         let head = queue.head.load(Ordering::Relaxed);
         // Pairs with the release in `push`.
         let there = queue.tail.load(Ordering::Acquire).wrapping_sub(head);
-        self.settle(&queue.pop_journal, head, there, |word| {
+        self.finish(&queue.pop_journal, head, there, |word| {
             word.store(0, Ordering::Relaxed);
         });
     }
 
-    fn settle(&self, journal: &W64, position: u32, most: u32, back: impl Fn(&W32)) {
+    fn finish(&self, journal: &W64, position: u32, most: u32, back: impl Fn(&W32)) {
         let told = Journal::decode(journal.load(Ordering::Relaxed));
         if told.position == position {
             for at in 0..told.count.min(most).min(RUN as u32) {

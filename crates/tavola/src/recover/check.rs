@@ -24,7 +24,7 @@ pub(crate) fn check(region: &Region, shard: u32, report: &mut CheckReport) {
         items: 0,
         tags: 0,
         payload: 0,
-        newcomers: 0,
+        probationary: 0,
         segments: 0,
         large_pages: 0,
         uids: 0,
@@ -45,7 +45,7 @@ pub(crate) fn check_pool(region: &Region, me: Option<Me>, report: &mut CheckRepo
     let extents = Extents::of(region, me);
     let mut extent_pages = 0;
     let (mut free, mut holes) = (0, 0);
-    for page in region.geometry().first_page..region.frontier() {
+    for page in region.geometry().first_page..region.high_water() {
         match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
             PageWord::Free { .. } => free += 1,
             PageWord::Hole { .. } => holes += 1,
@@ -122,7 +122,7 @@ struct Pass<'a> {
     items: u64,
     tags: u64,
     payload: u64,
-    newcomers: u64,
+    probationary: u64,
     segments: u32,
     large_pages: u64,
     uids: u64,
@@ -163,7 +163,7 @@ impl Pass<'_> {
                 match self.slot(index, b as u32, word) {
                     Ok(home) => {
                         if is_cache && bucket.state(i) & PROTECTED == 0 {
-                            self.newcomers += self.payload - payload;
+                            self.probationary += self.payload - payload;
                         }
                         let away = home != b as u32;
                         hints[home as usize] += u32::from(away);
@@ -250,9 +250,9 @@ impl Pass<'_> {
                 head.payload.load(Ordering::Relaxed),
             ),
             (
-                "bytes of newcomers",
-                self.newcomers,
-                head.newcomers.load(Ordering::Relaxed),
+                "bytes of probationary",
+                self.probationary,
+                head.probationary.load(Ordering::Relaxed),
             ),
             (
                 "segments",
@@ -276,7 +276,7 @@ impl Pass<'_> {
         let (mut large, mut segments, mut uid_pages) = (0, 0, 0);
         let mut used = [0u64; CLASSES];
         let mut pages = [0u32; CLASSES];
-        for page in self.region.geometry().first_page..self.region.frontier() {
+        for page in self.region.geometry().first_page..self.region.high_water() {
             match PageWord::decode(self.region.page_word(page).load(Ordering::Relaxed)) {
                 PageWord::Large { shard, .. } if shard == self.shard => large += 1,
                 PageWord::Segment { shard, .. } if shard == self.shard => segments += 1,

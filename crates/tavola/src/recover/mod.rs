@@ -9,14 +9,14 @@
 //! `check` reads the same structures and compares; `repair` is recovery of every shard.
 
 mod check;
-mod reap;
 mod rebuild;
+mod reclaim;
 mod report;
 mod uids;
 
 pub(crate) use check::{check, check_pool};
-pub(crate) use reap::{reap, reap_dead, settle_estate};
 pub(crate) use rebuild::{recover, repair_pool};
+pub(crate) use reclaim::{reclaim, reclaim_dead, reclaim_participant};
 pub use report::CheckReport;
 
 use crate::error::Result;

@@ -3,15 +3,15 @@
 //! 1. Every bucket is bumped, and the layout word: the dead one may have published without bumping,
 //!    and a reader that still copies the old block must find out before the block is used again.
 //! 2. Bitmaps, lists and counters of the shard are emptied, marks taken off its pages.
-//! 3. The directory is walked: each slot that belongs marks its block or chain, and its uid; copies
-//!    are cleared.
-//! 4. The shard's pages are walked: unmarked ones go to the pool, but for chains
+//! 3. The directory is scanned: each slot that belongs marks its block or chain, and its uid;
+//!    copies are cleared.
+//! 4. The shard's pages are scanned: unmarked ones go to the pool, but for chains
 //!    that readers have pinned, sparse slabs into their lists.
 
 use super::uids;
 use crate::alloc::{
-    Item, adopt_strays, chunk_page, give, home_of, is_used, keep_pinned, mark_block, settle_page,
-    settle_pages, unmark_page,
+    Item, adopt_strays, chunk_page, give, home_of, is_used, keep_pinned, mark_block, reclaim_page,
+    reclaim_pages, unmark_page,
 };
 use crate::error::Result;
 use crate::index::{Hash, all_changed, entries, lookup, may_be_over, other_bucket, publish_layout};
@@ -28,34 +28,36 @@ const BATCH: usize = 64;
 
 /// Makes the shard whole again; says how many keys were lost to damage (after a death: none).
 pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
-    bump_all(lock);
+    increment_versions(lock);
     forget_derived(lock);
-    let mut walk = Walk {
+    let mut scan = Scan {
         lock,
         items: 0,
         tags: 0,
         payload: 0,
-        newcomers: 0,
+        probationary: 0,
         mortal: false,
         lost: 0,
         key: Vec::new(),
     };
-    walk.directory();
-    uids::settle(lock);
-    let Walk {
+    scan.directory();
+    uids::resolve(lock);
+    let Scan {
         items,
         tags,
         payload,
-        newcomers,
+        probationary,
         mortal,
         lost,
         ..
-    } = walk;
-    settle_all(lock);
+    } = scan;
+    resolve_all(lock);
     lock.head.items.store(items, Ordering::Relaxed);
     lock.head.tags.store(tags, Ordering::Relaxed);
     lock.head.payload.store(payload, Ordering::Relaxed);
-    lock.head.newcomers.store(newcomers, Ordering::Relaxed);
+    lock.head
+        .probationary
+        .store(probationary, Ordering::Relaxed);
     let sweep = SweepWord {
         active: mortal,
         ..SweepWord::default()
@@ -73,7 +75,7 @@ fn layout_of(lock: &ShardLock<'_>) -> LayoutWord {
 
 /// The pages between which all of the shard's lie.
 fn pages(region: &Region) -> core::ops::Range<u32> {
-    region.geometry().first_page..region.frontier()
+    region.geometry().first_page..region.high_water()
 }
 
 fn state_of(region: &Region, page: u32) -> PageWord {
@@ -84,20 +86,20 @@ fn is_segment(lock: &ShardLock<'_>, page: u32) -> bool {
     lock.region.is_page(page) && lock.owns(page)
 }
 
-fn bump_all(lock: &ShardLock<'_>) {
+fn increment_versions(lock: &ShardLock<'_>) {
     for (_, page) in entries(lock.region, lock.number) {
         if is_segment(lock, page) {
             lock.region
                 .segment(page)
                 .buckets
                 .iter()
-                .for_each(|bucket| bucket.bump());
+                .for_each(|bucket| bucket.increment_version());
         }
     }
     forget_deeper(lock, depth_of_layout(lock));
     raise_layout(lock);
     uids::forget(lock);
-    // A walk may have passed one of two copies of a key, and the other may be cleared.
+    // A scan may have passed one of two copies of a key, and the other may be cleared.
     lock.head.moves.add_owned(1);
     fence(Ordering::Release);
 }
@@ -166,16 +168,16 @@ fn forget_derived(lock: &ShardLock<'_>) {
         .iter()
         .for_each(|level| level.store(0, Ordering::Relaxed));
     lock.head.segments.store(0, Ordering::Relaxed);
-    lock.head.victim.store(0, Ordering::Relaxed);
+    lock.head.source.store(0, Ordering::Relaxed);
 }
 
-struct Walk<'a> {
+struct Scan<'a> {
     lock: &'a ShardLock<'a>,
     items: u64,
     tags: u32,
     payload: u64,
     /// Of it, what a cache has on probation.
-    newcomers: u64,
+    probationary: u64,
     /// Whether there are keys that may expire.
     mortal: bool,
     lost: u64,
@@ -192,7 +194,7 @@ enum Slot {
     Bad,
 }
 
-impl Walk<'_> {
+impl Scan<'_> {
     fn directory(&mut self) {
         let (region, shard) = (self.lock.region, self.lock.number);
         let mut is_changed = false;
@@ -242,7 +244,7 @@ impl Walk<'_> {
                     && is_cache
                     && bucket.state(i) & PROTECTED == 0
                 {
-                    self.newcomers += payload;
+                    self.probationary += payload;
                 }
                 match outcome {
                     Slot::Good { home, .. } if home == b as u32 => {}
@@ -259,7 +261,7 @@ impl Walk<'_> {
                 }
             }
             if cleared {
-                bucket.bump();
+                bucket.increment_version();
             }
         }
         for (b, bucket) in segment.buckets.iter().enumerate() {
@@ -303,7 +305,7 @@ impl Walk<'_> {
             return Slot::Copy;
         }
         if item.is_large() {
-            settle_pages(self.lock, item.first_page, item.pages(), true);
+            reclaim_pages(self.lock, item.first_page, item.pages(), true);
         }
         uids::claim(self.lock, &item);
         self.items += 1;
@@ -317,7 +319,7 @@ impl Walk<'_> {
     }
 }
 
-impl Walk<'_> {
+impl Scan<'_> {
     /// Whether a read finds the key of this slot before it comes here: it was set anew, as a hint
     /// that was damaged hid it.
     fn is_found_before(&self, segment: &Segment, hash: Hash, word: u64) -> bool {
@@ -342,7 +344,7 @@ impl Walk<'_> {
     }
 }
 
-fn settle_all(lock: &ShardLock<'_>) {
+fn resolve_all(lock: &ShardLock<'_>) {
     let pinned = keep_pinned(lock);
     let mut batch = Batch {
         lock,
@@ -352,7 +354,7 @@ fn settle_all(lock: &ShardLock<'_>) {
     for page in pages(lock.region) {
         let is_unused = match state_of(lock.region, page) {
             PageWord::Slab { shard, class } if shard == lock.number => {
-                !settle_page(lock, class, page)
+                !reclaim_page(lock, class, page)
             }
             PageWord::Segment { shard, mark: false } => shard == lock.number,
             PageWord::Large {

@@ -1,14 +1,15 @@
 //! Recovery and check of the uid table: its entries follow from the items that the index leads to.
 //!
-//! 1. Every entry in use says `Flux`: readers by uid go by key from here on, which finds what the
-//!    index finds. The uid layout word rises: chunks may be given back below.
+//! 1. Every entry in use says `InTransition`: readers by uid go by key from here on, which finds
+//!    what the index finds. The uid layout word rises: chunks may be given back below.
 //! 2. Each item that the index leads to and that has a uid makes its entry `Live`.
-//! 3. What is still `Flux` belongs to nobody and becomes free. Chunks without a uid are given back.
+//! 3. What is still `InTransition` belongs to nobody and becomes free. Chunks without a uid are
+//!    given back.
 
 use super::report::CheckReport;
 use crate::alloc::{
     Item, chunk_page, count_change, entry_of, forget_chunks, link_chunk, make_hole, next_hole,
-    settle_uid, store_entry,
+    resolve_uid, store_entry,
 };
 use crate::layout::{UID_ENTRIES, UID_FIRST, UidEntry, UidLayout};
 use crate::lock::ShardLock;
@@ -42,7 +43,7 @@ pub(super) fn forget(lock: &ShardLock<'_>) {
         };
         for (_, entry) in entries(lock.region, page) {
             if let UidEntry::Live { item_ref } = state_of(entry) {
-                store_entry(lock, entry, UidEntry::Flux { item_ref });
+                store_entry(lock, entry, UidEntry::InTransition { item_ref });
             }
         }
     }
@@ -58,14 +59,14 @@ pub(super) fn claim(lock: &ShardLock<'_>, item: &Item<'_>) {
     let is_own = entry_of(lock.region, lock.number, hint)
         .is_some_and(|entry| !matches!(state_of(entry), UidEntry::Live { .. }));
     if is_own {
-        settle_uid(lock, hint, item.item_ref);
+        resolve_uid(lock, hint, item.item_ref);
     } else {
         item.forget_hint();
     }
 }
 
 /// The third step.
-pub(super) fn settle(lock: &ShardLock<'_>) {
+pub(super) fn resolve(lock: &ShardLock<'_>) {
     forget_chunks(lock);
     let chunks = chunks(lock.region, lock.number);
     let mut uids = 0;

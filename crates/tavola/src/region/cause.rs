@@ -8,7 +8,7 @@ const NO_RESERVING: &str =
     "its file system cannot reserve space; keep tables on tmpfs, ext4, XFS or Btrfs";
 
 /// The error for what the system said when `op` was done to `path`.
-pub(crate) fn told(op: &'static str, path: &Path, source: io::Error) -> Error {
+pub(crate) fn explained(op: &'static str, path: &Path, source: io::Error) -> Error {
     let path = path.to_path_buf();
     let not_a_table = |why: &str| Error::NotATable {
         path: path.clone(),
@@ -103,7 +103,7 @@ mod tests {
 
     fn sentence(number: i32) -> String {
         let source = io::Error::from_raw_os_error(number);
-        told("sizing the table", Path::new("/t"), source).to_string()
+        explained("sizing the table", Path::new("/t"), source).to_string()
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! the same instant one wins and the rest open what it made. Where the file system has no unnamed
 //! files, a temporary name takes that part; a stale one is removed by the next creator.
 
-use super::cause::told;
+use super::cause::explained;
 use super::location::{Location, kind_of};
 use super::reach::cannot_map;
 use super::{NameState, Region, refused};
@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 /// Bytes of a superblock.
 const SUPERBLOCK: u64 = size_of::<Superblock>() as u64;
-/// Where the frontier is in the file.
-const FRONTIER: usize = offset_of!(Superblock, pool) + offset_of!(Pool, frontier);
+/// Where the high_water is in the file.
+const HIGH_WATER: usize = offset_of!(Superblock, pool) + offset_of!(Pool, high_water);
 
 /// The file of a new table, which nobody sees yet; dropped, it is gone.
 pub(crate) struct Unnamed {
@@ -49,7 +49,7 @@ pub(crate) fn create(
     }
     let (fd, temporary) = at.create(rights).map_err(|source| {
         let source = refused::creating(&at, source);
-        told("creating the table", at.path(), source)
+        explained("creating the table", at.path(), source)
     })?;
     let made = Unnamed { at, temporary };
     Ok((write_whole(fd, made.at.path(), geometry, max_size)?, made))
@@ -63,7 +63,7 @@ impl Unnamed {
         published.map_err(|source| {
             let is_taken = source.kind() == ErrorKind::AlreadyExists;
             let occupant = is_taken.then(|| self.at.occupant()).flatten();
-            occupant.unwrap_or_else(|| told("naming the table", self.at.path(), source))
+            occupant.unwrap_or_else(|| explained("naming the table", self.at.path(), source))
         })?;
         self.temporary = None;
         Ok(())
@@ -81,7 +81,7 @@ impl Drop for Unnamed {
 fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry, max_size: u64) -> Result<Region> {
     let limit = geometry.limit_of(max_size).unwrap_or(geometry.max_pages);
     let len = u64::from(limit) * PAGE;
-    let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
+    let failed = |op: &'static str| move |source: io::Error| explained(op, path, source);
     sys::file::set_len(fd.as_fd(), len).map_err(failed("sizing the table"))?;
     let (words_from, words_len) = geometry.first_words(limit);
     for (offset, len) in [(0, geometry.page_table_off), (words_from, words_len)] {
@@ -89,7 +89,7 @@ fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry, max_size: u64) -> R
     }
     let mut random = [0; 24];
     getrandom::fill(&mut random)
-        .map_err(|e| told("drawing a seed", path, io::Error::other(e.to_string())))?;
+        .map_err(|e| explained("drawing a seed", path, io::Error::other(e.to_string())))?;
     let word =
         |i: usize| u64::from_ne_bytes(random[8 * i..8 * i + 8].try_into().expect("eight bytes"));
     let mapping = map(fd.as_fd(), &geometry, geometry.first_page, true, path)?;
@@ -144,17 +144,17 @@ impl Unmapped {
 
     /// Maps it.
     pub(crate) fn map(&self, path: &Path) -> Result<Region> {
-        let mut frontier = [0; 4];
-        let at = FRONTIER as u64;
-        if !self.read(&mut frontier, at) {
+        let mut high_water = [0; 4];
+        let at = HIGH_WATER as u64;
+        if !self.read(&mut high_water, at) {
             let source = io::Error::from(ErrorKind::UnexpectedEof);
-            return Err(told("reading the table", path, source));
+            return Err(explained("reading the table", path, source));
         }
-        let frontier = u32::from_ne_bytes(frontier);
+        let high_water = u32::from_ne_bytes(high_water);
         let mapped = self
             .file
-            .with(|fd| Ok(map(fd, &self.geometry, frontier, self.writable, path)))
-            .map_err(|source| told("mapping the table", path, source))?;
+            .with(|fd| Ok(map(fd, &self.geometry, high_water, self.writable, path)))
+            .map_err(|source| explained("mapping the table", path, source))?;
         let mapping = mapped?;
         let file = Arc::clone(&self.file);
         let made = Region::mapped(mapping, file, self.geometry, self.seed, self.writable);
@@ -165,21 +165,21 @@ impl Unmapped {
     }
 }
 
-/// Maps a table whose pages below `frontier` are in use.
+/// Maps a table whose pages below `high_water` are in use.
 fn map(
     fd: BorrowedFd<'_>,
     geometry: &Geometry,
-    frontier: u32,
+    high_water: u32,
     writable: bool,
     path: &Path,
 ) -> Result<Mapping> {
     let most = geometry.room;
-    let in_use = frontier.clamp(geometry.first_page, geometry.max_pages);
+    let in_use = high_water.clamp(geometry.first_page, geometry.max_pages);
     let least = u64::from(in_use) * PAGE;
     Mapping::shared_if_can(fd, most as usize, least as usize, writable).map_err(|source| {
         match source.raw_os_error() {
             Some(errno @ (libc::ENOMEM | libc::EAGAIN)) => cannot_map(path, most, errno),
-            _ => told("mapping the table", path, source),
+            _ => explained("mapping the table", path, source),
         }
     })
 }
@@ -200,7 +200,7 @@ pub(crate) fn open_old(at: &Location) -> Result<Option<Unmapped>> {
         outcome => outcome?,
     };
     let is_locked = old.file.with(sys::file::try_lock_whole);
-    let failed = |source| Err(told("locking the table", at.path(), source));
+    let failed = |source| Err(explained("locking the table", at.path(), source));
     match is_locked {
         Ok(true) => Ok(Some(old)),
         Ok(false) => failed(io::Error::new(
@@ -213,14 +213,14 @@ pub(crate) fn open_old(at: &Location) -> Result<Option<Unmapped>> {
 
 fn open_version(at: &Location, writable: bool, version: u32) -> Result<Unmapped> {
     let path = at.path();
-    let failed = |op: &'static str| move |source: io::Error| told(op, path, source);
+    let failed = |op: &'static str| move |source: io::Error| explained(op, path, source);
     let foreign = |why: &str| Error::NotATable {
         path: path.to_path_buf(),
         why: why.to_string(),
     };
     let fd = at.open(writable).map_err(|source| {
         let source = refused::opening(at, writable, source);
-        told("opening the table", path, source)
+        explained("opening the table", path, source)
     })?;
     let info = sys::file::len_and_blocks(fd.as_fd()).map_err(failed("reading the table"))?;
     if !info.is_regular {

@@ -72,14 +72,14 @@ impl Region {
             .then(|| self.word(u64::from(page) * PAGE + entry * 8))
     }
 
-    /// As [`Self::uid_entry`], if that can be told without a look at the frontier.
+    /// As [`Self::uid_entry`], if that can be told without a look at the high_water.
     #[inline(always)]
     pub(crate) fn uid_entry_seen(&self, page: u32, entry: u32) -> Option<&W64> {
         let entry = u64::from(entry & (UID_ENTRIES - 1));
         self.is_seen_page(page).then(|| {
             let offset = u64::from(page) * PAGE + entry * 8;
-            // SAFETY: a word of a page below the frontier lies in the region; REG-1 and REG-3 as in
-            // `at`.
+            // SAFETY: a word of a page below the high_water lies in the region; REG-1 and REG-3 as
+            // in `at`.
             unsafe { &*self.base().add(offset as usize).cast::<W64>() }
         })
     }

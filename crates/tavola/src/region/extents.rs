@@ -12,7 +12,7 @@ impl Region {
 
     /// Whether a run read from shared memory may be an extent's.
     pub(crate) fn is_run(&self, run: Run) -> bool {
-        run.pages > 0 && run.first >= self.geometry.first_page && run.end() <= self.frontier()
+        run.pages > 0 && run.first >= self.geometry.first_page && run.end() <= self.high_water()
     }
 
     /// Where a run of pages begins and how long it is, in bytes.
@@ -58,7 +58,7 @@ impl Region {
         unsafe { core::slice::from_raw_parts(start.cast::<UserWord>(), count as usize) }
     }
 
-    /// Copies out; what may change meanwhile, the caller validates.
+    /// Copies out; what may change meanwhile, the caller rechecks.
     pub(crate) fn copy_out(&self, offset: u64, out: &mut [u8]) {
         let from = self.bytes(offset, out.len() as u64);
         // SAFETY: inside the region, as `bytes` has checked; process memory does not overlap it.

@@ -7,7 +7,7 @@
 //! table or a link that another user put there before: there only files and links of this user and
 //! of root are taken, unless the caller trusts all owners.
 
-use super::cause::told;
+use super::cause::explained;
 use super::paths::{directory, is_default_directory, path_of};
 use crate::error::{Error, Result};
 use crate::layout::{MAGIC, MAX_SIZE, MIN_SIZE, PAGE};
@@ -40,7 +40,7 @@ impl Location {
     /// [`Error::Permission`] if it is not safe to use.
     pub(crate) fn of(name: &OsStr, any_owner: bool) -> Result<Self> {
         let path = path_of(name)?;
-        let failed = |source| told("opening the table", &path, source);
+        let failed = |source| explained("opening the table", &path, source);
         let (folder, last) = split(path.as_os_str().as_bytes());
         let folder = Path::new(OsStr::from_bytes(folder.unwrap_or(b".")));
         let name = CString::new(last).map_err(|source| failed(source.into()))?;
@@ -138,14 +138,14 @@ impl Location {
                     false => Some(Error::AlreadyExists { path: path() }),
                 };
             }
-            Err(source) => return Some(told("making the table", &self.path, source)),
+            Err(source) => return Some(explained("making the table", &self.path, source)),
         };
         if !info.is_regular {
             return not_a_table(kind_of(&info));
         }
         match self.open(false).map(|fd| has_magic(fd.as_fd())) {
             Ok(false) => not_a_table(kind_of(&info)),
-            Err(error) if is_ours(&error) => Some(told("making the table", &self.path, error)),
+            Err(error) if is_ours(&error) => Some(explained("making the table", &self.path, error)),
             // Of one that may not be read, no more is known.
             _ => Some(Error::AlreadyExists { path: path() }),
         }
@@ -170,7 +170,7 @@ impl Location {
     /// three are in one directory. A death in between leaves the old file with both names.
     pub(crate) fn replace_by(&self, new: &Self, kept: &Self) -> Result<()> {
         self.check_kept(kept)?;
-        let failed = |source| told("replacing the table", &self.path, source);
+        let failed = |source| explained("replacing the table", &self.path, source);
         match link(self.dir.as_fd(), &self.name, &kept.name) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
             _ => self.check_kept(kept)?,
@@ -180,7 +180,7 @@ impl Location {
 
     /// Takes the name away from a table.
     pub(super) fn remove(&self) -> Result<()> {
-        let failed = |source| told("removing the table", &self.path, source);
+        let failed = |source| explained("removing the table", &self.path, source);
         self.check_is_table(failed)?;
         // Of two that remove it at once, one finds the name gone here.
         self.dir.unlink(&self.name).map_err(failed)
@@ -188,7 +188,7 @@ impl Location {
 
     /// Gives a table the name of another location, unless something has that name.
     pub(super) fn rename(&self, to: &Self) -> Result<()> {
-        let failed = |source| told("renaming the table", &self.path, source);
+        let failed = |source| explained("renaming the table", &self.path, source);
         self.check_is_table(failed)?;
         let from = (self.dir.as_fd(), &*self.name);
         match rename_named(from, (to.dir.as_fd(), &to.name)) {
@@ -221,7 +221,7 @@ impl Location {
 /// The paths of all tables in the directory of named tables, sorted.
 pub(super) fn list() -> Result<Vec<PathBuf>> {
     let folder = directory();
-    let failed = |source| told("listing the tables", &folder, source);
+    let failed = |source| explained("listing the tables", &folder, source);
     let dir = match open_named_directory(false, failed) {
         Err(Error::NotFound { .. }) => return Ok(Vec::new()),
         outcome => outcome?,
@@ -276,7 +276,7 @@ fn open_named_directory(any_owner: bool, failed: impl Fn(io::Error) -> Error) ->
         (false, true) => Links::Followed,
     };
     let refused = |source: io::Error| match is_ours(&source) {
-        true => told("opening the directory of tables", &path, source),
+        true => explained("opening the directory of tables", &path, source),
         false => failed(source),
     };
     let dir = OpenDir::open(&path, links).map_err(refused)?;

@@ -36,7 +36,7 @@ mod watches;
 
 pub(crate) use crate::sys::file::{FileRights, sync_directory};
 pub(crate) use block::Block;
-pub(crate) use cause::{no_room, told};
+pub(crate) use cause::{explained, no_room};
 pub(crate) use create::{Unmapped, create, open, open_old};
 pub(crate) use evicted::{TOLD, Told};
 pub(crate) use location::Location;
@@ -92,8 +92,8 @@ struct Near {
     dir_log2: u32,
     uid_dir_mask: u32,
     dirs: *const W32,
-    /// The frontier as this process last saw it: it only ever rises.
-    frontier: W32,
+    /// The high_water as this process last saw it: it only ever rises.
+    high_water: W32,
 }
 
 impl Near {
@@ -109,7 +109,7 @@ impl Near {
             dir_log2: geometry.dir_log2,
             uid_dir_mask: (1 << geometry.uid_dir_log2) - 1,
             dirs: base.wrapping_add(geometry.dirs_off as usize).cast(),
-            frontier: W32::new(0),
+            high_water: W32::new(0),
         }
     }
 }
@@ -126,7 +126,7 @@ enum Backing {
 }
 
 // SAFETY: the region is plain memory that outlives every reference (REG-3); all access goes through
-// atomic words or copies that are validated (REG-1).
+// atomic words or copies that are rechecked (REG-1).
 unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
@@ -143,7 +143,7 @@ impl Region {
         // SAFETY: the layout's size is not zero (Geometry::new).
         let base = unsafe { std::alloc::alloc_zeroed(layout) };
         let none = || {
-            told(
+            explained(
                 "allocating",
                 path,
                 std::io::Error::from_raw_os_error(libc::ENOMEM),
@@ -335,33 +335,33 @@ impl Region {
 
     /// Pages from here on were never used; whatever the word says, inside what is mapped.
     #[inline(always)]
-    pub(crate) fn frontier(&self) -> u32 {
+    pub(crate) fn high_water(&self) -> u32 {
         self.used_end().min(self.mapped_pages())
     }
 
-    /// As [`Self::frontier`], mapped or not: for numbers of pages that are not followed.
+    /// As [`Self::high_water`], mapped or not: for numbers of pages that are not followed.
     #[inline(always)]
     pub(crate) fn used_end(&self) -> u32 {
-        let frontier = self.pool().frontier.load(Ordering::Relaxed);
-        frontier.min(self.limit())
+        let high_water = self.pool().high_water.load(Ordering::Relaxed);
+        high_water.min(self.limit())
     }
 
     /// Whether a number read from shared memory may be a page's.
     #[inline(always)]
     pub(crate) fn is_page(&self, page: u32) -> bool {
-        page >= self.geometry.first_page && self.is_below_frontier(page)
+        page >= self.geometry.first_page && self.is_below_high_water(page)
     }
 
     #[inline(always)]
-    fn is_below_frontier(&self, page: u32) -> bool {
+    fn is_below_high_water(&self, page: u32) -> bool {
         self.is_seen(page) || self.has_come_below(page)
     }
 
-    /// Whether the page lies below the frontier as this process last saw it. True says all;
-    /// false, that the frontier itself is to be looked at.
+    /// Whether the page lies below the high_water as this process last saw it. True says all;
+    /// false, that the high_water itself is to be looked at.
     #[inline(always)]
     fn is_seen(&self, page: u32) -> bool {
-        page < self.near.frontier.load(Ordering::Relaxed)
+        page < self.near.high_water.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
@@ -369,35 +369,35 @@ impl Region {
         page >= self.geometry.first_page && self.is_seen(page)
     }
 
-    /// Looks at the frontier itself.
+    /// Looks at the high_water itself.
     #[cold]
     fn has_come_below(&self, page: u32) -> bool {
-        self.reaches_frontier();
-        let frontier = self.frontier();
-        self.near.frontier.store(frontier, Ordering::Relaxed);
-        page < frontier
+        self.reaches_high_water();
+        let high_water = self.high_water();
+        self.near.high_water.store(high_water, Ordering::Relaxed);
+        page < high_water
     }
 
     /// The segment on a page, if that number may be a page's.
     #[inline(always)]
     pub(crate) fn segment_at(&self, page: u32) -> Option<&Segment> {
-        // SAFETY: a page below the frontier.
+        // SAFETY: a page below the high_water.
         self.is_page(page).then(|| unsafe { self.segment_on(page) })
     }
 
-    /// As [`Self::segment_at`], if that can be told without a look at the frontier.
+    /// As [`Self::segment_at`], if that can be told without a look at the high_water.
     #[inline(always)]
     pub(crate) fn segment_seen(&self, page: u32) -> Option<&Segment> {
-        // SAFETY: a page below the frontier.
+        // SAFETY: a page below the high_water.
         self.is_seen_page(page)
             .then(|| unsafe { self.segment_on(page) })
     }
 
     /// # Safety
-    /// The page lies below the frontier.
+    /// The page lies below the high_water.
     #[inline(always)]
     unsafe fn segment_on(&self, page: u32) -> &Segment {
-        // SAFETY: a page below the frontier lies in the region; REG-1 and REG-3 as in `at`.
+        // SAFETY: a page below the high_water lies in the region; REG-1 and REG-3 as in `at`.
         unsafe {
             let start = self.base().add((u64::from(page) * PAGE) as usize);
             &*start.cast::<Segment>()
@@ -408,26 +408,26 @@ impl Region {
     #[inline(always)]
     pub(crate) fn block(&self, item_ref: u64) -> Option<Block<'_>> {
         let page = u32::try_from((item_ref * UNIT) >> PAGE_SHIFT).ok()?;
-        // SAFETY: a page below the frontier.
-        self.is_below_frontier(page)
+        // SAFETY: a page below the high_water.
+        self.is_below_high_water(page)
             .then(|| unsafe { self.block_on(item_ref) })
     }
 
-    /// As [`Self::block`], if that can be told without a look at the frontier.
+    /// As [`Self::block`], if that can be told without a look at the high_water.
     #[inline(always)]
     pub(crate) fn block_seen(&self, item_ref: u64) -> Option<Block<'_>> {
         let page = u32::try_from((item_ref * UNIT) >> PAGE_SHIFT).ok()?;
-        // SAFETY: a page below the frontier.
+        // SAFETY: a page below the high_water.
         self.is_seen(page)
             .then(|| unsafe { self.block_on(item_ref) })
     }
 
     /// # Safety
-    /// The ref's page lies below the frontier.
+    /// The ref's page lies below the high_water.
     #[inline(always)]
     unsafe fn block_on(&self, item_ref: u64) -> Block<'_> {
         let offset = item_ref * UNIT;
-        // SAFETY: a page below the frontier lies in the region (REG-3), to its end.
+        // SAFETY: a page below the high_water lies in the region (REG-3), to its end.
         unsafe { Block::new(self.base().add(offset as usize), PAGE - offset % PAGE) }
     }
 

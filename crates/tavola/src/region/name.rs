@@ -1,7 +1,7 @@
 //! Names: a table's name stands for a file in the user's own directory; anything with a `/` in it
 //! is a path.
 
-use super::cause::told;
+use super::cause::explained;
 use super::location::Location;
 use super::paths::{directory, path_of};
 use crate::error::Result;
@@ -19,7 +19,7 @@ pub(crate) fn make_directory(path: &Path) -> Result<()> {
         .mode(0o700)
         .recursive(true)
         .create(&dir)
-        .map_err(|source| told("making the directory of tables", &dir, source))
+        .map_err(|source| explained("making the directory of tables", &dir, source))
 }
 
 /// Returns the paths of all tables in the directory, sorted by name, including unreadable ones: a

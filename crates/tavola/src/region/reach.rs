@@ -2,14 +2,14 @@
 //!
 //! The usual mapping is as long as the room, the most that `max_size` can be raised to. If that
 //! fails (`ulimit -v`, a checker with addresses of its own, thousands of tables), the mapping
-//! covers the pages in use and some more, and is extended in place when the frontier comes near its
-//! end. It never moves.
+//! covers the pages in use and some more, and is extended in place when the high_water comes near
+//! its end. It never moves.
 //!
-//! Pages below the frontier that are not mapped must not be taken for damage. So a process that
-//! cannot map all pages below the frontier gets no lock: what the holder follows lies below the
-//! frontier that it sees after it got the lock ([`Region::reaches_frontier`]), and only the holder
-//! of the pool's lock moves the frontier. Readers, who have no lock, ask when they find damage
-//! ([`Region::damaged`]).
+//! Pages below the high_water that are not mapped must not be taken for damage. So a process that
+//! cannot map all pages below the high_water gets no lock: what the holder follows lies below the
+//! high_water that it sees after it got the lock ([`Region::reaches_high_water`]), and only the
+//! holder of the pool's lock moves the high_water. Readers, who have no lock, ask when they find
+//! damage ([`Region::damaged`]).
 
 use super::{Backing, Region};
 use crate::error::{Error, Result};
@@ -26,14 +26,14 @@ impl Region {
         (self.len.load(Ordering::Relaxed) / PAGE) as u32
     }
 
-    /// Whether all pages below the frontier are mapped, which is tried to bring about.
+    /// Whether all pages below the high_water are mapped, which is tried to bring about.
     #[inline(always)]
-    pub(crate) fn reaches_frontier(&self) -> bool {
-        self.len.load(Ordering::Relaxed) == self.geometry.room || self.extend_to_frontier()
+    pub(crate) fn reaches_high_water(&self) -> bool {
+        self.len.load(Ordering::Relaxed) == self.geometry.room || self.extend_to_high_water()
     }
 
     #[cold]
-    fn extend_to_frontier(&self) -> bool {
+    fn extend_to_high_water(&self) -> bool {
         self.maps(self.used_end())
     }
 
@@ -74,7 +74,7 @@ impl Region {
     /// The error of a reader who found something that makes no sense.
     #[cold]
     pub(crate) fn damaged<T>(&self, what: &'static str) -> Result<T> {
-        if self.reaches_frontier() {
+        if self.reaches_high_water() {
             return crate::error::corrupt(what);
         }
         Err(self.out_of_reach())

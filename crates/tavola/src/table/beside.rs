@@ -13,7 +13,7 @@ const TRIES: u32 = 3000;
 pub(super) const ALONE: &str = "";
 
 /// Options of something that is created in an extent.
-pub(super) trait Beside {
+pub(super) trait SideObject {
     /// As its users hold it.
     type Made;
 
@@ -37,12 +37,12 @@ pub(super) trait Beside {
 }
 
 /// Opens it in a file of its own.
-pub(super) fn open_existing<B: Beside>(name: &OsStr) -> Result<B::Made> {
+pub(super) fn open_existing<B: SideObject>(name: &OsStr) -> Result<B::Made> {
     B::find(&Options::new().open_existing(name)?, ALONE)
 }
 
 /// Opens it in a file of its own, making it when it is not there.
-pub(super) fn open<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
+pub(super) fn open<B: SideObject>(options: &B, name: &OsStr) -> Result<B::Made> {
     let existing = Options::new().any_owner(options.any_owner());
     let open_existing = || B::find(&existing.open_existing(name)?, ALONE);
     for _ in 0..TRIES {
@@ -59,7 +59,7 @@ pub(super) fn open<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
 }
 
 /// Makes it in a file of its own, which is a table as well, without room for keys.
-pub(super) fn create<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
+pub(super) fn create<B: SideObject>(options: &B, name: &OsStr) -> Result<B::Made> {
     let file = file(options.len()?)?.mode(options.mode());
     let file = file.any_owner(options.any_owner());
     let file = match options.group() {
@@ -71,7 +71,7 @@ pub(super) fn create<B: Beside>(options: &B, name: &OsStr) -> Result<B::Made> {
 }
 
 /// Opens it beside a table, making it when it is not there.
-pub(super) fn open_in<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
+pub(super) fn open_in<B: SideObject>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
     check_name(name)?;
     match B::find(table, name) {
         Err(Error::NotThere { .. }) => {}
@@ -84,7 +84,7 @@ pub(super) fn open_in<B: Beside>(options: &B, table: &Table, name: &str) -> Resu
 }
 
 /// Makes it beside a table.
-pub(super) fn create_in<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
+pub(super) fn create_in<B: SideObject>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
     check_name(name)?;
     make(options, table, name)
 }
@@ -100,7 +100,7 @@ fn check_name(name: &str) -> Result<()> {
 }
 
 /// Makes it. One that somebody is just making is waited for.
-fn make<B: Beside>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
+fn make<B: SideObject>(options: &B, table: &Table, name: &str) -> Result<B::Made> {
     let core = table.core()?;
     let mut made = options.build(core, name);
     for _ in 0..TRIES {

@@ -7,11 +7,11 @@
 use super::iter::WholeEntry;
 use super::{Options, Table};
 use crate::alloc::{Stamp, extent_names};
-use crate::engine::{Core, Metadata, Naming, When, WriteRequest};
+use crate::engine::{Core, Metadata, UidPolicy, When, WriteRequest};
 use crate::error::{Error, Result};
 use crate::layout::{COPIED_IN_USE, ExtentKind};
 use crate::lock::is_copied_in_use;
-use crate::region::{sync_directory, told};
+use crate::region::{explained, sync_directory};
 use crate::sync::Ordering;
 use std::ffi::OsStr;
 
@@ -19,7 +19,7 @@ impl Core {
     /// The options with which an empty table like this one is made.
     pub(super) fn options_of_copy(&self) -> Result<Options> {
         let region = self.region();
-        let failed = |source| told("reading the table", self.path(), source);
+        let failed = |source| explained("reading the table", self.path(), source);
         let mode = region.mode().map_err(failed)?;
         let group = region.group().map_err(failed)?;
         Ok(Options::like(region, mode).group_if_can(group))
@@ -66,13 +66,13 @@ impl Core {
             },
             false,
         );
-        let naming = if entry.has_uid {
-            Naming::Give
+        let uid_policy = if entry.has_uid {
+            UidPolicy::Give
         } else {
-            Naming::Keep
+            UidPolicy::Keep
         };
         let request = WriteRequest {
-            naming,
+            uid_policy,
             ..self.request(entry.key, When::Always, Some(&metadata))?
         };
         self.write(&request, entry.value).map(|_| ())
@@ -103,7 +103,7 @@ impl Core {
             word.store(COPIED_IN_USE, Ordering::Relaxed);
         }
         let synced = self.region().sync();
-        synced.map_err(|source| told("writing the copy", self.path(), source))
+        synced.map_err(|source| explained("writing the copy", self.path(), source))
     }
 }
 

@@ -1,15 +1,15 @@
-//! Walking all keys, without a lock, while others write.
+//! Scanning all keys, without a lock, while others write.
 //!
 //! The cursor goes through a shard's segments in the order of their reversed prefixes. A segment
 //! that splits gives two that follow each other in that order, a merge joins two neighbours: so
 //! whatever grows or shrinks meanwhile, what lies ahead of the cursor stays ahead of it. Inside a
-//! segment each bucket is copied whole and validated like a read. A key that moved from a bucket
+//! segment each bucket is copied whole and rechecked like a read. A key that moved from a bucket
 //! ahead to one behind has bumped the latter and counted in `moves`: then the buckets whose version
 //! changed are read again. A key present throughout is therefore met at least once; one that is
 //! moved or rewritten meanwhile may be met again.
 //!
 //! What is damaged is passed over: a slot whose item cannot be read, a prefix that the directory
-//! leads nowhere from. The walk reports it once, when everything else was lent, and ends. So a walk
+//! leads nowhere from. The scan reports it once, when everything else was lent, and ends. So a scan
 //! meets every key that can be read, and no damage keeps it from its end.
 //!
 //! Nor do writers: a bucket whose copies they spoil again and again is copied under the shard's
@@ -63,14 +63,14 @@ impl std::fmt::Debug for Cursor {
     }
 }
 
-/// How far a walk has come.
+/// How far a scan has come.
 #[derive(Default)]
 struct Place {
     shard: u32,
     /// Low bits of the tags of the segment that is next, or being read.
     prefix: u32,
     pass: Option<Pass>,
-    /// Keys, values and tags of validated buckets, and where each ends.
+    /// Keys, values and tags of rechecked buckets, and where each ends.
     bytes: Vec<u8>,
     ends: Vec<End>,
     next: usize,
@@ -79,7 +79,7 @@ struct Place {
     damaged: Option<&'static str>,
 }
 
-/// Where a key and its value end in the bytes of a walk, and what the key has beside.
+/// Where a key and its value end in the bytes of a scan, and what the key has beside.
 #[derive(Clone, Copy)]
 struct End {
     key: usize,
@@ -114,7 +114,7 @@ struct Pass {
 }
 
 impl<'a> Iter<'a> {
-    /// The error of a walk that ends with it.
+    /// The error of a scan that ends with it.
     fn end_with(&mut self, error: Error) -> Error {
         self.at.shard = u32::MAX;
         self.at.pass = None;
@@ -272,7 +272,7 @@ impl<'a> Iter<'a> {
             }
             // First where to go, then whether anything moved: a merge between the two shows.
             let next = self.after(&pass);
-            if self.must_look_again(&mut pass) {
+            if self.must_rescan(&mut pass) {
                 self.at.pass = Some(pass);
             } else {
                 (self.at.shard, self.at.prefix) = next;
@@ -348,7 +348,7 @@ impl<'a> Iter<'a> {
             let lock = self.lock_after(spoiled, MOST_SPOILED);
             let layout = region.shard(self.at.shard).layout.load(Ordering::Acquire);
             if layout != pass.layout {
-                // Before the bucket is touched: a walk may rest so long between two entries that
+                // Before the bucket is touched: a scan may rest so long between two entries that
                 // the page of a segment that is no more was given back to the system.
                 if self.page(layout) != pass.page {
                     return false;
@@ -388,7 +388,7 @@ impl<'a> Iter<'a> {
     }
 
     /// Whether keys may have moved behind the cursor: then the changed buckets are read again.
-    fn must_look_again(&self, pass: &mut Pass) -> bool {
+    fn must_rescan(&self, pass: &mut Pass) -> bool {
         #[cfg(test)]
         bucket::meanwhile();
         fence(Ordering::Acquire);

@@ -14,7 +14,7 @@
 //! under the lock. A watcher that has lost it compares what the key has with what it had.
 
 use super::Table;
-use crate::alloc::reckon_anew;
+use crate::alloc::recompute_overhead;
 use crate::engine::Core;
 use crate::error::Result;
 use crate::index::{Hash, Stamped, Value, read_seated};
@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 const LIFE_MS: u64 = 30_000;
 /// How long a watcher sleeps before it renews its record. It then also takes over the lock of a
 /// process that died while it changed a key.
-const NAP: Duration = Duration::from_secs(1);
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 /// A record, as a watcher knows it.
 #[derive(Clone, Copy)]
@@ -131,13 +131,13 @@ impl KeyWatch {
     }
 
     /// How long to sleep at most: until the record is to be renewed, or the key expires.
-    fn nap(&self) -> Duration {
+    fn longest_sleep(&self) -> Duration {
         let left = match self.state.expiry_ms {
-            0 => return NAP,
+            0 => return LONGEST_SLEEP,
             at => at.saturating_sub(self.core.region().now_ms()),
         };
         // A millisecond more: the clock goes by ticks.
-        NAP.min(Duration::from_millis(left + 1))
+        LONGEST_SLEEP.min(Duration::from_millis(left + 1))
     }
 
     /// Sleeps until the key changes, at most for `timeout`. Returns whether it changed since the
@@ -167,11 +167,17 @@ impl KeyWatch {
             if self.has_changed(self.core.writer()?)? {
                 return Ok(true);
             }
-            let left = until.map_or(NAP, |until| until.saturating_duration_since(Instant::now()));
+            let left = until.map_or(LONGEST_SLEEP, |until| {
+                until.saturating_duration_since(Instant::now())
+            });
             if left.is_zero() {
                 return Ok(false);
             }
-            sleep(&self.record().changes, self.count, left.min(self.nap()));
+            sleep(
+                &self.record().changes,
+                self.count,
+                left.min(self.longest_sleep()),
+            );
         }
     }
 
@@ -215,10 +221,10 @@ impl Core {
         if region.has_watches() {
             return Ok(());
         }
-        self.back_beside_pages(me, region.geometry().watches().1, || {
+        self.back_outside_pages(me, region.geometry().watches().1, || {
             region.back_watches().map_err(no_room)
         })?;
-        reckon_anew(region, me)
+        recompute_overhead(region, me)
     }
 }
 

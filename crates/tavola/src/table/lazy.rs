@@ -1,15 +1,16 @@
-//! A table is mapped when it is first needed; the very first reads do without (`index::peek`).
+//! A table is mapped when it is first needed; the very first reads do without
+//! (`index::read_unmapped`).
 
-use crate::engine::{Core, Naming};
+use crate::engine::{Core, UidPolicy};
 use crate::error::Result;
-use crate::index::peek;
+use crate::index::read_unmapped;
 use crate::region::{NameState, Unmapped};
 use crate::sync::{Ordering, W32};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// Reads that are done without mapping: a mapping pays from about the third on.
-const PEEKS: u32 = 2;
+const UNMAPPED_READS: u32 = 2;
 
 /// The way to a [`Core`] that may not be there yet.
 pub(super) struct Lazy {
@@ -17,35 +18,35 @@ pub(super) struct Lazy {
     /// What is mapped when the time comes; a table that was just made is mapped already.
     file: Option<Unmapped>,
     /// Reads done without; approximate when threads race, which costs nothing.
-    peeks: W32,
+    unmapped_reads: W32,
     path: PathBuf,
     writable: bool,
-    naming: Naming,
+    uid_policy: UidPolicy,
 }
 
 impl Lazy {
     pub(super) fn mapped(core: Core, path: PathBuf) -> Self {
-        let (writable, naming) = (core.region().is_writable(), core.naming);
+        let (writable, uid_policy) = (core.region().is_writable(), core.uid_policy);
         let core = OnceLock::from(Arc::new(core));
         Self {
             core,
             file: None,
-            peeks: W32::new(0),
+            unmapped_reads: W32::new(0),
             path,
             writable,
-            naming,
+            uid_policy,
         }
     }
 
-    pub(super) fn unmapped(file: Unmapped, path: PathBuf, naming: Naming) -> Self {
+    pub(super) fn unmapped(file: Unmapped, path: PathBuf, uid_policy: UidPolicy) -> Self {
         let writable = file.is_writable();
         Self {
             core: OnceLock::new(),
             file: Some(file),
-            peeks: W32::new(0),
+            unmapped_reads: W32::new(0),
             path,
             writable,
-            naming,
+            uid_policy,
         }
     }
 
@@ -70,7 +71,7 @@ impl Lazy {
     #[cold]
     fn map(&self, file: &Unmapped) -> Result<&Arc<Core>> {
         let region = file.map(&self.path)?;
-        let core = Arc::new(Core::new(region, self.path.clone(), self.naming));
+        let core = Arc::new(Core::new(region, self.path.clone(), self.uid_policy));
         core.name.begin();
         Ok(self.core.get_or_init(|| core))
     }
@@ -92,12 +93,12 @@ impl Lazy {
 
     /// A read without the mapping: `None` when there had better be one.
     #[cold]
-    pub(super) fn peek(&self, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+    pub(super) fn read_unmapped(&self, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
         let file = self.file.as_ref()?;
-        if self.peeks.fetch_add(1, Ordering::Relaxed) >= PEEKS {
+        if self.unmapped_reads.fetch_add(1, Ordering::Relaxed) >= UNMAPPED_READS {
             return None;
         }
-        let found = peek(file, key, out)?;
+        let found = read_unmapped(file, key, out)?;
         if !found {
             out.clear();
         }

@@ -8,7 +8,7 @@ use super::{Options, Table};
 use crate::engine::Core;
 use crate::error::{Error, Result};
 use crate::layout::FORMAT;
-use crate::region::{self, Location, sync_directory, told};
+use crate::region::{self, Location, explained, sync_directory};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ impl Options {
         let Some(file) = region::open_old(at)? else {
             return Ok(None);
         };
-        let lazy = Lazy::unmapped(file, at.path().into(), self.naming);
+        let lazy = Lazy::unmapped(file, at.path().into(), self.uid_policy);
         self.table(lazy).map(Some)
     }
 
@@ -135,7 +135,7 @@ impl Core {
     fn take_owner_of(&self, old: &Core) -> Result<()> {
         let given = self.region().take_owner_of(old.region());
         given.map_err(|source| {
-            told(
+            explained(
                 "changing the owner of the new table to that of the old one",
                 self.path(),
                 source,
@@ -174,7 +174,7 @@ fn refuse_attached(old: &Table) -> Result<()> {
 
 /// The file itself, if the name is a symbolic link: the link stays.
 fn resolved(path: &Path) -> Result<PathBuf> {
-    std::fs::canonicalize(path).map_err(|source| told("opening the table", path, source))
+    std::fs::canonicalize(path).map_err(|source| explained("opening the table", path, source))
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -3,7 +3,7 @@
 use super::Table;
 use super::lazy::Lazy;
 use crate::alloc::capacity;
-use crate::engine::{Background, Core, Naming};
+use crate::engine::{Background, Core, UidPolicy};
 use crate::error::{Error, Result};
 use crate::region::{self, FileRights, Location, Region, names};
 use std::ffi::OsStr;
@@ -26,7 +26,7 @@ pub struct Options {
     is_group_lenient: bool,
     shards: Option<u32>,
     background: bool,
-    pub(super) naming: Naming,
+    pub(super) uid_policy: UidPolicy,
     lengths: Option<(u32, u32)>,
     ttl: Option<Duration>,
     versions: bool,
@@ -44,7 +44,7 @@ impl Options {
             is_group_lenient: false,
             shards: None,
             background: false,
-            naming: Naming::Keep,
+            uid_policy: UidPolicy::Keep,
             lengths: None,
             ttl: None,
             versions: false,
@@ -65,7 +65,11 @@ impl Options {
             capacity: capacity(region).or(is_cache.then(|| region.max_size())),
             mode: Some(mode),
             shards: Some(geometry.shards()),
-            naming: if has_uids { Naming::Give } else { Naming::Keep },
+            uid_policy: if has_uids {
+                UidPolicy::Give
+            } else {
+                UidPolicy::Keep
+            },
             lengths: fixed.map(|fixed| (fixed.key_len, fixed.value_len)),
             ttl: (geometry.ttl_ms > 0).then(|| Duration::from_millis(geometry.ttl_ms)),
             versions: geometry.has_versions,
@@ -198,7 +202,7 @@ impl Options {
 
     /// Gives a uid to every key that this handle stores. By default a key gets a uid on request.
     pub fn uids(mut self, on: bool) -> Self {
-        self.naming = if on { Naming::Give } else { Naming::Keep };
+        self.uid_policy = if on { UidPolicy::Give } else { UidPolicy::Keep };
         self
     }
 
@@ -250,7 +254,7 @@ impl Options {
         if self.core_dumps {
             let _ = region.set_in_core_dumps(true);
         }
-        let core = Core::new(region, path.clone(), self.naming);
+        let core = Core::new(region, path.clone(), self.uid_policy);
         if let Some(bytes) = self.capacity {
             core.begin_cache(bytes)?;
         }
@@ -267,7 +271,7 @@ impl Options {
     pub fn open_existing(&self, name: impl AsRef<OsStr>) -> Result<Table> {
         let at = self.location(name.as_ref())?;
         let file = region::open(&at, true)?.in_core_dumps(self.core_dumps);
-        self.table(Lazy::unmapped(file, at.path().into(), self.naming))
+        self.table(Lazy::unmapped(file, at.path().into(), self.uid_policy))
     }
 
     /// Opens a table read-only, through a mapping that cannot be written to.
@@ -281,7 +285,7 @@ impl Options {
     pub fn open_read_only(&self, name: impl AsRef<OsStr>) -> Result<Table> {
         let at = self.location(name.as_ref())?;
         let file = region::open(&at, false)?.in_core_dumps(self.core_dumps);
-        self.table(Lazy::unmapped(file, at.path().into(), self.naming))
+        self.table(Lazy::unmapped(file, at.path().into(), self.uid_policy))
     }
 
     /// Creates a table in the memory of this process: it has no file, and is deleted when it is
@@ -293,7 +297,7 @@ impl Options {
         let (geometry, _) = self.geometry(None)?;
         let path = PathBuf::from("private table");
         let region = Region::heap(geometry, 0x7A70_1A00, &path)?;
-        let core = Core::new(region, path.clone(), self.naming);
+        let core = Core::new(region, path.clone(), self.uid_policy);
         if let Some(bytes) = self.capacity {
             core.begin_cache(bytes)?;
         }

@@ -52,7 +52,7 @@ impl Table {
 
     #[cold]
     fn get_first(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
-        match self.lazy.peek(key, out) {
+        match self.lazy.read_unmapped(key, out) {
             Some(found) => Ok(found),
             None => self.core()?.get_into(key, out),
         }
@@ -104,7 +104,7 @@ impl Table {
     #[cold]
     fn get_first_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
         let mut value = Vec::new();
-        match self.lazy.peek(key, &mut value) {
+        match self.lazy.read_unmapped(key, &mut value) {
             Some(false) => Ok(None),
             Some(true) => {
                 if let Some(out) = out.get_mut(..value.len()) {

@@ -45,7 +45,7 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::ReadOnly`](crate::Error::ReadOnly).
-    pub fn reap(&self) -> Result<u32> {
-        self.core()?.reap()
+    pub fn reclaim(&self) -> Result<u32> {
+        self.core()?.reclaim()
     }
 }

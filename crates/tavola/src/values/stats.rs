@@ -28,7 +28,7 @@ pub struct Stats {
     /// The capacity of a cache in bytes, or `None` if the table is not a cache.
     pub capacity: Option<u64>,
     /// Key and value bytes in the probationary queue of a cache.
-    pub newcomer_bytes: u64,
+    pub probationary_bytes: u64,
     /// Reads of a cache that found their key, since its creation. Not counted are reads by
     /// read-only handles, the first two reads after an open, reads by uid, and
     /// [`Table::contains`](crate::Table::contains).
@@ -74,7 +74,7 @@ pub struct Stats {
     /// Pages of large items.
     pub large_bytes: u64,
     /// Pages of the queue pools and logs of the table.
-    pub beside_bytes: u64,
+    pub queue_and_log_bytes: u64,
     /// Pages in the pool that are still backed by memory.
     pub free_bytes: u64,
     /// Participants attached for writing, including slots of dead ones.
@@ -123,8 +123,8 @@ pub struct Participant {
     pub is_stopped: bool,
     /// Its slot.
     pub slot: u32,
-    /// Whether it is alive. The next [`Table::reap`](crate::Table::reap) frees the slot of a dead
-    /// one.
+    /// Whether it is alive. The next [`Table::reclaim`](crate::Table::reclaim) frees the slot of a
+    /// dead one.
     pub alive: bool,
     /// The time of attaching, in seconds since 1970.
     pub attached_unix_s: u64,

@@ -11,7 +11,7 @@ use tavola::{Error, LeaseOptions, Leased, Overload, QueueOptions, Table};
 
 const MIB: u64 = 1 << 20;
 /// Longer than freed pages are kept for readers that may still look at them.
-const GRACE: Duration = Duration::from_millis(2100);
+const GRACE_PERIOD: Duration = Duration::from_millis(2100);
 
 fn key_of(number: u64) -> [u8; 8] {
     number.to_le_bytes()
@@ -167,7 +167,7 @@ fn queues_and_logs_have_their_share() {
     let pool = pool.create_in(&table, "pool").unwrap();
     let log = small(Overload::DropOldest).create_in(&table, "log");
     let log = quiet(log.unwrap());
-    let beside = table.stats().unwrap().beside_bytes;
+    let beside = table.stats().unwrap().queue_and_log_bytes;
     assert!(beside > 500_000);
     let mut random = Random::new(1);
     for round in 0..60_000 {
@@ -209,7 +209,7 @@ fn queues_and_logs_have_their_share() {
     // Smaller again: the keys make room.
     table.set_capacity(4 * MIB).unwrap();
     table.maintain(0).unwrap();
-    std::thread::sleep(GRACE);
+    std::thread::sleep(GRACE_PERIOD);
     table.maintain(0).unwrap();
     assert_within(&table);
     assert!(table.len().unwrap() > 0);

@@ -113,7 +113,7 @@ const STEPS: [Step; 12] = [
         open.counted += 1;
     }),
     ("looking for the dead", |open| {
-        open.table.reap().unwrap();
+        open.table.reclaim().unwrap();
         assert!(
             open.table
                 .participants()
@@ -248,7 +248,7 @@ fn a_daemon_keeps_its_locks() {
             counted += 1;
         }
         assert!(table.participants().unwrap().iter().all(|one| one.alive));
-        assert_eq!(table.reap().unwrap(), 0);
+        assert_eq!(table.reclaim().unwrap(), 0);
     }
     daemon.tell("enough");
     let all = counted + daemon.hear_number();
@@ -356,7 +356,7 @@ fn an_idle_child_does_not_keep_the_locks_of_its_dead_parent() {
         }
         waiter.end();
         family.end();
-        table.reap().unwrap();
+        table.reclaim().unwrap();
         assert_clean(&table);
     }
 }

@@ -22,7 +22,7 @@ fn heads(image: &Image) -> Vec<Place> {
     vec![
         Place::new("pool lock", words([pool], 4), 32, 0),
         Place::new("pool lists", words([pool + 4], 20), 160, 0),
-        Place::new("frontier", words([format::FRONTIER], 4), 32, 0),
+        Place::new("high_water", words([format::HIGH_WATER], 4), 32, 0),
         Place::new("layout word", in_heads(0, 8), 128, MANY),
         Place::new(
             "inline directory",
@@ -76,7 +76,7 @@ fn pages(image: &Image) -> Vec<Place> {
     let used = slots
         .filter(|at| image.word64(*at) != 0)
         .collect::<Vec<_>>();
-    let word_range = table + 8 * image.first_page()..table + 8 * (image.frontier() + 8);
+    let word_range = table + 8 * image.first_page()..table + 8 * (image.high_water() + 8);
     let bitmaps = words(slabs().map(|at| at + 24), 128);
     vec![
         Place::new("page words", vec![word_range], 350, MANY),

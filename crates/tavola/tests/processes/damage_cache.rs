@@ -59,7 +59,7 @@ fn build(path: &Path, shards: u32) {
     table.maintain(0).unwrap();
     let stats = table.stats().unwrap();
     assert!(stats.evicted_new > 100 && stats.ghost_hits > 0, "{stats:?}");
-    assert!(stats.newcomer_bytes < stats.payload_bytes);
+    assert!(stats.probationary_bytes < stats.payload_bytes);
     assert_clean(&table);
 }
 
@@ -111,7 +111,7 @@ fn places(image: &Image) -> Vec<Place> {
         place("first page given up", words(vec![given_up], 8)),
         place("pool lists", words(vec![format::POOL + 4], 28)),
         place("keys and bytes", in_heads(584, 16)),
-        place("newcomers", in_heads(format::NEWCOMERS, 8)),
+        place("probationary", in_heads(format::PROBATIONARY, 8)),
         place("hands", in_heads(format::HANDS, 16)),
         place("epoch", in_heads(format::EPOCH, 8)),
         place("last sample", words(vec![format::SAMPLED], 8)),

@@ -122,7 +122,7 @@ fn places(image: &Image) -> Vec<(&'static str, Vec<u64>)> {
         ("the rest", words(format::UIDS_USED, format::SHARD)),
         (
             "pool",
-            (format::POOL..format::FRONTIER + 64).step_by(4).collect(),
+            (format::POOL..format::HIGH_WATER + 64).step_by(4).collect(),
         ),
     ]
 }

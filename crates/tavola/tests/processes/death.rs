@@ -132,7 +132,7 @@ fn kill_again_and_again(rounds: u32, start: impl Starter) {
             round += 1;
         }
     });
-    table.reap().unwrap();
+    table.reclaim().unwrap();
     assert_eq!(table.participants().unwrap().len(), 1);
     assert_clean(&table);
 }
@@ -257,7 +257,7 @@ fn exec_while_another_thread_writes_stops_nobody() {
             assert!(begun.elapsed() < MINUTE, "{:?}", table.participants());
             std::thread::yield_now();
         }
-        table.reap().unwrap();
+        table.reclaim().unwrap();
         assert_eq!(table.participants().unwrap().len(), 1);
         assert_acknowledged(&table, KEYS);
         assert_clean(&table);

@@ -87,7 +87,7 @@ fn parent_child_and_grandchild_all_write() {
         assert_eq!(table.get(b"count").unwrap().unwrap(), b"12010");
         assert_clean(&table);
         // The two that ended were three participants with their parent; now it is one.
-        table.reap().unwrap();
+        table.reclaim().unwrap();
         assert_eq!(table.participants().unwrap().len(), 1);
         say("done");
     })]);
@@ -107,7 +107,7 @@ fn a_child_that_does_not_write_harms_nobody() {
         fork(|| assert!(table.get(b"count").unwrap().is_some())).finish();
         let other = open(&args[0]);
         other.set(b"other", b"one").unwrap();
-        other.reap().unwrap();
+        other.reclaim().unwrap();
         let members = other.participants().unwrap();
         assert_eq!(members.len(), 2);
         assert!(members.iter().all(|member| member.alive));
@@ -179,7 +179,7 @@ fn a_parent_is_killed_and_its_child_lives() {
         // At the end of its input the child ends too.
         parent.end();
     }
-    table.reap().unwrap();
+    table.reclaim().unwrap();
     assert!(
         table.stats().unwrap().recoveries > 0,
         "nobody died with the lock"
@@ -274,7 +274,7 @@ fn a_pid_namespace_dies_at_once_and_is_survived() {
             first.finish();
             assert_goes_on(&table, &mut random);
         }
-        table.reap().unwrap();
+        table.reclaim().unwrap();
         assert_eq!(table.participants().unwrap().len(), 1);
         say("done");
     })]);

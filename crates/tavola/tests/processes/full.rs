@@ -160,7 +160,7 @@ fn filler(args: &[String]) {
     assert_clean(&table);
 }
 
-/// An actor: reads all the time, one by one and by walking.
+/// An actor: reads all the time, one by one and by scanning.
 fn reader(args: &[String]) {
     let table = Table::open_read_only(&args[0]).unwrap();
     let mut met = 0u64;

@@ -291,7 +291,7 @@ fn settles(args: &[String]) {
     say(idle.pid());
     hear();
     loop {
-        table.reap().unwrap();
+        table.reclaim().unwrap();
     }
 }
 
@@ -357,7 +357,7 @@ fn a_settler_that_dies_leaves_the_dead_to_others() {
     wait_until(|| is_locked(&bytes.0, dead));
     settler.kill();
     bytes.lock(None);
-    table.reap().unwrap();
+    table.reclaim().unwrap();
     let all = table.participants().unwrap();
     signal(idle, libc::SIGKILL);
     assert!(all.iter().all(|one| one.slot != dead), "{all:?}");

@@ -69,11 +69,11 @@ fn assert_written(table: &Table, writers: &[&str]) {
     assert_clean(table);
 }
 
-/// Panics unless just these take part, all alive, and nobody is found to reap.
+/// Panics unless just these take part, all alive, and nobody is found dead.
 fn assert_alive(table: &Table, mut pids: Vec<u32>) {
     let members = table.participants().unwrap();
     assert!(members.iter().all(|member| member.alive), "{members:?}");
-    assert_eq!(table.reap().unwrap(), 0);
+    assert_eq!(table.reclaim().unwrap(), 0);
     let mut found: Vec<u32> = members.iter().map(|member| member.pid).collect();
     found.sort_unstable();
     pids.sort_unstable();
@@ -97,7 +97,7 @@ fn both_write(table: &Table) {
     write(table, "parent", 1);
     child.finish();
     // The writes themselves may have found the dead child already.
-    assert!(table.reap().unwrap() <= 1);
+    assert!(table.reclaim().unwrap() <= 1);
     assert_alive(table, vec![own]);
     assert_written(table, &["parent", "child"]);
 }

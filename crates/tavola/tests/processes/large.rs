@@ -255,7 +255,7 @@ fn what_a_dead_reader_had_comes_back() {
         }
         actor.kill();
         table.set(KEY, large(2)).unwrap();
-        table.reap().unwrap();
+        table.reclaim().unwrap();
         assert_all_back(&table);
     }
 }
@@ -276,7 +276,7 @@ fn a_new_participant_takes_old_pins_off() {
         actor.kill();
     }
     table.set(KEY, large(2)).unwrap();
-    table.reap().unwrap();
+    table.reclaim().unwrap();
     assert_all_back(&table);
 }
 
@@ -301,7 +301,7 @@ fn a_forked_child_takes_no_pin_of_its_parent_off() {
         }
         assert_shows(seen.as_ref().unwrap(), 1);
         drop(seen);
-        table.reap().unwrap();
+        table.reclaim().unwrap();
         assert_all_back(&table);
     });
 }

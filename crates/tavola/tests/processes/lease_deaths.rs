@@ -97,7 +97,7 @@ fn of_thirty_two_processes_one_more_computes_when_the_first_is_killed() {
     actors.remove(position.unwrap()).kill();
     answer_all(actors);
     assert_eq!(count(&table), 2);
-    table.reap().unwrap();
+    table.reclaim().unwrap();
     assert_clean(&table);
 }
 
@@ -204,7 +204,7 @@ fn a_dead_winners_lease_passes_on_within_50_ms() {
     // A machine that is busy for longer delays others in ways that nobody tells of, too.
     let mut turns = (0..6).map(|turn| Passing::all_in_time(|number| pass(turn, number)));
     assert!(turns.any(|turn| turn.is_some()), "always late");
-    table.reap().unwrap();
+    table.reclaim().unwrap();
     assert_clean(&table);
 }
 

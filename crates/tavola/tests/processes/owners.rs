@@ -80,7 +80,7 @@ fn actor(test: &str, uid: u32, dir: Option<&Path>) -> Actor {
 
 const REFUSED: &str = "refused refused refused refused refused refused";
 
-/// The default directory is a link to a directory of the victim's own, made by somebody else.
+/// The default directory is a link to a directory of the source page's own, made by somebody else.
 #[test]
 fn a_default_directory_that_is_a_link_is_refused() {
     play(&[("user", user)]);
@@ -174,7 +174,7 @@ fn a_table_that_somebody_else_made_in_a_public_directory_is_refused() {
             assert_eq!(ask(&mut actor, name), fine, "{name} of {owner}");
         }
     }
-    // Links to a table of the victim's own.
+    // Links to a table of the source page's own.
     let own = Dir::new();
     chown(own.path(), Some(VICTIM), None).unwrap();
     table_of(VICTIM, &own.table("t"));

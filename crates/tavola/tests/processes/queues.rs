@@ -218,7 +218,7 @@ fn a_table_has_room_for_sixteen_pools_and_keeps_them() {
     }
     let table = Table::open(&path).unwrap();
     assert_eq!(table.pools().unwrap(), names);
-    assert!(table.stats().unwrap().beside_bytes >= 16 * 1000 * 24);
+    assert!(table.stats().unwrap().queue_and_log_bytes >= 16 * 1000 * 24);
     table.clear().unwrap();
     table.compact().unwrap();
     for name in &names {
@@ -239,7 +239,7 @@ fn a_pool_that_finds_no_room_leaves_nothing() {
     let full = QueueOptions::new(100_000, 100).create_in(&table, "p");
     assert!(matches!(full, Err(Error::Full { .. })));
     let after = table.stats().unwrap();
-    assert_eq!(before.beside_bytes, after.beside_bytes);
+    assert_eq!(before.queue_and_log_bytes, after.queue_and_log_bytes);
     assert!(after.resident_bytes <= before.resident_bytes + (64 << 10));
     assert_clean(&table);
     let full = QueueOptions::new(1000, 100).create(dir.table("t"));

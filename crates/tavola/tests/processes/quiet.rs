@@ -46,7 +46,7 @@ fn user(args: &[String]) {
     drop(busy);
     assert_threads(before);
     assert_eq!(quiet.len().unwrap(), 30_000);
-    quiet.reap().unwrap();
+    quiet.reclaim().unwrap();
     assert_clean(&quiet);
 }
 

@@ -36,7 +36,7 @@ fn assert_writes_refused(table: &Table) {
         table.compact().map(drop),
         table.maintain(1 << 20).map(drop),
         table.repair().map(drop),
-        table.reap().map(drop),
+        table.reclaim().map(drop),
     ];
     for (number, refused) in refused.into_iter().enumerate() {
         let told = format!("{refused:?}");

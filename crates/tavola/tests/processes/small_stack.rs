@@ -38,7 +38,7 @@ fn everything(options: &Options, dir: &Dir, name: &str) {
     }
     table.maintain(1 << 20).unwrap();
     table.compact().unwrap();
-    table.reap().unwrap();
+    table.reclaim().unwrap();
 }
 
 fn beside(dir: &Dir) {

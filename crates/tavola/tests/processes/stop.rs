@@ -292,7 +292,7 @@ fn a_reader_stopped_while_its_bytes_are_given_back_finds_out() {
     }
 }
 
-/// An actor: walks half of a table, rests until it is told to go on, and walks the rest.
+/// An actor: scans half of a table, rests until it is told to go on, and scans the rest.
 fn walker(args: &[String]) {
     let table = Table::open_read_only(&args[0]).unwrap();
     let mut entries = table.iter();
@@ -308,8 +308,8 @@ fn walker(args: &[String]) {
     say(rest);
 }
 
-/// As above, for a walk whose segment is given back between two of its entries: the values are so
-/// long that the walk rests in the middle of one.
+/// As above, for a scan whose segment is given back between two of its entries: the values are so
+/// long that the scan rests in the middle of one.
 #[test]
 fn a_walk_that_rests_while_its_segments_are_given_back_goes_on() {
     play(&[("walker", walker)]);

@@ -14,7 +14,7 @@ use std::path::Path;
 pub const PAGE: u64 = 16 * 1024;
 pub const SUPERBLOCK: u64 = 4096;
 pub const POOL: u64 = 1024;
-pub const FRONTIER: u64 = POOL + 128;
+pub const HIGH_WATER: u64 = POOL + 128;
 /// Of a cache, in the pool: its capacity, what is backed beside the pages, the list of pages it
 /// gives up and their number.
 pub const CAPACITY: u64 = POOL + 32;
@@ -53,8 +53,8 @@ pub const UID_LISTS: u64 = 1388;
 /// Of the search for expired keys: where it is, moves when it began, how many it found.
 pub const SWEEP: u64 = 1400;
 pub const SWEEP_LEN: u64 = 24;
-/// Of a cache: bytes of newcomers; two hands; epoch and ghosts until the next.
-pub const NEWCOMERS: u64 = 1424;
+/// Of a cache: bytes of probationary; two hands; epoch and ghosts until the next.
+pub const PROBATIONARY: u64 = 1424;
 pub const HANDS: u64 = 1432;
 pub const EPOCH: u64 = 1448;
 /// Slot words below this one, without their tag, are ghosts.
@@ -132,7 +132,7 @@ impl Image {
             .truncate(true)
             .open(path)
             .unwrap();
-        let used = (self.frontier() * PAGE).min(self.bytes.len() as u64);
+        let used = (self.high_water() * PAGE).min(self.bytes.len() as u64);
         let tail = &self.bytes[used as usize..];
         let used = if tail.iter().all(|byte| *byte == 0) {
             used
@@ -203,8 +203,8 @@ impl Image {
         self.watches_end().div_ceil(PAGE)
     }
 
-    pub fn frontier(&self) -> u64 {
-        u64::from(self.word32(FRONTIER))
+    pub fn high_water(&self) -> u64 {
+        u64::from(self.word32(HIGH_WATER))
     }
 
     pub fn page_word_at(&self, page: u64) -> u64 {
@@ -213,7 +213,7 @@ impl Image {
 
     /// Pages whose word says `state`.
     pub fn pages(&self, state: u64) -> Vec<u64> {
-        (self.first_page()..self.frontier())
+        (self.first_page()..self.high_water())
             .filter(|page| self.word64(self.page_word_at(*page)) & 0xF == state)
             .collect()
     }
@@ -336,7 +336,7 @@ impl Image {
         for _ in 0..(len - inline).div_ceil(PAGE) {
             let word = self.page_word_at(page);
             // An item that was freed may name pages that are something else by now.
-            let is_page = (self.first_page()..self.frontier()).contains(&page);
+            let is_page = (self.first_page()..self.high_water()).contains(&page);
             if !is_page || self.word64(word) & 0xF != LARGE {
                 break;
             }

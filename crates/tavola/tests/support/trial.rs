@@ -130,7 +130,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Walks all keys; what is met was a value of its key at some time: a slot that leads astray
+    /// Scans all keys; what is met was a value of its key at some time: a slot that leads astray
     /// may lead to an item that was replaced since. After the repair all keys that are there are
     /// met.
     pub fn walk(&self) {

@@ -6,7 +6,7 @@ use tavola::{Error, Expiry, Options, Table};
 
 const MIB: u64 = 1 << 20;
 /// Longer than freed pages are kept for readers that may still look at them.
-const GRACE: Duration = Duration::from_millis(2100);
+const GRACE_PERIOD: Duration = Duration::from_millis(2100);
 
 fn cache(dir: &Dir, bytes: u64) -> Table {
     let options = Table::options().capacity(bytes);
@@ -219,13 +219,13 @@ fn a_smaller_capacity_is_reached_step_by_step() {
     println!("{before} keys, {after} after a large value");
     assert!(after * 4 > before * 3, "{after} of {before} keys are left");
     fill(&table, 128 * MIB, &mut random, |_| 1000);
-    std::thread::sleep(GRACE);
+    std::thread::sleep(GRACE_PERIOD);
     fill(&table, 16 * MIB, &mut random, |_| 1000);
     assert_within(&table, 16 * MIB + MIB / 2);
     // And at once.
     table.set_capacity(4 * MIB).unwrap();
     table.maintain(0).unwrap();
-    std::thread::sleep(GRACE);
+    std::thread::sleep(GRACE_PERIOD);
     table.maintain(0).unwrap();
     assert_within(&table, 4 * MIB);
     assert!(table.len().unwrap() > 1000);

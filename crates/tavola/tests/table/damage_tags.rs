@@ -62,7 +62,7 @@ fn flip_all(dir: &Dir, image: &Image, range: std::ops::Range<usize>, concerned: 
                 let wanted = is_there.then(|| VALUE.to_vec());
                 assert_eq!(found, wanted, "byte {at} bit {bit}, {is_repaired}");
             }
-            // Walks tell damage or end.
+            // Scans tell damage or end.
             let _ = table.iter().try_for_each(|entry| entry.map(drop));
         };
         look(false);

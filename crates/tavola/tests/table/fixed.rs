@@ -372,7 +372,7 @@ fn damage_allowed<T>(outcome: tavola::Result<T>) {
 /// A bit, mostly of words that are in use; not of the counter of generations, as nobody can notice
 /// a change of it.
 fn any_bit(image: &Image, random: &mut Random) -> (u64, u32) {
-    let end = image.frontier() * PAGE;
+    let end = image.high_water() * PAGE;
     let births = image.shard(0) + UID_BIRTHS;
     loop {
         let at = random.below(end);

@@ -1,4 +1,4 @@
-//! A walk meets every key that is there from its beginning to its end, whatever else comes and
+//! A scan meets every key that is there from its beginning to its end, whatever else comes and
 //! goes.
 
 use crate::support::{Dir, assert_clean, over_every_table, value_of};
@@ -33,7 +33,7 @@ fn breathe(table: &Table) {
     table.compact().unwrap();
 }
 
-/// One walk; every kept key is met with its value, and nothing that was never set.
+/// One scan; every kept key is met with its value, and nothing that was never set.
 fn walk(table: &Table) {
     let mut met = vec![false; KEPT as usize];
     for entry in table.iter() {
@@ -52,14 +52,14 @@ fn walk(table: &Table) {
     assert!(missed.is_empty(), "missed {missed:?}");
 }
 
-fn walk_while_it_breathes(table: &Table) {
+fn scan_while_it_breathes(table: &Table) {
     for number in 0..KEPT {
         let key = kept_key(number);
         table.set(&key, value_of(&key, number, 40)).unwrap();
     }
     let walks = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        // As often as it takes for some walks to meet it.
+        // As often as it takes for some scans to meet it.
         let breather = scope.spawn(|| {
             breathe(table);
             while walks.load(Relaxed) < 3 {
@@ -80,12 +80,12 @@ fn walk_while_it_breathes(table: &Table) {
 fn a_walk_meets_what_stays_while_a_mapped_table_breathes() {
     let dir = Dir::new();
     let options = options().shards(4);
-    walk_while_it_breathes(&options.create(dir.table("t")).unwrap());
+    scan_while_it_breathes(&options.create(dir.table("t")).unwrap());
 }
 
 #[test]
 fn a_walk_meets_what_stays_while_a_private_table_breathes() {
-    walk_while_it_breathes(&options().shards(1).private().unwrap());
+    scan_while_it_breathes(&options().shards(1).private().unwrap());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn both_ways_of_walking_agree_on_a_quiet_table() {
 }
 
 /// Rests after each of its entries, or each few; between two of them much may happen.
-fn walk_with_rests(table: &Table, mut between: impl FnMut(u64)) -> Vec<Vec<u8>> {
+fn scan_with_rests(table: &Table, mut between: impl FnMut(u64)) -> Vec<Vec<u8>> {
     let (mut met, mut rests) = (Vec::new(), 0);
     let mut cursor = Cursor::default();
     loop {
@@ -155,7 +155,7 @@ fn keep(table: &Table) {
 fn a_walk_that_rests_meets_each_key_once_where_nothing_changes() {
     over_every_table(options(), |table| {
         keep(table);
-        let mut met = walk_with_rests(table, |_| ());
+        let mut met = scan_with_rests(table, |_| ());
         met.sort();
         let mut kept: Vec<_> = (0..KEPT).map(kept_key).collect();
         kept.sort();
@@ -167,7 +167,7 @@ fn a_walk_that_rests_meets_each_key_once_where_nothing_changes() {
 fn a_walk_that_rests_meets_what_stays() {
     let table = options().private().unwrap();
     keep(&table);
-    let met = walk_with_rests(&table, |rests| match rests {
+    let met = scan_with_rests(&table, |rests| match rests {
         // Splits many times, then merges while a segment is read.
         20 => (0..KEPT * GROWTH).for_each(|n| table.set(passing_key(n), b"").unwrap()),
         60 => breathe(&table),

@@ -1,4 +1,4 @@
-//! Walks through a damaged table: they meet every key that can be read, report the damage once, and
+//! Scans through a damaged table: they meet every key that can be read, report the damage once, and
 //! end.
 
 use crate::support::Dir;
@@ -28,7 +28,7 @@ fn damage(path: &Path, change: impl FnOnce(&mut Image)) {
     image.write(path);
 }
 
-/// Calls until the walk says that it is over, and three times more. Returns the keys that were met,
+/// Calls until the scan says that it is over, and three times more. Returns the keys that were met,
 /// and how often damage was reported.
 fn walk(mut next: impl FnMut() -> tavola::Result<Option<Vec<u8>>>) -> (BTreeSet<Vec<u8>>, u32) {
     let (mut met, mut reports) = (BTreeSet::new(), 0);

@@ -224,7 +224,7 @@ fn logs_and_pools_are_told_apart_and_options_are_checked() {
     quiet(log).line(Level::Info, "first").unwrap();
     let same = LogOptions::new().open_in(&table, "x").unwrap();
     assert_eq!(texts(&mut same.reader()), ["first"]);
-    assert!(table.stats().unwrap().beside_bytes >= (SHEETS * SHEET) as u64);
+    assert!(table.stats().unwrap().queue_and_log_bytes >= (SHEETS * SHEET) as u64);
     for bytes in [0, (64 << 10) - (16 << 10), u64::MAX] {
         let bad = LogOptions::new().bytes(bytes).create_in(&table, "y");
         assert!(matches!(

@@ -273,7 +273,7 @@ fn agree(table: &Table, model: &mut Model) {
     assert!(report.is_clean(), "{:?}", report.problems);
     assert_eq!(report.bytes_in_use, report.bytes_reachable);
     let stats = table.stats().unwrap();
-    assert!(stats.newcomer_bytes <= stats.payload_bytes);
+    assert!(stats.probationary_bytes <= stats.payload_bytes);
 }
 
 fn assert_within(table: &Table) {

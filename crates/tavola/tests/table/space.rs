@@ -9,7 +9,7 @@ const KEYS: u64 = 2_000_000;
 /// Later operations that memory may take to come back.
 const LATER: u64 = 400_000;
 /// Longer than freed pages are kept for readers that may still look at them.
-const GRACE: Duration = Duration::from_millis(2100);
+const GRACE_PERIOD: Duration = Duration::from_millis(2100);
 
 fn resident(table: &Table) -> u64 {
     table.stats().unwrap().resident_bytes
@@ -72,7 +72,7 @@ fn later_operations_bring_it_back() {
     let (table, fresh) = fresh(&dir, &Table::options());
     let most = come_and_go(&table);
     println!("at most {most} bytes");
-    std::thread::sleep(GRACE);
+    std::thread::sleep(GRACE_PERIOD);
     for step in 1..=4 {
         touch_a_handful(&table, LATER / 8);
         println!(
@@ -82,7 +82,7 @@ fn later_operations_bring_it_back() {
         );
     }
     // What those operations freed has its grace too.
-    std::thread::sleep(GRACE);
+    std::thread::sleep(GRACE_PERIOD);
     touch_a_handful(&table, LATER / 2);
     assert_is_back(&table, fresh, "after later operations");
 }
@@ -154,9 +154,9 @@ fn large_values_come_back() {
     for number in 0..100u64 {
         assert!(table.remove(number.to_le_bytes()).unwrap());
     }
-    std::thread::sleep(GRACE);
+    std::thread::sleep(GRACE_PERIOD);
     touch_a_handful(&table, LATER);
-    std::thread::sleep(GRACE);
+    std::thread::sleep(GRACE_PERIOD);
     touch_a_handful(&table, LATER / 4);
     assert_is_back(&table, fresh, "after 1 MiB values");
 }

@@ -1,4 +1,4 @@
-//! Walking a table while it changes: a key that is there all the time is met.
+//! Scanning a table while it changes: a key that is there all the time is met.
 
 use crate::support::{Dir, Random, assert_clean, over_every_table, value_of, version_of};
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ fn passing(number: u64) -> Vec<u8> {
     format!("passing {number}").into_bytes()
 }
 
-/// Walks; the lasting keys that were met. Every entry is whole.
+/// Scans; the lasting keys that were met. Every entry is whole.
 fn walk(table: &Table) -> HashSet<Vec<u8>> {
     let mut met = HashSet::new();
     for entry in table.iter() {
@@ -45,7 +45,7 @@ fn set(table: &Table, key: &[u8], version: u64, len: usize) {
     table.set(key, value_of(key, version, len)).unwrap();
 }
 
-/// A hundred times as many keys come and go during the walks, as often as it takes for some to meet
+/// A hundred times as many keys come and go during the scans, as often as it takes for some to meet
 /// that.
 fn breathe(table: &Table, changing: &AtomicBool, walks: &AtomicU64) {
     for round in (0..).take_while(|round| *round < 2 || walks.load(Ordering::Relaxed) < 2) {
@@ -120,7 +120,7 @@ fn keys_that_stay_are_met_while_the_table_is_compacted() {
     }
 }
 
-/// One walk, held up again and again; between its steps the table turns over.
+/// One scan, held up again and again; between its steps the table turns over.
 #[test]
 fn one_slow_walk_over_a_table_that_turns_over() {
     over_every_table(Table::options().max_size(64 << 20), |table| {

@@ -373,11 +373,11 @@ const FAMILIES: &[Family] = &[
         |look, out| out.put_if(is_cache(look), look.stats.capacity.unwrap_or(0)),
     ),
     Family(
-        "tavola_newcomer_bytes",
+        "tavola_probationary_bytes",
         Kind::Gauge,
         "bytes",
         "Bytes of keys and values of a cache that are in its probationary queue.",
-        |look, out| out.put_if(is_cache(look), look.stats.newcomer_bytes),
+        |look, out| out.put_if(is_cache(look), look.stats.probationary_bytes),
     ),
     Family(
         "tavola_hits",
@@ -421,7 +421,7 @@ const FAMILIES: &[Family] = &[
         "Keys that a cache evicted, by queue: never read (probationary) or read (main).",
         |look, out| {
             if is_cache(look) {
-                out.put_by("kind", "newcomer", look.stats.evicted_new);
+                out.put_by("kind", "probationary", look.stats.evicted_new);
                 out.put_by("kind", "protected", look.stats.evicted_old);
             }
         },
@@ -456,7 +456,7 @@ fn memory(stats: &Stats) -> [(&'static str, u64); 6] {
         ("index", stats.index_bytes),
         ("small", stats.slab_bytes),
         ("large", stats.large_bytes),
-        ("beside", stats.beside_bytes),
+        ("beside", stats.queue_and_log_bytes),
         ("uids", stats.uid_bytes),
         ("spare", stats.free_bytes),
     ]

@@ -253,7 +253,7 @@ impl<'a> Running<'a> {
             }
         }
         if let Some(tls) = &self.tls {
-            match tls.read_anew() {
+            match tls.reread() {
                 Ok(()) => voice.tell("reloaded the certificates"),
                 Err(error) => voice.warn(&format!("{error}; the certificates were not reloaded")),
             }

@@ -59,7 +59,7 @@ impl Upkeep {
             return SHORT_PAUSE;
         }
         if Instant::now() >= self.next_sweep {
-            let _ = table.reap();
+            let _ = table.reclaim();
             let _ = table.remove_expired();
             self.next_sweep = Instant::now() + SWEEP_PAUSE;
         }

@@ -118,7 +118,7 @@ impl Screen {
         };
         tcsetattr(&screen.tty, OptionalActions::Now, &raw)?;
         execute!(&screen.tty, EnterAlternateScreen, Hide)?;
-        screen.begin_anew()?;
+        screen.restart()?;
         Ok(screen)
     }
 
@@ -134,7 +134,7 @@ impl Screen {
                 return Ok(Event::End);
             }
             if size_of(&self.tty)? != self.area {
-                self.begin_anew()?;
+                self.restart()?;
                 return Ok(Event::Resized);
             }
             let left = then.saturating_duration_since(Instant::now());
@@ -148,7 +148,7 @@ impl Screen {
     }
 
     /// Begins with an empty screen of the size that it has now.
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn restart(&mut self) -> io::Result<()> {
         self.area = size_of(&self.tty)?;
         execute!(&self.tty, Clear(ClearType::All))?;
         self.terminal = terminal_on(&self.tty, self.area)?;

@@ -103,8 +103,8 @@ impl Watch {
             (Ok(now), Ok(before)) if now.stats.uuid == before.stats.uuid => {
                 self.before = Some(before);
             }
-            (Ok(_), _) => self.begin_anew(Some("a new table of this name: statistics restarted")),
-            (Err(_), _) => self.begin_anew(None),
+            (Ok(_), _) => self.restart(Some("a new table of this name: statistics restarted")),
+            (Err(_), _) => self.restart(None),
         }
         self.keep();
     }
@@ -124,7 +124,7 @@ impl Watch {
         })
     }
 
-    fn begin_anew(&mut self, note: Option<&'static str>) {
+    fn restart(&mut self, note: Option<&'static str>) {
         self.before = None;
         self.points.clear();
         self.latencies.clear();

@@ -114,7 +114,7 @@ impl Live<'_> {
                 until,
                 recoveries,
             } if Instant::now() >= until => {
-                self.tell_of_survivors(seat, recoveries)?;
+                self.report_survivors(seat, recoveries)?;
                 self.seats.replace(seat)?;
                 let seat = &self.seats.all[seat];
                 self.screen.event(&format!(
@@ -150,7 +150,7 @@ impl Live<'_> {
         Ok(found.hold(seat.kills))
     }
 
-    fn tell_of_survivors(&self, killed: usize, recoveries: u64) -> Result<(), CliError> {
+    fn report_survivors(&self, killed: usize, recoveries: u64) -> Result<(), CliError> {
         let others = self
             .seats
             .all

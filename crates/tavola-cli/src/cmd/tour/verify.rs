@@ -263,7 +263,7 @@ pub fn whole(table: &Table) -> Result<Verdict, CliError> {
 
 /// Whether all who were attached, dead or alive, are gone from the list of participants.
 fn nobody_left(table: &Table) -> Result<Verdict, CliError> {
-    table.reap()?;
+    table.reclaim()?;
     let leader = std::process::id();
     let others = table
         .participants()?

@@ -48,7 +48,7 @@ fn refresh_certificates(work: &Work, output: &mut Output) {
     if all.peek().is_none() {
         return output.extend(NO_TLS);
     }
-    match all.try_for_each(|tls| tls.read_anew()) {
+    match all.try_for_each(|tls| tls.reread()) {
         Ok(()) => output.extend(answer::OK),
         Err(error) => output.extend(format!("Error {error}\r\n").as_bytes()),
     }

@@ -30,7 +30,7 @@ impl Tls {
     /// # Errors
     ///
     /// None.
-    pub fn read_anew(&self) -> Result<()> {
+    pub fn reread(&self) -> Result<()> {
         match self.0 {}
     }
 

@@ -57,7 +57,7 @@ impl Tls {
     /// # Errors
     ///
     /// As [`Tls::read`]; then all stays as it was.
-    pub fn read_anew(&self) -> Result<()> {
+    pub fn reread(&self) -> Result<()> {
         let current = Current::read(&self.files)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
         Ok(())

@@ -37,7 +37,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     }
     let scratch = run.scratch;
     let mut cases = Vec::new();
-    newcomers(scratch, &mut cases)?;
+    probationary(scratch, &mut cases)?;
     protected(scratch, &mut cases)?;
     index(scratch, &mut cases)?;
     squeezes(scratch, &mut cases)?;
@@ -57,8 +57,8 @@ fn full(scratch: &Scratch, len: usize) -> Prepared<(Builder<'_>, u32)> {
     Ok((builder, number))
 }
 
-/// What is done to a cache that evicts newcomers.
-fn newcomers(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
+/// What is done to a cache that evicts probationary.
+fn probationary(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     let (builder, number) = full(scratch, MIDDLE)?;
     let evicts = |cost: &Cost| cost.evicted_new > 0 && cost.segments == 0;
     let (start, ops) = builder
@@ -70,14 +70,17 @@ fn newcomers(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     let reads = vec![Op::Get(last.clone()); 3];
     let many_reads = until_a_sample(scratch, &start, &Op::Get(last.clone()))?;
     for (name, ops) in [
-        ("set that evicts newcomers", ops),
+        ("set that evicts probationary", ops),
         ("a large value that evicts many", vec![large.clone()]),
         (
-            "a large value in the place of a newcomer",
+            "a large value in the place of a probationary key",
             vec![again(LARGE)],
         ),
-        ("a newcomer gets a longer value", vec![again(3 * MIDDLE)]),
-        ("a newcomer is read", reads),
+        (
+            "a probationary key gets a longer value",
+            vec![again(3 * MIDDLE)],
+        ),
+        ("a probationary key is read", reads),
         ("reads, and a sample of what was done", many_reads),
         ("repair", vec![Op::Repair]),
         ("check", vec![Op::Check]),

@@ -36,21 +36,21 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
 fn dead(run: &Run<'_>, some: &Start, cases: &mut Vec<Case>) -> Prepared<()> {
     let lane: Lane<'_> = run.lane(0);
     let large = Op::Set(b"large".to_vec(), sealed(b"large", 2, 200_000));
-    let builds = Case::new("reap", some.clone(), vec![large]);
+    let builds = Case::new("reclaim", some.clone(), vec![large]);
     // A third into the set of a large value, half of its pages are written.
     for (name, point) in [
-        ("reap one that wrote a large value", 60),
-        ("reap one just begun", 3),
+        ("reclaim one that wrote a large value", 60),
+        ("reclaim one just begun", 3),
     ] {
         let left = lane.aftermath(&builds, point)?;
-        let mut case = left.ok_or("the one to be reaped did not die")?;
+        let mut case = left.ok_or("the one to be reclaimed did not die")?;
         case.name = name.to_owned();
         case.is_aftermath = false;
-        case.ops = vec![Op::Reap];
+        case.ops = vec![Op::Reclaim];
         cases.push(case);
     }
     let left = lane.aftermath(&builds, 60)?;
-    let mut case = left.ok_or("the one to be reaped did not die")?;
+    let mut case = left.ok_or("the one to be reclaimed did not die")?;
     case.name = "writes that stumble over a dead one".to_owned();
     case.is_aftermath = false;
     case.ops = (0..LOOK + 20)

@@ -9,7 +9,7 @@ use crate::system::sleep_ms;
 use crate::value::sealed;
 
 /// Longer than a freed page stays in the pool untouched.
-const GRACE_MS: u64 = 2_100;
+const GRACE_PERIOD_MS: u64 = 2_100;
 /// Bytes of a page.
 const PAGE: u64 = 16 << 10;
 /// Pages whose words are backed from the start, but for a few.
@@ -35,7 +35,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
         cases.push(Case::new(&name, image.clone(), vec![op]));
     }
     // What the files hold as free is old enough to be given back from now on.
-    sleep_ms(GRACE_MS);
+    sleep_ms(GRACE_PERIOD_MS);
     Ok(cases)
 }
 

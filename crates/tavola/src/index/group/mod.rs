@@ -2,7 +2,7 @@
 //!
 //! The tag fills the high 24 bits of a slot, so the high halves of the slots are compared as 32-bit
 //! lanes. SSE2 and NEON are part of their targets: nothing is chosen at run time. The result is a
-//! hint: each candidate's slot is loaded again as an atomic word, and misses are validated.
+//! hint: each candidate's slot is loaded again as an atomic word, and misses are rechecked.
 //! Where every access must be an atomic one (Miri, the model checker, ThreadSanitizer), and on
 //! other targets, the portable loop takes their place.
 

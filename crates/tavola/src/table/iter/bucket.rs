@@ -85,7 +85,7 @@ impl<'a> Iter<'a> {
         self.at.ends.push(End {
             key: key_end,
             value: value_end,
-            told: item.told(),
+            told: item.shown(),
             tags,
             class: class_of(item.block_bytes()).unwrap_or(0),
             has_uid: item.hint().is_some(),
@@ -117,7 +117,7 @@ std::thread_local! {
 
 #[cfg(test)]
 pub(super) fn meanwhile() {
-    // What it does may walk as well.
+    // What it does may scan as well.
     let act = MEANWHILE.take();
     if let Some(mut act) = act {
         act();
@@ -135,14 +135,14 @@ mod tests {
     /// What a bucket may be copied in vain, many times over.
     const MOST: u64 = 100_000;
 
-    /// Walks beside a writer that is always there between copy and look, and returns how many
-    /// entries were met. The writer is refused where the walk has the lock.
-    fn walked_beside(table: &Rc<Table>, write: impl Fn(&Table, u64) + 'static) -> usize {
+    /// Scans beside a writer that is always there between copy and look, and returns how many
+    /// entries were met. The writer is refused where the scan has the lock.
+    fn scanned_beside(table: &Rc<Table>, write: impl Fn(&Table, u64) + 'static) -> usize {
         let writer = Rc::clone(table);
         let mut number = 0;
         MEANWHILE.set(Some(Box::new(move || {
             number += 1;
-            assert!(number < MOST, "a walk without an end");
+            assert!(number < MOST, "a scan without an end");
             write(&writer, number);
         })));
         let entries = table.iter().collect::<Result<Vec<_>, Error>>();
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn buckets_that_are_rewritten_without_pause_are_walked() {
-        let met = walked_beside(&table(), |table, number| {
+        let met = scanned_beside(&table(), |table, number| {
             for key in 0_u64..1000 {
                 let value = vec![0; number as usize % 50];
                 let written = table.set(key.to_le_bytes(), value);
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn segments_in_which_keys_move_without_pause_are_walked() {
-        let met = walked_beside(&table(), |table, _| {
+        let met = scanned_beside(&table(), |table, _| {
             let core = table.core().unwrap();
             for shard in 0..core.region().geometry().shards() {
                 let Ok(_lock) = core.lock(shard, core.participant()) else {

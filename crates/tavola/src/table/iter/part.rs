@@ -1,4 +1,4 @@
-//! Walks over a part of the entries: keys alone, values alone, those with a prefix.
+//! Scans over a part of the entries: keys alone, values alone, those with a prefix.
 
 use super::Iter;
 use crate::error::Result;

@@ -215,10 +215,10 @@ impl Pending {
                 return Ok(false);
             }
             // A millisecond more: the clock goes by ticks.
-            let nap = PATIENCE
+            let longest_sleep = PATIENCE
                 .min(left)
                 .min(self.left() + Duration::from_millis(1));
-            sleep(&record.ends, seen, nap);
+            sleep(&record.ends, seen, longest_sleep);
         }
     }
 }

@@ -27,7 +27,7 @@ pub use options::LeaseOptions;
 
 use super::Table;
 use crate::alloc::Tags;
-use crate::engine::{Core, Named, Tries, look};
+use crate::engine::{Core, Named, Tries, record_of};
 use crate::error::{BoxError, Error, Result};
 use crate::index::{Stamped, Value};
 use crate::layout::LeaseView;
@@ -103,7 +103,7 @@ impl Asking<'_> {
                 Ok(there) => there,
                 Err(value) => return Ok(Leased::Hit(value)),
             };
-            let told = look(self.core.region(), self.named, now);
+            let told = record_of(self.core.region(), self.named, now);
             let seen = (
                 there.as_ref().map(|there| there.expiry_ms),
                 told.map(|(number, view)| (number, view.word)),

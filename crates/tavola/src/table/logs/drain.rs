@@ -92,14 +92,10 @@ impl LogDrain {
         until: Option<u64>,
     ) -> Result<usize> {
         let _within = Within::begin();
-        self.hand_over(sink, until)
+        self.deliver(sink, until)
     }
 
-    fn hand_over(
-        &mut self,
-        sink: &mut (impl LogSink + ?Sized),
-        until: Option<u64>,
-    ) -> Result<usize> {
+    fn deliver(&mut self, sink: &mut (impl LogSink + ?Sized), until: Option<u64>) -> Result<usize> {
         let inner = &self.log.inner;
         if !inner.core.is_participant(self.me) {
             return Err(Error::AlreadyDrained);
@@ -121,7 +117,7 @@ impl LogDrain {
         if dropped > 0 {
             sink.dropped(dropped).map_err(failed)?;
             sink.flush().map_err(failed)?;
-            ring.note_told(told);
+            ring.note_reported(told);
         }
         Ok(lines)
     }

@@ -8,7 +8,7 @@ use crate::layout::{
 };
 use crate::log;
 use crate::table::Table;
-use crate::table::beside::{self, Beside};
+use crate::table::beside::{self, SideObject};
 use std::ffi::OsStr;
 
 /// What happens to a line when the log is full: all buffers that no thread uses hold lines that are
@@ -189,7 +189,7 @@ impl LogOptions {
     }
 }
 
-impl Beside for LogOptions {
+impl SideObject for LogOptions {
     type Made = Log;
 
     fn len(&self) -> Result<u64> {

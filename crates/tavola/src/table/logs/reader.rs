@@ -58,7 +58,7 @@ impl LogReader {
     fn collect(&mut self, until: Option<u64>) -> impl Iterator<Item = LogLine<'_>> {
         let ring = self.log.inner.ring();
         let now = unix_ns();
-        let until = until.unwrap_or_else(|| self.reader.settled(&ring, now));
+        let until = until.unwrap_or_else(|| self.reader.stable_until(&ring, now));
         let (sheets, missed) = (&mut self.sheets, &mut self.missed);
         self.reader.collect(&ring, (now, until), |sheet, state| {
             let known = &mut sheets[sheet as usize];

@@ -94,7 +94,7 @@ impl Inner {
 
     /// Once a second.
     #[inline]
-    fn look_for_drain(&self, ring: &Ring<'_>, me: Me, now: u64) {
+    fn find_drain(&self, ring: &Ring<'_>, me: Me, now: u64) {
         if now.abs_diff(self.looked.load(Ordering::Relaxed)) > LOOK_EVERY_NS {
             self.looked.store(now, Ordering::Relaxed);
             is_drained(ring, me);
@@ -172,7 +172,7 @@ impl Table {
     /// # Errors
     /// Those of mapping the table.
     pub fn logs(&self) -> Result<Vec<String>> {
-        Ok(self.core()?.names_beside(ExtentKind::Log))
+        Ok(self.core()?.side_names(ExtentKind::Log))
     }
 }
 
@@ -266,7 +266,7 @@ impl Log {
                 ring.put(me, hand, &line)
             });
             if let Put::Written { time } = put {
-                inner.look_for_drain(&ring, me, time);
+                inner.find_drain(&ring, me, time);
                 if is_shown {
                     inner.show(level, text, (me, time));
                 }

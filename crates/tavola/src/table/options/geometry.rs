@@ -1,7 +1,7 @@
 //! The sizes that the options of a new table come to.
 
 use super::Options;
-use crate::engine::Naming;
+use crate::engine::UidPolicy;
 use crate::engine::no_room;
 use crate::error::{Error, Result};
 use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_MS, MOST_SMALL, PAGE};
@@ -35,18 +35,20 @@ impl Options {
         };
         let fixed = match self.lengths {
             None => None,
-            Some((key, value)) => match Fixed::new(key, value, self.naming == Naming::Give) {
-                None => {
-                    return bad(
-                        "fixed",
-                        format!(
-                            "keys of {key} bytes and values of {value} are not possible: keys \
+            Some((key, value)) => {
+                match Fixed::new(key, value, self.uid_policy == UidPolicy::Give) {
+                    None => {
+                        return bad(
+                            "fixed",
+                            format!(
+                                "keys of {key} bytes and values of {value} are not possible: keys \
                             have at least 1 byte, and both together at most {MOST_SMALL}"
-                        ),
-                    );
+                            ),
+                        );
+                    }
+                    fixed => fixed,
                 }
-                fixed => fixed,
-            },
+            }
         };
         let make = match path {
             Some(_) => Geometry::with_room,

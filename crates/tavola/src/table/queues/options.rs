@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::layout::{MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueName};
 use crate::queue;
 use crate::table::Table;
-use crate::table::beside::{self, Beside};
+use crate::table::beside::{self, SideObject};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 
@@ -181,7 +181,7 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && QueueName::fits(name.as_bytes())
 }
 
-impl Beside for QueueOptions {
+impl SideObject for QueueOptions {
     type Made = QueuePool;
 
     fn len(&self) -> Result<u64> {

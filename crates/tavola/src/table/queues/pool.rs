@@ -84,7 +84,7 @@ impl Table {
     /// # Errors
     /// Those of mapping the table.
     pub fn pools(&self) -> Result<Vec<String>> {
-        Ok(self.core()?.names_beside(ExtentKind::QueuePool))
+        Ok(self.core()?.side_names(ExtentKind::QueuePool))
     }
 }
 

@@ -130,12 +130,12 @@ impl Queue {
         );
         let mut run = [0; RUN];
         let count = self.pop_many(&mut run[..most.min(RUN)])?;
-        self.hand_on(to, &run[..count])?;
+        self.pass_to(to, &run[..count])?;
         Ok(count)
     }
 
     /// Pushes what was popped here to another queue, or else back to this one.
-    fn hand_on(&self, to: &Queue, run: &[u32]) -> Result<()> {
+    fn pass_to(&self, to: &Queue, run: &[u32]) -> Result<()> {
         to.push_many(run).inspect_err(|_| {
             for element in run {
                 // One that is held no more is not this process's to push.
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(free.pop_many(&mut run).unwrap(), 4);
         // As if another thread had pushed the third one meanwhile.
         free.push(run[2]).unwrap();
-        let refused = free.hand_on(&todo, &run).unwrap_err();
+        let refused = free.pass_to(&todo, &run).unwrap_err();
         assert!(matches!(refused, Error::NotHeld { element } if element == run[2]));
         assert_eq!((free.len(), todo.len()), (10, 0));
         assert!(table.check().unwrap().is_clean());

@@ -1,7 +1,7 @@
 //! Room for a write in a full cache: pages won back from a shard, by moving items together or by
 //! evicting keys.
 //!
-//! No loop here ends by a count in shared memory alone, which may be wrong: each relief takes a
+//! No loop here ends by a count in shared memory alone, which may be wrong: each reclaimed takes a
 //! page or a key from a shard, and how many of them an operation does in vain is bounded
 //! ([`Effort::is_exhausted`]). Counts that contradict what is there are made anew from the index.
 
@@ -12,7 +12,7 @@ use crate::alloc::{
 };
 
 use crate::error::{Error, Result};
-use crate::index::{Squeezed, evict, squeeze};
+use crate::index::{Compacted, compact_some, evict};
 use crate::layout::{LARGEST_BLOCK, Participant};
 use crate::lock::{Me, ShardLock, tallies};
 use crate::recover::recover;
@@ -25,7 +25,7 @@ const MOST_EVICTED: u64 = 4096;
 
 /// What was won back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Relief {
+pub(crate) enum Reclaimed {
     /// A page, which is in the pool.
     Page,
     /// Blocks of keys that were evicted.
@@ -52,10 +52,10 @@ impl Core {
         }
         loop {
             free_orphans(region, me);
-            let relief = self.relieve(shard, me)?;
-            if relief != Relief::Nothing {
+            let reclaimed = self.reclaim_some(shard, me)?;
+            if reclaimed != Reclaimed::Nothing {
                 effort.others_get_on();
-                if self.is_in_vain(shard, me, relief, effort)? {
+                if self.is_in_vain(shard, me, reclaimed, effort)? {
                     return Ok(false);
                 }
                 // For one page, a block that was freed may do as well.
@@ -68,7 +68,7 @@ impl Core {
             if !effort.may_wait() || !is_there() && in_hand(region, me) == 0 {
                 return self.mend_counts(me);
             }
-            effort.nap();
+            effort.backoff();
             if is_there() {
                 return Ok(true);
             }
@@ -83,23 +83,23 @@ impl Core {
         &self,
         shard: Option<u32>,
         me: Me,
-        relief: Relief,
+        reclaimed: Reclaimed,
         effort: &mut Effort,
     ) -> Result<bool> {
         let shards = match shard {
             Some(_) => 1,
             None => self.region().geometry().shards(),
         };
-        let is_page = relief == Relief::Page;
+        let is_page = reclaimed == Reclaimed::Page;
         if !effort.is_exhausted(is_page, available(self.region()), shards)
             || effort.others_wrote(self.written())
         {
             return Ok(false);
         }
-        if !effort.may_count_anew() {
+        if !effort.may_recount() {
             return Ok(true);
         }
-        self.count_anew(shard, me)?;
+        self.recount(shard, me)?;
         Ok(false)
     }
 
@@ -119,7 +119,7 @@ impl Core {
     /// Rebuilds the counts of free space: those of a shard, or of all shards, from the items that
     /// the index leads to, and then those of the pool.
     #[cold]
-    fn count_anew(&self, shard: Option<u32>, me: Me) -> Result<()> {
+    fn recount(&self, shard: Option<u32>, me: Me) -> Result<()> {
         let all = 0..self.region().geometry().shards();
         for number in all.filter(|number| shard.is_none_or(|one| one == *number)) {
             recover(&self.lock(number, me)?);
@@ -129,22 +129,22 @@ impl Core {
 
     /// Reclaims some memory, or counts the pages again if there is nothing to evict. Returns false
     /// if neither helps.
-    pub(crate) fn relieve_or_mend(
+    pub(crate) fn reclaim_or_mend(
         &self,
         shard: Option<u32>,
         me: Me,
         effort: &mut Effort,
     ) -> Result<bool> {
-        match self.relieve(shard, me)? {
-            Relief::Nothing => self.mend_counts(me),
-            relief => Ok(!self.is_in_vain(shard, me, relief, effort)?),
+        match self.reclaim_some(shard, me)? {
+            Reclaimed::Nothing => self.mend_counts(me),
+            reclaimed => Ok(!self.is_in_vain(shard, me, reclaimed, effort)?),
         }
     }
 
     /// Wins back some memory, best in that shard, as what it gives up can be used there at once.
-    fn relieve(&self, shard: Option<u32>, me: Me) -> Result<Relief> {
+    fn reclaim_some(&self, shard: Option<u32>, me: Me) -> Result<Reclaimed> {
         let shards = self.region().geometry().shards();
-        let first = shard.unwrap_or_else(|| self.relieved.fetch_add(1, Ordering::Relaxed));
+        let first = shard.unwrap_or_else(|| self.reclaims_from.fetch_add(1, Ordering::Relaxed));
         let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
         // A shard that somebody holds is waited for when no other had anything: its holder may be
         // stopped.
@@ -156,13 +156,13 @@ impl Core {
                     false => ShardLock::try_acquire(self.region(), number, me),
                 };
                 let Some(lock) = lock else { continue };
-                let relief = relieve(&lock, &mut key)?;
-                if relief != Relief::Nothing {
-                    return Ok(relief);
+                let reclaimed = reclaim_some(&lock, &mut key)?;
+                if reclaimed != Reclaimed::Nothing {
+                    return Ok(reclaimed);
                 }
             }
         }
-        Ok(Relief::Nothing)
+        Ok(Reclaimed::Nothing)
     }
 
     /// Counts the pages again, because damaged counts may report that there is no room. Returns
@@ -183,18 +183,18 @@ impl Core {
 /// Reclaims a page if a shard has enough free blocks, and evicts some keys if not. Each call except
 /// the last takes a page or a key from the shard, whatever its counts say: counts that contradict
 /// the index are rebuilt.
-pub(crate) fn relieve(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Result<Relief> {
-    match squeeze(lock, key) {
-        Ok(Squeezed::Page) => return Ok(Relief::Page),
-        Ok(Squeezed::Nothing) | Err(Stop::Need(_)) => {}
-        Ok(Squeezed::Contradicted) | Err(Stop::Fail(Error::Corrupt { .. })) => {
+pub(crate) fn reclaim_some(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Result<Reclaimed> {
+    match compact_some(lock, key) {
+        Ok(Compacted::Page) => return Ok(Reclaimed::Page),
+        Ok(Compacted::Nothing) | Err(Stop::Need(_)) => {}
+        Ok(Compacted::Contradicted) | Err(Stop::Fail(Error::Corrupt { .. })) => {
             recover(lock);
         }
         Err(Stop::Fail(error)) => return Err(error),
     }
     match evict_some(lock) {
-        Ok(0) | Err(Stop::Need(_)) => Ok(Relief::Nothing),
-        Ok(_) => Ok(Relief::Keys),
+        Ok(0) | Err(Stop::Need(_)) => Ok(Reclaimed::Nothing),
+        Ok(_) => Ok(Reclaimed::Keys),
         Err(Stop::Fail(error)) => Err(error),
     }
 }

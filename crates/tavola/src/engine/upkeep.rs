@@ -3,10 +3,12 @@
 use super::core::Core;
 use crate::alloc::{Stop, free_orphans, give_back, is_over, is_worth_giving_back};
 use crate::error::Result;
-use crate::index::{empty_slabs, free_root, is_worth_tending, may_expire, shrink_step, sweep_step};
+use crate::index::{
+    empty_slabs, free_root, may_expire, needs_maintenance, shrink_step, sweep_step,
+};
 use crate::layout::LARGEST_BLOCK;
 use crate::lock::{Me, ShardLock, is_alive, next_member};
-use crate::recover::{reap_dead, settle_estate};
+use crate::recover::{reclaim_dead, reclaim_participant};
 use crate::sync::Ordering;
 use std::cell::Cell;
 
@@ -20,13 +22,13 @@ thread_local! {
 }
 
 /// Steps under locks, of all threads of a handle, between two of tending.
-const TEND_EVERY: u32 = 64;
+const MAINTAIN_EVERY: u32 = 64;
 /// Items moved in one step.
-const TEND_MOVES: u32 = 8;
+const MAINTAIN_MOVES: u32 = 8;
 /// Pages given back in one step.
-const TEND_PAGES: u32 = 8;
+const MAINTAIN_PAGES: u32 = 8;
 /// Steps between two looks at whether some participant has died.
-const LOOK_FOR_DEAD_EVERY: u32 = 16;
+const FIND_DEAD_EVERY: u32 = 16;
 
 impl Core {
     /// After a step under a shard's lock, when it is free again: some housekeeping now and then.
@@ -50,42 +52,44 @@ impl Core {
     fn add_steps(&self, me: Me, more: u32) {
         STEPS.set((self.number, 0));
         let before = self.steps.0.fetch_add(more, Ordering::Relaxed);
-        let turn = before.wrapping_add(more) / TEND_EVERY;
-        if turn != before / TEND_EVERY {
+        let turn = before.wrapping_add(more) / MAINTAIN_EVERY;
+        if turn != before / MAINTAIN_EVERY {
             // The write is done, whatever becomes of this: what is wrong elsewhere shows in the
             // operations it concerns.
-            let _ = self.tend(turn, me);
+            let _ = self.maintain_some(turn, me);
         }
     }
 
     /// A bounded piece of housekeeping, done every so many steps, whichever shard they went to.
     #[cold]
-    fn tend(&self, turn: u32, me: Me) -> Result<()> {
-        self.look_at_name();
+    fn maintain_some(&self, turn: u32, me: Me) -> Result<()> {
+        self.check_name_now();
         free_orphans(self.region(), me);
         let shard = turn % self.region().geometry().shards();
         self.sweep_shard(shard, me, None);
-        self.tend_shard(shard, me, TEND_MOVES, false)?;
+        self.maintain_shard(shard, me, MAINTAIN_MOVES, false)?;
         if is_over(self.region()) {
             self.shrink_some(shard, me)?;
         }
         if is_worth_giving_back(self.region()) {
-            give_back(self.region(), me, TEND_PAGES, false)?;
+            give_back(self.region(), me, MAINTAIN_PAGES, false)?;
         }
-        if turn.is_multiple_of(LOOK_FOR_DEAD_EVERY) {
-            self.look_for_dead(me)?;
+        if turn.is_multiple_of(FIND_DEAD_EVERY) {
+            self.find_dead(me)?;
         }
         Ok(())
     }
 
     /// Looks at one of the participants, the next one each time.
-    fn look_for_dead(&self, me: Me) -> Result<()> {
+    fn find_dead(&self, me: Me) -> Result<()> {
         let (member, next) = next_member(self.region(), self.looked.load(Ordering::Relaxed));
         self.looked.store(next, Ordering::Relaxed);
         match member {
-            Some(m) if m.id == me.id() => settle_estate(self.region(), me, me.id()).map(|_| ()),
+            Some(m) if m.id == me.id() => {
+                reclaim_participant(self.region(), me, me.id()).map(|_| ())
+            }
             Some(m) if !is_alive(self.region(), m.id, me) => {
-                reap_dead(self.region(), &self.membership.gate, me, m.id).map(|_| ())
+                reclaim_dead(self.region(), &self.membership.gate, me, m.id).map(|_| ())
             }
             _ => Ok(()),
         }
@@ -104,8 +108,14 @@ impl Core {
 
     /// Takes one step of shrinking in one shard. Returns true if there may be more to do. Unless it
     /// is to `wait`, it skips a shard whose lock is held: the holder may be stopped.
-    pub(crate) fn tend_shard(&self, shard: u32, me: Me, moves: u32, wait: bool) -> Result<bool> {
-        if !is_worth_tending(self.region().shard(shard)) {
+    pub(crate) fn maintain_shard(
+        &self,
+        shard: u32,
+        me: Me,
+        moves: u32,
+        wait: bool,
+    ) -> Result<bool> {
+        if !needs_maintenance(self.region().shard(shard)) {
             return Ok(false);
         }
         let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);

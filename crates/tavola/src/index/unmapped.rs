@@ -31,7 +31,7 @@ enum Look {
 }
 
 /// The value of a key into `out`: `Some(found)`, or `None` when only the mapping can tell.
-pub(crate) fn peek(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+pub(crate) fn read_unmapped(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
     let geometry = file.geometry();
     let hash = Hash::with(&RapidSecrets::seed(file.seed()), geometry, key);
     let head_offset = geometry.shards_off + u64::from(hash.shard()) * size_of::<ShardHead>() as u64;
