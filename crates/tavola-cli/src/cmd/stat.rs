@@ -139,7 +139,7 @@ fn summary(stats: &Stats, keys: &LiveKeys, latencies: &Latencies) -> Vec<(&'stat
         ("index", index),
         ("small items", size(stats.slab_bytes)),
         ("large items", size(stats.large_bytes)),
-        ("beside", size(stats.queue_and_log_bytes)),
+        ("queues, logs", size(stats.queue_and_log_bytes)),
         (
             "uids",
             format!("{} in {}", count(stats.uids), size(stats.uid_bytes)),
@@ -218,7 +218,7 @@ fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'stati
     );
     let evicted = format!(
         "{}, {}",
-        counted(stats.evicted_new, "newcomer"),
+        counted(stats.evicted_new, "probationary key"),
         counted(stats.evicted_old, "protected key")
     );
     let ratio = hit_ratio(stats).map_or(String::new(), |r| format!(", {:.2} % hits", r * 100.0));

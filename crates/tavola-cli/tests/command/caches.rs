@@ -58,7 +58,7 @@ fn people_are_told_of_caches_only() {
     for part in [
         "capacity      4 MiB, ",
         "used by       0 reads, ",
-        "probationary     ",
+        "probationary  ",
         "evicted       ",
         "came back     ",
     ] {

@@ -456,7 +456,7 @@ fn memory(stats: &Stats) -> [(&'static str, u64); 6] {
         ("index", stats.index_bytes),
         ("small", stats.slab_bytes),
         ("large", stats.large_bytes),
-        ("beside", stats.queue_and_log_bytes),
+        ("queues_and_logs", stats.queue_and_log_bytes),
         ("uids", stats.uid_bytes),
         ("spare", stats.free_bytes),
     ]

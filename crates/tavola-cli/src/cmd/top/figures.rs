@@ -37,7 +37,7 @@ pub fn totals(label: &str, view: &View<'_>, most_logs: usize) -> Section {
         ("small", stats.slab_bytes),
         ("large", stats.large_bytes),
         ("uids", stats.uid_bytes),
-        ("beside", stats.queue_and_log_bytes),
+        ("queues, logs", stats.queue_and_log_bytes),
         ("spare", stats.free_bytes),
     ];
     let kinds = kinds.iter().filter(|(_, bytes)| *bytes > 0);
