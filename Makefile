@@ -10,7 +10,7 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-clients test-memcached-suite test-report gates check check-peers \
+.PHONY: help run build test test-damage test-clients test-memcached-suite test-report gates check check-peers \
 	packages test-packages torture torture-short shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
 	bench-c docs install uninstall clean
 
@@ -31,6 +31,10 @@ build: ## the command and the library for C, optimised
 test: ## all tests but the long ones
 	@scripts/setup test
 	scripts/test --workspace
+
+test-damage: ## tables with flipped bits, five times as many as in the tests: FLIPS=every for all
+	@scripts/setup build
+	TAVOLA_FLIPS=$(or $(FLIPS),sample) scripts/test --package tavola --test processes damage
 
 test-clients: ## clients of memcached, in eight languages, with the server
 	@scripts/setup clients
@@ -85,8 +89,8 @@ asan: ## the core's tests under AddressSanitizer, where nightly Rust is installe
 	@scripts/setup build
 	scripts/sanitize address
 
-valgrind: ## the core's unit tests under valgrind
-	@scripts/setup valgrind
+valgrind: ## the core's unit tests, and programs in C and C++, under valgrind
+	@scripts/setup test valgrind
 	scripts/sanitize valgrind
 
 fuzz: ## new inputs for each fuzz target, where cargo-fuzz is installed: SECONDS=60

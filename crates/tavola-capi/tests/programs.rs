@@ -5,17 +5,22 @@ mod support;
 use std::path::{Path, PathBuf};
 use support::{COMPILERS, Installed, Language, here};
 
-/// All programs of a folder, by every compiler; those by gcc under valgrind, too.
+/// All programs of a folder, by every compiler.
 fn compile_and_run(language: Language, folder: &str) {
     let installed = Installed::get();
     for compiler in COMPILERS {
         for source in sources(folder, language) {
-            let program = installed.compile(language, compiler, &source, &[]);
-            program.run();
-            if compiler == "gcc" {
-                program.run_under_valgrind();
-            }
+            installed.compile(language, compiler, &source, &[]).run();
         }
+    }
+}
+
+fn run_under_valgrind(language: Language, folder: &str) {
+    let installed = Installed::get();
+    for source in sources(folder, language) {
+        installed
+            .compile(language, "gcc", &source, &[])
+            .run_under_valgrind();
     }
 }
 
@@ -29,13 +34,25 @@ fn sources(folder: &str, language: Language) -> Vec<PathBuf> {
 }
 
 #[test]
-fn c_programs_run_and_under_valgrind() {
+fn c_programs_run() {
     compile_and_run(Language::C, "tests/c");
 }
 
 #[test]
-fn cpp_programs_run_and_under_valgrind() {
+fn cpp_programs_run() {
     compile_and_run(Language::Cpp, "tests/cpp");
+}
+
+#[test]
+#[ignore = "takes minutes: make valgrind"]
+fn c_programs_run_under_valgrind() {
+    run_under_valgrind(Language::C, "tests/c");
+}
+
+#[test]
+#[ignore = "takes minutes: make valgrind"]
+fn cpp_programs_run_under_valgrind() {
+    run_under_valgrind(Language::Cpp, "tests/cpp");
 }
 
 #[test]
@@ -53,13 +70,9 @@ fn newer_cpp_has_spans_ranges_and_named_options() {
 }
 
 #[test]
+#[ignore = "takes minutes: make valgrind"]
 fn examples_run_under_valgrind() {
-    let installed = Installed::get();
-    for source in sources("../../examples/c", Language::C) {
-        installed
-            .compile(Language::C, "gcc", &source, &[])
-            .run_under_valgrind();
-    }
+    run_under_valgrind(Language::C, "../../examples/c");
 }
 
 #[test]

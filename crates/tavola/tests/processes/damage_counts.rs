@@ -5,7 +5,7 @@
 //! These counts are derived from the index. A loop that goes on until one of them rises never ends
 //! if the count is wrong.
 
-use crate::support::flips::{assert_none, follow_all, try_each};
+use crate::support::flips::{Flips, assert_none, follow_all, try_each};
 use crate::support::format::{self, Image};
 use crate::support::part::{Actor, play};
 use crate::support::patience::HANG_S;
@@ -129,15 +129,16 @@ fn places(image: &Image) -> Vec<(&'static str, Vec<u64>)> {
 
 /// The bits of a word that are tried: some small steps, and a number that is far too large.
 fn bits_of(words: &[u64]) -> Vec<(u64, u32)> {
-    let bits: Vec<u32> = match std::env::var_os("TAVOLA_EVERY_BIT") {
-        Some(_) => (0..32).collect(),
-        None => vec![0, 9, 31],
+    let wanted = Flips::wanted();
+    let bits: Vec<u32> = match wanted {
+        Flips::Every => (0..32).collect(),
+        Flips::Few | Flips::Sample => vec![0, 9, 31],
     };
     let mut all = Vec::new();
     for at in words {
         all.extend(bits.iter().map(|bit| (at + u64::from(bit / 8), bit % 8)));
     }
-    all
+    wanted.of(all)
 }
 
 /// An actor: tries the flips of one place from some number on.

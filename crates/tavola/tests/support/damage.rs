@@ -10,6 +10,7 @@
 //! What stands beside the table and whose name was changed is not found by it. A change of the
 //! clock is noticed and allows nothing.
 
+use super::flips::Flips;
 use super::format::{Image, Item, PAGE};
 use super::part::{Actor, End, say};
 use super::patience::HANG_S;
@@ -202,18 +203,19 @@ impl Place {
             }
             unreachable!("a byte past the end")
         };
-        let every = std::env::var_os("TAVOLA_EVERY_BIT").is_some();
-        if every || total * 8 <= self.flips {
+        let wanted = Flips::wanted();
+        if wanted == Flips::Every || total * 8 <= self.flips {
             let times = 1 + u64::from(total * 16 <= self.flips);
-            return (0..total * 8 * times)
+            return wanted.of((0..total * 8 * times)
                 .map(|n| n / times)
                 .map(|bit| (at(bit / 8), (bit % 8) as u32))
-                .collect();
+                .collect());
         }
         let mut random = Random::new(total);
-        (0..self.flips)
+        let sample = (0..self.flips)
             .map(|_| (at(random.below(total)), random.below(8) as u32))
-            .collect()
+            .collect();
+        wanted.of(sample)
     }
 }
 

@@ -4,6 +4,35 @@
 use super::part::{Actor, End, say};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// How many flips are tried: `TAVOLA_FLIPS` is `sample` in `make test-damage`, or `every`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Flips {
+    /// A fifth of the sample.
+    Few,
+    Sample,
+    /// Each bit of each place; takes hours.
+    Every,
+}
+
+impl Flips {
+    pub fn wanted() -> Self {
+        match std::env::var("TAVOLA_FLIPS").as_deref() {
+            Err(_) => Self::Few,
+            Ok("sample") => Self::Sample,
+            Ok("every") => Self::Every,
+            Ok(other) => panic!("TAVOLA_FLIPS is `{other}`; set it to `sample` or `every`"),
+        }
+    }
+
+    /// The flips of a sample that are tried: always the same ones, of every place.
+    pub fn of(self, sample: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
+        match self {
+            Self::Few => sample.into_iter().step_by(5).collect(),
+            Self::Sample | Self::Every => sample,
+        }
+    }
+}
+
 /// Of an actor: tries the flips from some number on. Says each number before it is tried, then what
 /// went wrong.
 pub fn try_each(bits: &[(u64, u32)], from: usize, mut attempt: impl FnMut(usize, u64, u32)) {
