@@ -5,22 +5,19 @@ mod support;
 use std::path::{Path, PathBuf};
 use support::{COMPILERS, Installed, Language, here};
 
-/// All programs of a folder, by every compiler.
+/// Compiles all programs of a folder by every compiler and runs them; those by gcc under valgrind
+/// if `TAVOLA_VALGRIND` is set (`make valgrind`), which takes minutes.
 fn compile_and_run(language: Language, folder: &str) {
     let installed = Installed::get();
+    let is_checked = std::env::var_os("TAVOLA_VALGRIND").is_some();
     for compiler in COMPILERS {
         for source in sources(folder, language) {
-            installed.compile(language, compiler, &source, &[]).run();
+            let program = installed.compile(language, compiler, &source, &[]);
+            match is_checked && compiler == "gcc" {
+                true => program.run_under_valgrind(),
+                false => program.run(),
+            }
         }
-    }
-}
-
-fn run_under_valgrind(language: Language, folder: &str) {
-    let installed = Installed::get();
-    for source in sources(folder, language) {
-        installed
-            .compile(language, "gcc", &source, &[])
-            .run_under_valgrind();
     }
 }
 
@@ -44,18 +41,6 @@ fn cpp_programs_run() {
 }
 
 #[test]
-#[ignore = "takes minutes: make valgrind"]
-fn c_programs_run_under_valgrind() {
-    run_under_valgrind(Language::C, "tests/c");
-}
-
-#[test]
-#[ignore = "takes minutes: make valgrind"]
-fn cpp_programs_run_under_valgrind() {
-    run_under_valgrind(Language::Cpp, "tests/cpp");
-}
-
-#[test]
 fn newer_cpp_has_spans_ranges_and_named_options() {
     let installed = Installed::get();
     for compiler in COMPILERS {
@@ -70,9 +55,8 @@ fn newer_cpp_has_spans_ranges_and_named_options() {
 }
 
 #[test]
-#[ignore = "takes minutes: make valgrind"]
-fn examples_run_under_valgrind() {
-    run_under_valgrind(Language::C, "../../examples/c");
+fn examples_run() {
+    compile_and_run(Language::C, "../../examples/c");
 }
 
 #[test]
