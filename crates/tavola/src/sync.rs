@@ -394,7 +394,10 @@ mod hook {
 pub(crate) mod late;
 #[cfg(feature = "shuttle")]
 pub(crate) mod model;
+mod record_ring;
 mod words;
+
+pub(crate) use record_ring::{Record, RecordRing, WORDS as RECORD_WORDS};
 
 /// Deaths at a chosen store (feature `torture`).
 #[cfg(feature = "torture")]

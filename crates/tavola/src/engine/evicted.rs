@@ -2,27 +2,26 @@
 
 use super::core::Core;
 use crate::alloc::Shown;
-use crate::region::TOLD;
+use crate::index::take_evicted;
 use crate::values::Eviction;
 
 impl Core {
-    /// Calls `each` for the keys that were noted and not taken yet; how many were lost.
+    /// Calls `each` for the keys that were noted and not taken yet. Returns how many were lost.
     pub(crate) fn take_evictions(&self, each: &mut dyn FnMut(&Eviction<'_>)) -> u64 {
-        let mut key = [0; TOLD];
-        while let Some(told) = self.region().take_evicted(&mut key) {
-            let len = TOLD.min(told.key_len as usize);
+        while let Some(evicted) = take_evicted(self.region()) {
+            let len = evicted.key.len().min(evicted.key_len as usize);
             each(&Eviction {
-                key: &key[..len],
-                key_len: told.key_len,
-                value_len: told.value_len,
+                key: &evicted.key[..len],
+                key_len: evicted.key_len,
+                value_len: evicted.value_len,
                 attributes: self.attributes(Shown {
-                    expiry_ms: told.expiry_ms,
-                    client: told.client as u32,
+                    expiry_ms: evicted.expiry_ms,
+                    client: evicted.client,
                     ..Shown::default()
                 }),
-                marks: (told.client >> 32) as u32,
+                marks: evicted.marks,
             });
         }
-        self.region().take_lost()
+        self.region().evictions().take_lost()
     }
 }

@@ -16,6 +16,7 @@
 use super::clear::may_expire;
 use super::commit::{Why, drop_key, expire};
 use super::dir::{layout_word, next_prefix};
+use super::evicted::note;
 use super::ghosts::leave_ghost;
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
@@ -27,7 +28,6 @@ use crate::layout::{
     slot_tag,
 };
 use crate::lock::ShardLock;
-use crate::region::{TOLD, Told};
 use crate::sync::Ordering;
 
 /// Probationary have this part of the bytes.
@@ -312,7 +312,7 @@ fn let_go(
         expire(lock, &found)?;
         return Ok(payload);
     }
-    if lock.region.watches_evicted() {
+    if lock.region.evictions().listens() {
         note(lock, item);
     }
     drop_key(lock, &found, Why::Evict)?;
@@ -325,25 +325,6 @@ fn let_go(
         }
     }
     Ok(payload)
-}
-
-/// For whoever watches in this process.
-#[cold]
-#[inline(never)]
-fn note(lock: &ShardLock<'_>, item: &Item<'_>) {
-    let mut key = [0; TOLD];
-    // A chain that is broken shows when the key is dropped.
-    if item.is_tag() || !item.key_to(&mut key) {
-        return;
-    }
-    let shown = item.shown();
-    let told = Told {
-        key_len: item.key_len(),
-        value_len: item.payload() - item.key_len(),
-        expiry_ms: shown.expiry_ms,
-        client: u64::from(shown.client) | u64::from(shown.marks) << 32,
-    };
-    lock.region.note_evicted(&told, &key);
 }
 
 /// Counts a key that is evicted towards the next epoch of tags. (Of keys alone, so that tags do not

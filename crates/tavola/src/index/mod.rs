@@ -36,6 +36,8 @@ mod displace;
 #[forbid(unsafe_code)]
 mod evict;
 #[forbid(unsafe_code)]
+mod evicted;
+#[forbid(unsafe_code)]
 mod find;
 #[forbid(unsafe_code)]
 mod ghosts;
@@ -76,6 +78,7 @@ pub(crate) use clear::{ClearCursor, Which, clear_buckets, may_expire, sweep_step
 pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish_copy};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use evict::{evict, mark_accessed};
+pub(crate) use evicted::take_evicted;
 pub(crate) use find::{find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use live::keys_on;

@@ -18,7 +18,6 @@ mod cause;
 mod clock;
 mod create;
 mod dirs;
-mod evicted;
 mod extents;
 mod file;
 mod leases;
@@ -38,7 +37,6 @@ pub(crate) use crate::sys::file::{FileRights, sync_directory};
 pub(crate) use block::Block;
 pub(crate) use cause::{explained, no_room};
 pub(crate) use create::{Unmapped, create, open, open_old};
-pub(crate) use evicted::{TOLD, Told};
 pub(crate) use location::Location;
 pub(crate) use name::{make_directory, remove_of, rename_of};
 pub(crate) use pins::{Pin, Pinned};
@@ -54,7 +52,7 @@ use crate::layout::{
     Fixed, Geometry, LogHead, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, QueueHead,
     QueuePoolHead, Segment, ShardHead, SheetHead, SlabPage, Superblock, UNIT, UidPage,
 };
-use crate::sync::{Ordering, W32, W64};
+use crate::sync::{Ordering, RecordRing, W32, W64};
 use crate::sys;
 use crate::sys::file::KeptFile;
 pub(crate) use crate::sys::file::NameState;
@@ -75,7 +73,7 @@ pub(crate) struct Region {
     /// The process generation that opened the file: a forked child must open it anew to attach.
     opened: u64,
     clock: clock::Clock,
-    evicted: evicted::Evicted,
+    evictions: RecordRing,
     seat: pins::Seat,
     lock_limit: limit::LockLimit,
     /// The dead participant whose estate this process is settling; 0: none.
@@ -159,7 +157,7 @@ impl Region {
             backing: Backing::Heap { layout },
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
-            evicted: evicted::Evicted::new(),
+            evictions: RecordRing::new(),
             seat: pins::Seat::new(),
             lock_limit: limit::LockLimit::new(),
             adopted: W32::new(0),
@@ -192,7 +190,7 @@ impl Region {
             backing: Backing::File { mapping, file },
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
-            evicted: evicted::Evicted::new(),
+            evictions: RecordRing::new(),
             seat: pins::Seat::new(),
             lock_limit: limit::LockLimit::new(),
             adopted: W32::new(0),
@@ -223,6 +221,12 @@ impl Region {
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<Fixed> {
         self.geometry.fixed
+    }
+
+    /// The keys that this process evicts, if something in it listens.
+    #[inline(always)]
+    pub(crate) fn evictions(&self) -> &RecordRing {
+        &self.evictions
     }
 
     /// Whether keys are evicted where there is no room.

@@ -100,7 +100,7 @@ impl ServeTable for Table {
     }
 
     fn watch_evictions(&self, on: bool) -> Result<()> {
-        self.core()?.region().watch_evicted(on);
+        self.core()?.region().evictions().listen(on);
         Ok(())
     }
 
