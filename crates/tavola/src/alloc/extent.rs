@@ -8,7 +8,7 @@
 use super::capacity::room;
 use super::pool::{FULL_SIZE, back_words, lock, push_hole, unused_from};
 use crate::error::{Error, Result, corrupt};
-use crate::layout::{EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageWord, Run};
+use crate::layout::{EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageRun, PageWord};
 use crate::lock::{ABANDONED, Me, PoolLock, is_alive};
 use crate::region::{Region, no_room};
 use crate::sync::Ordering;
@@ -26,7 +26,7 @@ pub(crate) struct Building<'a> {
     me: Me,
     number: u32,
     /// Its pages.
-    pub(crate) run: Run,
+    pub(crate) run: PageRun,
     is_published: bool,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn build_extent<'a>(
 enum Place {
     At {
         number: u32,
-        run: Run,
+        run: PageRun,
     },
     Taken,
     /// Its builder is no more.
@@ -190,7 +190,7 @@ fn place(lock: &PoolLock<'_>, kind: ExtentKind, name: &[u8], pages: u32) -> Plac
     }
     let mut first = unused_from(region);
     loop {
-        let run = Run { first, pages };
+        let run = PageRun { first, pages };
         if run.end() > region.limit() {
             return Place::NoRun;
         }
@@ -208,7 +208,7 @@ fn place(lock: &PoolLock<'_>, kind: ExtentKind, name: &[u8], pages: u32) -> Plac
 }
 
 /// Takes the pages. The entry first: who takes the lock over from us undoes what it tells.
-fn take(lock: &PoolLock<'_>, number: u32, run: Run, build: impl FnOnce(&Extent)) {
+fn take(lock: &PoolLock<'_>, number: u32, run: PageRun, build: impl FnOnce(&Extent)) {
     let region = lock.region;
     build(&region.extents()[number as usize]);
     let word = PageWord::Extent { number }.encode();
@@ -325,7 +325,7 @@ fn claim_from(region: &Region, me: Me, number: u32, builder: u32) -> Result<Opti
 }
 
 /// Which extents a region has: what a check compares pages with. Taken under the pool's lock.
-pub(crate) struct Extents([Option<Run>; EXTENTS]);
+pub(crate) struct Extents([Option<PageRun>; EXTENTS]);
 
 impl Extents {
     /// Those that are there or being built by the living.
@@ -387,7 +387,7 @@ pub(super) fn mend(lock: &PoolLock<'_>) -> u64 {
 }
 
 /// The pages that say they are an extent's, for each, if they are side by side.
-fn runs_by_words(region: &Region) -> [Option<Run>; EXTENTS] {
+fn runs_by_words(region: &Region) -> [Option<PageRun>; EXTENTS] {
     let mut found = [None; EXTENTS];
     let mut are_scattered = [false; EXTENTS];
     for page in region.geometry().first_page..region.high_water() {
@@ -399,11 +399,11 @@ fn runs_by_words(region: &Region) -> [Option<Run>; EXTENTS] {
         let Some(run) = found.get_mut(number) else {
             continue;
         };
-        let new = Run {
+        let new = PageRun {
             first: page,
             pages: 0,
         };
-        let run: &mut Run = run.get_or_insert(new);
+        let run: &mut PageRun = run.get_or_insert(new);
         are_scattered[number] |= run.end() != page;
         run.pages += 1;
     }
@@ -411,7 +411,7 @@ fn runs_by_words(region: &Region) -> [Option<Run>; EXTENTS] {
 }
 
 /// What a run is by the head it begins with, if that takes so many pages.
-fn kind_of(region: &Region, run: Run) -> Option<ExtentKind> {
+fn kind_of(region: &Region, run: PageRun) -> Option<ExtentKind> {
     if !region.is_run(run) {
         return None;
     }

@@ -1,13 +1,13 @@
-//! What a key may have beside its value: a time at which it expires, and flags of the user's.
+//! What a key may have beside its value: a time at which it expires, and the user's flags.
 //!
-//! An item has fields for them only when they say something; a key without costs no byte. The time
-//! is changed in place, by one store of 8 bytes under the shard's lock: a reader sees the old time
-//! or the new one. An item without that field is copied into a block that has it, as when a key
-//! gets a uid.
+//! An item has a field for the time or the flags only if they are set; a key without them costs no
+//! byte more. The time is changed in place, by one store of 8 bytes under the shard's lock: a
+//! reader sees the old time or the new one. If an item lacks the field, it is copied into a block
+//! that has it, as when a key gets a uid.
 //!
-//! A key that has expired is missing for every reader at once: nobody needs to be told. Its memory
-//! comes back when its key is written to, and by the search that goes along with writes
-//! (`index::clear`), which needs no more than a bounded piece of work each.
+//! A key that has expired is missing for every reader at the same moment, without any write. Its
+//! memory is reclaimed when the key is written, or by the search for expired keys, of which writes
+//! do a bounded piece each (`index::clear`).
 
 use super::core::Core;
 use super::request::{Metadata, NEXT, WriteRequest};
@@ -18,7 +18,7 @@ use crate::layout::{FLAG_EXPIRY, MOST_MS};
 use crate::values::{Attributes, Expiry};
 use std::time::{Duration, SystemTime};
 
-/// The error of a table of fixed lengths, which has no room for attributes.
+/// Returns the error of a table of fixed lengths, which has no room for attributes.
 #[cold]
 pub(crate) fn no_room() -> Error {
     Error::BadOption {
@@ -27,7 +27,7 @@ pub(crate) fn no_room() -> Error {
     }
 }
 
-/// The error of a TTL of zero.
+/// Returns the error of a TTL of zero.
 #[cold]
 fn no_time() -> Error {
     Error::BadOption {
@@ -38,7 +38,7 @@ fn no_time() -> Error {
     }
 }
 
-/// At most what is kept.
+/// Converts a duration to milliseconds, rounded up, and at most [`MOST_MS`].
 pub(crate) fn in_ms(time: Duration) -> u64 {
     let ms = time.as_nanos().div_ceil(1_000_000);
     u64::try_from(ms).map_or(MOST_MS, |ms| ms.min(MOST_MS))
@@ -56,8 +56,8 @@ impl Core {
 
     #[inline(never)]
     fn default_stamp(&self) -> Stamp<'static> {
-        // Who is attached goes by the table's clock, which is a tick from one's own at most. An
-        // error is told by the write that follows.
+        // Attaches first: a participant uses the table's clock, which may differ from the process's
+        // own by a tick. The write that follows reports the error, if there is one.
         let _ = self.writer();
         let region = self.region();
         let expiry_ms = match region.geometry().ttl_ms {
@@ -79,15 +79,16 @@ impl Core {
         }
     }
 
-    /// As they have it, if they are there.
+    /// Returns metadata for a write that leaves an existing key its attributes; a new key gets the
+    /// defaults.
     pub(crate) fn keeping_default(&self) -> Metadata<'static> {
         let default = self.default_metadata();
         Metadata::new(default.map_or(Stamp::NONE, |default| default.stamp), true)
     }
 
-    /// What a key with these attributes gets.
+    /// Returns metadata for a key with these attributes.
     pub(crate) fn metadata(&self, attributes: Attributes) -> Result<Metadata<'static>> {
-        // As in `default_stamp`.
+        // Attaches, for the reason given in `default_stamp`.
         self.writer()?;
         let stamp = Stamp {
             expiry_ms: self.expiry_ms(attributes.expiry)?,
@@ -102,7 +103,8 @@ impl Core {
         Ok(Metadata::new(stamp, false))
     }
 
-    /// The same, of a key that keeps what it has if it is there.
+    /// Returns metadata for a write that gives these attributes to a new key; an existing key keeps
+    /// its own.
     pub(crate) fn keeping(&self, attributes: Attributes) -> Result<Metadata<'static>> {
         Ok(Metadata {
             keep: true,
@@ -110,7 +112,7 @@ impl Core {
         })
     }
 
-    /// On the table's clock; 0: never.
+    /// Returns the expiry in time of the table's clock; 0: never.
     fn expiry_ms(&self, expiry: Expiry) -> Result<u64> {
         Ok(match expiry {
             Expiry::Default => self.keeping_default().stamp.expiry_ms,
@@ -124,21 +126,26 @@ impl Core {
         })
     }
 
-    /// Returns the attributes as readers get them.
-    pub(crate) fn attributes(&self, told: Shown) -> Attributes {
-        // At least what may be given back with another value.
-        let left = || told.expiry_ms.saturating_sub(self.region().now_ms()).max(1);
+    /// Returns the attributes in the form in which readers get them.
+    pub(crate) fn attributes(&self, shown: Shown) -> Attributes {
+        // At least 1 ms, so that the result is a valid TTL for another write.
+        let left = || {
+            shown
+                .expiry_ms
+                .saturating_sub(self.region().now_ms())
+                .max(1)
+        };
         Attributes {
-            expiry: match told.expiry_ms {
+            expiry: match shown.expiry_ms {
                 0 => Expiry::Never,
                 _ => Expiry::After(Duration::from_millis(left())),
             },
-            flags: told.client,
+            flags: shown.client,
         }
     }
 
-    /// Lets the key expire at another time, if it is there and the condition holds; says what it
-    /// had. The caller counts.
+    /// Changes when a key expires, if it exists and the condition holds. Returns the attributes it
+    /// had. The caller counts the call.
     pub(crate) fn touch(
         &self,
         request: &WriteRequest<'_>,

@@ -1,4 +1,5 @@
-//! The one thread a table may start, and only when asked to.
+//! The one thread that a table may start, and only if an option asks for it: it calls `maintain` at
+//! intervals.
 
 use super::core::Core;
 use crate::error::{Error, Result};
@@ -7,26 +8,26 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Between two rounds, and what is collapsed in one at most.
+/// The pause between two rounds, and the most bytes that one round collapses to huge pages.
 const PAUSE: Duration = Duration::from_millis(200);
 const BYTES: u64 = 64 << 20;
 
-struct Stop {
+struct StopSignal {
     asked: Mutex<bool>,
     changed: Condvar,
 }
 
-/// A running thread; dropped, it is stopped and waited for.
+/// A running thread. Dropping this stops the thread and waits for it.
 pub(crate) struct Background {
-    stop: Arc<Stop>,
+    stop: Arc<StopSignal>,
     thread: Option<JoinHandle<()>>,
-    /// A forked child has the handle but not the thread.
+    /// Distinguishes a forked child from its parent: the child has the handle but not the thread.
     generation: u64,
 }
 
 impl Background {
     pub(crate) fn start(core: Arc<Core>) -> Result<Self> {
-        let stop = Arc::new(Stop {
+        let stop = Arc::new(StopSignal {
             asked: Mutex::new(false),
             changed: Condvar::new(),
         });
@@ -48,12 +49,12 @@ impl Background {
     }
 }
 
-fn run(core: &Core, stop: &Stop) {
+fn run(core: &Core, stop: &StopSignal) {
     let mut asked = stop.asked.lock().unwrap_or_else(PoisonError::into_inner);
     while !*asked {
         drop(asked);
-        // What fails here (a full file system, a kernel without the call) is tried again later and
-        // shows where it matters, in the caller's own operations.
+        // A failure here (a full file system, a kernel without the call) is retried later; if it
+        // matters, the caller's own operations report it.
         let _ = core.maintain(BYTES);
         asked = stop.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if !*asked {
@@ -70,7 +71,7 @@ impl Drop for Background {
     fn drop(&mut self) {
         let thread = self.thread.take();
         if self.generation != generation() {
-            // The thread is our parent's.
+            // This is a forked child: the thread runs in the parent.
             std::mem::forget(thread);
             return;
         }

@@ -1,5 +1,8 @@
-//! What a step lacks, got without its lock: pages, backed directories; and in a full table the
-//! memory that can be won back.
+//! Fetches what a step under a lock lacks: pages and backed directories; in a full table also
+//! memory that can be reclaimed.
+//!
+//! Backing memory may block, so it is done without the lock. The caller then takes the lock again
+//! and repeats the step, which finds what was fetched or asks once more.
 
 use super::core::Core;
 use super::effort::Effort;
@@ -13,7 +16,7 @@ use crate::recover::reclaim;
 use crate::region::no_room;
 use crate::sync::Ordering;
 
-/// In how many rounds a full table is scraped, for how many pages.
+/// How many rounds of emergency reclaim a full table gets, and how many free pages end them early.
 const RECLAIMS: u32 = 64;
 const RECLAIMED_PAGES: u32 = 4;
 /// Items moved in each shard in one of these rounds.
@@ -37,7 +40,7 @@ impl Core {
         }
     }
 
-    /// Backs a directory by memory before it doubles.
+    /// Backs a directory with memory before it doubles.
     fn back_directory(&self, shard: u32, entries: u32, me: Me) -> Result<()> {
         let offset = self.region().dir_offset(shard, DIR_INLINE);
         let len = u64::from(entries - DIR_INLINE) * 4;
@@ -50,7 +53,7 @@ impl Core {
         recompute_overhead(self.region(), me)
     }
 
-    /// Backs the next stretch of a uid directory by memory.
+    /// Backs the next part of a uid directory with memory.
     fn back_uid_directory(&self, shard: u32, me: Me) -> Result<()> {
         let region = self.region();
         let backed = &region.shard(shard).uid_backed;
@@ -96,7 +99,7 @@ impl Core {
         }
     }
 
-    /// The pages of a large item, written.
+    /// Writes the pages of a large item, and returns them as a chain that nothing leads to yet.
     pub(crate) fn chain(&self, me: Me, key: &[u8], value: &[u8]) -> Result<Chain<'_>> {
         free_orphans(self.region(), me);
         let mut effort = Effort::new();
@@ -107,7 +110,8 @@ impl Core {
                 Ok(Some(chain)) => return Ok(chain),
                 Ok(None) => {}
                 Err(error) => {
-                    // What was taken for it goes back to the system: others may need it.
+                    // Pages that were allocated for it go back to the system: other processes may
+                    // need them.
                     give_back(self.region(), me, u32::MAX, false)?;
                     return Err(error);
                 }
@@ -115,7 +119,8 @@ impl Core {
         }
     }
 
-    /// Wins back what the dead and the sparse still hold, until the pool has something to give.
+    /// Reclaims the memory of dead participants, orphans, expired keys and sparse pages, until the
+    /// pool has enough free pages.
     #[cold]
     fn reclaim_for_room(&self, me: Me, wanted: u32) -> Result<()> {
         reclaim(self.region(), &self.membership.gate, me)?;

@@ -1,21 +1,23 @@
-//! Many keys at once, in waves: the cache misses of a batch overlap instead of following each
-//! other.
+//! Operations on many keys, in waves of 32: the cache misses of a wave overlap instead of following
+//! each other.
 //!
-//! 1. Hash every key of the wave and have its bucket fetched.
-//! 2. Match the tags and have the items fetched, or the other bucket where the home has no match.
-//! 3. Match those, and have their items fetched.
-//! 4. Do each operation as it is done alone; by now it finds its lines in the cache.
+//! 1. Hash every key of the wave and prefetch its bucket.
+//! 2. Compare the tags and prefetch the items; if the home has no match, prefetch the other bucket.
+//! 3. Compare the tags there and prefetch those items.
+//! 4. Do each operation as if it were alone; by now its lines are in the cache.
+//!
+//! Nothing that was prefetched is relied on: step 4 reads everything again.
 
 use super::core::Core;
-use super::request::{Metadata, When, WriteRequest};
+use super::request::{Metadata, WriteCondition, WriteRequest};
 use crate::error::Result;
 use crate::index::{Ahead, Noted, Want};
 
-/// Keys of one wave: as many as the processor can fetch lines for at once, and some more.
+/// Keys of one wave: somewhat more than the processor can fetch lines for at once.
 pub(crate) const WAVE: usize = 32;
 
 impl Core {
-    /// The waves before the last.
+    /// Does steps 1 to 3 for the keys of one wave.
     #[inline(always)]
     pub(crate) fn warm<'k>(
         &self,
@@ -39,7 +41,8 @@ impl Core {
         wave
     }
 
-    /// Calls `found` for each key, in order, with what `want` took of it.
+    /// Calls `found` for each key, in order, with what `want` took from it, or `None` for a missing
+    /// key.
     #[inline(always)]
     pub(crate) fn read_many<K: AsRef<[u8]>, W: Want>(
         &self,
@@ -47,11 +50,11 @@ impl Core {
         mut want: W,
         mut found: impl FnMut(usize, Option<&W>),
     ) -> Result<()> {
-        let is_told = self.region().is_cache() && self.region().is_writable();
+        let is_counted = self.region().is_cache() && self.region().is_writable();
         for (wave, keys) in keys.chunks(WAVE).enumerate() {
             let ahead = self.warm(keys.len(), |i| keys[i].as_ref());
             for (i, (key, ahead)) in keys.iter().zip(&ahead).enumerate() {
-                let hit = match is_told {
+                let hit = match is_counted {
                     true => self.finish_in_cache(ahead, key.as_ref(), &mut want)?,
                     false => ahead.finish(self.region(), key.as_ref(), &mut want, self)?,
                 };
@@ -61,7 +64,7 @@ impl Core {
         Ok(())
     }
 
-    /// As [`Ahead::finish`]; also counts the read in a cache.
+    /// Reads one key like [`Ahead::finish`], and counts the read; for a cache.
     #[inline(never)]
     fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
         let mut noted = Noted::new(want);
@@ -70,7 +73,8 @@ impl Core {
         Ok(found)
     }
 
-    /// Sets what `pair` says of each of them, with what `metadata` says beside it.
+    /// Sets each of `all`: `pair` returns its key and value, `metadata` what the key gets beside
+    /// the value.
     #[inline(always)]
     pub(crate) fn set_many<'a, T>(
         &self,
@@ -88,7 +92,7 @@ impl Core {
                     participant: me,
                     key,
                     hash: ahead.hash,
-                    condition: When::Always,
+                    condition: WriteCondition::Always,
                     uid_policy: self.uid_policy,
                     metadata: Some(&metadata).filter(|given| !given.stamp.is_none()),
                 };

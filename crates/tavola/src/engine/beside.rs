@@ -1,16 +1,16 @@
-//! What stands beside the keys of a table, queue pools and logs: named, checked, repaired.
+//! The objects beside the keys of a table, which are queue pools and logs: names, check, repair.
 
 use super::core::Core;
 use crate::alloc::extent_names;
 use crate::error::{Error, Result};
 use crate::layout::ExtentKind;
 use crate::lock::{Me, is_copied_in_use};
-use crate::log::{self, Ring};
+use crate::log::{self, LogRing};
 use crate::queue;
 use crate::recover::CheckReport;
 
 impl Core {
-    /// The names of all of a kind.
+    /// Returns the names of all objects of a kind.
     pub(crate) fn side_names(&self, kind: ExtentKind) -> Vec<String> {
         let names = extent_names(self.region(), kind).into_iter();
         names.map(|name| printable(&name)).collect()
@@ -23,29 +23,32 @@ impl Core {
     ) -> Result<()> {
         let region = self.region();
         for name in extent_names(region, ExtentKind::QueuePool) {
-            let told = printable(&name);
+            let shown = printable(&name);
             match queue::open(region, &name) {
-                Ok(Some((base, pool))) => queue::check(region, me, &told, (base, &pool), report)?,
+                Ok(Some((base, pool))) => queue::check(region, me, &shown, (base, &pool), report)?,
                 Ok(None) => {}
-                Err(error) => report.problem(|| format!("queue pool {told:?}: {error}")),
+                Err(error) => report.problem(|| format!("queue pool {shown:?}: {error}")),
             }
         }
         report.copied_in_use = is_copied_in_use(region, me.unwrap_or(Me::NOBODY));
         for name in extent_names(region, ExtentKind::Log) {
-            let told = printable(&name);
+            let shown = printable(&name);
             match log::open(region, &name) {
-                Ok(Some((base, log))) => log::check(&Ring::of(region, base, &log), &told, report),
+                Ok(Some((base, log))) => {
+                    log::check(&LogRing::of(region, base, &log), &shown, report)
+                }
                 Ok(None) => {}
-                Err(error) => report.problem(|| format!("log {told:?}: {error}")),
+                Err(error) => report.problem(|| format!("log {shown:?}: {error}")),
             }
         }
         Ok(())
     }
 
-    /// Says how many numbers of elements were dropped, and sheets cut.
+    /// Repairs all queue pools and logs. Returns the number of element numbers that were removed
+    /// plus the number of sheets that were cut.
     pub(crate) fn repair_side_objects(&self, me: Me) -> Result<u64> {
         let (region, mut gone) = (self.region(), 0);
-        // What cannot be opened is told by the check that follows, and what is locked all the time.
+        // The check that follows reports what cannot be opened, and pools that stay locked.
         for name in extent_names(region, ExtentKind::QueuePool) {
             if let Some((base, pool)) = unless_damaged(queue::mend(region, me, &name))? {
                 gone += queue::repair(region, me, base, &pool)?.unwrap_or(0);
@@ -53,7 +56,7 @@ impl Core {
         }
         for name in extent_names(region, ExtentKind::Log) {
             if let Some((base, log)) = unless_damaged(log::open(region, &name))? {
-                gone += log::repair(&Ring::of(region, base, &log), me);
+                gone += log::repair(&LogRing::of(region, base, &log), me);
             }
         }
         Ok(gone)

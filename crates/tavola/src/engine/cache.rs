@@ -1,7 +1,8 @@
-//! A table with a capacity: a cache, which evicts keys where it has no room.
+//! The parts of the engine that only a cache needs: a table with a capacity, which evicts keys to
+//! make room.
 //!
-//! A write that finds no room under its shard's lock lets go of it, wins some back
-//! ([`Core::evict_for`]) and begins again, as a write of any table does that lacks pages.
+//! A write that finds no room under its shard's lock releases the lock, evicts keys
+//! ([`Core::evict_for`]) and begins again, as a write to any table does that lacks pages.
 
 use super::core::{Core, MOST_AT_ONCE};
 use super::effort::{Effort, StepsBack};
@@ -18,25 +19,25 @@ use crate::lock::{Me, ShardLock, tally};
 use crate::sync::Ordering;
 use std::time::Duration;
 
-/// Pages a cache that is too large gives up in one step, and how often keys are evicted for them.
+/// When a cache is too large: pages to release in one step, and how often to reclaim for them.
 const GIVEN_UP: u32 = 2;
 const MOST_RECLAIMS: u32 = 32;
-/// How often it is tried to back what is no page, a backoff in between: until pages that are given
-/// up are given back, and a little longer.
+/// How often to retry backing memory outside the pages, and the pause in between: together somewhat
+/// longer than it takes until released pages are given back to the system.
 const BACKOFFS: u32 = 25;
 const BACKOFF: Duration = Duration::from_millis(100);
 
 impl Core {
-    /// Makes the region of a new table that of a cache.
+    /// Makes a new table's region that of a cache.
     pub(crate) fn begin_cache(&self, bytes: u64) -> Result<()> {
         reckon(self.region());
         set_capacity(self.region(), bytes)?;
-        // The first of those that rates are reckoned from.
+        // The first sample: rates are computed from it.
         self.sample();
         Ok(())
     }
 
-    /// As [`read`]; also counts the read in a cache.
+    /// Reads a key like [`read_seated`]; counts the read if the table is a cache.
     #[inline(always)]
     pub(crate) fn read(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         if self.region().is_cache() && self.region().is_writable() {
@@ -67,7 +68,8 @@ impl Core {
         Ok(found)
     }
 
-    /// As [`Self::get_into`], where the visit is noted by the touch that follows.
+    /// Reads a value into `out` like [`Self::get_into`], for a caller that then touches the key:
+    /// the touch sets the access bit, so this does not.
     pub(crate) fn get_to_touch(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         out.clear();
         let hash = Hash::of(self.region(), key);
@@ -78,17 +80,18 @@ impl Core {
         Ok(found)
     }
 
-    /// Counts a read, and notes that its key is in use if the word of its slot is given, and that a
-    /// tag is. The slot may be another's by now, its segment gone: so that is done under the
-    /// shard's lock, if nobody holds it; the next read comes anyway.
+    /// Counts a read. If the word of the key's slot is given, sets the key's access bit, and if a
+    /// tag is given, marks it as used. The slot may belong to another key by now, and its segment
+    /// may have been freed, so this is done under the shard's lock, and skipped if the lock is
+    /// held: another read will come.
     #[inline]
     pub(crate) fn count_read(&self, hash: Hash, found: bool, (word, tag): (u64, Hint)) {
-        if self.is_untold.load(Ordering::Relaxed) != 0 {
+        if self.cannot_attach.load(Ordering::Relaxed) != 0 {
             return;
         }
         let Ok(me) = self.writer() else {
-            // It cannot attach, and shall not try that with each read.
-            self.is_untold.store(1, Ordering::Relaxed);
+            // This process cannot attach, and must not try again with each read.
+            self.cannot_attach.store(1, Ordering::Relaxed);
             return;
         };
         let tally = tally(self.region(), me.id());
@@ -111,8 +114,8 @@ impl Core {
         }
     }
 
-    /// Notes that a tag is in use, as a key was set or read that has it: else it would be evicted
-    /// before that, and take it along. As with a mark_accessed, only if nobody holds its shard.
+    /// Marks a tag as used, because a key with it was set or read: otherwise the tag would be
+    /// evicted before the key, and the key with it. Skipped if the lock of the tag's shard is held.
     #[cold]
     #[inline(never)]
     pub(crate) fn use_tag(&self, me: Me, tag: Hint) {
@@ -152,9 +155,10 @@ impl Core {
         self.evict_for(None, me, wanted, &mut Effort::new())
     }
 
-    /// Backs so many bytes that are no pages. Where the file system has no room for them, a cache
-    /// makes some: it gives up as many pages as that takes, and waits until nobody may look at them
-    /// any more, a second or two. Others may be faster, so it tries now and then.
+    /// Backs `bytes` of memory outside the pages. If the file system has no room for them, a cache
+    /// makes some: it releases as many pages as that takes, waits a second or two until no reader
+    /// can be using them, and gives them back. Other processes may take the room first, so it tries
+    /// repeatedly.
     #[cold]
     pub(crate) fn back_outside_pages(
         &self,
@@ -168,7 +172,7 @@ impl Core {
             return outcome;
         }
         let wanted = bytes.div_ceil(PAGE) as u32;
-        // All of one shard, where blocks that come free make up pages sooner.
+        // All pages from one shard, because free blocks of one shard add up to pages sooner.
         let shard = self.reclaims_from.fetch_add(1, Ordering::Relaxed) % region.geometry().shards();
         let (mut given_up, mut effort) = (0, Effort::new());
         while given_up < wanted {
@@ -188,7 +192,7 @@ impl Core {
         outcome
     }
 
-    /// A piece of work on a cache that is too large, as its capacity became smaller.
+    /// Does one bounded step towards a capacity that has become smaller.
     #[cold]
     pub(crate) fn shrink_some(&self, shard: u32, me: Me) -> Result<()> {
         let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
@@ -203,7 +207,7 @@ impl Core {
         give_up_some(self.region(), me, GIVEN_UP)
     }
 
-    /// Does all of it.
+    /// Shrinks a cache to its capacity.
     pub(crate) fn shrink(&self, me: Me) -> Result<()> {
         let mut effort = Effort::new();
         while is_over(self.region()) {
@@ -224,8 +228,8 @@ mod tests {
     use crate::layout::{PageWord, large_split};
     use crate::table::Table;
 
-    /// A cache of which another holds some pages, and a value that takes all the others: there is
-    /// none left for its block.
+    /// Returns a cache's pages as another writer holds them, and a value that takes all the other
+    /// pages, so that none is left for the item's block.
     fn crowded(core: &Core, me: Me) -> (Chain<'_>, Vec<u8>) {
         let held = core.chain(me, b"held", &vec![1; 2 << 20]);
         let pages = within_reach(core.region());
@@ -237,8 +241,8 @@ mod tests {
         )
     }
 
-    /// Sets a key while another holds pages, who lets go of them soon or when it was in vain.
-    /// False: that was later than it should.
+    /// Sets a key while another writer holds pages and releases them either soon or after the set
+    /// has failed. Returns false if the release came too late for the test to mean anything.
     fn is_waited_for(table: &Table, gets_on: bool) -> bool {
         let core = table.core().expect("it is there");
         let me = core.writer().expect("it is attached");
@@ -272,7 +276,7 @@ mod tests {
     fn a_writer_that_holds_pages_steps_back_for_another() {
         let options = Table::options().capacity(4 << 20).max_size(16 << 20);
         for gets_on in [true, false] {
-            // As often as it takes to let go before the other one has waited long enough.
+            // Repeated until the pages are released before the other writer has waited long enough.
             let in_time = (0..100).any(|_| {
                 let table = options.clone().shards(1).private().expect("a table");
                 is_waited_for(&table, gets_on)
@@ -281,7 +285,7 @@ mod tests {
         }
     }
 
-    /// Pages that memory stands behind, in the hands of a participant that is no more.
+    /// Leaves backed pages claimed by a participant that does not exist.
     fn leave_claims(core: &Core, me: Me, count: u32) -> u32 {
         let dead = me.id() + (1 << 12);
         provision(core.region(), me, count).expect("there is room");

@@ -1,4 +1,7 @@
-//! Checking and repairing the whole table.
+//! Check and repair of the whole table.
+//!
+//! A check compares all that is derived with the index. A repair runs recovery on every shard,
+//! which rebuilds all that is derived, and then checks.
 
 use super::core::Core;
 use crate::alloc::{find_orphans, raise_high_water};
@@ -6,7 +9,7 @@ use crate::error::Result;
 use crate::lock::{Me, PATIENCE};
 use crate::recover::{CheckReport, check, check_pool, reclaim, recover, repair_pool};
 
-/// How often a check looks at what may only be on its way.
+/// How often to repeat a check of the pool that found something which may be in transition.
 const LOOKS: u32 = 10;
 
 impl Core {
@@ -30,8 +33,8 @@ impl Core {
         Ok(report)
     }
 
-    /// Checks the pool. Another process may be just settling the estate of a dead one: what looks
-    /// wrong is looked at again, for as long as that may take.
+    /// Checks the pool. Another process may just be reclaiming a dead one's resources, so problems
+    /// are only reported if they last longer than that takes.
     fn check_pages(&self, me: Option<Me>, report: &mut CheckReport) -> Result<()> {
         for _ in 0..LOOKS {
             let mut found = CheckReport::default();

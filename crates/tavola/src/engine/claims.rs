@@ -1,15 +1,18 @@
-//! Lease records: who has the lease of a key. They are changed under the lock of their shard, and
-//! read with and without it.
+//! Lease records: which participant has the lease of a key. Records are changed under the lock of
+//! their shard, and read with and without it.
 //!
-//! | step, under the shard's lock | others find | a survivor finds, if we die after it |
+//! A record is changed in two steps: it becomes free, then it gets its new contents, with the state
+//! last. So it never mixes two leases, and a process that dies in between leaves a free record.
+//!
+//! | step, under the shard's lock | others find | a survivor finds, if we die after the step |
 //! |---|---|---|
-//! | *the record told something:* its state says free | no lease | no lease |
-//! | *the same:* `ends` rises | those who slept look again | the same |
-//! | hash, time, owner of the state to come: the check | a free record | a free record |
-//! | the state is stored | a lease, or a failure | a lease of a dead one: it passes on |
+//! | *if the record was in use:* its state becomes `FREE` | no lease | no lease |
+//! | *likewise:* `ends` rises | waiters check the record again | the same |
+//! | hash, time and the check for the new state | a free record | a free record |
+//! | the state is stored | a lease, or a failure | a dead owner's lease: another gets it |
 //!
-//! Whether an owner lives is asked without the lock. What was found out stays so: a participant
-//! that is no more does not come back.
+//! Whether an owner lives is asked without the lock. The answer "dead" stays true, since a dead
+//! participant does not come back.
 
 use crate::alloc::Step;
 use crate::index::{Hash, Spot, find, of_value};
@@ -18,16 +21,16 @@ use crate::lock::{ShardLock, wake};
 use crate::region::Region;
 use crate::sync::Ordering;
 
-/// A key, by which its item and its lease are found.
+/// A key with its hashes, by which its item and its lease are found.
 #[derive(Clone, Copy)]
-pub(crate) struct Named<'a> {
+pub(crate) struct HashedKey<'a> {
     pub(crate) key: &'a [u8],
     pub(crate) hash: Hash,
-    /// All bits of it.
+    /// All bits of the hash; `hash` keeps only those that the index needs.
     pub(crate) full: u64,
 }
 
-impl<'a> Named<'a> {
+impl<'a> HashedKey<'a> {
     pub(crate) fn of(region: &Region, key: &'a [u8]) -> Self {
         Self {
             key,
@@ -52,7 +55,7 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Whether the lease is still its owner's.
+    /// Returns whether the lease is still its owner's.
     pub(crate) fn is_ours(&self, lock: &ShardLock<'_>) -> bool {
         match self.number {
             Some(number) => lock.region.lease(lock.number, number).is_still(self.word),
@@ -60,8 +63,8 @@ impl Claim {
         }
     }
 
-    /// Whether a value may be stored: the lease is still its owner's, and nobody has set the key.
-    /// (Who has removed it has ended the lease.)
+    /// Returns whether a value may be stored: the lease is still its owner's, and nobody has set
+    /// the key meanwhile. (Removing the key would have ended the lease.)
     pub(crate) fn holds(&self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
         let is_same = match expiry_at(lock, spot)? {
             None => true,
@@ -71,14 +74,14 @@ impl Claim {
     }
 }
 
-/// The key's count of ends: see [`end_unrecorded`].
+/// Returns the key's count of ends: see [`end_unrecorded`].
 fn ends_of(lock: &ShardLock<'_>, full: u64) -> u64 {
     let ends = &lock.head.lease_ends[full as usize % LEASE_ENDS as usize];
     u64::from(ends.load(Ordering::Relaxed))
 }
 
-/// Ends the leases of this key that have no record: what they compute is stale. Those of other keys
-/// that share the count end, too: their values are computed once more.
+/// Ends the leases of this key that have no record, as the values they compute are stale. Leases of
+/// other keys that share the count end as well: their values are computed once more.
 pub(crate) fn end_unrecorded(lock: &ShardLock<'_>, full: u64) {
     lock.head.lease_ends[full as usize % LEASE_ENDS as usize].add_owned(1);
 }
@@ -91,40 +94,42 @@ fn expiry_at(lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<Option<u64>> {
     }
 }
 
-/// Participants that hold the leases of a shard; 0: none.
-type Owners = [u32; LEASES as usize];
+/// The participants that hold the leases of a shard; 0: no lease in that record.
+type LeaseOwners = [u32; LEASES as usize];
 
-/// What came of a try to win a lease.
+/// The result of an attempt to win a lease.
 pub(crate) enum Tried {
     Won(Claim),
-    /// Something is not what it was seen to be: look again.
+    /// Something has changed since the caller read it: read again.
     Changed,
-    /// It is another's, who may be dead.
+    /// Another participant has it, which may be dead.
     Held(u32),
-    /// All records are taken; some of their owners may be dead. If none is, that claim counts.
-    Crowded(Owners, Claim),
+    /// All records are in use; some of their owners may be dead. If all owners live, the claim is
+    /// valid, without a record.
+    Crowded(LeaseOwners, Claim),
 }
 
-/// Returns the number and the content of the record of this key.
+/// Returns the number and the contents of this key's record, if its time is not over.
 pub(crate) fn record_of(
     region: &Region,
-    named: Named<'_>,
+    named: HashedKey<'_>,
     now_ms: u64,
 ) -> Option<(u32, LeaseView)> {
     if !region.has_leases() {
         return None;
     }
     let shard = named.hash.shard();
-    let told = |n| region.lease(shard, n).read_of(named.full);
+    let view_of = |n| region.lease(shard, n).read_of(named.full);
     (0..LEASES)
-        .find_map(|n| told(n).map(|view| (n, view)))
+        .find_map(|n| view_of(n).map(|view| (n, view)))
         .filter(|(_, view)| !view.is_over(now_ms))
 }
 
-/// Gives the lease of a key that is as it was seen, unless it is another's.
+/// Takes the lease of a key, if the key is as the caller saw it and no other participant that is
+/// not in `dead` has the lease.
 pub(crate) fn try_win(
     lock: &ShardLock<'_>,
-    named: Named<'_>,
+    named: HashedKey<'_>,
     expiry_ms: Option<u64>,
     lease_ms: u64,
     dead: &[u32],
@@ -170,13 +175,14 @@ pub(crate) fn try_win(
     }))
 }
 
-/// A record that is free, or over; else that of the failure that is over first.
+/// Returns a record that is free or over; if there is none, that of the failure which is over
+/// first.
 fn place<'a>(
     record: impl Fn(u32) -> &'a LeaseRecord,
     now_ms: u64,
     dead: &[u32],
-) -> std::result::Result<u32, Owners> {
-    let mut owners = Owners::default();
+) -> std::result::Result<u32, LeaseOwners> {
+    let mut owners = LeaseOwners::default();
     let mut failed: Option<(u64, u32)> = None;
     for number in 0..LEASES {
         let Some(view) = record(number).read().filter(|view| !view.is_over(now_ms)) else {
@@ -194,11 +200,11 @@ fn place<'a>(
     failed.map(|(_, number)| number).ok_or(owners)
 }
 
-/// Ends the record of this key, which is removed, and its leases without a record: they must not
-/// store what was computed before. The caller wakes the sleepers of the record.
+/// Ends the record of this key, which is removed, and its leases without a record: values computed
+/// before must not be stored. Returns the record; the caller wakes its waiters.
 #[inline(always)]
 pub(crate) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
-    // Under the lock: who won a lease before backed the records before.
+    // Correct under the lock: a process that won a lease before this had backed the records before.
     match lock.region.has_leases() {
         true => end_record_of(lock, key, |_| true),
         false => None,
@@ -211,7 +217,7 @@ pub(crate) fn end_of(lock: &ShardLock<'_>, key: &[u8]) -> Option<u32> {
 #[inline(always)]
 pub(crate) fn end_of_changed(lock: &ShardLock<'_>, key: &[u8], expiry_ms: u64) {
     if expiry_ms != 0 && lock.region.has_leases() {
-        // That it failed stays told.
+        // A recorded failure stays recorded.
         end_record_of(lock, key, |view| view.owner().is_some());
     }
 }
@@ -232,7 +238,7 @@ fn end_record_of(
     Some(number)
 }
 
-/// Wakes who sleeps until the lease in a record ends.
+/// Wakes the threads that wait for the end of the lease in a record.
 pub(crate) fn wake_at(region: &Region, shard: u32, number: Option<u32>) {
     if let Some(number) = number {
         wake(&region.lease(shard, number).ends, u32::MAX);

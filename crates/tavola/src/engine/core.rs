@@ -1,8 +1,10 @@
-//! What the operations share: the region, this process's participation, and the way a write is
-//! done: a step under the shard's lock; what it lacks is fetched without the lock, and it is tried
-//! again.
+//! The inside of a table: the region, this process's membership, and the way every write goes.
+//!
+//! A write is a *step* under the shard's lock. If the step lacks something (a page, a backed
+//! directory), it ends and leaves its key unchanged; what it lacks is fetched without the lock, and
+//! the step is done again.
 
-use super::due::{Asked, Due, NameWatch, Steps};
+use super::due::{Due, NameWatch, OwnerChecks, StepCount};
 use super::effort::Effort;
 use super::request::UidPolicy;
 use crate::alloc::{Need, Step, Stop};
@@ -14,12 +16,12 @@ use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
 use std::path::{Path, PathBuf};
 
-/// Rounds of one operation after which a cache wins back one page more at once, and how many at
-/// most: a segment, a page for the item, a chunk of uids.
+/// After how many rounds of one operation a cache reclaims one page more at once, and the most
+/// pages at once: a segment, a page for the item, a chunk of uids.
 const IN_VAIN: u32 = 128;
 pub(crate) const MOST_AT_ONCE: u32 = 3;
-/// Rounds of one operation that each fetched what it lacked. Others may have been faster some
-/// times; after so many what says that it is there is damaged.
+/// The most rounds of one operation. In each, the step lacked something, which was then fetched.
+/// Other writers may take it a few times, but after so many rounds the counts must be damaged.
 const MOST_ROUNDS: u32 = 1 << 16;
 
 /// The inside of a [`Table`](crate::Table).
@@ -27,27 +29,27 @@ pub(crate) struct Core {
     region: Region,
     pub(crate) membership: Membership,
     path: PathBuf,
-    /// How far collapsing has come in this process: the number of the next stretch.
+    /// How far the collapse to huge pages has come in this process: the number of the next stretch.
     pub(crate) collapsed: W64,
-    /// When the owners of leases were last asked for.
-    pub(crate) asked: Asked,
-    /// Whether keys that are stored get a uid unasked.
+    /// When this process last asked whether the owners of leases live.
+    pub(crate) owner_checks: OwnerChecks,
+    /// Whether keys that are stored get a uid without being asked for.
     pub(crate) uid_policy: UidPolicy,
     pub(crate) name: NameWatch,
-    pub(crate) steps: Steps,
-    /// The slot at which the dead are looked for next.
-    pub(crate) looked: W32,
+    pub(crate) steps: StepCount,
+    /// The participant slot that `find_dead` examines next.
+    pub(crate) dead_cursor: W32,
     /// The shard a cache evicts from next, if any shard will do.
     pub(crate) reclaims_from: W32,
-    /// 1: visits cannot be noted, as this process cannot attach.
-    pub(crate) is_untold: W32,
-    /// Which calls are to be timed.
+    /// 1: this process cannot attach, so reads are not counted.
+    pub(crate) cannot_attach: W32,
+    /// Which calls are timed.
     pub(crate) due: Due,
     /// A number that no other table in this process ever had.
     pub(crate) number: u64,
 }
 
-/// The number of the next.
+/// The number of the next table that this process opens.
 static NEXT: W64 = W64::new(1);
 
 impl Core {
@@ -57,13 +59,13 @@ impl Core {
             membership: Membership::new(),
             path,
             collapsed: W64::new(0),
-            asked: Asked::new(),
+            owner_checks: OwnerChecks::new(),
             uid_policy,
             name: NameWatch::new(),
-            steps: Steps::new(),
-            looked: W32::new(0),
+            steps: StepCount::new(),
+            dead_cursor: W32::new(0),
             reclaims_from: W32::new(0),
-            is_untold: W32::new(0),
+            cannot_attach: W32::new(0),
             due: Due::new(),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
         }
@@ -78,7 +80,7 @@ impl Core {
         &self.region
     }
 
-    /// The participant that writes; attaches at the first write of a process.
+    /// Returns the participant that writes; attaches at the first write of a process.
     #[inline(always)]
     pub(crate) fn writer(&self) -> Result<Me> {
         if !self.region.is_writable() {
@@ -90,12 +92,12 @@ impl Core {
         }
     }
 
-    /// The participant that this process is, or nobody if it is not attached yet.
+    /// Returns the participant that this process is, or `NOBODY` if it is not attached.
     pub(crate) fn participant(&self) -> Me {
         self.membership.current().unwrap_or(Me::NOBODY)
     }
 
-    /// Whether this process is that participant.
+    /// Returns whether this process is that participant.
     pub(crate) fn is_participant(&self, id: Me) -> bool {
         self.membership.current() == Some(id)
     }
@@ -104,7 +106,7 @@ impl Core {
     fn attach(&self) -> Result<Me> {
         self.region.set_clock();
         let me = self.membership.attach(&self.region, &self.path)?;
-        // If it has to wait, `find_dead` comes back to it.
+        // If that cannot be finished now, `find_dead` tries again later.
         reclaim_participant(&self.region, me, me.id())?;
         Ok(me)
     }
@@ -116,16 +118,17 @@ impl Core {
             None => Ok(lock),
             Some(dead) => {
                 drop(lock);
-                // What else it held comes back now; a second lock is quickly got.
+                // Reclaims the dead owner's other resources now; taking the lock once more is
+                // quick.
                 reclaim_dead(&self.region, &self.membership.gate, me, dead)?;
                 self.lock(shard, me)
             }
         }
     }
 
-    /// Returns the outcome of the first try of a step, which its caller makes itself and not
-    /// through [`Self::locked`], when the lock is free again. Returns `None` if the step lacks
-    /// something, which [`Self::locked`] fetches.
+    /// Ends a step that its caller has tried once by itself, after releasing the lock. Returns its
+    /// result, or `None` if the step lacks something: then the caller goes through
+    /// [`Self::locked`].
     #[inline(always)]
     pub(crate) fn after_first_try<T>(&self, me: Me, outcome: Step<T>) -> Option<Result<T>> {
         match outcome {
@@ -138,7 +141,7 @@ impl Core {
         }
     }
 
-    /// Does a step under a shard's lock, fetching without the lock what it turns out to lack.
+    /// Does a step under a shard's lock, and fetches without the lock what it lacks.
     #[inline(always)]
     pub(crate) fn locked<T>(
         &self,
@@ -149,7 +152,7 @@ impl Core {
         self.locked_with(shard, me, Effort::new(), step)
     }
 
-    /// As [`Self::locked`], where no more is done for room than that.
+    /// Does a step like [`Self::locked`], with a given limit on what is done to make room.
     #[inline(always)]
     pub(crate) fn locked_with<T>(
         &self,
@@ -172,10 +175,10 @@ impl Core {
                 Err(Stop::Need(need)) => {
                     let fetched = self.fetch(need, me);
                     let wanted = match need {
-                        // What needs several pages, one after the other, might else win back one
-                        // of them again and again.
+                        // An operation that needs several pages, one after the other, might
+                        // otherwise reclaim one of them again and again.
                         Need::Pages(count) => Some(count.max((rounds / IN_VAIN).min(MOST_AT_ONCE))),
-                        // Keys that go make no room for these.
+                        // Evicting keys makes no room for directories.
                         Need::Directory { .. } | Need::UidDirectory { .. } => None,
                     };
                     rounds += 1;
@@ -188,21 +191,21 @@ impl Core {
         }
     }
 
-    /// Counts a call that set or changed a key, or tried to: once, however many steps and rounds
-    /// it took.
+    /// Counts a call that set or changed a key, or tried to: once, however many steps and rounds it
+    /// took.
     #[inline(always)]
     pub(crate) fn count_set(&self, me: Me) {
         self.count_write(me, |tally| &tally.sets);
     }
 
-    /// As [`Self::count_set`], of a call that removed keys, or tried to.
+    /// Counts a call that removed keys, or tried to, likewise.
     #[inline(always)]
     pub(crate) fn count_remove(&self, me: Me) {
         self.count_write(me, |tally| &tally.removes);
     }
 
-    /// One word for each kind, and their sum for both: none of the three ever goes back, whenever
-    /// they are read.
+    /// Counts in one word for each kind of call; writes are the sum of both. So none of the three
+    /// numbers ever falls, whenever they are read.
     #[inline(always)]
     fn count_write(&self, me: Me, word: impl FnOnce(&Participant) -> &W64) {
         if self.region.is_cache() {

@@ -1,12 +1,13 @@
-//! Counters: 64-bit numbers in place, decimal text to whoever reads them.
+//! Counters: 64-bit numbers changed in place, which readers get as decimal text.
 //!
 //! A counter is changed by one 8-byte store in its item, under the shard's lock: a reader loads the
-//! word and sees one number or the next. No bump is needed, as no block is freed. In a table with
-//! versions it is written anew, as any other value.
+//! word and sees the number before or after. The version need not rise, because no block is freed.
+//! In a table with versions, a counter is written to a new item, like any other value, so that its
+//! version changes.
 
 use super::claims::end_of_changed;
 use super::core::Core;
-use super::request::{Metadata, When, WriteRequest};
+use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::{lengths, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
@@ -14,26 +15,26 @@ use crate::index::{New, Spot, Why, change_word, find, publish};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, SHORT};
 
-/// What becomes of the number.
+/// How a counter changes.
 #[derive(Clone, Copy)]
-pub(crate) enum Change {
+pub(crate) enum CounterChange {
     Up(u64),
     Down(u64),
 }
 
-impl Change {
+impl CounterChange {
     fn apply(self, number: u64) -> u64 {
         match self {
-            Change::Up(by) => number.wrapping_add(by),
-            Change::Down(by) => number.saturating_sub(by),
+            CounterChange::Up(by) => number.wrapping_add(by),
+            CounterChange::Down(by) => number.saturating_sub(by),
         }
     }
 }
 
-enum Counted {
+enum CountResult {
     Now(u64),
     Missing,
-    /// Key or value are too long for a counter in place.
+    /// Key or value is too long for a counter in place.
     AsText,
 }
 
@@ -41,14 +42,14 @@ impl Core {
     pub(crate) fn count(
         &self,
         key: &[u8],
-        change: Change,
+        change: CounterChange,
         initial: Option<u64>,
         metadata: &Metadata<'_>,
     ) -> Result<Option<u64>> {
         if let Some(fixed) = self.region().fixed() {
             return Err(lengths(fixed));
         }
-        let request = self.request(key, When::Always, Some(metadata))?;
+        let request = self.request(key, WriteCondition::Always, Some(metadata))?;
         let hash = request.hash;
         let counted = self.locked(hash.shard(), request.participant, |lock| {
             let found = match find(lock, hash, key)? {
@@ -56,7 +57,7 @@ impl Core {
                 spot => {
                     return match initial {
                         Some(number) => place(lock, &request, spot, number),
-                        None => Ok(Counted::Missing),
+                        None => Ok(CountResult::Missing),
                     };
                 }
             };
@@ -65,17 +66,18 @@ impl Core {
                 let word = item.counter();
                 let number = change.apply(word.load(Ordering::Relaxed));
                 if self.region().geometry().has_versions {
-                    // With another version, which a store of one word cannot give it.
+                    // A store of one word cannot give the key another version, so a new item is
+                    // written.
                     let spot = Spot::Taken(found);
                     return place(lock, &request, spot, number);
                 }
                 end_of_changed(lock, key, item.expiry_ms());
                 change_word(lock, Some(hash), word, number);
                 found.mark_accessed(lock);
-                return Ok(Counted::Now(number));
+                return Ok(CountResult::Now(number));
             }
             if item.is_large() {
-                return Ok(Counted::AsText);
+                return Ok(CountResult::AsText);
             }
             let mut text = [0; SHORT];
             let digits = item
@@ -85,9 +87,9 @@ impl Core {
             place(lock, &request, Spot::Taken(found), number)
         })?;
         let number = match counted {
-            Counted::Now(number) => Some(number),
-            Counted::Missing => None,
-            Counted::AsText => return self.count_as_text(key, change, initial, metadata),
+            CountResult::Now(number) => Some(number),
+            CountResult::Missing => None,
+            CountResult::AsText => return self.count_as_text(key, change, initial, metadata),
         };
         self.count_set(request.participant);
         Ok(number)
@@ -97,7 +99,7 @@ impl Core {
     fn count_as_text(
         &self,
         key: &[u8],
-        change: Change,
+        change: CounterChange,
         initial: Option<u64>,
         metadata: &Metadata<'_>,
     ) -> Result<Option<u64>> {
@@ -116,16 +118,16 @@ impl Core {
     }
 }
 
-/// Writes a counter where its key is or would be.
+/// Writes a counter at the spot where its key is or would be.
 fn place(
     lock: &ShardLock<'_>,
     request: &WriteRequest<'_>,
     spot: Spot<'_>,
     number: u64,
-) -> Step<Counted> {
+) -> Step<CountResult> {
     let key = request.key;
     if !can_count(key) {
-        return Ok(Counted::AsText);
+        return Ok(CountResult::AsText);
     }
     let mut room = None;
     let stamp = request.stamp(lock, &spot, &mut room)?;
@@ -138,5 +140,5 @@ fn place(
         hint,
     };
     publish(lock, request.hash, spot, new, Why::Set, || ())?;
-    Ok(Counted::Now(number))
+    Ok(CountResult::Now(number))
 }

@@ -1,31 +1,34 @@
-//! When a handle is to do what it does now and then: take a sample, look at its name, tidy up, ask
-//! whether the owners of leases live.
+//! When a handle does what it does only at intervals: take a sample, check the table's name, do
+//! housekeeping, ask whether owners of leases live. It also selects the calls that are timed.
 //!
-//! A call is timed when the one before it found by its count that one is due: so those that are not
-//! cost one look at a word of this process, and nobody looks at the clock.
+//! Reading the clock with each call would be too slow. So calls are counted, and only every so many
+//! of them read the clock; how many adapts to the rate of calls. A call is timed if an earlier one
+//! has set a word of this process, so an untimed call costs one load of that word.
 
 use crate::lock::PATIENCE;
 use crate::sync::{Ordering, W32, W64};
 use crate::sys::clock;
 use crate::sys::notice::StandardError;
 
-/// Of at most so many reads or writes of a participant one is followed by a look whether a sample
-/// is due. Always of so many, where tests count the stores or choose the order of them.
+/// Of at most so many reads or writes of a participant, one checks whether a sample is due. If
+/// tests count stores or choose their order, it is always one in so many.
 const MOST_UNSEEN: u32 = 64;
 pub(super) const IS_PACED: bool = !cfg!(any(feature = "torture", feature = "shuttle"));
-/// From look to look: sooner, and fewer calls are followed by one; later, and more are.
+/// The intervals between checks: after less than `SOON_MS`, fewer calls check; after more than
+/// `LATE_MS`, more calls do.
 const SOON_MS: u64 = 10;
 const LATE_MS: u64 = 100;
 
-/// Which calls are to be timed, or followed by a look at the clock.
+/// Which calls are timed, and which check the clock.
 pub(crate) struct Due {
-    /// 1: the next is timed.
+    /// 1: the next read is timed.
     pub(crate) read: W32,
     pub(crate) write: W32,
-    /// A look follows each call whose number has all of these bits, a power of two less one.
+    /// A call checks the clock if its number has all of these bits, which are a power of two minus
+    /// one.
     pub(crate) bits: W32,
-    /// When somebody looked last.
-    looked_ms: W64,
+    /// When a call last checked the clock.
+    checked_ms: W64,
 }
 
 impl Due {
@@ -34,17 +37,18 @@ impl Due {
             read: W32::new(0),
             write: W32::new(0),
             bits: W32::new(if IS_PACED { 0 } else { MOST_UNSEEN - 1 }),
-            looked_ms: W64::new(0),
+            checked_ms: W64::new(0),
         }
     }
 
-    /// Lets looks follow each other by some ten to hundred milliseconds, as far as calls do.
+    /// Adapts the bits, so that checks follow each other after 10 to 100 ms if calls are frequent
+    /// enough.
     pub(crate) fn pace(&self, now_ms: u64) {
-        let looked_ms = self.looked_ms.load(Ordering::Relaxed);
+        let checked_ms = self.checked_ms.load(Ordering::Relaxed);
         let bits = self.bits.load(Ordering::Relaxed);
-        let paced = paced(bits, now_ms.saturating_sub(looked_ms));
-        if now_ms != looked_ms {
-            self.looked_ms.store(now_ms, Ordering::Relaxed);
+        let paced = paced(bits, now_ms.saturating_sub(checked_ms));
+        if now_ms != checked_ms {
+            self.checked_ms.store(now_ms, Ordering::Relaxed);
         }
         if paced != bits {
             self.bits.store(paced, Ordering::Relaxed);
@@ -52,7 +56,7 @@ impl Due {
     }
 }
 
-/// The bits after a look that came so long after the last.
+/// Returns the bits after a check that came `late_ms` after the last one.
 fn paced(mut bits: u32, mut late_ms: u64) -> u32 {
     if late_ms < SOON_MS {
         return (bits << 1 | 1) & (MOST_UNSEEN - 1);
@@ -63,66 +67,68 @@ fn paced(mut bits: u32, mut late_ms: u64) -> u32 {
     bits
 }
 
-/// When a handle looks at its name.
+/// When a handle checks the name of its table.
 pub(crate) struct NameWatch {
-    /// The second of the last look, 0 if the table has no name yet, or the constant below if it
-    /// has no name any more.
-    pub(crate) looked: W32,
+    /// The second of the last check; 0: the table has no name yet; or [`NOTICE_GIVEN`].
+    pub(crate) checked_s: W32,
     pub(crate) standard_error: StandardError,
 }
 
-/// A value of `looked`: the notice was given.
-pub(super) const TOLD: u32 = u32::MAX;
+/// A value of `checked_s`: the table lost its name, and the user was notified.
+pub(super) const NOTICE_GIVEN: u32 = u32::MAX;
 
 impl NameWatch {
     pub(crate) fn new() -> Self {
         Self {
-            looked: W32::new(0),
+            checked_s: W32::new(0),
             standard_error: StandardError::now(),
         }
     }
 
-    /// From now on the table has a name.
+    /// Begins the checks: the table has a name now.
     pub(crate) fn begin(&self) {
-        self.looked.store(now(), Ordering::Relaxed);
+        self.checked_s.store(now(), Ordering::Relaxed);
     }
 
-    /// Whether it is time for a look; of several threads one gets it.
+    /// Returns whether it is time for a check; of several threads, only one gets true.
     pub(crate) fn is_due(&self) -> bool {
-        let (looked, now) = (self.looked.load(Ordering::Relaxed), now());
-        ![0, TOLD, now].contains(&looked) && self.looked.cas(looked, now, Ordering::Relaxed).is_ok()
+        let (checked, now) = (self.checked_s.load(Ordering::Relaxed), now());
+        ![0, NOTICE_GIVEN, now].contains(&checked)
+            && self.checked_s.cas(checked, now, Ordering::Relaxed).is_ok()
     }
 }
 
 fn now() -> u32 {
-    (clock::monotonic_s() as u32).clamp(1, TOLD - 1)
+    (clock::monotonic_s() as u32).clamp(1, NOTICE_GIVEN - 1)
 }
 
-/// Steps of a handle, alone on a line: what readers need does not share it.
+/// The number of steps of a handle, on a cache line of its own, so that readers do not share it.
 #[repr(align(64))]
-pub(crate) struct Steps(pub(super) W32);
+pub(crate) struct StepCount(pub(super) W32);
 
-impl Steps {
+impl StepCount {
     pub(crate) const fn new() -> Self {
         Self(W32::new(0))
     }
 }
 
-/// When this process last asked whether the owners of leases live, in milliseconds: who serves
-/// stale values meanwhile asks now and then.
-pub(crate) struct Asked([W64; ASKED]);
+/// When this process last asked whether the owner of a lease lives, in milliseconds, so that a
+/// process which is served stale values asks only now and then.
+pub(crate) struct OwnerChecks([W64; OWNER_CHECKS]);
 
-/// Records of different shards that share a place delay each other by some 10 ms.
-const ASKED: usize = 64;
+/// How many times are kept. Records that share one delay each other's checks by some 10 ms.
+const OWNER_CHECKS: usize = 64;
 
-impl Asked {
+impl OwnerChecks {
     pub(crate) fn new() -> Self {
         Self(std::array::from_fn(|_| W64::new(0)))
     }
 
-    /// Whether it was so long ago, of this record, that it is to be asked again.
+    /// Returns whether the last check for this record is so long ago that the caller must check
+    /// again.
     pub(crate) fn is_due(&self, shard: u32, number: u32, now_ms: u64) -> bool {
-        let last = &self.0[(shard.wrapping_mul(5).wrapping_add(number)) as usize % ASKED];
+        let index = shard.wrapping_mul(5).wrapping_add(number) as usize;
+        let last = &self.0[index % OWNER_CHECKS];
         let is_due = now_ms.abs_diff(last.load(Ordering::Relaxed)) >= PATIENCE.as_millis() as u64;
         if is_due {
             last.store(now_ms, Ordering::Relaxed);
@@ -137,7 +143,7 @@ mod tests {
 
     #[test]
     fn looks_come_some_ten_to_hundred_milliseconds_apart() {
-        // Calls a second, and how many of them there are to a look in the end.
+        // Calls per second, and how many of them there are for each check in the end.
         for (rate, expected) in [
             (1, 1),
             (10, 1),
@@ -157,7 +163,7 @@ mod tests {
                 assert!(bits + 1 >= expected, "{rate}: {bits:#b}");
             }
         }
-        // One pause is enough to look at every call.
+        // A single pause is enough to make every call check.
         assert_eq!(paced(MOST_UNSEEN - 1, 6400), 0);
         assert_eq!(paced(MOST_UNSEEN - 1, u64::MAX), 0);
     }

@@ -1,4 +1,7 @@
-//! How much a write does for room before it says `Full`.
+//! How much a write does to get room before it returns `Full`.
+//!
+//! All limits are counts kept in the process. So a write ends even if counts in shared memory are
+//! damaged and promise room that is not there.
 
 use crate::error::{Result, corrupt};
 #[cfg(feature = "shuttle")]
@@ -6,20 +9,22 @@ use crate::sync::{model, spin_hint};
 use crate::sys::clock;
 use std::time::Duration;
 
-/// How often a full table is scraped within one operation.
+/// How many emergency reclaims one operation may do in a full table.
 const RECLAIMS: u32 = 2;
-/// How often the writer of a cache that has nothing to evict waits for what others have in hand,
-/// and for how long in the mean.
+/// How often a writer waits, if a cache has nothing to evict, for pages that other writers have
+/// claimed; and the mean length of such a wait.
 const BACKOFFS: u32 = 100;
 const BACKOFF: Duration = Duration::from_millis(1);
-/// How often one that holds the pages of a large value gives them up for others and begins again.
+/// How often a writer that holds the pages of a large value releases them for others and begins
+/// again.
 const STEPS_BACK: u32 = 6;
-/// Reliefs of a shard, without a free page more, after which its counts must be wrong. (Each evicts
-/// up to four keys. If each size class lacks one block for a page, some 6,000 have to go.)
+/// How many reclaims in one shard, without the number of free pages rising, mean that its counts
+/// are wrong. (Each evicts up to four keys. If each size class lacks one block for a page, some
+/// 6,000 keys must be evicted.)
 const IN_VAIN: u32 = 4096;
-/// A page that was won counts as so many reliefs: others may have taken it.
+/// A reclaimed page counts as this many reclaims, because another writer may have taken the page.
 const PAGE_IN_VAIN: u32 = 4;
-/// How often the counts are rebuilt within one operation.
+/// How often one operation rebuilds the counts.
 const COUNTS: u32 = 1;
 
 /// What an operation may still do.
@@ -27,10 +32,10 @@ pub(crate) struct Effort {
     pub(crate) reclaims: u32,
     backoffs: u32,
     most_backoffs: u32,
-    /// Reliefs since there were more free pages than ever before.
+    /// Reclaims since the number of free pages last reached a new maximum.
     in_vain: u32,
     most_free: u32,
-    /// Keys that all participants had written when reliefs were in vain for the last time.
+    /// How many keys all participants had written when reclaims were last found to be in vain.
     written: Option<u64>,
     counts: u32,
 }
@@ -48,7 +53,8 @@ impl Effort {
         }
     }
 
-    /// Of one that holds pages: others may be waiting for these, so it waits for nobody.
+    /// Returns the effort of an operation that holds pages: other writers may be waiting for these,
+    /// so it waits for nobody.
     pub(crate) const fn holding() -> Self {
         Self {
             backoffs: 0,
@@ -57,7 +63,7 @@ impl Effort {
         }
     }
 
-    /// Whether it may still wait for others.
+    /// Returns whether the operation may still wait for other writers.
     pub(crate) fn may_wait(&self) -> bool {
         self.backoffs > 0
     }
@@ -67,8 +73,8 @@ impl Effort {
         backoff(BACKOFF);
     }
 
-    /// Records a reclaimed, of a page or of keys, after which `free` pages are free. Returns true
-    /// if so many reliefs were in vain that the counts of free space must be wrong.
+    /// Counts one reclaim, of a page or of keys, after which `free` pages are free. Returns true if
+    /// so many reclaims were in vain that the counts of free space must be wrong.
     pub(crate) fn is_exhausted(&mut self, is_page: bool, free: u32, shards: u32) -> bool {
         if free > self.most_free {
             (self.most_free, self.in_vain) = (free, 0);
@@ -78,8 +84,8 @@ impl Effort {
         self.in_vain >= IN_VAIN.saturating_mul(shards)
     }
 
-    /// Whether others have written keys since reliefs were in vain for the last time: they may have
-    /// taken what was won. Then reliefs have a chance again.
+    /// Returns whether other writers have written keys since reclaims were last found to be in
+    /// vain. They may have taken what was reclaimed, so the count of reclaims in vain starts over.
     pub(crate) fn others_wrote(&mut self, written: u64) -> bool {
         let is_news = self.written != Some(written);
         if is_news {
@@ -89,7 +95,8 @@ impl Effort {
         is_news
     }
 
-    /// Returns whether the counts may be rebuilt; reliefs then have a chance again.
+    /// Returns whether the operation may rebuild the counts; if so, the count of reclaims in vain
+    /// starts over.
     pub(crate) fn may_recount(&mut self) -> bool {
         if self.counts == 0 {
             return false;
@@ -99,20 +106,22 @@ impl Effort {
         true
     }
 
-    /// Something could be evicted: what others had in hand they have published.
+    /// Notes that something could be evicted, so other writers have published what they had
+    /// claimed: waiting for them makes sense again.
     pub(crate) fn others_get_on(&mut self) {
         self.backoffs = self.most_backoffs;
     }
 }
 
-/// Tries of one operation, all for the same state of a key, after which the state must be damaged.
+/// After how many failed tries for the same state of a key that state must be damaged.
 const TRIES: u32 = 1 << 16;
 
-/// The tries of an operation that looks at a key without the lock of its shard, and then does
-/// something under the lock if the key still is as it was seen.
+/// Counts the tries of an operation that reads a key without the lock of its shard, and then acts
+/// under the lock if the key has not changed.
 ///
-/// A try fails if others were faster: then the key was changed, and the next look finds another
-/// state. If it finds the same one again and again, look and lock see different things.
+/// A try fails if another writer was faster; then the key has changed, and the next read finds
+/// another state. If it finds the same state again and again, reading and locking see different
+/// things, so something is damaged.
 pub(crate) struct Tries<T> {
     seen: Option<T>,
     failed: u32,
@@ -126,7 +135,7 @@ impl<T: PartialEq> Tries<T> {
         }
     }
 
-    /// Notes that a try for a key in this state failed.
+    /// Records that a try for a key in this state failed. Returns an error after too many.
     pub(crate) fn fail(&mut self, seen: T) -> Result<()> {
         let seen = Some(seen);
         self.failed = if self.seen == seen {
@@ -161,7 +170,8 @@ impl StepsBack {
     }
 }
 
-/// Waits for so long, give or take a half: those who met shall not meet again.
+/// Sleeps for 0.5 to 1.5 times `mean`, at random, so that writers which collided do not collide
+/// again.
 fn backoff(mean: Duration) {
     #[cfg(feature = "shuttle")]
     if model::is_on() {

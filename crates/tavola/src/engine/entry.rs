@@ -1,4 +1,4 @@
-//! Reading a value with all that stands beside it.
+//! Reading a value together with its attributes, version and marks.
 
 use super::core::Core;
 use crate::alloc::Shown;
@@ -7,14 +7,14 @@ use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid_seated};
 use crate::layout::Hint;
 use crate::values::{Details, Entry};
 
-/// Which key is read.
+/// The key to read: by its bytes or by its uid.
 #[derive(Clone, Copy)]
-pub(crate) enum Which<'a> {
+pub(crate) enum KeyOrUid<'a> {
     Key(&'a [u8]),
     Uid(Hint),
 }
 
-impl Which<'_> {
+impl KeyOrUid<'_> {
     fn read(self, core: &Core, want: &mut impl Want) -> Result<bool> {
         match self {
             Self::Key(key) => core.read(key, Hash::of(core.region(), key), want),
@@ -33,32 +33,32 @@ impl Core {
         }
     }
 
-    pub(crate) fn details(&self, told: Shown) -> Details {
+    pub(crate) fn details(&self, shown: Shown) -> Details {
         Details {
-            attributes: self.attributes(told),
-            version: told.version,
-            marks: told.marks,
+            attributes: self.attributes(shown),
+            version: shown.version,
+            marks: shown.marks,
         }
     }
 
     pub(crate) fn entry_into(
         &self,
-        which: Which<'_>,
+        which: KeyOrUid<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<Details>> {
         out.clear();
         let mut found = Stamped::of(&mut *out);
         let is_there = which.read(self, &mut found);
-        let told = found.told;
+        let shown = found.told;
         if !matches!(is_there, Ok(true)) {
             out.clear();
         }
-        Ok(is_there?.then(|| self.details(told)))
+        Ok(is_there?.then(|| self.details(shown)))
     }
 
     pub(crate) fn entry_to_slice(
         &self,
-        which: Which<'_>,
+        which: KeyOrUid<'_>,
         out: &mut [u8],
     ) -> Result<Option<(usize, Details)>> {
         let mut found = Stamped::of(ToSlice::new(out, 0));

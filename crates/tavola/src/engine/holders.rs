@@ -1,17 +1,17 @@
-//! Locks that others hold: how long they are waited for, and who holds them.
+//! Which locks are held for long, and by whom.
 
 use super::core::Core;
 use crate::error::{Holder, Lock};
 use crate::lock::{holder, owner_of};
 use std::time::Duration;
 
-/// How often all locks are looked at, and the pause between two looks: a lock is held for less than
-/// a microsecond.
+/// How many snapshots of the locks are compared, and the pause in between. A lock is normally held
+/// for less than a microsecond, so one that has the same owner in all of them is stuck.
 const LOOKS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Core {
-    /// The locks that are held just now, and by which participants.
+    /// Returns the locks that are held at this moment, and by which participants.
     fn held(&self) -> Vec<(Lock, u32)> {
         let region = self.region();
         let shards = (0..region.geometry().shards())

@@ -1,4 +1,5 @@
-//! What reads of large values need of this process.
+//! What readers of large values need from their process: a pin, or, if a copy is spoiled again and
+//! again, the shard's lock.
 
 use super::core::Core;
 use crate::alloc::{Stop, free_orphans};
@@ -8,12 +9,13 @@ use crate::lock::ShardLock;
 use crate::region::Pinned;
 use std::time::Duration;
 
-/// How often the lock is asked for, and the pause in between: its holder may be stopped.
+/// How often to try the lock, and the pause in between: its owner may be stopped.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_micros(100);
 
 impl Seat for Core {
-    /// A process that cannot attach reads without pins.
+    /// Attaches, since pins belong to participants. A process that cannot attach reads without
+    /// pins.
     fn take(&self) {
         let _ = self.writer();
     }
@@ -36,8 +38,8 @@ impl Seat for Core {
 }
 
 impl Core {
-    /// Locks a shard whose writers spoil every copy. Returns `None` if this process may not, or if
-    /// the lock is taken all the time: then its holder is stopped or dead, and spoils nothing.
+    /// Locks a shard whose writers spoil every copy. Returns `None` if this process may not lock,
+    /// or if the lock is never free: then its owner is stopped or dead, and spoils nothing.
     pub(crate) fn lock_to_read(&self, shard: u32) -> Option<ShardLock<'_>> {
         let me = self.participant();
         if !me.is_attached() {
@@ -52,7 +54,7 @@ impl Core {
         })
     }
 
-    /// Pins the chain that begins with a page; attaches for it.
+    /// Pins the chain that begins with a page; attaches to do so.
     pub(crate) fn pin(&self, first: u32) -> Option<Pinned<'_>> {
         if self.region().seat().is_none() {
             self.take();
@@ -60,7 +62,7 @@ impl Core {
         self.region().pin(first)
     }
 
-    /// Ends all pins of this process, whose readers have gone.
+    /// Ends all pins of this process, whose readers have finished.
     pub(crate) fn end_pins(&self) {
         let me = self.participant();
         if let Some(slot) = self.region().seat() {
@@ -80,21 +82,21 @@ mod tests {
 
     const LEN: usize = 15 << 20;
 
-    /// A value, and how often one was copied for it.
+    /// A value, and how many times a read copied one.
     #[derive(Default)]
-    struct Counted {
+    struct CountedCopies {
         value: Vec<u8>,
         copies: u32,
     }
 
-    impl Want for Counted {
+    impl Want for CountedCopies {
         fn take(&mut self, item: &Item<'_>) -> bool {
             self.copies += 1;
             self.value.take(item)
         }
     }
 
-    /// The most copies that a read took beside a writer that never rests.
+    /// Returns the most copies that a read took while a writer wrote without a pause.
     fn most_copies(table: &Table, reads: u32) -> u32 {
         let core = table.core().unwrap();
         let is_over = AtomicBool::new(false);
@@ -110,7 +112,7 @@ mod tests {
                 }
             });
             let most = (0..reads).map(|_| {
-                let mut found = Counted::default();
+                let mut found = CountedCopies::default();
                 let hash = Hash::of(core.region(), b"large");
                 assert!(core.read(b"large", hash, &mut found).unwrap());
                 let value = found.value;
@@ -130,7 +132,7 @@ mod tests {
         table
     }
 
-    /// The slot of a dead process may be given out before anybody has settled its estate.
+    /// The slot of a dead process may be given out before its resources are reclaimed.
     #[test]
     fn a_slot_is_given_out_without_pins() {
         let table = Table::options().max_size(1 << 20).private().unwrap();
@@ -159,7 +161,7 @@ mod tests {
         let pins = (0..crate::layout::PINS).map(|_| region.pin(region.geometry().first_page));
         let pins = pins.collect::<Option<Vec<_>>>().expect("all are free");
         assert!(region.pin(region.geometry().first_page).is_none());
-        // Some spoiled ones, and the one under the lock.
+        // Some spoiled copies, and the one made under the lock.
         assert!(most_copies(&table, 10) <= 8);
         drop(pins);
         assert!(table.check().unwrap().is_clean());

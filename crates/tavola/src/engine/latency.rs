@@ -1,7 +1,7 @@
-//! How long reads and writes of a cache take, by samples.
+//! Latency histograms of a cache: how long reads and writes take, measured on one call in 1024.
 //!
-//! A call is timed when the one before it found by its count that one is due: so those that are not
-//! cost one look at a word of this process, and nobody looks at the clock.
+//! Which calls are timed is decided in `due`, so an untimed call costs one load of a word of this
+//! process.
 
 use super::core::Core;
 use super::due::IS_PACED;
@@ -12,13 +12,13 @@ use crate::sys::clock;
 use crate::values::Latencies;
 
 impl Core {
-    /// Whether the read of a cache that now begins is to be timed.
+    /// Returns whether the read that now begins is timed. For caches only.
     #[inline(always)]
     pub(crate) fn times_read(&self) -> bool {
         self.due.read.load(Ordering::Relaxed) != 0
     }
 
-    /// The same of a write of any table.
+    /// Returns whether the write that now begins is timed. For any table.
     #[inline(always)]
     pub(crate) fn times_write(&self) -> bool {
         self.region().is_cache() && self.due.write.load(Ordering::Relaxed) != 0
@@ -47,7 +47,7 @@ impl Core {
         let began_ns = clock::exact_ns();
         let done = call();
         let took_ns = clock::exact_ns().saturating_sub(began_ns);
-        // A forked child that may not attach writes nothing.
+        // A forked child that cannot attach records nothing.
         let me = self.participant();
         if me.is_attached() {
             count_time(bins(me), took_ns);
@@ -55,7 +55,8 @@ impl Core {
         done
     }
 
-    /// After a participant has counted a read or write: so many of these were counted before.
+    /// Checks the clock if it is this call's turn. Must be called after a participant has counted a
+    /// read or write, of which `before` were counted before.
     #[inline(always)]
     pub(crate) fn after_count(&self, before: u64, due: &W32) {
         let bits = u64::from(self.due.bits.load(Ordering::Relaxed));
@@ -104,9 +105,9 @@ mod tests {
         let options = Table::options().max_size(1 << 20).shards(1);
         let table = options.clone().capacity(512 << 10).private().unwrap();
         let counts = |table: &Table| {
-            let told = table.latencies().unwrap();
+            let latencies = table.latencies().unwrap();
             let count = |all: &[(u64, u64)]| all.iter().map(|(_, count)| count).sum::<u64>();
-            (count(&told.reads), count(&told.writes))
+            (count(&latencies.reads), count(&latencies.writes))
         };
         for round in 0..10 * Latencies::EVERY {
             table.set((round % 8).to_le_bytes(), b"value").unwrap();
@@ -116,12 +117,12 @@ mod tests {
             assert!(table.get(1u32.to_le_bytes()).unwrap().is_some());
         }
         assert_eq!(counts(&table), (1, 9));
-        // Those that found nothing count, too.
+        // Reads that found nothing count, too.
         for _ in 0..=Latencies::EVERY {
             assert!(table.get(b"none").unwrap().is_none());
         }
         assert_eq!(counts(&table), (2, 9));
-        // Of other tables nothing is known.
+        // Other tables have no histograms.
         let table = options.private().unwrap();
         for _ in 0..2 * Latencies::EVERY {
             table.set(b"key", b"value").unwrap();
@@ -133,9 +134,9 @@ mod tests {
     #[test]
     fn buckets_end_where_the_next_begin() {
         let options = Table::options().max_size(1 << 20).shards(1);
-        let told = options.private().unwrap().latencies().unwrap();
-        assert_eq!(told.reads, told.writes);
-        let ends: Vec<u64> = told.reads.iter().map(|(end, _)| *end).collect();
+        let latencies = options.private().unwrap().latencies().unwrap();
+        assert_eq!(latencies.reads, latencies.writes);
+        let ends: Vec<u64> = latencies.reads.iter().map(|(end, _)| *end).collect();
         assert_eq!((ends[0], ends[1], ends[31]), (64, 128, u64::MAX));
         assert!(ends.is_sorted());
     }

@@ -1,9 +1,9 @@
-//! Leases won, ended and told as failed, by the records in `claims`.
+//! Winning and ending leases, and recording failures, by means of the records in `claims`.
 //!
-//! Whether an owner lives is asked without the lock. What was found out stays so: a participant
-//! that is no more does not come back.
+//! Whether an owner lives is asked without the lock. The answer "dead" stays true, since a dead
+//! participant does not come back.
 
-use super::claims::{Claim, Named, Tried, end_unrecorded, try_win, wake_at};
+use super::claims::{Claim, HashedKey, Tried, end_unrecorded, try_win, wake_at};
 use super::core::Core;
 use crate::alloc::recompute_overhead;
 use crate::error::Result;
@@ -13,11 +13,12 @@ use crate::region::no_room;
 use crate::sync::Ordering;
 
 impl Core {
-    /// Takes the lease of a key that has not changed. Returns `None` if the caller must look again.
+    /// Takes the lease of a key that has not changed. Returns `None` if the caller must read it
+    /// again.
     pub(crate) fn win(
         &self,
         me: Me,
-        named: Named<'_>,
+        named: HashedKey<'_>,
         expiry_ms: Option<u64>,
         lease_ms: u64,
     ) -> Result<Option<Claim>> {
@@ -37,7 +38,7 @@ impl Core {
             let is_gone = |owner: &u32| *owner != 0 && !is_alive(region, *owner, me);
             match tried {
                 Tried::Won(claim) => {
-                    // Those of the lease that was there before.
+                    // Wakes the waiters of the lease that this record held before.
                     wake_at(region, shard, claim.number);
                     return Ok(Some(claim));
                 }
@@ -62,7 +63,7 @@ impl Core {
     /// reported to others for its back-off.
     pub(crate) fn end_lease(
         &self,
-        (me, named): (Me, Named<'_>),
+        (me, named): (Me, HashedKey<'_>),
         claim: &Claim,
         failed: Option<(u64, &[u8])>,
     ) -> Result<bool> {

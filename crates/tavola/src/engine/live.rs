@@ -1,11 +1,12 @@
-//! How many keys are live, and how many have expired and still take their room.
+//! How many keys are live, and how many have expired but still take space.
 
 use super::core::Core;
 use super::stats::keys_of;
 use crate::index::{entries, keys_on, may_expire};
 use crate::values::LiveKeys;
 
-/// Segments that are searched at most: some milliseconds. Of more, some in equal distances.
+/// The most segments to scan, which takes some milliseconds. If there are more, a sample of them,
+/// evenly spaced.
 const SEGMENTS: usize = 64;
 
 impl Core {

@@ -1,4 +1,4 @@
-//! Housekeeping that is asked for: clearing, compaction, huge pages.
+//! Housekeeping on request: clearing, compaction, collapse to huge pages.
 
 use super::core::Core;
 use crate::alloc::{GRACE_PERIOD_S, give_back};
@@ -10,18 +10,18 @@ use crate::sync::Ordering;
 use crate::values::Maintained;
 use std::time::Duration;
 
-/// What the kernel collapses at once.
+/// The size of a huge page.
 const HUGE: u64 = 2 << 20;
 const PAGES_OF_HUGE: u32 = (HUGE / PAGE) as u32;
 /// Buckets cleared under one hold of a shard's lock: about 200 keys.
 const CLEARED: usize = 32;
-/// Items moved under one hold of a shard's lock by `compact`.
+/// Items that `compact` moves under one hold of a shard's lock.
 const MOVES: u32 = 64;
-/// Pages given back in one call by `compact` and `maintain`.
+/// Pages that `compact` and `maintain` give back in one call.
 const PAGES: u32 = 256;
-/// Rounds of `compact`, which ends earlier when nothing is left to do.
+/// The most rounds of `compact`, which ends earlier if nothing is left to do.
 const ROUNDS: u32 = 1 << 20;
-/// How often `compact` waits for the grace of freed pages, and how long.
+/// How often `compact` waits for freed pages to become old enough, and for how long.
 const WAITS: u32 = 5;
 const WAIT: Duration = Duration::from_millis(GRACE_PERIOD_S as u64 * 500);
 
@@ -41,7 +41,7 @@ impl Core {
     }
 
     pub(crate) fn clear(&self) -> Result<()> {
-        // What is being computed is of before: it is not to be stored.
+        // Values that are being computed now belong to before the clear: they must not be stored.
         let me = self.writer()?;
         self.end_all_leases(me)?;
         self.remove_all(Which::All)?;
@@ -56,11 +56,12 @@ impl Core {
     pub(crate) fn compact(&self) -> Result<u64> {
         let me = self.writer()?;
         self.reclaim()?;
-        // What is damaged does not keep the rest from being done.
+        // If it finds damage, the rest is still done; the error is returned at the end.
         let swept = self.remove_expired();
         for shard in 0..self.region().geometry().shards() {
-            // Twice idle: the first sweep may have begun in the middle. Each round does some of the
-            // work there is; counters that were damaged promise more.
+            // Two idle rounds end the loop, because the first sweep may have begun in the middle.
+            // The bound is more than the work there can be: without it, damaged counters could
+            // promise more for ever.
             let mut idle = 0;
             let items = self.region().shard(shard).items.load(Ordering::Relaxed);
             let most = 64 + 4 * u64::from(self.region().high_water()) + items / u64::from(MOVES);
@@ -81,7 +82,7 @@ impl Core {
             let (bytes, too_young) = give_back(self.region(), me, PAGES, true)?;
             given += bytes;
             if too_young && waits < WAITS {
-                // Their grace: a reader may be about to look at them still.
+                // They are too young to be given back: a reader may still use them.
                 waits += 1;
                 std::thread::sleep(WAIT);
             } else if bytes == 0 {
@@ -127,21 +128,21 @@ impl Core {
             }
             match self.region().collapse(stretch * HUGE, HUGE) {
                 Ok(()) => report.collapsed_bytes += HUGE,
-                // EINVAL: the kernel does not know the call.
+                // EINVAL: this kernel does not have the call.
                 Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {
                     report.huge_pages_supported = false;
                     return Ok(report);
                 }
-                // No huge page to be had, or the stretch is in use just now: skip it.
+                // No huge page is available, or the stretch is in use at this moment: skip it.
                 Err(_) => {}
             }
         }
     }
 
-    /// Whether every page of the stretch holds something, so that collapsing adds no memory.
+    /// Returns whether every page of the stretch is in use, so that collapsing it adds no memory.
     fn is_backed(&self, first: u32) -> bool {
         let region = self.region();
-        // The words of pages before the first are not backed by memory themselves.
+        // Page words before that of the first page are not backed by memory.
         first >= region.geometry().first_page
             && (first..first + PAGES_OF_HUGE).all(|page| {
                 let word = region.page_word(page).load(Ordering::Relaxed);

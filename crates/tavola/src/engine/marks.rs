@@ -1,12 +1,12 @@
-//! Marks: bits beside a key that are changed without its value, or its version, being another.
+//! Marks: 24 bits beside a key that can be changed without changing its value or version.
 //!
-//! They stand in one word with the flags of the user's, which is changed by one store of 8 bytes
-//! under the shard's lock: a reader sees the old marks or the new ones, and a survivor finds one of
-//! them. An item without that field is copied into a block that has it, as for an expiry.
+//! They share a word with the user's flags, which is changed by one store of 8 bytes under the
+//! shard's lock: a reader sees the old marks or the new ones, and so does a survivor. If an item
+//! lacks that field, it is copied into a block that has it, as for an expiry.
 
 use super::attributes::no_room;
 use super::core::Core;
-use super::request::{When, WriteRequest};
+use super::request::{WriteCondition, WriteRequest};
 use crate::alloc::copy_with_field;
 use crate::error::{Error, Result};
 use crate::index::{Spot, Why, change_field, find, publish_copy};
@@ -15,7 +15,7 @@ use crate::sync::Ordering;
 use crate::values::{Condition, MARKS, Marks, Stored};
 use std::cell::Cell;
 
-/// Whether a table has room for marks, and there are so many.
+/// Checks that the table has room for marks, and that these are at most 24.
 pub(crate) fn check(core: &Core, marks: Marks) -> Result<()> {
     if core.region().fixed().is_some() {
         return Err(no_room());
@@ -30,7 +30,7 @@ pub(crate) fn check(core: &Core, marks: Marks) -> Result<()> {
 }
 
 impl Core {
-    /// Changes the marks of a key if the condition holds; says what they were.
+    /// Changes the marks of a key if the condition holds. Returns what they were.
     fn mark(&self, request: &WriteRequest<'_>, bits: Marks) -> Result<Option<u32>> {
         let hash = request.hash;
         self.locked(hash.shard(), request.participant, |lock| {
@@ -62,7 +62,7 @@ impl Core {
 }
 
 impl Core {
-    /// As [`ServeTable::mark`](crate::serving::ServeTable::mark).
+    /// Implements [`ServeTable::mark`](crate::serving::ServeTable::mark).
     pub(crate) fn mark_if(
         &self,
         key: &[u8],
@@ -70,13 +70,13 @@ impl Core {
         bits: Marks,
     ) -> Result<Option<u32>> {
         check(self, bits)?;
-        let request = self.request(key, When::Always, None)?;
+        let request = self.request(key, WriteCondition::Always, None)?;
         match condition {
             Condition::Absent => Ok(None),
             Condition::Always | Condition::Present => self.mark(&request, bits),
-            // There the token is the version: no value need be read.
+            // The token is the version, so the value need not be read.
             Condition::Is(token) if self.region().geometry().has_versions => {
-                self.mark(&request.when(When::Version(token.0)), bits)
+                self.mark(&request.when(WriteCondition::Version(token.0)), bits)
             }
             Condition::Is(token) => {
                 let had = Cell::new(None);

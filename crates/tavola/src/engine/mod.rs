@@ -1,14 +1,15 @@
-//! What happens under locks: how a call gets what it needs, what it changes, and what is tidied
-//! up beside it. [`Core`] is the inside of a table; the room `table` above has the public calls.
+//! What happens under locks: how a call gets what it needs, what it changes, and what housekeeping
+//! follows it. [`Core`] is the inside of a table; the public calls are in the room `table` above.
 //!
-//! - `core`, `effort`, `request`: the way of a write: lock, step, fetch what is missing, again
-//! - `backing`, `reclaimed`: memory for it: backing, evicting, scraping
-//! - `read`, `write`, `update`, `store`, `counter`, `uid`, `tags`, `marks`, `entry`, `attributes`,
-//!   `batch`: what the calls of those names do
-//! - `claims`, `leases`: the records of leases
+//! - `core`, `effort`, `request`: the way of a write: lock, do a step, fetch what it lacks, repeat
+//! - `backing`, `reclaim`: room for it: backing memory, evicting keys, emergency reclaim
+//! - `read`, `large`, `write`, `update`, `store`, `counter`, `uid`, `tags`, `marks`, `entry`,
+//!   `attributes`, `batch`: what the calls of those names do
+//! - `claims`, `leases`: lease records
 //! - `due`, `upkeep`, `maintain`, `cache`, `background`: housekeeping, and when it is due
 //! - `check`, `beside`: integrity of the whole file
-//! - `stats`, `recent`, `latency`, `live`, `holders`, `evicted`, `name`: what is told of a table
+//! - `stats`, `recent`, `latency`, `live`, `holders`, `evicted`, `name`: what is reported of a
+//!   table
 
 mod attributes;
 mod background;
@@ -48,9 +49,9 @@ pub(crate) use self::core::Core;
 pub(crate) use attributes::{in_ms, no_room};
 pub(crate) use background::Background;
 pub(crate) use batch::WAVE;
-pub(crate) use claims::{Claim, Named, record_of};
-pub(crate) use counter::Change;
+pub(crate) use claims::{Claim, HashedKey, record_of};
+pub(crate) use counter::CounterChange;
 pub(crate) use effort::Tries;
-pub(crate) use entry::Which;
-pub(crate) use request::{Metadata, UidPolicy, When, WriteRequest};
+pub(crate) use entry::KeyOrUid;
+pub(crate) use request::{Metadata, UidPolicy, WriteCondition, WriteRequest};
 pub(crate) use stats::keys_of;

@@ -1,13 +1,13 @@
-//! Whether a table that is open still has its name: a file can be removed or replaced while
-//! processes have it open, and they go on in the old one then.
+//! Checks whether an open table still has its name. A file can be removed or replaced while
+//! processes have it open; these then continue to use the old file.
 
 use super::core::Core;
-use super::due::TOLD;
+use super::due::NOTICE_GIVEN;
 use crate::region::NameState;
 use crate::sync::Ordering;
 
 impl Core {
-    /// Looks at the name, once a second at most, and says once what became of it.
+    /// Checks the name, at most once a second, and notifies the user once if the table has lost it.
     pub(crate) fn check_name_now(&self) {
         if !self.name.is_due() {
             return;
@@ -27,7 +27,7 @@ impl Core {
                 see refresh)"
             ),
         };
-        self.name.looked.store(TOLD, Ordering::Relaxed);
+        self.name.checked_s.store(NOTICE_GIVEN, Ordering::Relaxed);
         self.name.standard_error.notify(&notice);
     }
 }

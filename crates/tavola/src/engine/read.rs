@@ -1,19 +1,19 @@
-//! Reading one key.
+//! Reading the value of one key.
 
 use super::core::Core;
 use crate::error::Result;
 use crate::index::{Glanced, Hash, ToSlice, glance};
 
 impl Core {
-    /// As [`Table::get_into`].
+    /// Reads a value into `out`; implements [`Table::get_into`](crate::Table::get_into).
     #[inline(always)]
     pub(crate) fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         out.clear();
         self.read(key, Hash::of(self.region(), key), out)
     }
 
-    /// As [`Table::get_to_slice`], where that takes few steps. Else how many bytes of `out` may
-    /// have been written.
+    /// Reads a value into a slice if that takes few steps. Otherwise returns `Err` with the number
+    /// of bytes of `out` that may have been written.
     #[inline(always)]
     pub(crate) fn glance_to_slice(
         &self,
@@ -29,7 +29,8 @@ impl Core {
         value.end(found)
     }
 
-    /// As [`Table::get_to_slice`], after `written` bytes were written in vain.
+    /// Reads a value into a slice, after [`Self::glance_to_slice`] has written `written` bytes in
+    /// vain.
     #[inline(always)]
     pub(crate) fn get_to_slice(
         &self,

@@ -1,8 +1,8 @@
-//! What was done with a cache in the last second, ten and sixty.
+//! What was done with a cache in the last 1, 10 and 60 seconds.
 //!
-//! Nobody is there to look at the counters once a second. So who counts something looks at the
-//! clock, each time where calls are few, from time to time where they are many, and takes a sample
-//! of all counters when the last is a second old.
+//! No thread reads the counters once a second. Instead, a call that counts something checks the
+//! clock now and then (see `due`), and takes a sample of all counters if the last one is a second
+//! old.
 
 use super::core::Core;
 use crate::layout::{Participant, SAMPLES, Sampled, SampledWord};
@@ -13,7 +13,8 @@ use std::time::Duration;
 
 /// The reported periods in seconds.
 const WANTED_S: [u64; 3] = [1, 10, 60];
-/// A sample that took longer to sum up is discarded: its counters are of different moments.
+/// A sample that took longer than this to add up is discarded: its counters are of different
+/// moments.
 const MOST_MS: u64 = if cfg!(feature = "torture") {
     u64::MAX
 } else {
@@ -28,12 +29,13 @@ impl Recent {
         (reads > 0.0).then(|| self.hits as f64 / reads)
     }
 
-    /// What was done from a sample on.
+    /// Returns what was done between two samples.
     fn between(wanted: Duration, from: &Sampled, to: &Sampled) -> Self {
         Self {
             wanted,
             spanned: Duration::from_millis(age_ms(from, to)),
-            // What counted last may not be seen yet, and a damaged counter may say anything.
+            // Saturates: the latest counts may not be visible yet, and a damaged counter may have
+            // any value.
             hits: to.hits.saturating_sub(from.hits),
             misses: to.misses.saturating_sub(from.misses),
             writes: to.writes.saturating_sub(from.writes),
@@ -43,17 +45,17 @@ impl Recent {
     }
 }
 
-/// Calls to a cache, as participants count them.
+/// Numbers of calls to a cache, as participants count them.
 #[derive(Default)]
-pub(crate) struct Calls {
+pub(crate) struct CallCounts {
     pub(crate) hits: u64,
     pub(crate) misses: u64,
     pub(crate) sets: u64,
     pub(crate) removes: u64,
 }
 
-impl Calls {
-    /// Those of all that ever had a slot.
+impl CallCounts {
+    /// Returns the calls counted in a slot, by all participants that ever had it.
     pub(crate) fn of(tally: &Participant) -> Self {
         let [hits, misses, sets, removes] =
             [&tally.hits, &tally.misses, &tally.sets, &tally.removes]
@@ -80,13 +82,13 @@ impl Calls {
     }
 }
 
-/// How old a sample is that is not ahead of the clock.
+/// Returns the age of a sample, or 0 if it is ahead of the clock.
 fn age_ms(sample: &Sampled, now: &Sampled) -> u64 {
     now.at_ms.saturating_sub(sample.at_ms)
 }
 
-/// What was done since the sample that is as old as `wanted`, or comes nearest; one that is not
-/// half as old says too little.
+/// Returns what was done since the sample whose age is nearest to `wanted`. Samples less than half
+/// that old are not used.
 fn since(samples: &[Sampled], wanted: Duration, now: &Sampled) -> Recent {
     let wanted_ms = wanted.as_millis() as u64;
     let old_enough = samples
@@ -101,20 +103,22 @@ fn since(samples: &[Sampled], wanted: Duration, now: &Sampled) -> Recent {
 }
 
 impl Core {
-    /// The calls to a cache so far; none, to any other table.
-    pub(crate) fn calls(&self) -> Calls {
+    /// Returns the calls to a cache so far; all zero for any other table.
+    pub(crate) fn calls(&self) -> CallCounts {
         let region = self.region();
         let all = tallies(region).filter(|_| region.is_cache());
-        all.fold(Calls::default(), |sum, tally| sum.with(&Calls::of(tally)))
+        all.fold(CallCounts::default(), |sum, tally| {
+            sum.with(&CallCounts::of(tally))
+        })
     }
 
-    /// What was done with a cache so far; nothing, with any other table.
+    /// Returns all counters of a cache; all zero for any other table.
     pub(crate) fn done(&self) -> Sampled {
         self.done_by(self.region().now_ms(), &self.calls())
     }
 
-    /// As [`Self::done`], where these are the calls that were counted from that time on.
-    pub(crate) fn done_by(&self, at_ms: u64, calls: &Calls) -> Sampled {
+    /// Returns what [`Self::done`] does, if the calls were counted already, at the time `at_ms`.
+    pub(crate) fn done_by(&self, at_ms: u64, calls: &CallCounts) -> Sampled {
         let mut done = Sampled {
             at_ms,
             hits: calls.hits,
@@ -134,7 +138,7 @@ impl Core {
         done
     }
 
-    /// Takes a sample, if one is due and nobody else takes it.
+    /// Takes a sample if one is due and no other process takes it.
     pub(crate) fn sample(&self) {
         let region = self.region();
         let word = &region.superblock().sampled;
@@ -151,7 +155,7 @@ impl Core {
         }
     }
 
-    /// What was done lately, of a cache with which so much was done so far.
+    /// Returns what was done lately with a cache whose counters are `now`.
     pub(crate) fn recent(&self, now: &Sampled) -> [Recent; 3] {
         let ring = (0..SAMPLES).filter(|_| self.region().is_cache());
         let samples: Vec<Sampled> = ring
@@ -165,7 +169,7 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Sample;
+    use crate::layout::CacheSample;
     use crate::table::Table;
     use std::time::Instant;
 
@@ -194,7 +198,7 @@ mod tests {
         word.store(last.encode(), Ordering::Relaxed);
     }
 
-    fn place(table: &Table, number: u32) -> &Sample {
+    fn place(table: &Table, number: u32) -> &CacheSample {
         table.core().unwrap().region().sample(number)
     }
 
@@ -204,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_of_since_the_sample_that_is_nearest_and_not_too_young() {
+    fn counts_are_since_the_sample_that_is_nearest_and_not_too_young() {
         let second = |number: u64| sampled(1_000_000 + 1000 * number, 10 * number);
         let samples: Vec<Sampled> = (0..63).rev().map(second).collect();
         let now = sampled(1_000_000 + 62_400, 625);
@@ -241,7 +245,7 @@ mod tests {
 
     #[cfg(not(feature = "torture"))]
     #[test]
-    fn who_counts_takes_one_sample_when_the_last_is_old() {
+    fn a_call_that_counts_takes_one_sample_when_the_last_is_old() {
         let began = Instant::now();
         let table = cache();
         let first = last(&table).number;
@@ -267,7 +271,7 @@ mod tests {
 
     #[cfg(not(any(feature = "torture", feature = "shuttle")))]
     #[test]
-    fn who_does_little_takes_a_sample_at_its_first_call_when_it_is_due() {
+    fn a_rare_call_takes_a_sample_when_it_is_due() {
         let table = cache();
         let first = last(&table).number;
         let_pass(&table);
@@ -302,7 +306,7 @@ mod tests {
         let recent = core.recent(&now);
         assert_eq!((recent[1].spanned.as_secs(), recent[1].writes), (10, 1));
         assert_eq!(recent[1].hits, 0);
-        // The others go on.
+        // Other processes continue.
         let_pass(&table);
         core.sample();
         let taken = place(&table, next.number + 1).read().unwrap();
@@ -312,7 +316,7 @@ mod tests {
     /// Beside real counters, a minute of samples that say that ten hits were counted each second.
     #[cfg(not(feature = "torture"))]
     #[test]
-    fn a_table_tells_of_the_last_second_ten_and_sixty() {
+    fn a_table_reports_the_last_second_ten_and_sixty() {
         let table = cache();
         let region = table.core().unwrap().region();
         table.set(b"key", b"value").unwrap();
@@ -357,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_is_no_cache_tells_nothing() {
+    fn a_table_that_is_no_cache_reports_nothing() {
         let table = Table::options().max_size(1 << 20).private().unwrap();
         for _ in 0..200 {
             table.set(b"key", b"value").unwrap();

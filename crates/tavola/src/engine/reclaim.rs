@@ -1,9 +1,9 @@
-//! Room for a write in a full cache: pages won back from a shard, by moving items together or by
-//! evicting keys.
+//! Room for a write in a full cache: reclaims pages of a shard, by compacting items or by evicting
+//! keys.
 //!
-//! No loop here ends by a count in shared memory alone, which may be wrong: each reclaimed takes a
-//! page or a key from a shard, and how many of them an operation does in vain is bounded
-//! ([`Effort::is_exhausted`]). Counts that contradict what is there are made anew from the index.
+//! No loop here ends only because of a count in shared memory, which may be damaged. Each reclaim
+//! takes a page or a key from a shard, and how many reclaims an operation may do in vain is bounded
+//! ([`Effort::is_exhausted`]). Counts that contradict the index are rebuilt from it.
 
 use super::core::{Core, MOST_AT_ONCE};
 use super::effort::Effort;
@@ -18,15 +18,15 @@ use crate::lock::{Me, ShardLock, tallies};
 use crate::recover::recover;
 use crate::sync::Ordering;
 
-/// Keys evicted in one go: the writes that follow find room.
+/// Keys evicted at once, so that the next writes find room.
 const EVICTED: u32 = 4;
-/// Bytes of key and value that are evicted in one go at most.
+/// The most bytes of keys and values that are evicted at once.
 const MOST_EVICTED: u64 = 4096;
 
-/// What was won back.
+/// What a reclaim returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reclaimed {
-    /// A page, which is in the pool.
+    /// A page, which is now in the pool.
     Page,
     /// Blocks of keys that were evicted.
     Keys,
@@ -58,7 +58,7 @@ impl Core {
                 if self.is_in_vain(shard, me, reclaimed, effort)? {
                     return Ok(false);
                 }
-                // For one page, a block that was freed may do as well.
+                // If one page is wanted, a freed block may be enough.
                 if wanted <= 1 || available(region) >= wanted {
                     return Ok(true);
                 }
@@ -103,7 +103,7 @@ impl Core {
         Ok(false)
     }
 
-    /// Keys that all participants have written.
+    /// Returns how many keys all participants have written.
     #[cold]
     fn written(&self) -> u64 {
         let of = |p: &Participant| {
@@ -141,13 +141,13 @@ impl Core {
         }
     }
 
-    /// Wins back some memory, best in that shard, as what it gives up can be used there at once.
+    /// Reclaims some memory, preferably in that shard, where the freed blocks can be used at once.
     fn reclaim_some(&self, shard: Option<u32>, me: Me) -> Result<Reclaimed> {
         let shards = self.region().geometry().shards();
         let first = shard.unwrap_or_else(|| self.reclaims_from.fetch_add(1, Ordering::Relaxed));
         let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
-        // A shard that somebody holds is waited for when no other had anything: its holder may be
-        // stopped.
+        // The first pass skips shards that are locked, because the lock's owner may be stopped.
+        // Only if no other shard had anything does the second pass wait for them.
         for is_patient in [false, true] {
             for turn in 0..shards {
                 let number = first.wrapping_add(turn) % shards;

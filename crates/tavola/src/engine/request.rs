@@ -1,5 +1,4 @@
-//! What is asked of a write: of which key, on which condition, and what the key gets beside its
-//! value.
+//! A write request: which key, on which condition, and what the key gets beside its value.
 
 use super::claims::{Claim, end_of_changed};
 use crate::alloc::{Stamp, Step, Tags};
@@ -9,21 +8,21 @@ use crate::lock::{Me, ShardLock};
 use crate::sync::Ordering;
 use crate::values::Marks;
 
-/// When a value is stored.
+/// The condition on which a value is stored.
 #[derive(Clone, Copy)]
-pub(crate) enum When<'a> {
+pub(crate) enum WriteCondition<'a> {
     Always,
     /// The key is missing.
     Absent,
-    /// The key is there.
+    /// The key exists.
     Present,
-    /// The key is there and has this value.
+    /// The key exists and has this value.
     Equals(&'a [u8]),
-    /// The key is there and has this version.
+    /// The key exists and has this version.
     Version(u64),
-    /// The key is there and has this uid.
+    /// The key exists and has this uid.
     Has(Hint),
-    /// The key is there and has this uid and this value.
+    /// The key exists and has this uid and this value.
     HasValue(Hint, &'a [u8]),
     /// The lease of the key is still its owner's.
     Leased(&'a Claim),
@@ -36,7 +35,7 @@ pub(crate) struct WriteRequest<'a> {
     pub(crate) participant: Me,
     pub(crate) key: &'a [u8],
     pub(crate) hash: Hash,
-    pub(crate) condition: When<'a>,
+    pub(crate) condition: WriteCondition<'a>,
     pub(crate) uid_policy: UidPolicy,
     /// What the key gets beside its value. If this is `None`, it gets nothing.
     pub(crate) metadata: Option<&'a Metadata<'a>>,
@@ -44,28 +43,28 @@ pub(crate) struct WriteRequest<'a> {
 
 /// The result of a write that was carried out.
 #[derive(Clone, Copy)]
-pub(crate) struct Written {
+pub(crate) struct WriteResult {
     /// The uid of the key, if it was to get one.
     pub(crate) hint: Hint,
     /// The version that the key got, or 0.
     pub(crate) version: u64,
 }
 
-impl Written {
+impl WriteResult {
     pub(crate) const NOTHING: Self = Self {
         hint: Hint::NONE,
         version: 0,
     };
 }
 
-/// Whether a key that is stored gets a uid. The one it has it keeps in any case.
+/// Whether a key that is stored gets a uid. It keeps the one it has in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UidPolicy {
     Keep,
     Give,
 }
 
-/// As the version of a key: the one after the last.
+/// A placeholder for a version: the next one of the shard.
 pub(crate) const NEXT: u64 = u64::MAX;
 
 /// Expiry, flags, tags and version of a key that is stored.
@@ -89,16 +88,16 @@ impl<'a> Metadata<'a> {
 }
 
 impl<'a> WriteRequest<'a> {
-    /// The same write on another condition.
+    /// Returns the same write on another condition.
     #[inline(always)]
-    pub(crate) fn when<'b>(&self, condition: When<'b>) -> WriteRequest<'b>
+    pub(crate) fn when<'b>(&self, condition: WriteCondition<'b>) -> WriteRequest<'b>
     where
         'a: 'b,
     {
         WriteRequest { condition, ..*self }
     }
 
-    /// Whether the value may be changed in place, in an item that has nothing beside it.
+    /// Returns whether the value may be changed in place, if the item has nothing beside it.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.metadata.is_none_or(|metadata| {
@@ -106,14 +105,14 @@ impl<'a> WriteRequest<'a> {
         })
     }
 
-    /// Whether the key gets something whatever it had.
+    /// Returns whether the key gets attributes even if it had none.
     #[inline(always)]
     pub(crate) fn is_given(&self) -> bool {
         self.metadata
             .is_some_and(|metadata| metadata.marks.is_some() || !metadata.stamp.is_none())
     }
 
-    /// What the key gets; tags that it keeps are in `room` then.
+    /// Returns what the key gets beside its value. Tags that it keeps are copied to `room`.
     pub(crate) fn stamp<'r>(
         &self,
         lock: &ShardLock<'_>,
@@ -166,9 +165,10 @@ impl<'a> WriteRequest<'a> {
     }
 }
 
-/// A version that no key of the shard has had, unless someone has asked for it.
+/// Returns a version that no key of the shard has had, unless a caller has set it explicitly.
 fn next_version(lock: &ShardLock<'_>) -> u64 {
-    // It counts before it is given: should this process die now, it is not given again.
+    // The counter rises before the version is used: if this process dies in between, the version is
+    // not given out again.
     let versions = &lock.head.versions;
     versions.add_owned(1);
     versions.load(Ordering::Relaxed)
@@ -185,20 +185,24 @@ impl UidPolicy {
     }
 }
 
-impl When<'_> {
+impl WriteCondition<'_> {
     #[inline(always)]
     pub(crate) fn holds(self, lock: &ShardLock<'_>, spot: &Spot<'_>) -> Step<bool> {
         Ok(match (self, spot) {
-            (When::Always, _) | (When::Absent, Spot::Free(_)) | (When::Present, Spot::Taken(_)) => {
-                true
+            (WriteCondition::Always, _)
+            | (WriteCondition::Absent, Spot::Free(_))
+            | (WriteCondition::Present, Spot::Taken(_)) => true,
+            (WriteCondition::Equals(value), Spot::Taken(found)) => {
+                found.item(lock)?.value_equals(value)
             }
-            (When::Equals(value), Spot::Taken(found)) => found.item(lock)?.value_equals(value),
-            (When::Version(version), Spot::Taken(found)) => found.item(lock)?.version() == version,
-            (When::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)?),
-            (When::HasValue(hint, value), Spot::Taken(found)) => {
+            (WriteCondition::Version(version), Spot::Taken(found)) => {
+                found.item(lock)?.version() == version
+            }
+            (WriteCondition::Has(hint), Spot::Taken(found)) => hint.means(found.hint(lock)?),
+            (WriteCondition::HasValue(hint, value), Spot::Taken(found)) => {
                 hint.means(found.hint(lock)?) && found.item(lock)?.value_equals(value)
             }
-            (When::Leased(claim), spot) => claim.holds(lock, spot)?,
+            (WriteCondition::Leased(claim), spot) => claim.holds(lock, spot)?,
             _ => false,
         })
     }

@@ -1,7 +1,7 @@
-//! What a table holds, and who is attached.
+//! Statistics: what a table holds, and who is attached.
 
 use super::core::Core;
-use super::recent::Calls;
+use super::recent::CallCounts;
 use crate::alloc::capacity;
 use crate::error::Result;
 use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS, ShardHead};
@@ -13,7 +13,7 @@ use crate::sys::process::{Activity, activity, is_local};
 use crate::values::Participant;
 use crate::values::{ClassStats, Serving, Stats};
 
-/// Keys of a shard.
+/// Returns how many keys a shard has: its items, without the tags.
 pub(crate) fn keys_of(head: &ShardHead) -> u64 {
     let tags = u64::from(head.tags.load(Ordering::Relaxed));
     head.items.load(Ordering::Relaxed).saturating_sub(tags)
@@ -129,7 +129,7 @@ impl Core {
             .map(|member| {
                 let alive = is_alive(self.region(), member.id, me);
                 let slot = self.region().participant(member.slot);
-                let calls = Calls::of(slot);
+                let calls = CallCounts::of(slot);
                 let connections = slot.connections.load(Ordering::Relaxed);
                 let who = identity_of(self.region(), member.slot);
                 let is_local = is_local(&who);
@@ -159,7 +159,8 @@ impl Core {
             .collect()
     }
 
-    /// Only this process writes its slot's words, and nothing depends on them: they are two.
+    /// Reports a server's connections. Only this process writes its slot's words, and nothing
+    /// depends on the two of them being of the same moment.
     pub(crate) fn report_serving(&self, serving: Serving) -> Result<()> {
         let slot = tally(self.region(), self.writer()?.id());
         let connections = serving.connections.saturating_add(1);

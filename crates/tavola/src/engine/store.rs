@@ -1,11 +1,11 @@
-//! Storing by conditions and with versions: what protocols need beyond `set` and its kin.
+//! Storing on conditions and with versions: what protocols need beyond `set` and similar calls.
 
 use super::attributes::no_room;
 use super::core::Core;
 use super::effort::Tries;
-use super::entry::Which;
+use super::entry::KeyOrUid;
 use super::marks::check;
-use super::request::{Metadata, NEXT, When};
+use super::request::{Metadata, NEXT, WriteCondition};
 use crate::error::{Error, Result};
 use crate::values::{CasToken, Condition, StoreOptions, Stored};
 use std::cell::Cell;
@@ -47,17 +47,17 @@ impl Core {
         how: &StoreOptions<'_>,
     ) -> Result<Stored> {
         let metadata = self.metadata_of(how)?;
-        let request = self.request(key, When::Always, Some(&metadata))?;
+        let request = self.request(key, WriteCondition::Always, Some(&metadata))?;
         let version = Cell::new(0);
-        let store = |when: When<'_>| {
+        let store = |when: WriteCondition<'_>| {
             let written = self.write(&request.when(when), value)?;
             version.set(written.map_or(0, |written| written.version));
             Ok(written.is_some())
         };
         let refused = match how.condition {
-            Condition::Always => (!store(When::Always)?).then_some(Stored::NotFound),
-            Condition::Absent => (!store(When::Absent)?).then_some(Stored::Exists),
-            Condition::Present => (!store(When::Present)?).then_some(Stored::NotFound),
+            Condition::Always => (!store(WriteCondition::Always)?).then_some(Stored::NotFound),
+            Condition::Absent => (!store(WriteCondition::Absent)?).then_some(Stored::Exists),
+            Condition::Present => (!store(WriteCondition::Present)?).then_some(Stored::NotFound),
             Condition::Is(token) => self.retried(key, token, store)?,
         };
         self.count_set(request.participant);
@@ -67,24 +67,25 @@ impl Core {
         Ok(refused.unwrap_or_else(|| Stored::Done(self.token(version.get(), value))))
     }
 
-    /// Does what is to be done to a key with this token; `Some`: why not.
+    /// Runs `act` on a key that has this token, and repeats it if another writer was faster.
+    /// Returns `None` after success, else why it was refused.
     pub(crate) fn retried(
         &self,
         key: &[u8],
         token: CasToken,
-        act: impl Fn(When<'_>) -> Result<bool>,
+        act: impl Fn(WriteCondition<'_>) -> Result<bool>,
     ) -> Result<Option<Stored>> {
         let (mut value, mut tries) = (Vec::new(), Tries::new());
         loop {
-            let Some(details) = self.entry_into(Which::Key(key), &mut value)? else {
+            let Some(details) = self.entry_into(KeyOrUid::Key(key), &mut value)? else {
                 return Ok(Some(Stored::NotFound));
             };
             if self.token(details.version, &value) != token {
                 return Ok(Some(Stored::Exists));
             }
             let when = match details.version {
-                0 => When::Equals(&value),
-                version => When::Version(version),
+                0 => WriteCondition::Equals(&value),
+                version => WriteCondition::Version(version),
             };
             if act(when)? {
                 return Ok(None);

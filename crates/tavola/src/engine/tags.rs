@@ -1,28 +1,35 @@
-//! Tags: keys that are gone together.
+//! Tags: names that many keys may have in common, so that all these keys can be removed at once.
+//!
+//! A tag is an item with a uid, and each key that has the tag stores that uid. A reader of the key
+//! checks that the uid still leads to the tag. So removing the tag's item, which is one store,
+//! makes all its keys missing.
 //!
 //! | step of invalidating, under the lock of the tag's shard | a reader of a key with it finds |
 //! |---|---|
-//! | the uid of the tag says `InTransition` | the key: the tag is there by name |
-//! | its slot is cleared, the bucket bumped | no key |
+//! | the uid of the tag says `InTransition` | the key: the tag exists by name |
+//! | its slot is cleared, the bucket's version rises | no key |
 //! | its uid is free | no key |
 //!
-//! A survivor finds the one or the other, as after a removal (`table::write`): what a tag is, the
-//! index alone tells. **TAG-1** A key is there only as long as all its tags are: their uids, with
-//! their generations, stand in its item, and no uid is given out twice with the same generation.
-//! **TAG-2** Who sets a key takes its tags before it reads what the value is made of. So a value
-//! that is made of what was before a tag was invalidated is missing from the beginning, whenever it
-//! is stored.
+//! A survivor finds the tag either there or gone, as after the removal of a key (`engine::write`),
+//! because the index alone decides whether a tag exists.
+//!
+//! **TAG-1** A key exists only as long as all its tags do: their uids, with their generations, are
+//! in its item, and no uid is given out twice with the same generation.
+//!
+//! **TAG-2** A caller takes the tags of a key before it reads the data that the value is computed
+//! from. So if a tag is invalidated after that data was read, the value is missing from the
+//! beginning, however late it is stored.
 
 use super::attributes::no_room;
 use super::core::Core;
-use super::request::{Metadata, When};
+use super::request::{Metadata, WriteCondition};
 use crate::alloc::{Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
 use crate::error::{Error, Result};
 use crate::index::{Hash, HintOf, New, Spot, Why, drop_key, find, publish, read_tag, tag_name};
 use crate::layout::{Hint, MOST_TAGS};
 use crate::values::Attributes;
 
-/// The most bytes of the name of a tag.
+/// The longest name of a tag in bytes.
 const LONGEST_NAME: usize = 4096;
 
 #[cold]
@@ -45,7 +52,7 @@ impl Core {
         Ok(tags)
     }
 
-    /// The uid of a tag, which is made if there is none of this name.
+    /// Returns the uid of a tag, which is created if there is no tag with this name.
     fn tag(&self, name: &[u8]) -> Result<Hint> {
         let mut has = HintOf(Hint::NONE);
         if !read_tag(self.region(), name, &mut has)? || !has.0.is_some() {
@@ -55,7 +62,7 @@ impl Core {
         Ok(has.0)
     }
 
-    /// Notes of tags in a cache that they are in use.
+    /// Marks tags of a cache as used.
     pub(crate) fn use_tags(&self, tags: impl Iterator<Item = Hint>) -> Result<()> {
         let region = self.region();
         if region.is_cache() && region.is_writable() {
@@ -86,7 +93,8 @@ impl Core {
                 if hint.is_some() {
                     return Ok(hint);
                 }
-                // A repair took its uid, which was damaged: so no key has it any more.
+                // A repair removed the tag's uid, which was damaged: so no key has the tag any
+                // more.
                 drop_key(lock, &found, Why::Tag)?;
                 spot = find(lock, hash, name)?;
             }
@@ -111,7 +119,7 @@ impl Core {
             Spot::Taken(found) => drop_key(lock, &found, Why::Tag).map(|()| true),
             Spot::Free(_) => Ok(false),
         })?;
-        // It removes keys, by way of their tag.
+        // The call removes keys, namely those that have the tag.
         self.count_remove(me);
         Ok(removed)
     }
@@ -119,7 +127,7 @@ impl Core {
     pub(crate) fn store_tagged(
         &self,
         (key, value): (&[u8], &[u8]),
-        when: When<'_>,
+        when: WriteCondition<'_>,
         attributes: Attributes,
         tags: &Tags,
     ) -> Result<bool> {

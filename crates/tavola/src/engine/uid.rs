@@ -1,7 +1,7 @@
-//! Keys by number: uids.
+//! Operations by uid, the number that stands for a key.
 
 use super::core::Core;
-use super::request::When;
+use super::request::WriteCondition;
 use crate::alloc::{copy_with_field, free_uid, take_uid};
 use crate::error::{Error, Result};
 use crate::index::{
@@ -12,8 +12,8 @@ use crate::index::{
 use crate::layout::{FLAG_UID, Hint, UidPlace};
 use crate::values::Updated;
 
-/// How often a key may lose its uid to another between reading and locking, before that is held to
-/// be damage.
+/// How many times in a row a uid may pass to another key between reading and locking, until that
+/// counts as damage.
 const TRIES: u32 = 1 << 16;
 
 impl Core {
@@ -29,7 +29,8 @@ impl Core {
         self.give_uid(key, hash)
     }
 
-    /// Lets the key lead to a copy of its item that has a uid.
+    /// Gives the key a uid: writes a copy of its item that has one, and lets the slot lead to the
+    /// copy.
     #[cold]
     fn give_uid(&self, key: &[u8], hash: Hash) -> Result<Option<Hint>> {
         let me = self.writer()?;
@@ -66,7 +67,8 @@ impl Core {
         {
             let shard = UidPlace::of(hint.uid(), self.region().geometry().shards_log2).shard;
             let changed = self.locked(shard, me, |lock| {
-                // Of a key that may be watched it is to be known which one it is.
+                // If the key may be watched, it must be known which key changes, so it is written
+                // by key.
                 let place = (!is_watched(lock))
                     .then(|| word_by_uid(lock, hint))
                     .flatten();
@@ -82,7 +84,7 @@ impl Core {
         }
         let default = self.default_metadata();
         let is_there = self.by_key(hint, |key| {
-            let request = self.request(key, When::Has(hint), default.as_ref())?;
+            let request = self.request(key, WriteCondition::Has(hint), default.as_ref())?;
             Ok(self.write(&request, value)?.is_some())
         })?;
         self.count_set(me);
@@ -92,7 +94,7 @@ impl Core {
     pub(crate) fn remove_by_uid(&self, hint: Hint) -> Result<bool> {
         let me = self.writer()?;
         let is_there = self.by_key(hint, |key| {
-            self.remove(&self.request(key, When::Has(hint), None)?)
+            self.remove(&self.request(key, WriteCondition::Has(hint), None)?)
         })?;
         self.count_remove(me);
         Ok(is_there)
@@ -115,7 +117,7 @@ impl Core {
                 return Ok(Updated::NotFound);
             }
             let value = new(&old)?;
-            let when = When::HasValue(hint, &old);
+            let when = WriteCondition::HasValue(hint, &old);
             let request = self.request(&key, when, Some(&metadata))?;
             let done = match &value {
                 Some(value) => self.write(&request, value)?.is_some(),
@@ -125,7 +127,7 @@ impl Core {
                 self.count_change(me, value.is_none());
                 return Ok(value.map_or(Updated::Removed, Updated::Stored));
             }
-            // Another value: somebody got on.
+            // Another value than the last time: a writer was faster.
             tries = if old == last { tries + 1 } else { 0 };
         }
         Ok(self.region().damaged("the item of a uid")?)

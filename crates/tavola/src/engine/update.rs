@@ -1,16 +1,16 @@
-//! Changes that depend on the old value: read without a lock, compute outside any lock, store if
-//! the value is still the one that was read, else begin again.
+//! Updates, which depend on the old value: read it without a lock, compute outside any lock, and
+//! store the result if the value is still the one that was read; otherwise begin again.
 
 use super::core::Core;
 use super::effort::Tries;
-use super::request::{Metadata, When, WriteRequest};
+use super::request::{Metadata, WriteCondition, WriteRequest};
 use crate::error::{Error, Result};
 use crate::index::of_value;
 use crate::lock::Me;
 use crate::values::CasToken;
 
 /// The value that a key has or had, or `None` if it is missing.
-type Value = Option<Vec<u8>>;
+type MaybeValue = Option<Vec<u8>>;
 
 impl Core {
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -18,7 +18,7 @@ impl Core {
         Ok(self.get_into(key, &mut value)?.then_some(value))
     }
 
-    /// The token of a key with this version and value.
+    /// Returns the token of a key with this version and value.
     pub(crate) fn token(&self, version: u64, value: &[u8]) -> CasToken {
         CasToken(match version {
             0 => of_value(self.region(), value),
@@ -26,7 +26,7 @@ impl Core {
         })
     }
 
-    /// As [`Self::count_set`], where it is not known who writes, or whether.
+    /// Counts a call like [`Self::count_set`], but only if this process can write.
     pub(crate) fn count_call(&self) {
         if let Ok(me) = self.writer() {
             self.count_set(me);
@@ -40,7 +40,7 @@ impl Core {
         old: Option<&[u8]>,
         new: Option<&[u8]>,
     ) -> Result<bool> {
-        let request = request.when(old.map_or(When::Absent, When::Equals));
+        let request = request.when(old.map_or(WriteCondition::Absent, WriteCondition::Equals));
         match (old, new) {
             (_, Some(new)) => Ok(self.write(&request, new)?.is_some()),
             (Some(_), None) => self.remove(&request),
@@ -56,8 +56,8 @@ impl Core {
         }
     }
 
-    /// Stores `new`, or removes the key, and lets `old` hold the value it had, unless `check` gives
-    /// an error for that. Whether it was there.
+    /// Stores `new`, or removes the key, and puts the value it had into `old`, unless `check`
+    /// refuses that value. Returns whether the key existed.
     pub(crate) fn exchange<E: From<Error>>(
         &self,
         key: &[u8],
@@ -66,7 +66,7 @@ impl Core {
         old: &mut Vec<u8>,
         mut check: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let request = self.request(key, When::Always, metadata)?;
+        let request = self.request(key, WriteCondition::Always, metadata)?;
         let mut tries = Tries::new();
         loop {
             let is_there = self.get_into(key, old)?;
@@ -86,7 +86,7 @@ impl Core {
         key: &[u8],
         metadata: Option<&Metadata<'_>>,
         new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>>,
-    ) -> Result<(Value, Value)> {
+    ) -> Result<(MaybeValue, MaybeValue)> {
         self.try_update(key, metadata, new)
     }
 
@@ -95,14 +95,15 @@ impl Core {
         key: &[u8],
         metadata: Option<&Metadata<'_>>,
         mut new: impl FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, E>,
-    ) -> Result<(Value, Value), E> {
-        let request = self.request(key, When::Always, metadata)?;
+    ) -> Result<(MaybeValue, MaybeValue), E> {
+        let request = self.request(key, WriteCondition::Always, metadata)?;
         let mut tries = Tries::new();
         loop {
             let old = self.get(key)?;
             let value = new(old.as_deref())?;
             if self.store_if(&request, old.as_deref(), value.as_deref())? {
-                // What leaves a missing key missing, as appending to it, was to remove nothing.
+                // An update that leaves a missing key missing, such as an append to it, does not
+                // count as a removal.
                 self.count_change(request.participant, old.is_some() && value.is_none());
                 return Ok((old, value));
             }

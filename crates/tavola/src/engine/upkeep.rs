@@ -1,4 +1,4 @@
-//! Housekeeping beside writes: now and then a write does a bounded piece of it.
+//! Housekeeping beside writes: every 64 writes of a handle, one of them does a bounded piece of it.
 
 use super::core::Core;
 use crate::alloc::{Stop, free_orphans, give_back, is_over, is_worth_giving_back};
@@ -16,25 +16,27 @@ use std::cell::Cell;
 const STEPS_AT_ONCE: u32 = 16;
 
 thread_local! {
-    /// The handle of this thread's last step, and the steps since the thread last added to its
-    /// count.
+    /// The handle of this thread's last step, and the steps since the thread last added to that
+    /// handle's count.
     static STEPS: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
 }
 
-/// Steps under locks, of all threads of a handle, between two of tending.
+/// Steps under locks, of all threads of a handle, from one piece of housekeeping to the next.
 const MAINTAIN_EVERY: u32 = 64;
-/// Items moved in one step.
+/// Items moved in one piece.
 const MAINTAIN_MOVES: u32 = 8;
-/// Pages given back in one step.
+/// Pages given back in one piece.
 const MAINTAIN_PAGES: u32 = 8;
-/// Steps between two looks at whether some participant has died.
+/// Pieces from one search for a dead participant to the next.
 const FIND_DEAD_EVERY: u32 = 16;
 
 impl Core {
-    /// After a step under a shard's lock, when it is free again: some housekeeping now and then.
+    /// Must be called after a step under a shard's lock, when the lock is free: does housekeeping
+    /// now and then.
     ///
-    /// Steps are counted by handle. A count by thread would starve a table: of a thread that writes
-    /// to two tables in turn, each step that is a multiple of something falls on the same one.
+    /// Steps are counted for each handle. A count for each thread would starve a table: if a thread
+    /// writes to two tables in turn, every step that is a multiple of 64 would fall on the same
+    /// table.
     #[inline(always)]
     pub(crate) fn after_step(&self, me: Me) {
         let (handle, steps) = STEPS.get();
@@ -47,20 +49,21 @@ impl Core {
         }
     }
 
-    /// Adds to the steps of the handle, and tends when they come to the next multiple.
+    /// Adds to the steps of the handle, and does housekeeping when they pass a multiple of
+    /// `MAINTAIN_EVERY`.
     #[inline(never)]
     fn add_steps(&self, me: Me, more: u32) {
         STEPS.set((self.number, 0));
         let before = self.steps.0.fetch_add(more, Ordering::Relaxed);
         let turn = before.wrapping_add(more) / MAINTAIN_EVERY;
         if turn != before / MAINTAIN_EVERY {
-            // The write is done, whatever becomes of this: what is wrong elsewhere shows in the
-            // operations it concerns.
+            // The write has succeeded whatever happens here. An error elsewhere in the table shows
+            // in the operations that it concerns.
             let _ = self.maintain_some(turn, me);
         }
     }
 
-    /// A bounded piece of housekeeping, done every so many steps, whichever shard they went to.
+    /// Does a bounded piece of housekeeping, in the next shard each time.
     #[cold]
     fn maintain_some(&self, turn: u32, me: Me) -> Result<()> {
         self.check_name_now();
@@ -80,10 +83,11 @@ impl Core {
         Ok(())
     }
 
-    /// Looks at one of the participants, the next one each time.
+    /// Examines one of the participants, the next one each time, and reclaims it if it is dead.
     fn find_dead(&self, me: Me) -> Result<()> {
-        let (member, next) = next_member(self.region(), self.looked.load(Ordering::Relaxed));
-        self.looked.store(next, Ordering::Relaxed);
+        let cursor = self.dead_cursor.load(Ordering::Relaxed);
+        let (member, next) = next_member(self.region(), cursor);
+        self.dead_cursor.store(next, Ordering::Relaxed);
         match member {
             Some(m) if m.id == me.id() => {
                 reclaim_participant(self.region(), me, me.id()).map(|_| ())
@@ -95,19 +99,19 @@ impl Core {
         }
     }
 
-    /// One step of the search for expired keys in one shard, if there may be any, and nobody holds
-    /// it.
+    /// Does one step of the search for expired keys in a shard, if there may be any and the lock is
+    /// free.
     pub(crate) fn sweep_shard(&self, shard: u32, me: Me, most: Option<usize>) {
         if may_expire(self.region().shard(shard))
             && let Some(lock) = ShardLock::try_acquire(self.region(), shard, me)
         {
-            // What is damaged shows in the operations it concerns.
+            // Damage shows in the operations that it concerns.
             let _ = sweep_step(&lock, most);
         }
     }
 
-    /// Takes one step of shrinking in one shard. Returns true if there may be more to do. Unless it
-    /// is to `wait`, it skips a shard whose lock is held: the holder may be stopped.
+    /// Does one step of shrinking a shard. Returns true if there may be more to do. Unless `wait`
+    /// is set, skips a shard whose lock is held, because the owner may be stopped.
     pub(crate) fn maintain_shard(
         &self,
         shard: u32,

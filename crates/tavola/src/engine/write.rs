@@ -1,18 +1,21 @@
 //! Writing one key.
 //!
-//! | step, under the shard's lock | a reader finds | a survivor finds, if we die after it |
+//! The new item is written where no slot leads; then one store of the slot makes it the key's.
+//! All that follows only makes readers notice and frees the old block.
+//!
+//! | step, under the shard's lock | a reader finds | a survivor finds, if we die after the step |
 //! |---|---|---|
 //! | the new item is written to a new block | the old item | a block no slot leads to: freed |
 //! | *with a uid:* its entry says `InTransition` | the old item, by key | the old item |
 //! | the slot is stored | the new item; an old copy may still count | the new item |
-//! | the bucket is bumped | the new item; old copies no longer count | the new item |
+//! | the version rises | the new item; old copies no longer count | the new item |
 //! | *with a uid:* its entry says `Live` | the new item | the new item |
 //! | the old block is freed | the new item | the new item; the old block is free |
 
 use super::claims::{end_of, wake_at};
 use super::core::Core;
 use super::effort::{Effort, StepsBack};
-use super::request::{Metadata, UidPolicy, When, WriteRequest, Written};
+use super::request::{Metadata, UidPolicy, WriteCondition, WriteRequest, WriteResult};
 use crate::alloc::{Chain, Stamp, Step, corrupt, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
 use crate::index::{Hash, New, Spot, Way, Why, change_word, drop_key, find, find_along, publish};
@@ -20,12 +23,12 @@ use crate::layout::{Fixed, Hint};
 use crate::lock::ShardLock;
 
 impl Core {
-    /// A write of a key on this condition, with the attributes of the table.
+    /// Returns the request for a write of a key on this condition.
     #[inline(always)]
     pub(crate) fn request<'a>(
         &self,
         key: &'a [u8],
-        condition: When<'a>,
+        condition: WriteCondition<'a>,
         metadata: Option<&'a Metadata<'a>>,
     ) -> Result<WriteRequest<'a>> {
         Ok(WriteRequest {
@@ -40,18 +43,23 @@ impl Core {
 
     /// Sets a key on a condition, with the default TTL. Counts the call.
     #[inline(always)]
-    pub(crate) fn store(&self, key: &[u8], value: &[u8], condition: When<'_>) -> Result<bool> {
+    pub(crate) fn store(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        condition: WriteCondition<'_>,
+    ) -> Result<bool> {
         let default = self.default_metadata();
         self.store_with(key, value, condition, default.as_ref())
     }
 
-    /// As [`Self::store`], of a key that gets this beside its value.
+    /// Sets a key on a condition, with this metadata. Counts the call.
     #[inline(always)]
     pub(crate) fn store_with(
         &self,
         key: &[u8],
         value: &[u8],
-        condition: When<'_>,
+        condition: WriteCondition<'_>,
         metadata: Option<&Metadata<'_>>,
     ) -> Result<bool> {
         let request = self.request(key, condition, metadata)?;
@@ -60,26 +68,26 @@ impl Core {
         Ok(written.is_some())
     }
 
-    /// Sets a key, gives it a uid if it has none, and says which.
+    /// Sets a key, gives it a uid if it has none, and returns the uid.
     pub(crate) fn set_uid(&self, key: &[u8], value: &[u8]) -> Result<Hint> {
         let default = self.default_metadata();
         let request = WriteRequest {
             uid_policy: UidPolicy::Give,
-            ..self.request(key, When::Always, default.as_ref())?
+            ..self.request(key, WriteCondition::Always, default.as_ref())?
         };
         let written = self.write(&request, value)?;
         self.count_set(request.participant);
         Ok(written.map_or(Hint::NONE, |written| written.hint))
     }
 
-    /// Stores a value if the condition holds. Does not count the call, of which it may be one round
-    /// of many.
+    /// Stores a value if the condition holds. Does not count the call, because a call may do this
+    /// several times.
     #[inline(always)]
     pub(crate) fn write(
         &self,
         request: &WriteRequest<'_>,
         value: &[u8],
-    ) -> Result<Option<Written>> {
+    ) -> Result<Option<WriteResult>> {
         if self.times_write() {
             return self.write_timed(request, value);
         }
@@ -88,12 +96,12 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn write_timed(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+    fn write_timed(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<WriteResult>> {
         self.timed_write(|| self.write_now(request, value))
     }
 
     #[inline(always)]
-    fn write_now(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+    fn write_now(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<WriteResult>> {
         let WriteRequest {
             participant: me,
             key,
@@ -104,12 +112,15 @@ impl Core {
             return self.write_large(request, value);
         }
         let way = Way::warm_both(self.region(), hash);
-        // One word is mostly changed in place.
+        // A word is usually changed in place.
         let word = <[u8; 8]>::try_from(value).ok().map(u64::from_ne_bytes);
         if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
             let spot = find_along(&lock, way, hash, key, word.is_none());
             if let (Ok(Spot::Taken(found)), Some(word)) = (&spot, word)
-                && matches!(request.condition, When::Always | When::Present)
+                && matches!(
+                    request.condition,
+                    WriteCondition::Always | WriteCondition::Present
+                )
                 && request.uid_policy == UidPolicy::Keep
                 && request.is_plain()
                 && let Some(place) = found.word(&lock, key)
@@ -118,7 +129,7 @@ impl Core {
                 found.mark_accessed(&lock);
                 drop(lock);
                 self.after_step(me);
-                return Ok(Some(Written::NOTHING));
+                return Ok(Some(WriteResult::NOTHING));
             }
             let outcome = spot.and_then(|spot| write_at(&lock, request, spot, value));
             drop(lock);
@@ -129,9 +140,13 @@ impl Core {
         self.write_slowly(request, value)
     }
 
-    /// As [`Self::write`], of an item that is not large, however long it takes.
+    /// Stores an item that is not large, by the general way, however long it takes.
     #[cold]
-    fn write_slowly(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+    fn write_slowly(
+        &self,
+        request: &WriteRequest<'_>,
+        value: &[u8],
+    ) -> Result<Option<WriteResult>> {
         let shard = request.hash.shard();
         self.locked(shard, request.participant, |lock| {
             let spot = find(lock, request.hash, request.key)?;
@@ -139,7 +154,8 @@ impl Core {
         })
     }
 
-    /// Whether key and value need a chain; an error, when they cannot stand in the table at all.
+    /// Returns whether key and value need a chain, or an error if the table cannot store them at
+    /// all.
     #[inline(always)]
     pub(crate) fn needs_chain(&self, key: &[u8], value: &[u8]) -> Result<bool> {
         match self.region().fixed() {
@@ -149,9 +165,9 @@ impl Core {
         }
     }
 
-    /// The pages of a large item are written before the shard is locked.
+    /// Stores a large item. Its pages are written before the shard is locked.
     #[cold]
-    fn write_large(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<Written>> {
+    fn write_large(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<WriteResult>> {
         let me = request.participant;
         let mut steps = StepsBack::new();
         loop {
@@ -169,7 +185,7 @@ impl Core {
         request: &WriteRequest<'_>,
         value: &[u8],
         chain: &mut Option<Chain<'_>>,
-    ) -> Result<Option<Written>> {
+    ) -> Result<Option<WriteResult>> {
         let WriteRequest {
             participant: me,
             key,
@@ -199,23 +215,23 @@ impl Core {
                     built.publish_pages(lock);
                 }
             })?;
-            Ok(Some(Written {
+            Ok(Some(WriteResult {
                 hint,
                 version: stamp.version,
             }))
         })
     }
 
-    /// Takes the key out if it is there. Counts the call.
+    /// Removes the key if it exists. Counts the call.
     #[inline(always)]
     pub(crate) fn delete(&self, key: &[u8]) -> Result<bool> {
-        let request = self.request(key, When::Always, None)?;
+        let request = self.request(key, WriteCondition::Always, None)?;
         let removed = self.remove(&request)?;
         self.count_remove(request.participant);
         Ok(removed)
     }
 
-    /// Takes the key out if the condition holds; a round, as [`Self::write`].
+    /// Removes the key if the condition holds. Does not count the call.
     #[inline(always)]
     pub(crate) fn remove(&self, request: &WriteRequest<'_>) -> Result<bool> {
         let WriteRequest { key, hash, .. } = *request;
@@ -229,7 +245,8 @@ impl Core {
                 Some(found) => drop_key(lock, &found, Why::Remove).map(|()| true)?,
                 None => false,
             };
-            // What is being computed is of before: it is not to be stored.
+            // Values that are being computed now belong to before the removal: they must not be
+            // stored.
             Ok((removed, end_of(lock, key)))
         })?;
         wake_at(self.region(), hash.shard(), ended);
@@ -237,14 +254,14 @@ impl Core {
     }
 }
 
-/// Stores an item that is not large, where its key is or would be.
+/// Stores an item that is not large, at the spot where its key is or would be.
 #[inline(never)]
 fn write_at(
     lock: &ShardLock<'_>,
     request: &WriteRequest<'_>,
     spot: Spot<'_>,
     value: &[u8],
-) -> Step<Option<Written>> {
+) -> Step<Option<WriteResult>> {
     if !request.condition.holds(lock, &spot)? {
         return Ok(None);
     }
@@ -262,7 +279,7 @@ fn write_at(
     {
         change_word(lock, Some(hash), place, u64::from_ne_bytes(word));
         found.mark_accessed(lock);
-        return Ok(Some(Written { hint, version: 0 }));
+        return Ok(Some(WriteResult { hint, version: 0 }));
     }
     if uid_policy == UidPolicy::Give || spot.has_fields() || request.is_given() {
         return write_with_fields(lock, request, spot, value);
@@ -273,11 +290,11 @@ fn write_at(
         hint: Hint::NONE,
     };
     publish(lock, hash, spot, new, Why::Set, || ())?;
-    Ok(Some(Written::NOTHING))
+    Ok(Some(WriteResult::NOTHING))
 }
 
-/// Stores an item that is not large, with more than key and value, or in the place of one that has
-/// more: by itself, so that the others stay as quick as they are.
+/// Stores an item that is not large, if it has fields besides key and value, or replaces one that
+/// has. A function of its own, so that the common case stays fast.
 #[cold]
 #[inline(never)]
 fn write_with_fields(
@@ -285,7 +302,7 @@ fn write_with_fields(
     request: &WriteRequest<'_>,
     spot: Spot<'_>,
     value: &[u8],
-) -> Step<Option<Written>> {
+) -> Step<Option<WriteResult>> {
     let mut room = None;
     let stamp = request.stamp(lock, &spot, &mut room)?;
     let (item_ref, hint) = write_with_uid(lock, request.uid_policy, &spot, |hint| {
@@ -297,14 +314,14 @@ fn write_with_fields(
         hint,
     };
     publish(lock, request.hash, spot, new, Why::Set, || ())?;
-    Ok(Some(Written {
+    Ok(Some(WriteResult {
         hint,
         version: stamp.version,
     }))
 }
 
-/// Writes the new item of a key with the uid that it gets: the one the key has, or a new one where
-/// it is to have one, or none.
+/// Writes the new item of a key together with its uid. That is the uid the key has; or a new one if
+/// `uid_policy` asks for one; or none.
 #[inline(always)]
 pub(crate) fn write_with_uid(
     lock: &ShardLock<'_>,
@@ -326,7 +343,7 @@ pub(crate) fn write_with_uid(
     }
 }
 
-/// The error of a key or value that does not have the fixed length of the table.
+/// Returns the error of a key or value that does not have the fixed length of the table.
 #[cold]
 pub(crate) fn lengths(fixed: Fixed) -> Error {
     Error::Lengths {

@@ -4,14 +4,15 @@
 //! bucket   version u32 | meta u32 | 7 slots u64
 //! slot     tag 24 | ref 40                       0 = empty (ref 0 is the superblock)
 //!          tag 24 | 1 + epoch 7                  a ghost: a key of that tag was evicted
-//! meta     bits 0..28: 4 bits a slot             bit 3 of them: the key's home is elsewhere
-//!          bits 28..32: hint                     keys at home here that live elsewhere, 15 = many
+//! meta     bits 0..28: 4 bits a slot             bit 3 of them: the key's home is the other bucket
+//!          bits 28..32: hint                     keys of this home that are away, 15 = 15 or more
 //! ```
 //!
-//! The other three bits a slot are a cache's. `protected`, bit 2, tells a key that was found worth
-//! keeping from a probationary key:
+//! The low three bits of each slot are used by caches. Bit 2, `protected`, distinguishes a key that
+//! was found worth keeping from a probationary key. The columns say what a read changes the state
+//! to, and what the CLOCK hand of the key's kind does when it comes by:
 //!
-//! | state | bits 2, 1, 0 | a read makes it | the hand of its kind makes it |
+//! | state | bits 2, 1, 0 | a read makes it | its kind's hand makes it |
 //! |---|---|---|---|
 //! | probationary key | 000 | visited | spared |
 //! | probationary key, spared | 010 | visited | a ghost |
@@ -33,23 +34,24 @@ pub(crate) const HINT_MAX: u32 = 15;
 const REF_BITS: u32 = 40;
 /// The ref of a slot.
 pub(crate) const REF_MASK: u64 = (1 << REF_BITS) - 1;
-/// Of a slot's four bits: it was read, since a hand was here.
+/// Bit of a slot's state: the key was read since a hand last came by.
 pub(crate) const ACCESSED: u32 = 1;
-/// Of a probationary key: a hand was here. Of a protected key: it was read twice.
+/// Bit of a slot's state. Of a probationary key: a hand came by. Of a protected key: it was read
+/// twice.
 pub(crate) const AGAIN: u32 = 2;
-/// It is no probationary key.
+/// Bit of a slot's state: the key is protected.
 pub(crate) const PROTECTED: u32 = 4;
 const AWAY: u32 = 8;
-/// That bit of all slots.
+/// The away bits of all slots.
 const AWAY_BITS: u32 = AWAY * 0x0111_1111;
 const HINT_SHIFT: u32 = 28;
 
 /// One cache line of the index.
 #[repr(C, align(64))]
 pub(crate) struct Bucket {
-    /// Changes before a block that a slot here pointed to may change.
+    /// Rises before a block that a slot here led to may change.
     pub(crate) version: W32,
-    /// Four bits a slot, and the hint.
+    /// Four bits for each slot, and the hint.
     pub(crate) meta: W32,
     /// Tags and refs.
     pub(crate) slots: [W64; SLOTS],
@@ -64,21 +66,21 @@ pub(crate) struct Segment {
 }
 assert_layout!(Segment, size PAGE as usize, { buckets: 0 });
 
-/// Epochs that a ghost can tell apart.
+/// Ghosts note their epoch modulo this number.
 const EPOCHS: u32 = 128;
 
-/// The slot word of a key that was evicted in that epoch.
+/// Returns the slot word of a ghost: of a key that was evicted in that epoch.
 pub(crate) fn ghost_word(tag: u32, epoch: u32) -> u64 {
     slot_word(tag, u64::from(1 + epoch % EPOCHS))
 }
 
-/// Whether a slot word leads to an item: it is neither empty nor a ghost.
+/// Returns whether a slot word leads to an item: it is neither empty nor a ghost.
 #[inline(always)]
 pub(crate) fn is_key(word: u64) -> bool {
     slot_ref(word) > u64::from(EPOCHS)
 }
 
-/// How many epochs ago a ghost was a key; `None`: the word is no ghost.
+/// Returns how many epochs ago a ghost was made, or `None` if the word is not a ghost.
 #[inline(always)]
 pub(crate) fn ghost_age(word: u64, epoch: u32) -> Option<u32> {
     let made = slot_ref(word);
@@ -86,44 +88,44 @@ pub(crate) fn ghost_age(word: u64, epoch: u32) -> Option<u32> {
     is_ghost.then(|| epoch.wrapping_sub(made as u32 - 1) % EPOCHS)
 }
 
-/// The slot word of a tag and a ref.
+/// Returns the slot word of a tag and a ref.
 #[inline(always)]
 pub(crate) fn slot_word(tag: u32, item_ref: u64) -> u64 {
     debug_assert!(item_ref <= REF_MASK && tag < 1 << 24);
     u64::from(tag) << REF_BITS | item_ref
 }
 
-/// The tag of a slot word.
+/// Returns the tag of a slot word.
 #[inline(always)]
 pub(crate) fn slot_tag(word: u64) -> u32 {
     (word >> REF_BITS) as u32
 }
 
-/// The ref of a slot word.
+/// Returns the ref of a slot word.
 #[inline(always)]
 pub(crate) fn slot_ref(word: u64) -> u64 {
     word & REF_MASK
 }
 
 impl Bucket {
-    /// Tells readers that what they copied through this bucket may be stale. Under the shard's
-    /// lock.
+    /// Raises the version: what readers copied through this bucket may be stale. Call under the
+    /// shard's lock.
     #[inline(always)]
     pub(crate) fn increment_version(&self) {
         let version = self.version.load(Ordering::Relaxed);
-        // Pairs with the acquire loads of `version` in index/read.rs: who sees the new version sees
-        // the slots stored before it.
+        // Pairs with the acquire loads of `version` in index/read.rs: a reader that sees the new
+        // version also sees the slots stored before it.
         self.version
             .store(version.wrapping_add(1), Ordering::Release);
     }
 
-    /// Whether the key of slot `i` has its home in another bucket.
+    /// Returns whether the key of slot `i` has its home in another bucket.
     #[inline(always)]
     pub(crate) fn is_away(&self, i: usize) -> bool {
         self.meta.load(Ordering::Relaxed) & (AWAY << (4 * i)) != 0
     }
 
-    /// The slots of which [`Self::is_away`] says so.
+    /// Returns the slots whose keys are away from their home.
     #[inline(always)]
     pub(crate) fn away(&self) -> impl Iterator<Item = usize> + use<> {
         let mut bits = self.meta.load(Ordering::Relaxed) & AWAY_BITS;
@@ -134,18 +136,18 @@ impl Bucket {
         })
     }
 
-    /// What a cache knows of the key in slot `i`: [`ACCESSED`], [`AGAIN`], [`PROTECTED`].
+    /// Returns what a cache knows of the key in slot `i`: [`ACCESSED`], [`AGAIN`], [`PROTECTED`].
     #[inline(always)]
     pub(crate) fn state(&self, i: usize) -> u32 {
         self.meta.load(Ordering::Relaxed) >> (4 * i) & (ACCESSED | AGAIN | PROTECTED)
     }
 
-    /// Changes that. Under the shard's lock.
+    /// Sets what a cache knows of that key. Call under the shard's lock.
     pub(crate) fn set_state(&self, i: usize, state: u32) {
         self.set_slot_meta(i, state, self.is_away(i));
     }
 
-    /// The state of slot `i` after a visit; `None`: a visit changes nothing.
+    /// Returns the state of slot `i` after a read, or `None` if a read does not change it.
     #[inline(always)]
     pub(crate) fn accessed(&self, i: usize) -> Option<u32> {
         match self.state(i) {
@@ -155,42 +157,42 @@ impl Bucket {
         }
     }
 
-    /// Sets the four bits of slot `i`, of a key newly put there or its state. Under the shard's
-    /// lock.
+    /// Sets the four bits of slot `i`: for a key that was just stored there, or for a new state.
+    /// Call under the shard's lock.
     #[inline(always)]
     pub(crate) fn set_slot_meta(&self, i: usize, state: u32, away: bool) {
         let old = self.meta.load(Ordering::Relaxed);
         let bits = if away { AWAY | state } else { state };
         let new = old & !(0xF << (4 * i)) | bits << (4 * i);
         if new != old {
-            // Release, as the hint goes with it: see `hint_down`.
+            // Release, because the hint is in the same word: see `hint_down`.
             self.meta.store(new, Ordering::Release);
         }
     }
 
-    /// How many keys at home here live elsewhere; [`HINT_MAX`] or more reads as that.
+    /// Returns how many keys of this home are away; [`HINT_MAX`] means that many or more.
     #[inline(always)]
     pub(crate) fn hint(&self) -> u32 {
         self.meta.load(Ordering::Relaxed) >> HINT_SHIFT
     }
 
-    /// One more key at home here lives elsewhere. Under the shard's lock.
+    /// Counts one more key of this home that is away. Call under the shard's lock.
     pub(crate) fn hint_up(&self) {
         let old = self.meta.load(Ordering::Relaxed);
         if old >> HINT_SHIFT < HINT_MAX {
-            // Pairs with the acquire fence before a reader looks at the hint: the hint is seen
+            // Pairs with the acquire fence before a reader reads the hint: the reader sees the hint
             // before the key is missing here.
             self.meta.store(old + (1 << HINT_SHIFT), Ordering::Release);
         }
     }
 
-    /// One key less. Under the shard's lock.
+    /// Counts one key less. Call under the shard's lock.
     pub(crate) fn hint_down(&self) {
         let old = self.meta.load(Ordering::Relaxed);
         let hint = old >> HINT_SHIFT;
         if hint > 0 && hint < HINT_MAX {
-            // Pairs with the fences of `read`: who sees the lower hint sees the version that rose
-            // before it, when the key came home.
+            // Pairs with the fences of `read`: a reader that sees the lower hint also sees the
+            // version that rose before it, when the key came home.
             self.meta.store(old - (1 << HINT_SHIFT), Ordering::Release);
         }
     }

@@ -1,12 +1,13 @@
-//! Size classes of blocks: 8-byte steps to 128 B, then at most 12.5 % apart, then whole fractions
-//! of a page.
+//! Size classes of blocks: few enough that a table of them is small, dense enough that little is
+//! wasted. They rise in 8-byte steps to 128 B, then at most 12.5 % apart up to 1 KiB, then by whole
+//! fractions of a page.
 
 use super::PAGE;
 use super::slab::{slab_header, slab_words};
 
-/// How many size classes there are.
+/// How many size classes exist.
 pub(crate) const CLASSES: usize = 54;
-/// The largest block: a page less the slab's header.
+/// The largest block: a page without the slab's header.
 pub(crate) const LARGEST_BLOCK: u32 = 16_352;
 
 /// One size class.
@@ -27,7 +28,7 @@ impl Class {
             blocks -= 1;
         }
         let header = slab_header(blocks);
-        // So that blocks lie on as few lines as they can.
+        // Alignment, so that a block touches as few cache lines as possible.
         let first = header.next_multiple_of(natural(block));
         Self {
             block,
@@ -40,18 +41,19 @@ impl Class {
         }
     }
 
-    /// The class of that number; numbers come from page words, so any is allowed.
+    /// Returns the class of that number, or `None` if there is no such class: numbers come from
+    /// page words, so they may be damaged.
     #[inline(always)]
     pub(crate) fn get(number: u32) -> Option<&'static Class> {
         TABLE.get(number as usize)
     }
 
-    /// Words of the page's bitmap.
+    /// Returns how many words the bitmap of a page has.
     pub(crate) fn words(&self) -> u32 {
         slab_words(self.blocks)
     }
 
-    /// The block that begins at this offset of its page.
+    /// Returns the block that begins at this offset in its page, if one does.
     pub(crate) fn block_at(&self, in_page: u32) -> Option<u32> {
         let from_first = in_page.checked_sub(self.first)?;
         let block = from_first / self.block;
@@ -59,7 +61,7 @@ impl Class {
     }
 }
 
-/// The largest power of two up to a line that divides the bytes of a block.
+/// Returns the largest power of two, up to 64, that divides the size of a block.
 const fn natural(block: u32) -> u32 {
     let align = 1 << block.trailing_zeros();
     if align < 64 { align } else { 64 }
@@ -110,7 +112,7 @@ const fn by_eights() -> [u8; 129] {
     map
 }
 
-/// The smallest class whose blocks hold `bytes`; `None` when they do not fit in a page.
+/// Returns the smallest class whose blocks hold `bytes`, or `None` if they do not fit in a page.
 #[inline(always)]
 pub(crate) fn class_of(bytes: u64) -> Option<u32> {
     if bytes <= 1024 {
@@ -120,7 +122,7 @@ pub(crate) fn class_of(bytes: u64) -> Option<u32> {
         return None;
     }
     let rounded = (bytes as u32).next_multiple_of(8);
-    // The classes above 1 KiB go by blocks a page, from 15 down to 1.
+    // The classes above 1 KiB are numbered by blocks per page, from 15 down to 1.
     let blocks = (LARGEST_BLOCK / rounded).min(15);
     Some(CLASSES as u32 - blocks)
 }

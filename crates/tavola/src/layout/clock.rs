@@ -1,12 +1,16 @@
 //! The word that sets the clock by which keys expire.
+//!
+//! That clock is the machine's monotonic clock plus an offset, so that setting the wall clock does
+//! not expire keys. The word holds the offset, and names the start of the machine that it is valid
+//! for.
 
-/// Milliseconds by which the clock of keys is ahead of the machine's own (time since its start,
+/// By how many milliseconds the clock of keys is ahead of the machine's own (time since its start,
 /// time asleep not included), for one start of the machine: `boot 14 | check 8 | ahead 42`.
 ///
-/// 0: nobody has asked for the time yet.
+/// The word is 0 until the first process asks for the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockWord {
-    /// Names the start of the machine; never 0.
+    /// Identifies the start of the machine; never 0.
     pub(crate) boot: u32,
     pub(crate) ahead_ms: u64,
 }
@@ -16,7 +20,7 @@ const AHEAD_MASK: u64 = (1 << AHEAD_BITS) - 1;
 const BOOT_SHIFT: u32 = 50;
 
 impl ClockWord {
-    /// The word for a start of the machine with this name.
+    /// Returns the word for the start of the machine with this boot id.
     pub(crate) fn new(boot_id: &[u8], ahead_ms: u64) -> Self {
         let sum = boot_id
             .iter()
@@ -24,24 +28,24 @@ impl ClockWord {
                 (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3)
             });
         Self {
-            // The last bytes reach the highest bits only so.
+            // Without the multiplication, the last bytes would not reach the highest bits.
             boot: ((sum.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> BOOT_SHIFT) as u32).max(1),
             ahead_ms: ahead_ms & AHEAD_MASK,
         }
     }
 
-    /// `None`: not set yet, or damaged.
+    /// Decodes a word. Returns `None` if it was not set yet, or is damaged.
     pub(crate) fn decode(word: u64) -> Option<Self> {
-        let told = Self {
+        let clock = Self {
             boot: (word >> BOOT_SHIFT) as u32,
             ahead_ms: word & AHEAD_MASK,
         };
-        (told.boot != 0 && told.encode() == word).then_some(told)
+        (clock.boot != 0 && clock.encode() == word).then_some(clock)
     }
 
     pub(crate) fn encode(self) -> u64 {
         let word = u64::from(self.boot) << BOOT_SHIFT | self.ahead_ms;
-        // No flipped bit leaves the same.
+        // Each flipped bit changes the check.
         let check = word.to_le_bytes().iter().fold(0, |all, byte| all ^ byte);
         word | u64::from(check) << AHEAD_BITS
     }
@@ -52,7 +56,7 @@ mod tests {
     use super::ClockWord;
 
     #[test]
-    fn words_survive_tell_boots_apart_and_show_every_flipped_bit() {
+    fn words_survive_differ_by_boot_and_show_every_flipped_bit() {
         let words =
             [b"a7d4eb2c-11", b"a7d4eb2c-12"].map(|id| ClockWord::new(id, 1_795_000_000_000));
         assert_ne!(words[0].boot, words[1].boot);

@@ -1,4 +1,4 @@
-//! The byte tables of `docs/internals/format.md`, printed from the structures themselves.
+//! Prints the byte tables of `docs/internals/format.md` from the structures themselves.
 
 use super::*;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ const TOTAL: usize = count::<Superblock>()
     + count::<SheetHead>()
     + count::<LeaseRecord>()
     + count::<WatchRecord>()
-    + count::<Sample>()
+    + count::<CacheSample>()
     + count::<Timing>()
     + 2;
 
@@ -55,7 +55,7 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<SheetHead>(all, at);
     let (all, at) = push::<LeaseRecord>(all, at);
     let (all, at) = push::<WatchRecord>(all, at);
-    let (all, at) = push::<Sample>(all, at);
+    let (all, at) = push::<CacheSample>(all, at);
     let (mut all, at) = push::<Timing>(all, at);
     all[at] = PAGE;
     all[at + 1] = CLASSES as u64;
@@ -118,7 +118,8 @@ fn classes(out: &mut String) {
     }
 }
 
-/// The byte tables of the format as Markdown; `docs/internals/format.md` holds exactly this text.
+/// Returns the byte tables of the format as Markdown; `docs/internals/format.md` holds exactly this
+/// text.
 pub fn tables() -> String {
     let mut out = String::new();
     let _ = writeln!(
@@ -135,7 +136,7 @@ pub fn tables() -> String {
         "one a size class in each shard head",
     );
     table::<Participant>(&mut out, "Participant", "one a participant slot");
-    table::<Sample>(&mut out, "Sample", "64, behind the participants");
+    table::<CacheSample>(&mut out, "Sample", "64, behind the participants");
     table::<Timing>(&mut out, "Times", "8, behind the samples");
     table::<Bucket>(&mut out, "Bucket", "256 a segment");
     table::<SlabPage>(

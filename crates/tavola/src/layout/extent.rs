@@ -1,22 +1,25 @@
-//! Extents: runs of pages that something beside the table has whole, a pool of queues or a log.
+//! Extents: runs of pages that belong to one object beside the keys, a queue pool or a log.
 //!
-//! | state | written by | next state |
+//! An extent is filled while it is `BUILDING`, and exists by one store, of `LIVE`. So a builder
+//! that dies leaves an entry that names it, and its pages are given back.
+//!
+//! | state | meaning | next state |
 //! |---|---|---|
-//! | `FREE` (0) | nobody has it | `BUILDING` |
-//! | `BUILDING` | the pool's lock holder, for `owner`, who fills it | `LIVE`; `FREE` if it died |
-//! | `LIVE` | its builder, when everything is there | none: it stays as long as the region |
+//! | `FREE` (0) | the entry is unused | `BUILDING` |
+//! | `BUILDING` | `owner` fills the pages | `LIVE`, by its owner; `FREE`, if it failed or died |
+//! | `LIVE` | everything in it is valid | none: it stays as long as the region |
 //!
-//! All but the store of `LIVE` is done under the pool's lock.
+//! All stores but that of `LIVE` are made under the pool's lock.
 
 use super::{Name, assert_layout};
 use crate::sync::{Ordering, W32};
 
-/// How many a region may have.
+/// How many extents a region may have.
 pub(crate) const EXTENTS: usize = 16;
-/// What it is called: 96 bytes at most.
+/// The name of an extent: 96 bytes at most.
 pub(crate) type ExtentName = Name<12>;
 
-/// What an extent is.
+/// What an extent holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExtentKind {
     QueuePool,
@@ -26,7 +29,7 @@ pub(crate) enum ExtentKind {
 impl ExtentKind {
     pub(crate) const ALL: [Self; 2] = [Self::QueuePool, Self::Log];
 
-    /// As it stands in an entry.
+    /// Returns the number that stands for the kind in an entry.
     fn code(self) -> u32 {
         match self {
             Self::QueuePool => 1,
@@ -34,7 +37,7 @@ impl ExtentKind {
         }
     }
 
-    /// What it is called in errors.
+    /// Returns the kind's name for error messages.
     pub(crate) fn what(self) -> &'static str {
         match self {
             Self::QueuePool => "queue pool",
@@ -47,7 +50,7 @@ const FREE: u32 = 0;
 const BUILDING: u32 = 1;
 const LIVE: u32 = 2;
 
-/// Where one extent is, and what.
+/// The entry of one extent.
 #[repr(C, align(64))]
 pub(crate) struct Extent {
     /// `FREE`, `BUILDING` or `LIVE`.
@@ -58,7 +61,7 @@ pub(crate) struct Extent {
     first_page: W32,
     /// Its pages.
     pages: W32,
-    /// What it is: an [`ExtentKind`].
+    /// Its [`ExtentKind`].
     kind: W32,
     reserved: W32,
     pub(crate) name: ExtentName,
@@ -67,7 +70,7 @@ assert_layout!(Extent, size 128, {
     state: 0, owner: 4, first_page: 8, pages: 12, kind: 16, reserved: 20, name: 24,
 });
 
-/// What an entry says.
+/// The state of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExtentState {
     Free,
@@ -75,19 +78,19 @@ pub(crate) enum ExtentState {
         owner: u32,
     },
     Live,
-    /// No state that is ever written.
+    /// Not a state that is ever written.
     Damaged,
 }
 
 /// A run of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct PageRun {
     pub(crate) first: u32,
     pub(crate) pages: u32,
 }
 
-impl Run {
-    /// One past its last page; a damaged run ends nowhere.
+impl PageRun {
+    /// Returns one past the last page. Saturates, as the numbers may be damaged.
     pub(crate) fn end(self) -> u32 {
         self.first.saturating_add(self.pages)
     }
@@ -99,7 +102,7 @@ impl Run {
 
 impl Extent {
     pub(crate) fn state(&self) -> ExtentState {
-        // Pairs with the release in `publish`: who sees it live sees what is in it.
+        // Pairs with the release in `publish`: a process that sees `LIVE` also sees the contents.
         match self.state.load(Ordering::Acquire) {
             FREE => ExtentState::Free,
             BUILDING => ExtentState::Building {
@@ -110,50 +113,51 @@ impl Extent {
         }
     }
 
-    /// `None`: the word was damaged, or nothing was ever here.
+    /// Returns the kind, or `None` if the word is damaged or was never written.
     pub(crate) fn kind(&self) -> Option<ExtentKind> {
         let code = self.kind.load(Ordering::Relaxed);
         ExtentKind::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    /// Whether it has that kind and that name.
+    /// Returns whether the entry has this kind and this name.
     pub(crate) fn is(&self, kind: ExtentKind, name: &[u8]) -> bool {
         self.kind() == Some(kind) && self.name.is(name)
     }
 
-    pub(crate) fn run(&self) -> Run {
-        Run {
+    pub(crate) fn run(&self) -> PageRun {
+        PageRun {
             first: self.first_page.load(Ordering::Relaxed),
             pages: self.pages.load(Ordering::Relaxed),
         }
     }
 
-    /// Begins an extent. The pool's lock is held.
-    pub(crate) fn build(&self, owner: u32, run: Run, kind: ExtentKind, name: &[u8]) {
+    /// Begins an extent. The caller holds the pool's lock.
+    pub(crate) fn build(&self, owner: u32, run: PageRun, kind: ExtentKind, name: &[u8]) {
         let order = Ordering::Relaxed;
         self.owner.store(owner, order);
         self.first_page.store(run.first, order);
         self.pages.store(run.pages, order);
         self.kind.store(kind.code(), order);
         self.name.set(name);
-        // The state last: whoever finds us dead before finds nothing.
+        // The state comes last: if this process dies before it, the entry is still free.
         self.state.store(BUILDING, Ordering::Release);
     }
 
-    /// Its builder has filled it.
+    /// Makes the extent `LIVE`; its builder has filled it.
     pub(crate) fn publish(&self) {
         self.state.store(LIVE, Ordering::Release);
     }
 
-    /// What it is was found out without it; its name stays.
-    pub(crate) fn restore(&self, run: Run, kind: ExtentKind) {
+    /// Restores a damaged entry from what was found in the pages; the name is not damaged and
+    /// stays.
+    pub(crate) fn restore(&self, run: PageRun, kind: ExtentKind) {
         self.first_page.store(run.first, Ordering::Relaxed);
         self.pages.store(run.pages, Ordering::Relaxed);
         self.kind.store(kind.code(), Ordering::Relaxed);
         self.publish();
     }
 
-    /// Its pages are the pool's again.
+    /// Frees the entry; its pages belong to the pool again.
     pub(crate) fn forget(&self) {
         self.state.store(FREE, Ordering::Release);
     }

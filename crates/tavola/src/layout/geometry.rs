@@ -1,17 +1,18 @@
-//! Where everything is, computed from the two numbers that a table keeps for good.
+//! Where each area of the region is, computed from the two numbers that a table keeps for good: its
+//! room, and how many shards it has.
 
 use super::{
-    DIR_INLINE, Fixed, LEASES, LeaseRecord, PAGE, PARTICIPANTS, Participant, SAMPLES, Sample,
+    CacheSample, DIR_INLINE, Fixed, LEASES, LeaseRecord, PAGE, PARTICIPANTS, Participant, SAMPLES,
     ShardHead, Superblock, TIMINGS, Timing, UID_ENTRIES, WATCHES, WatchRecord,
 };
 
 /// The least `max_size`.
 pub(crate) const MIN_SIZE: u64 = 1 << 20;
-/// The most: refs have 40 bits in units of 8 bytes.
+/// The largest `max_size`: refs have 40 bits in units of 8 bytes.
 pub(crate) const MAX_SIZE: u64 = 1 << 43;
 /// The room of a new table is this many times its `max_size`, up to [`MOST_ROOM`].
 const ROOM_FACTOR: u64 = 16;
-/// Room beyond `max_size` that a new table gets ends here: what is computed for it costs addresses
+/// The limit of the room that a new table gets beyond its `max_size`: all room costs address space
 /// in every process.
 const MOST_ROOM: u64 = 64 << 30;
 /// Page words are backed by memory in steps of this many.
@@ -20,10 +21,10 @@ pub(crate) const WORDS_STEP: u32 = 2048;
 /// Bytes of a shard's lease records.
 const SHARD_LEASES: u64 = LEASES as u64 * size_of::<LeaseRecord>() as u64;
 
-/// Bytes of a shard's watch records, the one for all keys with them.
+/// Bytes of a shard's watch records, including the one for all keys.
 const SHARD_WATCHES: u64 = (WATCHES as u64 + 1) * size_of::<WatchRecord>() as u64;
 
-/// Offsets of the areas, the same in every process; part of the format.
+/// Offsets of the areas, the same in every process. Part of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
     /// Bytes of every mapping: the most that `max_size` may ever be raised to.
@@ -40,27 +41,28 @@ pub(crate) struct Geometry {
     pub(crate) uids_off: u64,
     pub(crate) leases_off: u64,
     pub(crate) watches_off: u64,
-    /// The first page that may be given out.
+    /// The first page that may be allocated.
     pub(crate) first_page: u32,
     /// One past the last page of the room.
     pub(crate) max_pages: u32,
-    /// The lengths of keys and values, where all are the same.
+    /// The lengths of keys and values, in a table of fixed lengths.
     pub(crate) fixed: Option<Fixed>,
-    /// How long keys live unless they are given another time; 0: for ever.
+    /// The default TTL of keys in milliseconds; 0: they do not expire.
     pub(crate) ttl_ms: u64,
-    /// Whether keys are evicted where there is no room.
+    /// Whether the table is a cache: it evicts keys when there is no room.
     pub(crate) is_cache: bool,
     /// Whether keys have versions.
     pub(crate) has_versions: bool,
 }
 
 impl Geometry {
-    /// `None` when no table can be made so.
+    /// Returns the geometry, or `None` if no such table can be created.
     pub(crate) fn new(room: u64, shards_log2: u32) -> Option<Self> {
         Self::with_watches(room, shards_log2, SHARD_WATCHES)
     }
 
-    /// As [`Self::new`], or that of a table of format 1, which has no watch records.
+    /// Returns the geometry of a table of the current format, or of format 1, which has no watch
+    /// records.
     pub(crate) fn of_format(is_first: bool, room: u64, shards_log2: u32) -> Option<Self> {
         let shard_watches = if is_first { 0 } else { SHARD_WATCHES };
         Self::with_watches(room, shards_log2, shard_watches)
@@ -72,8 +74,8 @@ impl Geometry {
             return None;
         }
         let max_pages = (room / PAGE) as u32;
-        // Four times the segments a shard would have if every page were a segment: hashes spread
-        // evenly, so no shard's directory comes near its end before the pages do.
+        // Four times the segments that a shard would have if every page were a segment. Hashes are
+        // spread evenly, so pages run out long before any shard's directory is full.
         let per_shard = (max_pages >> shards_log2).max(1);
         let dir_log2 = (per_shard.ilog2() + 2).clamp(DIR_INLINE.ilog2(), 24);
         let shards_off = size_of::<Superblock>() as u64;
@@ -81,11 +83,11 @@ impl Geometry {
         let participants_end =
             participants_off + u64::from(PARTICIPANTS) * size_of::<Participant>() as u64;
         let samples_off = participants_end.next_multiple_of(4096);
-        let timings_off = samples_off + u64::from(SAMPLES) * size_of::<Sample>() as u64;
+        let timings_off = samples_off + u64::from(SAMPLES) * size_of::<CacheSample>() as u64;
         let page_table_off = timings_off + u64::from(TIMINGS) * size_of::<Timing>() as u64;
         let dirs_off = (page_table_off + u64::from(max_pages) * 8).next_multiple_of(4096);
         let dirs_end = dirs_off + ((4u64 << dir_log2) << shards_log2);
-        // As many chunks as a shard has uids for, or as there are pages.
+        // As many chunks as the shard has uids for, but not more than there are pages.
         let uid_dir_log2 =
             (32 - UID_ENTRIES.ilog2() - shards_log2).min(max_pages.next_power_of_two().ilog2());
         let uids_off = dirs_end.next_multiple_of(4096);
@@ -117,68 +119,72 @@ impl Geometry {
         })
     }
 
-    /// The geometry of a new file, which has room to raise `max_size`.
+    /// Returns the geometry of a new file, which has room to raise `max_size`.
     pub(crate) fn with_room(max_size: u64, shards_log2: u32) -> Option<Self> {
         let room = max_size.saturating_mul(ROOM_FACTOR).min(MOST_ROOM);
         Self::new(max_size, shards_log2)?;
         Self::new(room.max(max_size), shards_log2)
     }
 
-    /// One past the last page of a table with this `max_size`: as many pages as if there were no
-    /// room beyond it. `None` if it is more than the room, or if no table can be made so.
+    /// Returns one past the last page of a table with this `max_size`: as many pages as if it had
+    /// no room beyond. Returns `None` if `max_size` exceeds the room, or if no such table can be
+    /// created.
     pub(crate) fn limit_of(&self, max_size: u64) -> Option<u32> {
         let own = Self::new(max_size, self.shards_log2).filter(|own| own.room <= self.room)?;
         let usable = own.max_pages - own.first_page;
         Some((self.first_page + usable).min(self.max_pages))
     }
 
-    /// Whether a table may end with this page.
+    /// Returns whether a table may end before this page number.
     pub(crate) fn is_limit(&self, pages: u32) -> bool {
         pages > self.first_page && pages <= self.max_pages
     }
 
-    /// Whether keys get something beside their value that nobody has asked for.
+    /// Returns whether keys get a TTL or a version that the caller did not ask for.
     #[inline(always)]
     pub(crate) fn stamps(&self) -> bool {
         self.ttl_ms != 0 || self.has_versions
     }
 
-    /// How many shards there are.
+    /// Returns how many shards there are.
     pub(crate) fn shards(&self) -> u32 {
         1 << self.shards_log2
     }
 
-    /// Where the lease records of a shard stand, and those of all.
+    /// Returns the offset of a shard's lease records.
     pub(crate) fn leases_of(&self, shard: u32) -> u64 {
         self.leases_off + u64::from(shard) * SHARD_LEASES
     }
 
+    /// Returns offset and length of all lease records.
     pub(crate) fn leases(&self) -> (u64, u64) {
         (self.leases_off, SHARD_LEASES << self.shards_log2)
     }
 
-    /// Where the watch records of a shard are, and those of all.
+    /// Returns the offset of a shard's watch records.
     pub(crate) fn watches_of(&self, shard: u32) -> u64 {
         self.watches_off + u64::from(shard) * SHARD_WATCHES
     }
 
+    /// Returns offset and length of all watch records.
     pub(crate) fn watches(&self) -> (u64, u64) {
         (self.watches_off, SHARD_WATCHES << self.shards_log2)
     }
 
-    /// Where the page words stand that are backed from the beginning: those of the first pages.
+    /// Returns offset and length of the page words that are backed when the table is created.
     pub(crate) fn first_words(&self, limit: u32) -> (u64, u64) {
         let from = self.words_from();
         let until = self.page_table_off + u64::from(self.first_backed_words(limit)) * 8;
         (from, until - from)
     }
 
-    /// Where the first of them are, from the beginning of their 4 KiB.
+    /// Returns where these begin: at the first usable page's word, rounded down to 4 KiB.
     pub(crate) fn words_from(&self) -> u64 {
         self.page_table_off + u64::from(self.first_page) * 8 / 4096 * 4096
     }
 
-    /// Page words below this one are backed when the table is made: those of the first 128 MiB.
+    /// Returns the number of page words that are backed when the table is created: those of the
+    /// first 128 MiB.
     pub(crate) fn first_backed_words(&self, limit: u32) -> u32 {
         (self.first_page + 4 * WORDS_STEP).min(limit)
     }

@@ -1,34 +1,39 @@
-//! Items: a key and its value.
+//! Items: a key and its value, in one block.
+//!
+//! The header says which fields follow it, so a field that a key does not need costs no byte.
+//! Readers check every length against the block before they use it.
 //!
 //! ```text
 //! header u64     value_len 32 | key_len 24 | flags 8
 //! link u64       LARGE: first page 32 | high bits of key_len 8 | check 24
-//! counter u64    COUNTER: the number; get shows it as decimal text
+//! counter u64    COUNTER: the number; reads return it as decimal text
 //! uid u64        UID: uid 32 | generation 32
 //! expiry u64     EXPIRY: when the key expires, in milliseconds of the table's clock; 0: never
-//! client u64     CLIENT: flags of the user's 32 | TAGGED: how many tags 8 | marks 24
+//! client u64     CLIENT: the user's flags 32 | TAGGED: number of tags 8 | marks 24
 //! version u64    VERSION: another number each time that the key is set
 //! key, value
 //! tags u64 each  TAGGED: their uids 32 | generation 32, from the next multiple of 8 on
 //! ```
 //!
-//! A value of 8 bytes behind a key of a multiple of 8 is one aligned word, with and without a uid:
-//! it is changed in place.
-//! The fields after the header stand there only when their flag does, in this order. An item
-//! that does not fit in a block is LARGE: its key and value are one stream, whose first part stands
-//! in the block and whose rest fills whole pages, chained through the page table. Its tags stand
-//! behind what is in the block.
+//! A field after the header exists only if its flag is set; the order is as above. A value of 8
+//! bytes behind a key whose length is a multiple of 8 is one aligned word, with or without a uid,
+//! and is changed in place.
 //!
-//! A tag is an item itself: TAG, with a uid, its name for a key, no value, in a space of names of
-//! its own. The items that have it are missing from the moment its uid leads to it no more.
+//! An item that does not fit in a block is LARGE: its key and value are one stream of bytes. The
+//! first part of the stream is in the block, the rest fills whole pages, chained through the page
+//! table. Its tags are behind the part in the block.
 //!
-//! In a table of [`Fixed`] lengths an item is its key and its value, and nothing before them.
+//! A tag is an item itself: TAG, with a uid, its name as the key, no value. A tag's name never
+//! equals a key, because the index keeps the two apart. All items with the tag are missing as soon
+//! as its uid no longer leads to the tag's item.
+//!
+//! In a table of [`Fixed`] lengths an item is its key and its value, with nothing before them.
 
 use super::{LARGEST_BLOCK, PAGE};
 
-/// The rest of the item stands in chained pages.
+/// The rest of the item is in chained pages.
 pub(crate) const FLAG_LARGE: u8 = 1;
-/// The value is a counter in place.
+/// The value is a counter, which is changed in place.
 pub(crate) const FLAG_COUNTER: u8 = 2;
 /// The key may expire.
 pub(crate) const FLAG_EXPIRY: u8 = 4;
@@ -46,18 +51,19 @@ const FIELDS: u8 = FLAG_LARGE | FLAG_COUNTER | FLAG_EXPIRY | FLAG_CLIENT | FLAG_
 
 /// The most bytes of key and value together.
 pub(crate) const MAX_DATA: u64 = u32::MAX as u64;
-/// The most bytes an item has before its key: header, link or counter, and every other field.
+/// The most bytes an item has before its key: the header, a link or counter, and every other field.
 pub(crate) const MOST_HEAD: u64 = 48;
 /// The most tags of a key.
 pub(crate) const MOST_TAGS: usize = 16;
-/// The most bytes behind the value: tags, and what is left out before them.
+/// The most bytes behind the value: padding, and tags.
 const MOST_TAIL: u64 = 7 + 8 * MOST_TAGS as u64;
-/// The most bytes of key and value of an item that is not large. Which of two shapes an item has
-/// depends on these alone, so all that may stand beside them is always allowed for.
+/// The most bytes of key and value of an item that is not large. Whether an item is large depends
+/// on these two lengths alone, so space for everything else that may be in an item is always
+/// reserved.
 pub(crate) const MOST_SMALL: u64 = LARGEST_BLOCK as u64 - MOST_HEAD - MOST_TAIL;
 
-/// The lengths of a table whose keys are all as long, and whose values are. An item there has no
-/// header: key, value, and at the next multiple of 8 its uid, if items have one.
+/// The lengths in a table in which all keys have the same length, and all values too. An item there
+/// has no header: key, value, and at the next multiple of 8 its uid, if items have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fixed {
     pub(crate) key_len: u32,
@@ -67,7 +73,7 @@ pub(crate) struct Fixed {
 }
 
 impl Fixed {
-    /// `None`: no table can be made so.
+    /// Returns the lengths, or `None` if no such table can be created.
     pub(crate) fn new(key_len: u32, value_len: u32, uids: bool) -> Option<Self> {
         let data = u64::from(key_len) + u64::from(value_len);
         (key_len > 0 && data <= MOST_SMALL).then_some(Self {
@@ -77,36 +83,36 @@ impl Fixed {
         })
     }
 
-    /// Whether a key and a value are of these lengths.
+    /// Returns whether a key and a value have these lengths.
     #[inline(always)]
     pub(crate) fn fits(self, key: &[u8], value: &[u8]) -> bool {
         (key.len(), value.len()) == (self.key_len as usize, self.value_len as usize)
     }
 
-    /// Bytes between the start of an item and its uid, or where that would stand.
+    /// Returns the offset of the uid in an item, or where it would be.
     #[inline(always)]
     pub(crate) fn uid_at(self) -> u64 {
         (u64::from(self.key_len) + u64::from(self.value_len)).next_multiple_of(8)
     }
 
-    /// Bytes of an item.
+    /// Returns the bytes of an item.
     #[inline(always)]
     pub(crate) fn bytes(self) -> u64 {
         self.uid_at() + if self.uids { 8 } else { 0 }
     }
 
-    /// The flags an item would have, had it a header.
+    /// Returns the flags an item would have if it had a header.
     #[inline(always)]
     pub(crate) fn flags(self) -> u8 {
         if self.uids { FLAG_UID } else { 0 }
     }
 }
 
-/// The first word of an item, taken apart.
+/// The first word of an item, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) value_len: u32,
-    /// The low 24 bits; the rest stands in the link of a large item.
+    /// The low 24 bits of the length; a large item has the rest in its link.
     pub(crate) key_len: u32,
     pub(crate) flags: u8,
 }
@@ -128,8 +134,7 @@ impl Header {
         }
     }
 
-    /// Bytes between the start of an item with such flags and its field of this flag, or where that
-    /// would stand.
+    /// Returns the offset of a field in an item with these flags, or where the field would be.
     #[inline(always)]
     pub(crate) fn field_at(flags: u8, field: u8) -> u64 {
         let before = match field {
@@ -141,13 +146,13 @@ impl Header {
         8 + 8 * u64::from((flags & before).count_ones())
     }
 
-    /// Bytes between the start of the item and its key.
+    /// Returns the offset of the key in the item.
     #[inline(always)]
     pub(crate) fn before_key(self) -> u64 {
         8 + 8 * u64::from((self.flags & FIELDS).count_ones())
     }
 
-    /// Whether an item may have these flags.
+    /// Returns whether an item may have these flags.
     pub(crate) fn is_known(self) -> bool {
         const EITHER: u8 = FLAG_LARGE | FLAG_COUNTER;
         const COUNTED: u8 = FLAG_TAGGED | FLAG_CLIENT;
@@ -172,8 +177,8 @@ impl LargeLink {
         link | check_of(link) << CHECK_SHIFT
     }
 
-    /// `None`: no link that was ever written. It must be noticed: the pages of another item as long
-    /// would be read by uid, and freed.
+    /// Returns the link, or `None` if the word is damaged. Damage must be noticed: a chain of
+    /// another item, of the same length, would be read by uid, and freed.
     pub(crate) fn decode(word: u64) -> Option<Self> {
         let link = word & ((1 << CHECK_SHIFT) - 1);
         (word >> CHECK_SHIFT == check_of(link)).then_some(Self {
@@ -185,19 +190,19 @@ impl LargeLink {
 
 const CHECK_SHIFT: u32 = 40;
 
-/// The check of the other bits of a link; never the same for two that differ in one bit.
+/// Returns the check of the other bits of a link; it differs if one bit differs.
 fn check_of(link: u64) -> u64 {
     link.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> CHECK_SHIFT
 }
 
-/// Whether the value of an item with no field but a uid is one aligned word, which is changed in
-/// place.
+/// Returns whether the value of an item, which has no field except a uid, is one aligned word: such
+/// a value is changed in place.
 #[inline(always)]
 pub(crate) fn is_word(key_len: u64, value_len: u64) -> bool {
     value_len == 8 && key_len.is_multiple_of(8)
 }
 
-/// Of a large item's stream: bytes in the block, and pages for the rest.
+/// Splits the stream of a large item: returns the bytes in the block, and the pages for the rest.
 pub(crate) fn large_split(data: u64) -> (u64, u32) {
     let rest = data % PAGE;
     let inline = if rest > MOST_SMALL { 0 } else { rest };

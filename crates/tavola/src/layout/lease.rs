@@ -1,24 +1,28 @@
-//! Lease records: who computes the value of a key that is missing or stale.
+//! Lease records: which participant computes the value of a key that is missing or stale.
+//!
+//! A record is a few words, written under the shard's lock and read without it. It counts only if
+//! its checksum is right, so a reader that meets a half-written record, or one that is damaged,
+//! takes it for free.
 //!
 //! ```text
 //! state      kind 2 | owner 31 | times 31: how often the record was taken
 //! hash       of the key
-//! until_ms   when it is over
-//! check      over all that is told
-//! ends       rises whenever what the record told is over; slept on
-//! error_len  of a computation that failed: bytes of what is told of it
-//! error      these bytes
+//! until_ms   when the lease or the pause ends
+//! check      checksum of state, hash, until_ms, error_len and error
+//! ends       rises whenever the record becomes free; waiters sleep on it
+//! error_len  of a computation that failed: length of its message
+//! error      the message
 //! ```
 //!
 //! | kind | meaning | next, under the shard's lock |
 //! |---|---|---|
-//! | `FREE` | nothing; the other words mean nothing | `HELD`, `FAILED` |
+//! | `FREE` | the record is unused; the other words mean nothing | `HELD`, `FAILED` |
 //! | `HELD` | the owner computes the value of a key | `FREE` |
 //! | `FAILED` | it could not be computed, and is not tried again before `until_ms` | `FREE` |
 //!
-//! A record that is not `FREE` counts only with the right check. It is stored behind the other
-//! words and before `state`, and is right for that state only: whatever some of the stores leave,
-//! or a flipped bit, reads as free. So does a time further away than any that is ever stored.
+//! The check is stored after the other words and before `state`, and is right for that state only.
+//! So whatever a death leaves of these stores, and any flipped bit, reads as free. So does a time
+//! further away than any that is ever stored.
 
 use super::assert_layout;
 use super::fold::fold;
@@ -26,12 +30,12 @@ use crate::sync::{Ordering, W32, W64};
 
 /// Records of a shard.
 pub(crate) const LEASES: u32 = 16;
-/// The longest that is told of a computation that failed.
+/// The longest message of a computation that failed.
 const MOST_ERROR: usize = 88;
 const ERROR_WORDS: usize = MOST_ERROR / 8;
-/// No lease or pause is longer: an hour.
+/// The longest lease or pause: an hour.
 pub(crate) const LONGEST_LEASE_MS: u64 = 3_600_000;
-/// `leases` of the superblock, when the records are backed by memory.
+/// The value of `leases` in the superblock when the records are backed by memory.
 pub(crate) const LEASES_BACKED: u32 = 0x4C45_4153;
 
 const FREE: u64 = 0;
@@ -49,7 +53,7 @@ pub(crate) struct LeaseRecord {
     hash: W64,
     until_ms: W64,
     check: W64,
-    /// Rises whenever what the record told is over.
+    /// Rises whenever the record becomes free.
     pub(crate) ends: W32,
     error_len: W32,
     error: [W64; ERROR_WORDS],
@@ -58,10 +62,10 @@ assert_layout!(LeaseRecord, size 128, {
     state: 0, hash: 8, until_ms: 16, check: 24, ends: 32, error_len: 36, error: 40,
 });
 
-/// What a record tells that is not free.
+/// The contents of a record that is not free.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeaseView {
-    /// `state`: as long as it is the same, so is the lease.
+    /// `state`: as long as the record has the same, the lease is the same.
     pub(crate) word: u64,
     pub(crate) hash: u64,
     pub(crate) until_ms: u64,
@@ -70,7 +74,7 @@ pub(crate) struct LeaseView {
 }
 
 impl LeaseView {
-    /// A lease of this participant, in the place of what `before` told.
+    /// Returns a lease of this participant, which follows the state `before`.
     fn held(before: u64, owner: u32, hash: u64, until_ms: u64) -> Self {
         Self {
             word: next(before) | u64::from(owner) << OWNER_SHIFT | HELD,
@@ -81,10 +85,11 @@ impl LeaseView {
         }
     }
 
-    fn failed(before: u64, hash: u64, until_ms: u64, told: &[u8]) -> Self {
-        let told = &told[..told.len().min(MOST_ERROR)];
+    /// Returns a failure, which follows the state `before`.
+    fn failed(before: u64, hash: u64, until_ms: u64, message: &[u8]) -> Self {
+        let message = &message[..message.len().min(MOST_ERROR)];
         let mut bytes = [0; MOST_ERROR];
-        bytes[..told.len()].copy_from_slice(told);
+        bytes[..message.len()].copy_from_slice(message);
         let mut error = [0; ERROR_WORDS];
         for (word, bytes) in error.iter_mut().zip(bytes.as_chunks::<8>().0) {
             *word = u64::from_le_bytes(*bytes);
@@ -94,11 +99,11 @@ impl LeaseView {
             hash,
             until_ms,
             error,
-            error_len: told.len(),
+            error_len: message.len(),
         }
     }
 
-    /// Words of the error that mean something.
+    /// Returns the words of the error that are in use.
     fn words(&self) -> &[u64] {
         &self.error[..self.error_len.div_ceil(8).min(ERROR_WORDS)]
     }
@@ -110,18 +115,18 @@ impl LeaseView {
         fold(&all[..4 + self.words().len()])
     }
 
-    /// Whose lease it is; `None`: the computation failed.
+    /// Returns the participant that has the lease, or `None` if the computation failed.
     pub(crate) fn owner(&self) -> Option<u32> {
         let owner = (self.word >> OWNER_SHIFT & OWNER_MASK) as u32;
         (self.word & KIND_MASK == HELD).then_some(owner)
     }
 
-    /// Whether its time has passed. One that is further away than any is damage.
+    /// Returns whether its time is over. A time that is too far away counts as damage, and as over.
     pub(crate) fn is_over(&self, now_ms: u64) -> bool {
         self.left_ms(now_ms) == 0
     }
 
-    /// Milliseconds to its end.
+    /// Returns the milliseconds until its end.
     pub(crate) fn left_ms(&self, now_ms: u64) -> u64 {
         match self.until_ms.saturating_sub(now_ms) {
             left if left <= LONGEST_LEASE_MS => left,
@@ -129,26 +134,26 @@ impl LeaseView {
         }
     }
 
-    /// What is told of the computation that failed.
+    /// Returns the message of the computation that failed.
     pub(crate) fn error(&self) -> Vec<u8> {
-        let mut told: Vec<u8> = self.words().iter().flat_map(|w| w.to_le_bytes()).collect();
-        told.truncate(self.error_len);
-        told
+        let mut message: Vec<u8> = self.words().iter().flat_map(|w| w.to_le_bytes()).collect();
+        message.truncate(self.error_len);
+        message
     }
 }
 
-/// Taken once more.
+/// Returns the state, still free, of a record that is taken once more.
 fn next(before: u64) -> u64 {
     freed(before).wrapping_add(1 << TIMES_SHIFT)
 }
 
-/// The state of a record that tells nothing any more.
+/// Returns the state of a record after it was freed.
 fn freed(before: u64) -> u64 {
     before >> TIMES_SHIFT << TIMES_SHIFT
 }
 
 impl LeaseRecord {
-    /// What it tells, unless it is free, damaged or just being changed.
+    /// Returns the contents, or `None` if the record is free, damaged or just being changed.
     pub(crate) fn read(&self) -> Option<LeaseView> {
         // Pairs with the release in `publish`.
         let word = self.state.load(Ordering::Acquire);
@@ -171,7 +176,7 @@ impl LeaseRecord {
         is_whole.then_some(view)
     }
 
-    /// As [`Self::read`], if it is of that key.
+    /// Returns the contents if the record is of this key.
     pub(crate) fn read_of(&self, hash: u64) -> Option<LeaseView> {
         if self.hash.load(Ordering::Relaxed) != hash {
             return None;
@@ -179,33 +184,34 @@ impl LeaseRecord {
         self.read().filter(|view| view.hash == hash)
     }
 
-    /// Whether it still tells what it told with that state.
+    /// Returns whether the record still has this state, so whether the lease is still the same.
     pub(crate) fn is_still(&self, word: u64) -> bool {
-        // Pairs with the release in `free`: who does not sleep, as it is over, sees what came
-        // before that.
+        // Pairs with the release in `free`: a thread that finds the lease over sees what was
+        // written before it ended.
         self.state.load(Ordering::Acquire) == word
     }
 
-    /// Makes it a lease. Under the shard's lock. Says its state.
+    /// Makes the record a lease, and returns its state. Call under the shard's lock.
     pub(crate) fn hold(&self, owner: u32, hash: u64, until_ms: u64) -> u64 {
         let before = self.free();
         self.publish(&LeaseView::held(before, owner, hash, until_ms))
     }
 
-    /// Tells that the computation failed. Under the shard's lock.
+    /// Notes that the computation failed. Call under the shard's lock.
     pub(crate) fn fail(&self, hash: u64, until_ms: u64, error: &[u8]) {
         let before = self.free();
         self.publish(&LeaseView::failed(before, hash, until_ms, error));
     }
 
-    /// Ends what it tells. Under the shard's lock. Who sleeps on `ends` is to be woken when the
-    /// lock is free.
+    /// Frees the record, and returns the state it had. Call under the shard's lock, and wake the
+    /// threads that sleep on `ends` when the lock is free.
     pub(crate) fn free(&self) -> u64 {
         let before = self.state.load(Ordering::Relaxed);
         if before & KIND_MASK != FREE {
             self.state.store(freed(before), Ordering::Release);
             let ends = self.ends.load(Ordering::Relaxed).wrapping_add(1);
-            // Pairs with the load in `Pending::wait`: who sees it sees that the lease is over.
+            // Pairs with the load in `Pending::wait`: a thread that sees it sees that the lease is
+            // over.
             self.ends.store(ends, Ordering::Release);
         }
         before
@@ -242,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_read_and_a_flipped_bit_is_noticed() {
+    fn what_is_stored_is_read_and_a_flipped_bit_is_noticed() {
         let record = record();
         assert!(record.read().is_none());
         let word = record.hold(0x7FFF_FFFF, 5, 1000);
@@ -272,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_has_bounds() {
+    fn what_is_stored_has_bounds() {
         let record = record();
         record.fail(1, LONGEST_LEASE_MS + 1, &[7; 100]);
         let view = record.read().unwrap();

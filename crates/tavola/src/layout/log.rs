@@ -1,9 +1,13 @@
-//! A log, in an extent: sheets on which threads write lines, one thread a sheet at a time.
+//! A log, in an extent: sheets on which threads write lines; one thread at a time writes on a
+//! sheet.
+//!
+//! Every sheet has a few words of its own, and `state` is the one that matters: it counts the valid
+//! lines, so one store of it makes a line exist.
 //!
 //! ```text
-//! 0          head                192 B: numbers, the drain, where the next sheet is taken
+//! 0          head                192 B: numbers, the drain, where to search for the next sheet
 //! heads      sheet heads          64 B each
-//! sheets     sheets            16 KiB each: lines one behind the other, from the first word on
+//! sheets     sheets            16 KiB each: lines one after the other, from the first word on
 //! ```
 //!
 //! A line is three words and its text, padded to whole words:
@@ -12,24 +16,23 @@
 //! |---|---|---|
 //! | 0 | 0-15 | bytes of the text |
 //! | 0 | 16-23 | level: 1 error, 2 warning, 3 information, 4 debug, 5 trace |
-//! | 0 | 24 | there was no drain when it was written, so its writer was to show it |
-//! | 0 | 32-63 | bytes of the text that had no room |
+//! | 0 | 24 | there was no drain when it was written, so the writer was to show it itself |
+//! | 0 | 32-63 | bytes of the text that did not fit |
 //! | 1 | 0-63 | nanoseconds since 1970 |
 //! | 2 | 0-31, 32-63 | process, thread |
 //!
-//! Who owns a sheet is told by its `owner`; how far it is written by its `state`, one word, so that
-//! a line is there by one store:
+//! `owner` says which participant owns a sheet. `state` says how far it is written:
 //!
 //! | bits of `state` | what | changed by |
 //! |---|---|---|
 //! | 0-11 | words that are written | the owner |
-//! | 12-23 | lines that these words are | the owner |
+//! | 12-23 | lines in these words | the owner |
 //! | 24 | a line is being written | the owner |
-//! | 32-63 | sequence: how often the sheet was begun anew | the owner |
+//! | 32-63 | sequence: how often the sheet was restarted | the owner |
 //!
 //! `drained` says how much of a sheet is written out or counted as dropped: words in bits 0-15,
-//! lines in 16-31, the sequence they are of in 32-63. It is changed by compare and exchange, by the
-//! drain and by the thread that begins the sheet again.
+//! lines in 16-31, the sequence they belong to in 32-63. It is changed by compare and exchange, by
+//! the drain and by a thread that restarts the sheet.
 
 use super::{MAX_SIZE, PAGE, assert_layout};
 use crate::sync::{Ordering, W32, W64};
@@ -42,14 +45,14 @@ pub(crate) const SHEET_WORDS: u32 = (SHEET / 8) as u32;
 pub(crate) const LINE_HEAD: u32 = 3;
 /// Bytes of the longest text.
 pub(crate) const MOST_TEXT: usize = ((SHEET_WORDS - LINE_HEAD) * 8) as usize;
-/// Levels that lines have.
+/// Valid levels of lines.
 pub(crate) const LEVELS: core::ops::RangeInclusive<u8> = 1..=5;
-/// The fewest sheets and the most of a log.
+/// The fewest and the most sheets of a log.
 pub(crate) const FEWEST_SHEETS: u32 = 4;
 pub(crate) const MOST_SHEETS: u32 = 1 << 20;
 
 /// What happens to a line when every sheet is full of lines that no drain has written out: the
-/// oldest are dropped, or this one is, or its writer waits for the drain.
+/// oldest lines are dropped, or this line is, or its writer waits for the drain.
 pub(crate) const DROP_OLDEST: u32 = 0;
 pub(crate) const DROP_NEWEST: u32 = 1;
 pub(crate) const BLOCK: u32 = 2;
@@ -57,7 +60,7 @@ pub(crate) const BLOCK: u32 = 2;
 /// `TavolaLG`.
 const MAGIC: u64 = u64::from_le_bytes(*b"TavolaLG");
 
-/// What stands at the beginning of a log.
+/// The beginning of a log.
 #[repr(C, align(64))]
 pub(crate) struct LogHead {
     /// `TavolaLG`.
@@ -69,20 +72,20 @@ pub(crate) struct LogHead {
     /// Of the words before it.
     checksum: W64,
     unused: [W64; 5],
-    /// The participant that drains it; 0: nobody.
+    /// The participant that is the drain; 0: none.
     pub(crate) drain: W32,
-    /// 1: the drain may sleep on `calls`.
+    /// 1: the drain may be sleeping on `calls`.
     pub(crate) is_idle: W32,
     /// Rises before the drain is woken.
     pub(crate) calls: W32,
-    /// Rises when a drain has dealt with lines.
+    /// Rises when a drain has dealt with lines, and when a sheet was released.
     pub(crate) passes: W32,
-    /// Lines dropped, as a drain last told.
+    /// The value of `dropped` when the drain last reported it.
     pub(crate) told: W64,
     unused_drain: [W64; 5],
-    /// Sheets ever tried: the next to try.
+    /// Counts the sheets tried: it determines which sheet a search tries next.
     pub(crate) next: W64,
-    /// Lines that were overwritten before a drain wrote them out, or that had no room.
+    /// Lines that were overwritten before a drain wrote them out, or that did not fit.
     pub(crate) dropped: W64,
     unused_next: [W64; 6],
 }
@@ -95,15 +98,15 @@ assert_layout!(LogHead, size 192, {
 /// One sheet.
 #[repr(C, align(64))]
 pub(crate) struct SheetHead {
-    /// The participant one of whose threads writes on it; 0: nobody.
+    /// The participant of which a thread writes on the sheet; 0: none.
     pub(crate) owner: W32,
     reserved: W32,
     /// [`SheetState`].
     pub(crate) state: W64,
     /// [`Drained`].
     pub(crate) drained: W64,
-    /// Of its last line, or when it was begun: the next line's time is no earlier, unless the clock
-    /// is set back.
+    /// The time of its last line, or when the sheet was started. The next line's time is no
+    /// earlier, unless the clock is set back.
     pub(crate) time: W64,
     unused: [W64; 4],
 }
@@ -117,7 +120,7 @@ pub(crate) struct SheetState {
     pub(crate) sequence: u32,
     /// Words that are written.
     pub(crate) used: u32,
-    /// Lines that these words are.
+    /// Lines in these words.
     pub(crate) lines: u32,
     pub(crate) is_writing: bool,
 }
@@ -130,7 +133,8 @@ impl SheetState {
             | u64::from(self.sequence) << 32
     }
 
-    /// Whatever the word says, both numbers are of what fits on a sheet.
+    /// Decodes a word. Both numbers are bounded by the size of a sheet, even if the word is
+    /// damaged.
     pub(crate) fn decode(word: u64) -> Self {
         let used = (word as u32 & 0xfff).min(SHEET_WORDS);
         Self {
@@ -147,7 +151,7 @@ impl SheetState {
 pub(crate) struct Drained {
     pub(crate) sequence: u32,
     pub(crate) words: u32,
-    /// Lines that these words are.
+    /// Lines in these words.
     pub(crate) lines: u32,
 }
 
@@ -156,7 +160,8 @@ impl Drained {
         u64::from(self.words) | u64::from(self.lines) << 16 | u64::from(self.sequence) << 32
     }
 
-    /// What the word says of a sheet in that state: nothing, if it is of an earlier sequence.
+    /// Decodes a word for a sheet in that state: if the word is of an earlier sequence, nothing is
+    /// drained.
     pub(crate) fn decode(word: u64, state: SheetState) -> Self {
         let is_current = (word >> 32) as u32 == state.sequence;
         let word = if is_current { word as u32 } else { 0 };
@@ -168,14 +173,14 @@ impl Drained {
     }
 }
 
-/// The first words of a line.
+/// The first words of a line, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineHead {
     /// Bytes of the text.
     pub(crate) len: u32,
     pub(crate) level: u8,
     pub(crate) is_shown: bool,
-    /// Bytes that had no room.
+    /// Bytes that did not fit.
     pub(crate) cut: u32,
     pub(crate) time: u64,
     pub(crate) pid: u32,
@@ -205,24 +210,24 @@ impl LineHead {
         }
     }
 
-    /// Words of the whole line.
+    /// Returns the words of the whole line.
     pub(crate) fn words(self) -> u32 {
         LINE_HEAD + self.len.div_ceil(8)
     }
 }
 
-/// Offsets in a log, all from one number; part of the format.
+/// Offsets in a log, all computed from one number. Part of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogGeometry {
     pub(crate) sheets: u32,
     pub(crate) policy: u32,
     pub(crate) sheets_off: u64,
-    /// Bytes of it all.
+    /// The length of the log in bytes.
     pub(crate) len: u64,
 }
 
 impl LogGeometry {
-    /// Of no log.
+    /// A placeholder, not the geometry of any log.
     pub(crate) const NONE: Self = Self {
         sheets: 0,
         policy: 0,
@@ -230,7 +235,7 @@ impl LogGeometry {
         len: 0,
     };
 
-    /// `None` when no log can be made so.
+    /// Returns the geometry, or `None` if no such log can be created.
     pub(crate) fn new(sheets: u32, policy: u32) -> Option<Self> {
         if !(FEWEST_SHEETS..=MOST_SHEETS).contains(&sheets) || policy > BLOCK {
             return None;
@@ -246,19 +251,19 @@ impl LogGeometry {
         })
     }
 
-    /// Where the head of a sheet stands.
+    /// Returns the offset of a sheet's head.
     pub(crate) fn head_off(&self, sheet: u32) -> u64 {
         size_of::<LogHead>() as u64 + u64::from(sheet) * size_of::<SheetHead>() as u64
     }
 
-    /// Where a sheet stands.
+    /// Returns the offset of a sheet.
     pub(crate) fn sheet_off(&self, sheet: u32) -> u64 {
         self.sheets_off + u64::from(sheet) * SHEET
     }
 }
 
 impl LogHead {
-    /// Everything but the sheets; the checksum last.
+    /// Writes everything but the sheets; the checksum last.
     pub(crate) fn init(&self, geometry: &LogGeometry) {
         let order = Ordering::Relaxed;
         for word in [&self.drain, &self.is_idle, &self.calls, &self.passes] {
@@ -273,7 +278,7 @@ impl LogHead {
         self.checksum.store(self.sum(), order);
     }
 
-    /// The geometry it tells; `None`: it was damaged.
+    /// Returns the geometry that the head describes, or `None` if the head is damaged.
     pub(crate) fn verify(&self) -> Option<LogGeometry> {
         let order = Ordering::Relaxed;
         let is_whole = self.magic.load(order) == MAGIC && self.checksum.load(order) == self.sum();
@@ -297,7 +302,8 @@ impl SheetHead {
     }
 
     pub(crate) fn state(&self) -> SheetState {
-        // Pairs with the release of whoever wrote the line: what the state counts is there.
+        // Pairs with the releases of the line's writer: the lines that the state counts are
+        // visible.
         SheetState::decode(self.state.load(Ordering::Acquire))
     }
 }

@@ -1,21 +1,22 @@
-//! The bytes of the region: what stands where, in which width, and what each state means.
+//! The bytes of the region: what is where, how wide it is, and what each state means.
 //!
 //! ```text
-//! 0            superblock            4 KiB: identity and geometry, the page pool's heads, extents
-//! shards_off   shard heads           1.5 KiB each: index root, lock word, counters, class heads
-//! parts_off    participants          128 B each
-//! samples_off  samples               64 of 64 B: what was done by when
-//! timings_off  times                 8 of 512 B: how long calls took
-//! table_off    page table            8 B a page
-//! dirs_off     directories           4 B an entry, the largest size of each reserved, sparse
-//! uids_off     uid directories       4 B a chunk, the largest size of each reserved, sparse
-//! leases_off   lease records         16 of 128 B a shard, sparse
-//! first_page   pages                 16 KiB each: segments, slabs, large items, extents
+//! 0                 superblock       4 KiB: identity, geometry, heads of the page pool, extents
+//! shards_off        shard heads      1.5 KiB each: index root, lock word, counters, class heads
+//! participants_off  participants     128 B each
+//! samples_off       samples          64 of 64 B: counters of a cache, second by second
+//! timings_off       times            8 of 512 B: latency histograms
+//! page_table_off    page table       8 B a page
+//! dirs_off          directories      4 B an entry, the largest size of each reserved, sparse
+//! uids_off          uid directories  4 B a chunk, the largest size of each reserved, sparse
+//! leases_off        lease records    16 of 128 B a shard, sparse
+//! watches_off       watch records    9 of 64 B a shard, sparse
+//! first_page        pages            16 KiB each: segments, slabs, large items, extents
 //! ```
 //!
-//! Every structure is made of [`W32`](crate::sync::W32) and [`W64`](crate::sync::W64) words: fixed
+//! Every structure consists of [`W32`](crate::sync::W32) and [`W64`](crate::sync::W64) words: fixed
 //! widths, no pointers, no padding, little-endian, the same for every target. [`assert_layout!`]
-//! holds sizes and offsets at compile time; `docs/internals/format.md` is printed from [`tables`].
+//! checks sizes and offsets at compile time; [`tables`] prints them for `docs/internals/format.md`.
 
 mod bucket;
 mod class;
@@ -46,7 +47,7 @@ pub(crate) use bucket::{
 pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
 pub(crate) use clock::ClockWord;
 pub use describe::tables;
-pub(crate) use extent::{EXTENTS, Extent, ExtentKind, ExtentName, ExtentState, Run};
+pub(crate) use extent::{EXTENTS, Extent, ExtentKind, ExtentName, ExtentState, PageRun};
 pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
 pub(crate) use item::{
     FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID,
@@ -62,9 +63,9 @@ pub(crate) use name::Name;
 pub(crate) use page_word::{FIRST_MASK, PageWord};
 pub(crate) use pin::{PINS, PinWord};
 pub(crate) use queue::{
-    Journal, MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueHead, QueueName, QueuePoolHead,
+    MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueHead, QueueJournal, QueueName, QueuePoolHead,
 };
-pub(crate) use sample::{SAMPLES, Sample, Sampled, SampledWord};
+pub(crate) use sample::{CacheSample, SAMPLES, Sampled, SampledWord};
 pub(crate) use shard::{
     ClassHead, DIR_INLINE, HandWord, LEASE_ENDS, LayoutWord, ShardHead, SweepWord, UidLayout,
 };
@@ -85,8 +86,8 @@ pub(crate) const PAGE_SHIFT: u32 = 14;
 /// Refs count in units of this many bytes.
 pub(crate) const UNIT: u64 = 8;
 
-/// Holds a shared structure to its size and its fields to their offsets; the offsets being those of
-/// adjoining fields of these widths, there is no padding.
+/// Asserts the size of a shared structure and the offsets of its fields. As the offsets are those
+/// of adjoining fields of these widths, the structure has no padding.
 macro_rules! assert_layout {
     ($type:ty, size $size:expr, { $($field:ident: $offset:expr),* $(,)? }) => {
         const _: () = {
@@ -102,7 +103,7 @@ macro_rules! assert_layout {
 }
 pub(crate) use assert_layout;
 
-/// What `docs/internals/format.md` is printed from.
+/// A structure that [`tables`] prints.
 pub(crate) trait Described {
     /// Bytes of the structure.
     const SIZE: usize;

@@ -2,7 +2,8 @@
 
 use crate::sync::{Ordering, W64};
 
-/// A name of at most 8 bytes a word, little-endian, padded with zeroes, of which it has none.
+/// A name of at most 8 bytes a word, little-endian, padded with zero bytes; a name contains no zero
+/// byte.
 #[repr(C)]
 pub(crate) struct Name<const WORDS: usize> {
     reserved: W64,
@@ -10,16 +11,18 @@ pub(crate) struct Name<const WORDS: usize> {
 }
 
 impl<const WORDS: usize> Name<WORDS> {
-    /// Bytes of the longest.
+    /// The length of the longest name in bytes.
     pub(crate) const MOST: usize = WORDS * 8;
 
-    /// Whether it can stand here.
+    /// Returns whether a name can be stored here.
     pub(crate) fn fits(name: &[u8]) -> bool {
         name.len() <= Self::MOST && !name.contains(&0)
     }
 
+    /// Stores a name.
+    ///
     /// # Panics
-    /// When the name does not fit.
+    /// If the name does not fit.
     pub(crate) fn set(&self, name: &[u8]) {
         let words = Self::words_of(name).expect("a name that fits its place");
         for (to, word) in self.words.iter().zip(words) {
@@ -27,7 +30,7 @@ impl<const WORDS: usize> Name<WORDS> {
         }
     }
 
-    /// A name as it stands here, for [`Name::has`]; `None`: it does not fit.
+    /// Returns the words that store a name, for [`Name::has`], or `None` if it does not fit.
     pub(crate) fn words_of(name: &[u8]) -> Option<[u64; WORDS]> {
         let mut words = [0; WORDS];
         for (to, from) in words.iter_mut().zip(name.chunks(8)) {
@@ -40,7 +43,7 @@ impl<const WORDS: usize> Name<WORDS> {
 
     pub(crate) fn has(&self, words: &[u64; WORDS]) -> bool {
         let mut all = self.words.iter().zip(words);
-        all.all(|(word, told)| word.load(Ordering::Relaxed) == *told)
+        all.all(|(word, wanted)| word.load(Ordering::Relaxed) == *wanted)
     }
 
     pub(crate) fn is(&self, name: &[u8]) -> bool {

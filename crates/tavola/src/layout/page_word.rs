@@ -1,9 +1,10 @@
-//! Page words: one 64-bit state a page, changed by single stores, so that a death leaves one of
-//! them.
+//! Page words: the state of each page is one 64-bit word, changed by single stores. So a death at
+//! any instruction leaves every page in exactly one state, and the word says which process or lock
+//! holder may change it.
 //!
 //! | state | written by | next state |
 //! |---|---|---|
-//! | `Unused` (0) | nobody: pages past the high_water | `Claimed`, `Extent` |
+//! | `Unused` (0) | no process: pages past the high-water mark | `Claimed`, `Extent` |
 //! | `Claimed(owner)` | a participant that backs or punches the page | `Free`, `Hole` |
 //! | `Free(since, next)` | the pool's lock holder; backed | `Build`, `Slab`, `Segment`, `Claimed` |
 //! | `Hole(next)` | the pool's lock holder; not backed | `Claimed` |
@@ -12,7 +13,7 @@
 //! | `Slab(shard, class)` | the shard's lock holder | `Free` |
 //! | `Segment(shard)` | the shard's lock holder | `Free` |
 //! | `Uids(shard, chunk)` | the shard's lock holder | `Free` |
-//! | `Extent(number)` | the pool's lock holder, for whoever builds it | `Hole` if that one died |
+//! | `Extent(number)` | the pool lock holder, for the builder | if that died: `Claimed`, `Unused` |
 //!
 //! ```text
 //! Claimed   state 4 | - 29            | owner 31
@@ -26,13 +27,13 @@
 //! Extent    state 4 | number 29       | -
 //! ```
 //!
-//! `first` are the low bits of the chain's first page: a damaged `next` does not lead from one
-//! item's pages into another's unnoticed.
+//! `first` holds the low bits of the number of the chain's first page: a damaged `next` that leads
+//! into another item's pages is noticed.
 //!
-//! A dead owner's pages go back to the pool, those of a `Build` once no slot is found to lead
-//! there.
+//! If an owner is dead, its pages go back to the pool; those of a `Build` only after it is certain
+//! that no slot leads there.
 
-/// A page word, taken apart.
+/// A page word, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageWord {
     Unused,
@@ -71,7 +72,7 @@ pub(crate) enum PageWord {
     Extent {
         number: u32,
     },
-    /// No state that is ever written.
+    /// Not a state that is ever written.
     Damaged,
 }
 
@@ -82,7 +83,7 @@ const HIGH_MASK: u64 = (1 << 31) - 1;
 const SHARD_MASK: u64 = (1 << 12) - 1;
 const MARK: u64 = 1 << (HIGH_SHIFT + 12);
 const FIRST_SHIFT: u32 = HIGH_SHIFT + 13;
-/// Of a page number, what a `Large` word keeps of its chain's first page.
+/// The bits of the first page's number that a `Large` word keeps.
 pub(crate) const FIRST_MASK: u32 = (1 << 18) - 1;
 
 const CLAIMED: u64 = 1;
@@ -101,7 +102,7 @@ fn pack(state: u64, low: u32, high: u32) -> u64 {
 }
 
 impl PageWord {
-    /// The word of this state.
+    /// Returns the word of this state.
     pub(crate) fn encode(self) -> u64 {
         let marked = |word: u64, mark: bool| if mark { word | MARK } else { word };
         match self {
@@ -127,13 +128,14 @@ impl PageWord {
         }
     }
 
-    /// Whether [`Self::decode`] says that it is a segment of this shard, in few steps.
+    /// Returns whether [`Self::decode`] would return a segment of this shard, in fewer
+    /// instructions.
     #[inline(always)]
     pub(crate) fn is_segment_of(word: u64, shard: u32) -> bool {
         word & 0xF == SEGMENT && (word >> HIGH_SHIFT & SHARD_MASK) == u64::from(shard)
     }
 
-    /// The state of any word at all.
+    /// Returns the state of a word; any word is allowed.
     #[inline]
     pub(crate) fn decode(word: u64) -> Self {
         let next = (word >> NEXT_SHIFT & NEXT_MASK) as u32;

@@ -1,26 +1,30 @@
-//! Pins: which chains of pages readers are copying, or lend to their users.
+//! Pins: which chains of pages readers are copying, or have lent to their callers.
+//!
+//! A reader that has pinned a chain need not hurry: a writer that frees the chain's item finds the
+//! pin and leaves the pages to the reader. The proof is in `docs/internals/concurrency.md`, Pins.
 //!
 //! | word | meaning | next |
 //! |---|---|---|
 //! | `Free` (0) | unused | `Held`, by a thread of the participant |
-//! | `Held(first)` | its reader may read the chain that begins there | `Free`; `Orphan`* |
+//! | `Held(first)` | a reader may read the chain beginning with page `first` | `Free`; `Orphan`* |
 //! | `Orphan(first)` | the same, and no item leads to the chain any more | `Left` |
-//! | `Left(first)` | the reader has gone: the chain is to be freed | `Free`* |
+//! | `Left(first)` | the reader has finished: the chain must be freed | `Free`* |
 //!
-//! *: by the holder of the chain's shard's lock; the others by the reader, or for a dead one.
+//! *: by the holder of the lock of the chain's shard. The other changes are made by the reader, or
+//! on behalf of a dead one.
 //!
 //! ```text
 //! page 29 | - 1 | orphan 1 | left 1
 //! ```
 
-/// Pins of a participant.
+/// Pins of each participant.
 pub(crate) const PINS: usize = 6;
 
 const ORPHAN: u32 = 1 << 30;
 const LEFT: u32 = 1 << 31;
 const PAGE_BITS: u32 = (1 << 29) - 1;
 
-/// A pin's word, taken apart.
+/// A pin's word, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PinWord {
     Free,
@@ -30,7 +34,7 @@ pub(crate) enum PinWord {
 }
 
 impl PinWord {
-    /// The word of this state.
+    /// Returns the word of this state.
     pub(crate) fn encode(self) -> u32 {
         match self {
             Self::Free => 0,
@@ -40,7 +44,7 @@ impl PinWord {
         }
     }
 
-    /// The state of this word; what is never written counts as free.
+    /// Returns the state of this word; a word that is never written counts as free.
     pub(crate) fn decode(word: u32) -> Self {
         let first = word & PAGE_BITS;
         match (first, word & ORPHAN != 0, word & LEFT != 0) {
@@ -51,7 +55,7 @@ impl PinWord {
         }
     }
 
-    /// The page that the pinned chain begins with.
+    /// Returns the first page of the pinned chain.
     pub(crate) fn first(self) -> Option<u32> {
         match self {
             Self::Free => None,

@@ -1,7 +1,8 @@
-//! A pool of queues, in an extent: elements, who holds each, and rings of their numbers.
+//! A pool of queues, in an extent: elements, an owner's word for each, and rings of element
+//! numbers.
 //!
 //! ```text
-//! 0          head                        64 B: numbers, from which all offsets follow
+//! 0          head                        64 B: numbers, from which all offsets are computed
 //! queues     queue heads                 256 B each, the first `named` of which have names
 //! owners     4 B an element              0: it is in a queue; else the participant that holds it
 //! rings      4 B a slot, for each queue  numbers of elements, by position
@@ -16,15 +17,15 @@ use crate::sync::{Ordering, W32, W64};
 
 /// The most elements of a pool.
 pub(crate) const MOST_ELEMENTS: u32 = 1 << 30;
-/// The most queues.
+/// The most queues of a pool.
 pub(crate) const MOST_QUEUES: u32 = 1 << 16;
-/// What a queue is called: 56 bytes at most.
+/// The name of a queue: 56 bytes at most.
 pub(crate) type QueueName = Name<7>;
 
 /// `TavolaQP`.
 const MAGIC: u64 = u64::from_le_bytes(*b"TavolaQP");
 
-/// What stands at the beginning of a pool; never changes, but for `named`.
+/// The beginning of a pool. Only `named` ever changes.
 #[repr(C, align(64))]
 pub(crate) struct QueuePoolHead {
     /// `TavolaQP`.
@@ -38,8 +39,8 @@ pub(crate) struct QueuePoolHead {
     reserved: W32,
     /// Of the words before it.
     checksum: W64,
-    /// The first so many queues have their names, which stay. It rises under the pool's lock, and
-    /// never falls.
+    /// How many queues, counted from the first, have names. Names never change. The number rises
+    /// under the pool's lock, and never falls.
     named: W32,
     reserved_named: W32,
     unused: [W64; 3],
@@ -49,31 +50,31 @@ assert_layout!(QueuePoolHead, size 64, {
     reserved_named: 36, unused: 40,
 });
 
-/// One queue. Pushing and popping have a lock each and lines of their own.
+/// One queue. Pushing and popping have a lock each, on cache lines of their own.
 #[repr(C, align(64))]
 pub(crate) struct QueueHead {
-    /// The lock word of those who push.
+    /// The lock word for pushing.
     pub(crate) push_lock: W32,
-    /// 1: somebody may sleep on `pushes`. Changed under the push lock.
+    /// 1: a thread may be sleeping on `pushes`. Changed under the push lock.
     pub(crate) sleepers: W32,
     /// Rises before sleepers are woken.
     pub(crate) pushes: W32,
     reserved_push: W32,
-    /// [`Journal`] of the push under way.
+    /// [`QueueJournal`] of a push that has begun.
     pub(crate) push_journal: W64,
     unused_push: [W64; 5],
     /// Elements ever pushed, modulo 2^32.
     pub(crate) tail: W32,
     reserved_tail: W32,
     unused_tail: [W64; 7],
-    /// The lock word of those who pop.
+    /// The lock word for popping.
     pub(crate) pop_lock: W32,
     /// Elements ever popped, modulo 2^32.
     pub(crate) head: W32,
-    /// `tail` as the last who looked saw it. Under the pop lock.
+    /// A copy of `tail` as a pop last read it. Changed under the pop lock.
     pub(crate) seen_tail: W32,
     reserved_pop: W32,
-    /// [`Journal`] of the pop under way.
+    /// [`QueueJournal`] of a pop that has begun.
     pub(crate) pop_journal: W64,
     unused_pop: [W64; 5],
     pub(crate) name: QueueName,
@@ -85,15 +86,15 @@ assert_layout!(QueueHead, size 256, {
     name: 192,
 });
 
-/// What a push or pop is about to move: `count 32 | position 32`. It counts as long as `tail` or
-/// `head` still is that position.
+/// What a push or pop is about to move: `count 32 | position 32`. It is valid as long as `tail` or
+/// `head` still has that position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Journal {
+pub(crate) struct QueueJournal {
     pub(crate) position: u32,
     pub(crate) count: u32,
 }
 
-impl Journal {
+impl QueueJournal {
     pub(crate) fn encode(self) -> u64 {
         u64::from(self.position) | u64::from(self.count) << 32
     }
@@ -106,25 +107,25 @@ impl Journal {
     }
 }
 
-/// Offsets in a pool, all from three numbers; part of the format.
+/// Offsets in a pool, all computed from three numbers. Part of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueGeometry {
     pub(crate) elements: u32,
     pub(crate) element_bytes: u32,
     pub(crate) queues: u32,
-    /// Slots of a ring less 1.
+    /// Slots of a ring minus 1.
     pub(crate) ring_mask: u32,
     /// Bytes from one element to the next.
     pub(crate) stride: u64,
     pub(crate) owners_off: u64,
     pub(crate) rings_off: u64,
     pub(crate) elements_off: u64,
-    /// Bytes of it all.
+    /// The length of the pool in bytes.
     pub(crate) len: u64,
 }
 
 impl QueueGeometry {
-    /// `None` when no pool can be made so.
+    /// Returns the geometry, or `None` if no such pool can be created.
     pub(crate) fn new(elements: u32, element_bytes: u32, queues: u32) -> Option<Self> {
         if !(1..=MOST_ELEMENTS).contains(&elements) || !(1..=MOST_QUEUES).contains(&queues) {
             return None;
@@ -151,12 +152,12 @@ impl QueueGeometry {
         })
     }
 
-    /// Where the head of a queue stands.
+    /// Returns the offset of a queue's head.
     pub(crate) fn queue_off(&self, queue: u32) -> u64 {
         size_of::<QueuePoolHead>() as u64 + u64::from(queue) * size_of::<QueueHead>() as u64
     }
 
-    /// Where its ring stands.
+    /// Returns the offset of a queue's ring.
     pub(crate) fn ring_off(&self, queue: u32) -> u64 {
         let ring = ((u64::from(self.ring_mask) + 1) * 4).next_multiple_of(64);
         self.rings_off + u64::from(queue) * ring
@@ -174,7 +175,7 @@ impl QueuePoolHead {
         self.checksum.store(self.sum(), Ordering::Relaxed);
     }
 
-    /// The geometry it tells; `None`: it was damaged.
+    /// Returns the geometry that the head describes, or `None` if the head is damaged.
     pub(crate) fn verify(&self) -> Option<QueueGeometry> {
         let is_whole = self.magic.load(Ordering::Relaxed) == MAGIC
             && self.checksum.load(Ordering::Relaxed) == self.sum();
@@ -182,16 +183,16 @@ impl QueuePoolHead {
         QueueGeometry::new(elements, bytes, queues).filter(|_| is_whole)
     }
 
-    /// How many of its queues have names; `None`: it was damaged.
+    /// Returns how many queues have names, or `None` if the number is damaged.
     pub(crate) fn named(&self, geometry: &QueueGeometry) -> Option<u32> {
         // Pairs with the release in `set_named`.
         let named = self.named.load(Ordering::Acquire);
         (1..=geometry.queues).contains(&named).then_some(named)
     }
 
-    /// To call when the names of so many are there.
+    /// Sets how many queues have names, after these names were stored.
     pub(crate) fn set_named(&self, named: u32) {
-        // Pairs with the acquire in `named`: who sees the count sees the names.
+        // Pairs with the acquire in `named`: a process that sees the count also sees the names.
         self.named.store(named, Ordering::Release);
     }
 
@@ -247,10 +248,10 @@ mod tests {
 
     #[test]
     fn a_journal_survives_its_word() {
-        let journal = Journal {
+        let journal = QueueJournal {
             position: u32::MAX,
             count: 7,
         };
-        assert_eq!(Journal::decode(journal.encode()), journal);
+        assert_eq!(QueueJournal::decode(journal.encode()), journal);
     }
 }

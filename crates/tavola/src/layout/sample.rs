@@ -1,29 +1,30 @@
-//! Samples of what was done with a cache: how much by when, one a second, for the last minute.
+//! Samples of a cache's counters: one a second, for the last minute.
 //!
-//! They stand in a ring; a word in the superblock, [`SampledWord`], tells of the last. Whoever
-//! counts something and finds that it is old claims the next place by one exchange of that word,
-//! and writes there. It may be stopped for longer than the ring lasts, or killed: so the words of a
-//! sample may be of two, or of none. It counts only with the right check.
+//! They form a ring; [`SampledWord`] in the superblock says which is the last, and when it was
+//! taken. A process that counts something, and finds that the last sample is old, claims the next
+//! place by one exchange of that word, and writes its sample there. It may be stopped for longer
+//! than the ring lasts, or killed, so the words of a sample may come from two writers or be
+//! incomplete. Therefore a sample counts only if its check is right.
 
 use super::assert_layout;
 use super::fold::fold;
 use crate::sync::{Ordering, W64};
 
-/// Samples in the ring: more than there are in a minute.
+/// How many samples the ring has: more than there are in a minute.
 pub(crate) const SAMPLES: u32 = 64;
-/// A sample is due when the last is so old. Where the tests of deaths count stores, whenever
-/// somebody looks.
+/// A sample is due when the last is this old. With the feature `torture`, which counts stores, one
+/// is always due.
 const EVERY_MS: u64 = if cfg!(feature = "torture") { 0 } else { 1000 };
-/// One that is ahead of the clock by more than this was damaged, or is of another start of the
-/// machine.
+/// A sample that is ahead of the clock by more than this is damaged, or is of an earlier start of
+/// the machine.
 const MOST_AHEAD_MS: u64 = 60_000;
 
-/// A place in the ring.
+/// One place of the ring.
 #[repr(C, align(64))]
-pub(crate) struct Sample {
-    /// When, by the clock of keys, in milliseconds.
+pub(crate) struct CacheSample {
+    /// When the sample was taken, in milliseconds of the clock of keys.
     at_ms: W64,
-    /// What had been done by then, as the counters of the same names tell.
+    /// The counters of the same names at that time.
     hits: W64,
     misses: W64,
     writes: W64,
@@ -31,14 +32,14 @@ pub(crate) struct Sample {
     evicted: W64,
     expired: W64,
     reserved: W64,
-    /// Over all words before it.
+    /// Checksum of all words before it.
     check: W64,
 }
-assert_layout!(Sample, size 64, {
+assert_layout!(CacheSample, size 64, {
     at_ms: 0, hits: 8, misses: 16, writes: 24, evicted: 32, expired: 40, reserved: 48, check: 56,
 });
 
-/// What a sample tells.
+/// The contents of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sampled {
     pub(crate) at_ms: u64,
@@ -63,7 +64,7 @@ impl Sampled {
     }
 }
 
-impl Sample {
+impl CacheSample {
     fn words(&self) -> [&W64; 7] {
         [
             &self.at_ms,
@@ -76,7 +77,7 @@ impl Sample {
         ]
     }
 
-    /// Writes it, in any order, beside others who may do the same.
+    /// Writes a sample. Other processes may write the same place meanwhile.
     pub(crate) fn write(&self, sampled: &Sampled) {
         let words = sampled.words();
         for (place, word) in self.words().into_iter().zip(words) {
@@ -85,7 +86,7 @@ impl Sample {
         self.check.store(fold(&words), Ordering::Relaxed);
     }
 
-    /// What it tells; `None`: it was never written, or not as a whole.
+    /// Returns the sample, or `None` if none was ever written here, or not completely.
     pub(crate) fn read(&self) -> Option<Sampled> {
         let words = self.words().map(|word| word.load(Ordering::Relaxed));
         let [at_ms, hits, misses, writes, evicted, expired, _] = words;
@@ -100,12 +101,12 @@ impl Sample {
     }
 }
 
-/// The last sample: `number 22 | at_ms 42`. Advice: any word is safe.
+/// Which sample is the last: `number 22 | at_ms 42`. Advice: any word is safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SampledWord {
-    /// How many there were, mod 2^22; its place is that of this number mod [`SAMPLES`].
+    /// How many samples there were, modulo 2^22; its place is this number modulo [`SAMPLES`].
     pub(crate) number: u32,
-    /// When, by the clock of keys.
+    /// When it was taken, by the clock of keys.
     pub(crate) at_ms: u64,
 }
 
@@ -123,7 +124,7 @@ impl SampledWord {
         u64::from(self.number) << AT_BITS | self.at_ms & ((1 << AT_BITS) - 1)
     }
 
-    /// The one after it, if it is due.
+    /// Returns the word of the next sample, if one is due.
     pub(crate) fn next(self, now_ms: u64) -> Option<Self> {
         let is_due = now_ms >= self.at_ms.saturating_add(EVERY_MS)
             || self.at_ms > now_ms.saturating_add(MOST_AHEAD_MS);
@@ -138,8 +139,8 @@ impl SampledWord {
 mod tests {
     use super::*;
 
-    fn empty() -> Sample {
-        Sample {
+    fn empty() -> CacheSample {
+        CacheSample {
             at_ms: W64::new(0),
             hits: W64::new(0),
             misses: W64::new(0),
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_never_written_or_not_as_a_whole_tells_nothing() {
+    fn a_sample_that_was_never_written_or_not_as_a_whole_is_not_read() {
         let place = empty();
         assert_eq!(place.read(), None);
         place.write(&sampled(1));
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(last.next(at_ms - 60_000), None);
         assert_eq!(last.next(at_ms - 60_001).unwrap().at_ms, at_ms - 60_001);
         assert_eq!(SampledWord::decode(0).next(at_ms).unwrap().number, 1);
-        // The number comes round where the ring does.
+        // The number wraps to 0 at a multiple of the ring's size.
         let last = SampledWord {
             number: (1 << 22) - 1,
             at_ms: 0,

@@ -1,12 +1,13 @@
-//! The head of a shard: what readers read in one line, what the lock holder writes in others.
+//! The head of a shard. What readers need is on lines that rarely change; what lock holders write
+//! is on others.
 
 use super::{CLASSES, assert_layout};
 use crate::sync::{W32, W64};
 
-/// Directory entries that stand in the head itself: what a shard of some 150,000 keys needs.
+/// Directory entries in the head itself, enough for a shard of some 150,000 keys.
 pub(crate) const DIR_INLINE: u32 = 128;
 
-/// Parts of a shard, by the lowest bits of all of a key's hash, that each have a count of ends for
+/// Parts of a shard, selected by the lowest bits of the whole hash. Each has a count of ends, for
 /// leases without a record.
 pub(crate) const LEASE_ENDS: u32 = 8;
 
@@ -15,11 +16,12 @@ pub(crate) const LEASE_ENDS: u32 = 8;
 pub(crate) struct ShardHead {
     /// [`LayoutWord`]: depth of the directory, and a count of its changes.
     pub(crate) layout: W64,
-    /// The directory's first entries: page of a segment, 0 = no such prefix.
+    /// The directory's first entries: the page of a segment; 0: there is no segment with that
+    /// prefix.
     pub(crate) dir_inline: [W32; DIR_INLINE as usize],
     /// [`UidLayout`]: chunks of the uid table, and a count of its changes.
     pub(crate) uid_layout: W64,
-    /// Of a cache: rises each time that a sixteenth to an eighth of the keys were evicted.
+    /// Of a cache: rises each time that a sixteenth to an eighth of the keys have been evicted.
     pub(crate) tag_epoch: W64,
     reserved_read: [W64; 5],
     /// The lock word (`lock`).
@@ -30,65 +32,65 @@ pub(crate) struct ShardHead {
     pub(crate) items: W64,
     /// Key and value bytes.
     pub(crate) payload: W64,
-    /// Keys moved between buckets: an iterator must look again.
+    /// Keys moved between buckets: a scan that sees it rise must read again.
     pub(crate) moves: W32,
     /// Segments of the index.
     pub(crate) segments: W32,
-    /// Keys that were set, changed or removed by who asked for it, since the table was made; those
-    /// of `in_place` not counted.
+    /// Keys that were set, changed or removed by a call, since the table was created; changes
+    /// counted in `in_place` are not included.
     pub(crate) changes: W64,
-    /// The slab page that is being emptied; 0: none.
+    /// The slab page that compaction empties; 0: none.
     pub(crate) source: W32,
-    /// The block of the source page at which emptying goes on.
+    /// The block of the source page at which compaction continues.
     pub(crate) source_block: W32,
-    /// Values changed in place, since the table was made.
+    /// Values changed in place, since the table was created.
     pub(crate) in_place: W64,
     /// The slabs of each class.
     pub(crate) classes: [ClassHead; CLASSES],
-    /// Segments by the highest bit of their directory index, the root's not counted.
+    /// Segments by the highest bit of their directory index, without the root.
     pub(crate) levels: [W32; 24],
     /// Uids given out.
     pub(crate) uids: W64,
-    /// Uids given out since the table was made: the generation of the last.
+    /// Uids given out since the table was created: the generation of the last one.
     pub(crate) uid_births: W32,
-    /// One more than the first chunk with a free entry; 0: none.
+    /// The number, plus 1, of the first chunk with a free entry; 0: none.
     pub(crate) uid_partial: W32,
-    /// One more than the first chunk that was given back; 0: none.
+    /// The number, plus 1, of the first chunk that was given back; 0: none.
     pub(crate) uid_hole: W32,
     /// Entries of the uid directory that are backed by memory.
     pub(crate) uid_backed: W32,
-    /// [`SweepWord`]: where the search for expired keys goes on.
+    /// [`SweepWord`]: where the search for expired keys continues.
     pub(crate) sweep: W64,
-    /// `moves` when its round began.
+    /// The value of `moves` when the round of that search began.
     pub(crate) sweep_moves: W32,
-    /// Tags; each is counted in `items`, too.
+    /// Tags; each is counted in `items` as well.
     pub(crate) tags: W32,
-    /// Keys that were removed because they had expired, since the table was made.
+    /// Keys that were removed because they had expired, since the table was created.
     pub(crate) expired: W64,
-    /// Of a cache: key and value bytes of probationary.
+    /// Of a cache: key and value bytes of probationary keys.
     pub(crate) probationary: W64,
-    /// [`HandWord`]: where probationary are looked at next.
+    /// [`HandWord`]: the CLOCK hand of probationary keys.
     pub(crate) new_hand: W64,
-    /// [`HandWord`]: where protected keys are.
+    /// [`HandWord`]: the CLOCK hand of protected keys.
     pub(crate) old_hand: W64,
     /// The epoch of ghosts.
     pub(crate) epoch: W32,
-    /// Ghosts until the next.
+    /// How many ghosts to make until the next epoch.
     pub(crate) epoch_left: W32,
-    /// Probationary evicted, since the table was made.
+    /// Probationary keys evicted, since the table was created.
     pub(crate) evicted_new: W64,
-    /// Protected keys evicted, since the table was made.
+    /// Protected keys evicted, since the table was created.
     pub(crate) evicted_old: W64,
-    /// Keys that came back while their ghost was there, since the table was made.
+    /// Keys that were stored again while their ghost was there, since the table was created.
     pub(crate) ghost_hits: W64,
     /// Directory entries that are backed by memory.
     pub(crate) dir_backed: W32,
-    /// Where shrinking goes on: a directory index.
+    /// The directory index at which shrinking continues.
     pub(crate) shrink_cursor: W32,
-    /// Of a table with versions: the last that was given to a key without being asked for.
+    /// Of a table with versions: the last version given to a key for which the caller set none.
     pub(crate) versions: W64,
-    /// For leases without a record: each rises when what was computed of a key of that part of the
-    /// shard would be stale, see [`LEASE_ENDS`].
+    /// For leases without a record, one count for each part of the shard (see [`LEASE_ENDS`]): it
+    /// rises when a value computed for a key of that part would be stale.
     pub(crate) lease_ends: [W32; LEASE_ENDS as usize],
     /// Not 0: keys of the shard may be watched, see [`WatchRecord`](super::WatchRecord).
     pub(crate) watched: W32,
@@ -118,52 +120,52 @@ pub(crate) struct ClassHead {
 }
 assert_layout!(ClassHead, size 12, { partial: 0, pages: 4, used: 8 });
 
-/// The word readers begin and end with: `changes 56 | depth 8`.
+/// The word that readers load first and check last: `changes 56 | depth 8`.
 ///
-/// The count rises after every change that can make a reader follow the directory wrongly: a split,
-/// a merge, a recovery.
+/// The count rises after every change after which a reader may have followed the directory wrongly:
+/// a split, a merge, a recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LayoutWord(pub(crate) u64);
 
 impl LayoutWord {
-    /// Bits of the tag that index the directory; below 32 whatever the word holds.
+    /// Returns how many bits of the tag index the directory; below 32 whatever the word holds.
     #[inline(always)]
     pub(crate) fn depth(self) -> u32 {
         (self.0 & 0x1F) as u32
     }
 
-    /// The word after a change.
+    /// Returns the word after a change.
     pub(crate) fn changed(self, depth: u32) -> Self {
         Self((self.0 & !0xFF).wrapping_add(0x100) | u64::from(depth))
     }
 }
 
-/// What readers by uid begin and end with: `changes 40 | chunks 24`.
+/// The word that readers by uid load first and check last: `changes 40 | chunks 24`.
 ///
-/// The count rises whenever a chunk's page may mean something else, or may have: a chunk is given
-/// back, a recovery.
+/// The count rises whenever a chunk's page may get another meaning: a chunk is given back, a
+/// recovery. It also rises before the versions of an entry start over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct UidLayout(pub(crate) u64);
 
 impl UidLayout {
-    /// Chunks that were ever there; entries of the uid directory from here on are not looked at.
+    /// Returns how many chunks there ever were; readers ignore later entries of the uid directory.
     #[inline(always)]
     pub(crate) fn chunks(self) -> u32 {
         (self.0 & 0xFF_FFFF) as u32
     }
 
-    /// The word after a change.
+    /// Returns the word after a change.
     pub(crate) fn changed(self, chunks: u32) -> Self {
         Self((self.0 & !0xFF_FFFF).wrapping_add(0x100_0000) | u64::from(chunks))
     }
 }
 
-/// Where a hand of a cache stands: `prefix 24 | bucket 8 | slot 3`. Advice, as [`SweepWord`].
+/// The position of a CLOCK hand: `prefix 24 | bucket 8 | slot 3`. Advice, like [`SweepWord`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct HandWord {
-    /// The segment: low bits of its tags.
+    /// The segment: the low bits of its tags.
     pub(crate) prefix: u32,
-    /// The bucket, and the first slot of it, that are looked at next.
+    /// The bucket, and its first slot, that the hand examines next.
     pub(crate) bucket: u8,
     pub(crate) slot: u8,
 }
@@ -184,16 +186,16 @@ impl HandWord {
     }
 }
 
-/// Where the search for expired keys stands: `prefix 24 | bucket 8 | pace 8 | met 1 | active 1`.
+/// The position of the search for expired keys: `prefix 24 | bucket 8 | pace 8 | met 1 | active 1`.
 ///
-/// All of it is advice: whatever it says, what is searched is searched well.
+/// Prefix, bucket and pace are advice: whatever they say, no key is removed that has not expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SweepWord {
-    /// The segment: low bits of its tags.
+    /// The segment: the low bits of its tags.
     pub(crate) prefix: u32,
-    /// The first bucket that was not searched.
+    /// The first bucket that was not searched yet.
     pub(crate) bucket: u8,
-    /// `log2` of the buckets that are searched in one step.
+    /// `log2` of the number of buckets searched in one step.
     pub(crate) pace: u8,
     /// Whether a key that may expire was met or stored in this round.
     pub(crate) met: bool,
@@ -223,8 +225,9 @@ impl SweepWord {
             | if self.active { Self::ACTIVE } else { 0 }
     }
 
-    /// The word of a shard that may have keys that expire. The round that is under way does not
-    /// say that there are none: the key may stand where it has been already.
+    /// Returns the word of a shard that now has a key that may expire. It also sets `met`, so that
+    /// the current round, which may have passed the key's place, does not conclude that there are
+    /// none.
     pub(crate) fn activated(word: u64) -> u64 {
         word | Self::ACTIVE | Self::MET
     }

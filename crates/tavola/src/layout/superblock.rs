@@ -1,4 +1,5 @@
-//! The superblock: identity and geometry, written once; then the heads of the page pool.
+//! The superblock: identity and geometry, which are written once; then the heads of the page pool
+//! and the entries of the extents.
 
 use super::extent::{EXTENTS, Extent};
 use super::fold::fold;
@@ -13,8 +14,9 @@ pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"TavolaKV");
 pub(crate) const ENDIAN: u32 = 0x0A0B_0C0D;
 /// The version of the format.
 pub(crate) const FORMAT: u32 = 2;
-/// The version before, and the fingerprint of its structures. Items, buckets and areas are the
-/// same; the room of such a table is its `max_size`, and its file is as long.
+/// The previous version, and the fingerprint of its structures. Items, buckets and areas are the
+/// same, except that there are no watch records. The room of such a table is its `max_size`, and
+/// its file is that long.
 pub(crate) const FORMAT_1: u32 = 1;
 const FINGERPRINT_1: u64 = 0x4EAF_C602_60BE_2E6C;
 /// Participant slots of a table. Slot 0 is never given out: a lock word of 0 means free.
@@ -23,13 +25,13 @@ pub(crate) const PARTICIPANTS: u32 = 1024;
 /// The longest time that is kept, in milliseconds: a thousand years.
 pub(crate) const MOST_MS: u64 = 1000 * 366 * 86_400_000;
 
-/// In `copied`: the bytes were copied, by something that does not know tables, while a participant
-/// was attached to the original. A value may consist of parts of two.
+/// Value of `copied`: the file was copied by a tool that does not know tables, while a participant
+/// was attached to the original. A value may consist of parts of two writes.
 pub(crate) const COPIED_IN_USE: u64 = u64::from_le_bytes(*b"CopyUsed");
 
-/// Option: all keys and all values have the lengths told by `lengths`.
+/// Option: all keys have one length, and all values; see `lengths`.
 const FIXED: u32 = 1;
-/// Option, beside that: all items have room for a uid.
+/// Option, only together with `FIXED`: all items have room for a uid.
 const FIXED_UIDS: u32 = 2;
 /// Option: the table is a cache.
 const CACHE: u32 = 4;
@@ -51,34 +53,36 @@ pub(crate) struct Superblock {
     pub(crate) room: W64,
     /// `log2` of the shards.
     pub(crate) shards_log2: W32,
-    /// `log2` of the entries a directory may have.
+    /// `log2` of the entries that a directory may have.
     pub(crate) dir_log2: W32,
     /// [`PARTICIPANTS`].
     pub(crate) participants: W32,
-    /// What the table was made with: [`FIXED`], [`FIXED_UIDS`], [`CACHE`], [`VERSIONS`].
+    /// What the table was created with: [`FIXED`], [`FIXED_UIDS`], [`CACHE`], [`VERSIONS`].
     pub(crate) options: W32,
     /// Seeds the hash of keys.
     pub(crate) hash_seed: W64,
-    /// Names this table among all others.
+    /// Identifies this table.
     pub(crate) uuid: [W64; 2],
-    /// Seconds since 1970.
+    /// When the table was created, in seconds since 1970.
     pub(crate) created: W64,
-    /// The length of keys, bits 0..32, and of values, of a table of fixed lengths; else 0.
+    /// Of a table of fixed lengths: the length of keys in bits 0..32, that of values in the others;
+    /// else 0.
     pub(crate) lengths: W64,
-    /// How long keys live unless they are given another time, in milliseconds; 0: for ever.
+    /// The default TTL of keys in milliseconds; 0: they do not expire.
     pub(crate) ttl_ms: W64,
     reserved: [W64; 3],
-    /// Over all bytes before it.
+    /// Checksum of all bytes before it.
     pub(crate) checksum: W64,
     /// [`ClockWord`](super::ClockWord): the clock by which keys expire.
     pub(crate) clock: W64,
     /// [`LEASES_BACKED`](super::LEASES_BACKED): the lease records are backed by memory.
     pub(crate) leases: W32,
-    /// The highest slot that a participant ever had: no other has counted anything. Only rises.
+    /// The highest slot that a participant ever had, so the last one with counters to read. Only
+    /// rises.
     pub(crate) last_slot: W32,
-    /// Leases that were given without a record, as all of a shard were taken.
+    /// Leases that were given without a record, because all records of the shard were taken.
     pub(crate) leases_unrecorded: W64,
-    /// Not 0: a pin may be `Left`, and its chain is to be freed.
+    /// Not 0: a pin may be `Left`, and its chain must be freed.
     pub(crate) orphans: W64,
     /// [`WATCHES_BACKED`](super::WATCHES_BACKED): the watch records are backed by memory.
     pub(crate) watches: W32,
@@ -86,13 +90,13 @@ pub(crate) struct Superblock {
     unused: [W64; 2],
     /// [`COPIED_IN_USE`]: the file is a copy that was made while a participant was attached.
     pub(crate) copied: W64,
-    /// [`SampledWord`](super::SampledWord): the last sample of what was done.
+    /// [`SampledWord`](super::SampledWord): the last sample of the counters.
     pub(crate) sampled: W64,
     unused_lines: [W64; 103],
     /// The heads of the page pool.
     pub(crate) pool: Pool,
     tail: [W64; 104],
-    /// What stands beside the table.
+    /// The extents: queue pools and logs.
     pub(crate) extents: [Extent; EXTENTS],
 }
 assert_layout!(Superblock, size 4096, {
@@ -103,40 +107,42 @@ assert_layout!(Superblock, size 4096, {
     copied: 184, sampled: 192, unused_lines: 200, pool: 1024, tail: 1216, extents: 2048,
 });
 
-/// The page pool: pages no shard owns. All but `high_water` is derived from the page words.
+/// The page pool: the pages that no shard owns. The lists and their counters are derived from the
+/// page words.
 #[repr(C, align(64))]
 pub(crate) struct Pool {
     /// The lock word (`lock`).
     pub(crate) lock: W32,
-    /// First free page that is backed by memory; 0: none.
+    /// The first free page that is backed by memory; 0: none.
     pub(crate) free_head: W32,
-    /// How many of them, those set apart included.
+    /// How many of these there are, including those set apart (`old_head`, `surplus_head`).
     pub(crate) free_count: W32,
-    /// First free page that is not; 0: none.
+    /// The first free page that is not backed; 0: none.
     pub(crate) hole_head: W32,
-    /// How many of them.
+    /// How many of these there are.
     pub(crate) hole_count: W32,
-    /// Page words that are backed by memory.
+    /// How many page words are backed by memory.
     pub(crate) backed_words: W32,
-    /// First of the free pages that were set apart to be given back; 0: none.
+    /// The first of the free pages that were set apart to be given back to the system; 0: none.
     pub(crate) old_head: W32,
     /// Pages of extents.
     pub(crate) extent_pages: W32,
-    /// [`PagesWord`]: what a cache may take.
+    /// [`PagesWord`]: the capacity of a cache.
     pub(crate) capacity: W64,
-    /// Bytes of what is backed beside the pages: heads, page words, directories.
+    /// Bytes of memory outside the pages: heads, page words, directories.
     pub(crate) overhead: W64,
-    /// First of the free pages that are not to be used again, as a cache is too large; 0: none.
+    /// The first of the free pages that are not used again, because a cache is too large; 0: none.
     pub(crate) surplus_head: W32,
-    /// How many of them.
+    /// How many of these there are.
     pub(crate) surplus_count: W32,
     reserved: [W64; 9],
-    /// Pages from here on were never used. Only rises.
+    /// The high-water mark: pages from here on were never used. Only rises.
     pub(crate) high_water: W32,
     reserved_word: W32,
-    /// [`PagesWord`]: one past the last page that may be used, and in the file. Only rises.
+    /// [`PagesWord`]: one past the last page that may be used; the file is that long. Only rises.
     pub(crate) limit: W64,
-    /// [`PagesWord`]: `max_size`, as users set it. Nothing is bounded by it.
+    /// [`PagesWord`]: `max_size` as the user set it. The pages in use are bounded by `limit`, not
+    /// by this.
     pub(crate) max_size: W64,
     reserved_line: [W64; 5],
 }
@@ -147,9 +153,9 @@ assert_layout!(Pool, size 192, {
     limit: 136, max_size: 144, reserved_line: 152,
 });
 
-/// A number of pages: `pages 32 | the same, each bit the other way 32`.
+/// A number of pages: `pages 32 | the complement of pages 32`.
 ///
-/// Any other word is damaged and has no meaning.
+/// Any other word is damaged.
 pub(crate) struct PagesWord;
 
 impl PagesWord {
@@ -166,13 +172,15 @@ impl PagesWord {
 /// One attached process.
 #[repr(C, align(64))]
 pub(crate) struct Participant {
-    /// How often the slot was given out; with the slot's number it names a participant for good.
+    /// How often the slot was given out; together with the slot's number it identifies a
+    /// participant.
     pub(crate) generation: W32,
     /// 0 free, 1 attached.
     pub(crate) state: W32,
-    /// Process id in its own namespace.
+    /// Process id, in the process's own pid namespace.
     pub(crate) pid: W32,
-    /// A dead participant whose slot this one took over and whose estate is not settled; 0: none.
+    /// A dead participant whose slot this one took over and whose resources are not reclaimed yet;
+    /// 0: none.
     pub(crate) estate: W32,
     /// Start of the process in clock ticks since boot.
     pub(crate) start_time: W64,
@@ -182,23 +190,23 @@ pub(crate) struct Participant {
     pub(crate) time_ns: W64,
     /// Seconds since 1970 at which it attached.
     pub(crate) attached: W64,
-    /// One more than the connections that it serves, as it told last; 0: it is no server.
+    /// If the process is a server: its number of connections when last reported, plus 1; else 0.
     pub(crate) connections: W64,
-    /// Those it has accepted since it attached.
+    /// Connections that it has accepted since it attached.
     pub(crate) accepted: W64,
-    /// Reads of a cache that found their key, by all that ever had the slot.
+    /// Reads of a cache that found their key, by all users of the slot so far.
     pub(crate) hits: W64,
-    /// Those that did not.
+    /// Reads that did not.
     pub(crate) misses: W64,
     /// Writes to a cache that set or change a key.
     pub(crate) sets: W64,
-    /// Those that remove keys.
+    /// Writes that remove keys.
     pub(crate) removes: W64,
-    /// Chains of pages that its readers are reading: see [`PinWord`](super::PinWord).
+    /// Chains of pages that its threads are reading: see [`PinWord`](super::PinWord).
     pub(crate) pins: [W32; PINS],
-    /// 32 bits of the inode number of the file that it attached to; 0: unknown.
+    /// 32 bits of the inode number of the file that the process attached to; 0: unknown.
     pub(crate) file_ino: W32,
-    /// 32 bits of the time at which that file was made; 0: its file system does not say.
+    /// 32 bits of the time at which that file was created; 0: its file system does not say.
     pub(crate) file_born: W32,
 }
 assert_layout!(Participant, size 128, {
@@ -208,7 +216,7 @@ assert_layout!(Participant, size 128, {
 });
 
 impl Superblock {
-    /// Writes everything that never changes. The region is still private to its creator.
+    /// Writes everything that never changes. No other process can see the region yet.
     pub(crate) fn init(
         &self,
         geometry: &Geometry,
@@ -254,8 +262,8 @@ impl Superblock {
         self.checksum.store(self.sum(), Ordering::Release);
     }
 
-    /// Compares the words with what this library expects of that version; returns the geometry they
-    /// describe.
+    /// Compares the words with what this library expects of that format version, and returns the
+    /// geometry that they describe.
     pub(crate) fn verify(&self, path: &Path, expected: u32) -> Result<Geometry> {
         let order = Ordering::Relaxed;
         let foreign = |why: &str| Error::NotATable {
@@ -325,8 +333,8 @@ impl Superblock {
         })
     }
 
-    /// The least length of the file. If the limit is damaged, it is the file's own length, as long
-    /// as there is one page.
+    /// Returns the least length that the file may have. If `limit` is damaged, that is one page
+    /// more than the areas need.
     pub(crate) fn least_len(&self, geometry: &Geometry) -> u64 {
         if self.format.load(Ordering::Relaxed) == FORMAT_1 {
             return geometry.room;
@@ -336,7 +344,7 @@ impl Superblock {
         u64::from(limit.unwrap_or(geometry.first_page + 1)) * PAGE
     }
 
-    /// The lengths of a table of fixed ones.
+    /// Returns the lengths of a table of fixed lengths.
     fn fixed(&self, options: u32) -> Option<Fixed> {
         if options & FIXED == 0 {
             return None;
@@ -370,7 +378,7 @@ impl Superblock {
     }
 }
 
-/// A number that changes when any shared structure changes its size or a field its offset.
+/// Returns a number that changes if any shared structure changes its size, or a field its offset.
 pub(crate) const fn fingerprint() -> u64 {
     fold(super::describe::ALL_OFFSETS)
 }

@@ -1,12 +1,12 @@
-//! How long calls took that were timed: counts by powers of two.
+//! Latency histograms: how many of the timed calls took how long, in bins that double in width.
 
 use super::assert_layout;
 use crate::sync::{Ordering, W64};
 
-/// Rows of counts, shared by all participants: slot mod [`TIMINGS`]. Of so many calls one is timed
-/// that no two get into each other's way.
+/// How many rows of counts there are; a participant uses row slot modulo [`TIMINGS`]. So few calls
+/// are timed that two participants of one row do not slow each other down.
 pub(crate) const TIMINGS: u32 = 8;
-/// Counts of a row, of reads and of writes.
+/// Counts of a row, for reads and for writes each.
 pub(crate) const BINS: usize = 32;
 /// `log2` of the nanoseconds below which a call counts in the first bin.
 const FIRST_LOG2: u32 = 6;
@@ -14,15 +14,15 @@ const FIRST_LOG2: u32 = 6;
 /// A row.
 #[repr(C, align(64))]
 pub(crate) struct Timing {
-    /// Reads of a cache; the first count is of those below 64 ns, each one after it of those
-    /// below twice as much, the last of all others.
+    /// Reads of a cache. The first bin counts those below 64 ns, each further bin those below twice
+    /// the limit before, the last bin all others.
     pub(crate) reads: [W64; BINS],
     /// Calls that set a key of a cache, the same way.
     pub(crate) writes: [W64; BINS],
 }
 assert_layout!(Timing, size 512, { reads: 0, writes: 256 });
 
-/// Counts a call that took so long.
+/// Counts a call that took `took_ns`.
 pub(crate) fn count_time(bins: &[W64; BINS], took_ns: u64) {
     bins[bin_of(took_ns)].fetch_add(1, Ordering::Relaxed);
 }
@@ -32,7 +32,7 @@ fn bin_of(took_ns: u64) -> usize {
     (bits as usize).min(BINS - 1)
 }
 
-/// The nanoseconds below which a call counts in that bin, or in one before it.
+/// Returns the nanoseconds below which a call counts in that bin or an earlier one.
 pub(crate) fn bin_end_ns(bin: usize) -> u64 {
     match bin {
         bin if bin + 1 < BINS => 1 << (FIRST_LOG2 + bin as u32),

@@ -1,10 +1,14 @@
-//! Uids: numbers that keys are known by, and the table that leads from a number to an item.
+//! Uids: 32-bit numbers that stand for keys, and the table that leads from a uid to an item.
+//!
+//! A reader by uid follows its entry to the item without a lock, and then checks that the entry has
+//! not changed. While the slot of the key may be changing, the entry says so, and the reader reads
+//! by key instead; so reads by uid and by key never contradict each other.
 //!
 //! ```text
 //! uid       number in the shard (32 - shards_log2 bits) | shard (shards_log2)
 //! number    chunk | entry 11
-//! chunk     a page: head 16 B | entries 2 .. 2047, a word each
-//! entry     state 2 | used 4 | version 18 | ref 40, or of a free one the next free of the chunk
+//! chunk     a page: head 16 B | entries 2 .. 2047, one word each
+//! entry     state 2 | used 4 | version 18 | ref 40; if free, the chunk's next free entry
 //! ```
 //!
 //! | entry | a reader by uid | next |
@@ -13,32 +17,32 @@
 //! | `InTransition(ref)`: its slot may change | takes the key, reads by it | `Live`, `Free` |
 //! | `Live(ref)` | takes the item | `InTransition`; `Live`, when the item is moved |
 //!
-//! *Used* tells of a tag in a cache when a key with it was last set or read, by `tag_epoch` of the
+//! In a cache, *used* says of a tag when a key with it was last set or read, by `tag_epoch` of the
 //! shard. It is advice.
 //!
-//! All are written under the shard's lock. The version rises with every change, so that a reader
-//! finds out; where it begins anew, `uid_layout` of the shard rises before. Recovery makes all
-//! entries anew from the items: each `Live` one says `InTransition` until its item is found.
+//! Entries are written under the shard's lock. The version rises with every change, so that a
+//! reader notices; before it starts over, `uid_layout` of the shard rises. Recovery rebuilds all
+//! entries from the items: each `Live` entry becomes `InTransition` until its item is found.
 
 use super::assert_layout;
 use crate::sync::W32;
 
-/// Entries of a chunk, the head's two words counted.
+/// Entries of a chunk, including the two words of the head.
 pub(crate) const UID_ENTRIES: u32 = 2048;
-/// The first entry: the head stands where the others would be.
+/// The first entry: the head takes the place of those before it.
 pub(crate) const UID_FIRST: u32 = 2;
 const ENTRY_BITS: u32 = UID_ENTRIES.ilog2();
 
-/// Set in a directory entry whose chunk was given back; the other bits are one more than the chunk
-/// that was given back before it, 0: none.
+/// Set in a directory entry whose chunk was given back. The other bits are the number, plus 1, of
+/// the chunk that was given back before it; 0: none.
 pub(crate) const UID_HOLE: u32 = 1 << 31;
 
 /// The head of a chunk. All of it is derived.
 #[repr(C)]
 pub(crate) struct UidPage {
-    /// One more than the next chunk with a free entry; 0: none.
+    /// The number, plus 1, of the next chunk with a free entry; 0: none.
     pub(crate) next: W32,
-    /// One more than the one before; 0: none.
+    /// The number, plus 1, of the one before it in that list; 0: none.
     pub(crate) prev: W32,
     /// Entries given out.
     pub(crate) used: W32,
@@ -47,7 +51,7 @@ pub(crate) struct UidPage {
 }
 assert_layout!(UidPage, size 16, { next: 0, prev: 4, used: 8, free: 12 });
 
-/// An entry, taken apart.
+/// An entry, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UidEntry {
     Free {
@@ -59,7 +63,7 @@ pub(crate) enum UidEntry {
     Live {
         item_ref: u64,
     },
-    /// No state that is ever written.
+    /// Not a state that is ever written.
     Damaged,
 }
 
@@ -84,8 +88,8 @@ impl UidEntry {
         }
     }
 
-    /// The word of this state that follows another word, whose version it raises; and whether
-    /// versions begin anew with it.
+    /// Returns the word for this state that follows another word, with a version one higher, and
+    /// whether that version has wrapped to 0.
     pub(crate) fn after(self, word: u64) -> (u64, bool) {
         let version = (word & VERSION).wrapping_add(VERSION_STEP) & VERSION;
         let (state, low) = match self {
@@ -98,19 +102,19 @@ impl UidEntry {
         (state << STATE_SHIFT | used | version | low, version == 0)
     }
 
-    /// How many epochs of tags ago it was used, as the word of its entry tells; mod 16.
+    /// Returns how many epochs of tags ago the entry's tag was used, modulo 16.
     #[inline(always)]
     pub(crate) fn unused_for(word: u64, epoch: u64) -> u64 {
         epoch.wrapping_sub((word & USED) >> USED_SHIFT) & 15
     }
 
-    /// The same word, used in that epoch.
+    /// Returns the same word, marked as used in that epoch.
     pub(crate) fn used_in(word: u64, epoch: u64) -> u64 {
         word & !USED | epoch << USED_SHIFT & USED
     }
 }
 
-/// Where the entry of a uid stands.
+/// Where the entry of a uid is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UidPlace {
     pub(crate) shard: u32,
@@ -124,7 +128,7 @@ impl UidPlace {
         Self::masked(uid, shards_log2, (1 << shards_log2) - 1)
     }
 
-    /// As [`Self::of`], the mask of shards at hand.
+    /// Returns what [`Self::of`] does, for a caller that has the mask of shards already.
     #[inline(always)]
     pub(crate) fn masked(uid: u32, shards_log2: u32, shard_mask: u32) -> Self {
         let number = uid >> shards_log2;
@@ -149,7 +153,7 @@ impl UidPlace {
 pub struct Hint(u64);
 
 impl Hint {
-    /// No uid at all.
+    /// No uid.
     pub(crate) const NONE: Self = Self(0);
 
     pub(crate) fn new(uid: u32, generation: u32) -> Self {
@@ -185,7 +189,8 @@ impl Hint {
         self.0 != 0
     }
 
-    /// Whether this, as asked for, means the key with that hint.
+    /// Returns whether this hint, given by a caller, means the key with the hint `other`.
+    /// Generation 0 means any key that has the uid.
     #[inline(always)]
     pub(crate) fn means(self, other: Self) -> bool {
         self.uid() == other.uid()

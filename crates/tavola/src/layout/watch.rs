@@ -1,24 +1,27 @@
-//! Watch records: who sleeps until a key changes.
+//! Watch records: let threads sleep until a key changes.
+//!
+//! A thread takes a record for its key and sleeps on `changes`; a writer of the key raises that
+//! word and wakes it. A writer reads records only if the shard's word `watched` is not 0.
 //!
 //! ```text
 //! key        of the key: tag in bits 0..24, home bucket in bits 24..32
-//! until_ms   until when the record is in use; a time of the table's clock
+//! until_ms   until when the record is in use, in time of the table's clock
 //! takes      how often it was taken
-//! changes    rises with every change of the key; slept on
+//! changes    rises with every change of the key; waiters sleep on it
 //! ```
 //!
-//! A shard has [`WATCHES`] records for a key each, and one more that stands for all keys of the
-//! shard. Records are taken and renewed under the shard's lock. One whose time is over, or further
-//! away than any that is ever stored, is free.
+//! A shard has [`WATCHES`] records for one key each, and one more for all keys of the shard.
+//! Records are taken and renewed under the shard's lock. A record is free if its time is over, or
+//! further away than any that is ever stored.
 
 use super::assert_layout;
 use crate::sync::{Ordering, W32, W64};
 
-/// Records of a shard for a key each; the one behind them stands for all keys.
+/// Records of a shard for one key each; the record after them is for all keys.
 pub(crate) const WATCHES: u32 = 8;
-/// No record is in use for longer without being renewed.
+/// The longest time that a record is in use without being renewed.
 const LONGEST_WATCH_MS: u64 = 3_600_000;
-/// `watches` of the superblock, when the records are backed by memory.
+/// The value of `watches` in the superblock when the records are backed by memory.
 pub(crate) const WATCHES_BACKED: u32 = 0x5741_5443;
 
 /// One of the records of a shard.
@@ -27,7 +30,7 @@ pub(crate) struct WatchRecord {
     key: W64,
     until_ms: W64,
     takes: W32,
-    /// Rises with every change.
+    /// Rises with every change of the key.
     pub(crate) changes: W32,
     reserved: [W64; 5],
 }
@@ -36,20 +39,21 @@ assert_layout!(WatchRecord, size 64, {
 });
 
 impl WatchRecord {
-    /// Whether nobody uses it.
+    /// Returns whether the record is free.
     pub(crate) fn is_over(&self, now_ms: u64) -> bool {
         let left = self.until_ms.load(Ordering::Relaxed).saturating_sub(now_ms);
         left == 0 || left > LONGEST_WATCH_MS
     }
 
-    /// Whether it is of that key.
+    /// Returns whether the record is of that key.
     pub(crate) fn is_of(&self, key: u64) -> bool {
         self.key.load(Ordering::Relaxed) == key
     }
 
-    /// Takes it for a key. Under the shard's lock, when it is over. Returns how often it was taken.
+    /// Takes the record for a key, and returns how often it was taken. Call under the shard's lock,
+    /// when the record is free.
     pub(crate) fn take(&self, key: u64) -> u32 {
-        // A death in between leaves a record that is over.
+        // If this process dies between the stores, the record is still free.
         self.takes.add_owned(1);
         self.key.store(key, Ordering::Relaxed);
         self.takes()
@@ -59,16 +63,17 @@ impl WatchRecord {
         self.takes.load(Ordering::Relaxed)
     }
 
-    /// Keeps it in use until then at least. Under the shard's lock.
+    /// Keeps the record in use at least until `until_ms`. Call under the shard's lock.
     pub(crate) fn renew(&self, now_ms: u64, until_ms: u64) {
         if self.is_over(now_ms) || self.until_ms.load(Ordering::Relaxed) < until_ms {
             self.until_ms.store(until_ms, Ordering::Relaxed);
         }
     }
 
-    /// Counts a change. Those who sleep on `changes` must be woken.
+    /// Counts a change. The caller must then wake the threads that sleep on `changes`.
     pub(crate) fn count(&self) {
-        // Pairs with the load under the shard's lock, or with that of the kernel, before a sleep.
+        // Pairs with the waiter's load under the shard's lock, or with the kernel's load before a
+        // sleep.
         self.changes.fetch_add(1, Ordering::Release);
     }
 }

@@ -1,17 +1,21 @@
-//! The drain: who lines are kept for.
+//! The drain: the one reader for which lines are kept until it has written them out.
+//!
+//! The word `drain` names the participant that is the drain. Each sheet's word `drained` says which
+//! of its lines have been dealt with, and only a compare and exchange moves it: so the drain and a
+//! writer that drops lines never both count the same ones for good (LOG-4).
 
-use super::Ring;
-use super::read::{Read, Reader};
+use super::LogRing;
+use super::read::{LineReader, SheetRead};
 use crate::layout::{self, BLOCK};
 use crate::lock::{Me, is_alive, sleep, wake};
 use crate::sync::Ordering;
 use std::time::Duration;
 
-/// How long an idle drain sleeps at most before it looks itself.
+/// The longest that an idle drain or a waiting writer sleeps before it checks by itself.
 const NAP: Duration = Duration::from_millis(10);
 
-/// Makes the participant the drain, if there is none that lives; `Err`: who is.
-pub(crate) fn begin_drain(ring: &Ring<'_>, me: Me) -> Result<(), u32> {
+/// Makes the participant the drain. Returns `Err` with the present drain if that one lives.
+pub(crate) fn begin_drain(ring: &LogRing<'_>, me: Me) -> Result<(), u32> {
     let word = &ring.head.drain;
     loop {
         let drain = word.load(Ordering::Relaxed);
@@ -19,30 +23,31 @@ pub(crate) fn begin_drain(ring: &Ring<'_>, me: Me) -> Result<(), u32> {
             return Err(drain);
         }
         if word.cas(drain, me.id(), Ordering::Relaxed).is_ok() {
-            // The last may have died before it said what it had dealt with.
+            // The last drain may have died before it called the writers.
             call_writers(ring);
             return Ok(());
         }
     }
 }
 
-/// There is no drain any more; writers that wait for one learn of it.
-pub(crate) fn end_drain(ring: &Ring<'_>, drain: u32) {
+/// Removes this drain, and wakes the writers that wait for one.
+pub(crate) fn end_drain(ring: &LogRing<'_>, drain: u32) {
     if ring.head.drain.cas(drain, 0, Ordering::Relaxed).is_ok() {
         call_writers(ring);
     }
 }
 
-/// Who found no sheet, and those that wait, look again. Pairs with the acquire in `put_on_next`.
-fn call_writers(ring: &Ring<'_>) {
+/// Makes writers search for a sheet again, both those that wait and those that last found none.
+/// Pairs with the acquire in `put_on_next`.
+fn call_writers(ring: &LogRing<'_>) {
     ring.head.passes.fetch_add(1, Ordering::Release);
     if ring.geometry.policy == BLOCK {
         wake(&ring.head.passes, u32::MAX);
     }
 }
 
-/// Whether there is a drain; one that has died is none from now on.
-pub(crate) fn is_drained(ring: &Ring<'_>, me: Me) -> bool {
+/// Returns whether there is a living drain; a dead one is removed.
+pub(crate) fn is_drained(ring: &LogRing<'_>, me: Me) -> bool {
     let drain = ring.head.drain.load(Ordering::Relaxed);
     if drain != 0 && !is_alive(ring.region, drain, me) {
         end_drain(ring, drain);
@@ -53,16 +58,16 @@ pub(crate) fn is_drained(ring: &Ring<'_>, me: Me) -> bool {
 
 /// What a drain keeps from pass to pass.
 #[derive(Default)]
-pub(crate) struct Drained {
-    pub(crate) reader: Reader,
-    /// `drained` of the sheets that were read, as it was.
+pub(crate) struct DrainState {
+    pub(crate) reader: LineReader,
+    /// The word `drained` of each sheet, as it was when the sheet was read.
     words: Vec<u64>,
 }
 
-impl Drained {
-    /// Finds the lines with times up to `until`, or, if that is not told, those before which none
-    /// is to come.
-    pub(crate) fn collect(&mut self, ring: &Ring<'_>, now: u64, until: Option<u64>) {
+impl DrainState {
+    /// Finds the lines with times up to `until`. If that is `None`, up to the time before which no
+    /// further line can appear.
+    pub(crate) fn collect(&mut self, ring: &LogRing<'_>, now: u64, until: Option<u64>) {
         let until = until.unwrap_or_else(|| self.reader.stable_until(ring, now));
         self.words.clear();
         self.words.resize(ring.geometry.sheets as usize, 0);
@@ -74,8 +79,9 @@ impl Drained {
         });
     }
 
-    /// LOG-4: what was found is written out. Writers that wait for it go on.
-    pub(crate) fn finish(&mut self, ring: &Ring<'_>) {
+    /// Marks the lines that were found as written out (LOG-4), and wakes the writers that wait for
+    /// that.
+    pub(crate) fn finish(&mut self, ring: &LogRing<'_>) {
         for read in &self.reader.read {
             self.deal_with(ring, read);
         }
@@ -85,7 +91,8 @@ impl Drained {
         call_writers(ring);
     }
 
-    fn deal_with(&self, ring: &Ring<'_>, read: &Read) {
+    /// Moves `drained` of one sheet behind the lines that were read, and counts the damaged ones.
+    fn deal_with(&self, ring: &LogRing<'_>, read: &SheetRead) {
         let word = self.words[read.sheet as usize];
         let before = layout::Drained::decode(word, read.state);
         let behind = layout::Drained {
@@ -96,33 +103,34 @@ impl Drained {
                 false => (before.lines + read.lines).min(read.state.lines),
             },
         };
-        // Those that are damaged are lost.
+        // Lines between the last good one and the end of the sheet are damaged and lost.
         let lost = (behind.lines - before.lines).saturating_sub(read.lines);
         ring.head.dropped.fetch_add(lost.into(), Ordering::Relaxed);
         let drained = &ring.sheet(read.sheet).drained;
-        // Pairs with that of `restart`: one of us deals with these lines.
+        // Pairs with the exchange in `drop_awaiting`: only one of the two deals with these lines.
         let is_ours = drained.cas(word, behind.encode(), Ordering::AcqRel).is_ok();
         if !is_ours {
-            // The other has counted all of them.
+            // A writer was faster, and has counted all of them as dropped.
             ring.take_back(u64::from(behind.lines - before.lines));
         }
     }
 }
 
-impl Ring<'_> {
-    /// Lines that were dropped and not told of, and what is to be noted when they are
-    /// ([`Self::note_reported`]). Some of them may be taken back (LOG-4): fewer are told later.
+impl LogRing<'_> {
+    /// Returns how many dropped lines have not been reported yet, and the number to pass to
+    /// [`Self::note_reported`] when they have been. Some of them may be taken back (LOG-4); then
+    /// fewer are reported later.
     pub(crate) fn newly_dropped(&self) -> (u64, u64) {
         let dropped = self.head.dropped.load(Ordering::Relaxed);
-        let told = self.head.told.load(Ordering::Relaxed);
-        (dropped.saturating_sub(told), dropped.max(told))
+        let reported = self.head.told.load(Ordering::Relaxed);
+        (dropped.saturating_sub(reported), dropped.max(reported))
     }
 
-    pub(crate) fn note_reported(&self, told: u64) {
-        self.head.told.store(told, Ordering::Relaxed);
+    pub(crate) fn note_reported(&self, dropped: u64) {
+        self.head.told.store(dropped, Ordering::Relaxed);
     }
 
-    /// Sleeps until a sheet was taken, or for a nap.
+    /// Sleeps until a sheet is taken, for at most `limit` and `NAP`.
     pub(crate) fn idle(&self, limit: Duration) {
         let calls = self.head.calls.load(Ordering::Relaxed);
         self.head.is_idle.store(1, Ordering::Relaxed);
@@ -130,7 +138,7 @@ impl Ring<'_> {
         self.head.is_idle.store(0, Ordering::Relaxed);
     }
 
-    /// Sleeps until a drain has dealt with something since `passes`, or for a nap.
+    /// Sleeps until the drain has dealt with something since `passes` was read, for at most `NAP`.
     pub(crate) fn wait_for_drain(&self, passes: u32) {
         sleep(&self.head.passes, passes, NAP);
     }

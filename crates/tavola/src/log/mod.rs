@@ -1,32 +1,33 @@
-//! The log: a ring of sheets on which threads write lines, each thread on a sheet of its own.
+//! The log: sheets of 16 KiB on which threads write lines, each thread on a sheet of its own.
 //!
-//! A thread takes a sheet, the one that was begun longest ago if it may, and writes line after line
-//! on it, until the next has no room; then it takes another. So writers meet only when they take
-//! sheets, and nobody waits for one that stands still. Who reads puts the lines of all sheets in
-//! the order of their times. A *drain* is the one reader that lines are kept for: it writes each
-//! out once.
+//! A thread takes a sheet, preferably the one whose lines are oldest, and writes on it until the
+//! next line does not fit; then it takes another. So writers meet only when they take sheets, and
+//! no thread waits for one that is stopped. A reader merges the lines of all sheets in the order of
+//! their times. A *drain* is the one reader for which lines are kept: it writes each line out once.
 //!
-//! **LOG-1** Only a sheet's owner changes its `state`, and begins it anew. The owner's word goes
-//! from 0 or a dead participant to a new owner by compare and exchange, and a participant's threads
-//! each know theirs. It may have been others' between two looks at it: a sheet is begun anew only
-//! by who owns it and finds its `state` as it was when the sheet was chosen.
+//! **LOG-1** Only a sheet's owner changes its `state` and restarts the sheet. The owner's word
+//! changes from 0 or a dead participant to a new owner by compare and exchange, and each thread of
+//! a participant knows which sheet is its own. A sheet may have had other owners between two looks
+//! at it: a thread restarts a sheet only if it owns it and `state` is what it was when the sheet
+//! was chosen.
 //!
-//! **LOG-2** A line is there by one store, of `state`, after all its words: what a state counts is
-//! whole. Of a line whose writer dies before there is nothing.
+//! **LOG-2** A line exists by one store, of `state`, after all its words: what a state counts is
+//! complete. If the writer dies before that store, there is no line.
 //!
-//! **LOG-3** Whoever begins a sheet anew raises its sequence before its words change, so a copy of
-//! lines is good if the sequence is the same before and after.
+//! **LOG-3** A thread that restarts a sheet raises its sequence before its words change. So a copy
+//! of lines is valid if the sequence is the same before and after the copy.
 //!
-//! **LOG-4** A line awaits a drain until one has written it out, also if there is no drain when it
-//! is written. A sheet with such lines is begun again only where the oldest are to be dropped, and
-//! only by the thread that counted them as dropped and moved `drained` behind them. The drain moves
-//! it behind the lines it has written out; if it comes too late, it takes their number back. So
-//! each line is written out, or counted, or still there, and a death in between has the lines of
-//! one sheet counted though they were written, counted twice, or written twice.
+//! **LOG-4** A line awaits a drain until one has written it out, even if there is no drain when the
+//! line is written. A sheet with such lines is restarted only if the oldest lines may be dropped,
+//! and only by the thread that counted them as dropped and moved `drained` behind them. The drain
+//! moves `drained` behind the lines that it has written out; if it comes too late, it takes their
+//! number back from the count. So each line is written out, or counted as dropped, or still there.
+//! After a death in between, the lines of one sheet may be counted although they were written,
+//! counted twice, or written twice.
 //!
 //! **LOG-5** No line is dropped while a free sheet has 1 KiB of room for it: a thread that finds no
-//! sheet whose lines are written out goes on with one that was given up half-full. Where the oldest
-//! may be dropped it looks at no more than 4096 sheets.
+//! sheet whose lines are all written out continues on one that was released half-full. If the
+//! oldest lines may be dropped, this search is limited to 4096 sheets.
 
 mod drain;
 mod read;
@@ -34,10 +35,10 @@ mod sheets;
 mod whole;
 mod write;
 
-pub(crate) use drain::{Drained, begin_drain, end_drain, is_drained};
-pub(crate) use read::Reader;
+pub(crate) use drain::{DrainState, begin_drain, end_drain, is_drained};
+pub(crate) use read::LineReader;
 pub(crate) use whole::{check, repair};
-pub(crate) use write::{Hand, Line, Put};
+pub(crate) use write::{Hand, NewLine, Put};
 
 use crate::alloc::{build_extent, find_extent};
 use crate::error::{Result, corrupt};
@@ -47,14 +48,14 @@ use crate::region::Region;
 
 /// A log as a process has it mapped.
 #[derive(Clone, Copy)]
-pub(crate) struct Ring<'a> {
+pub(crate) struct LogRing<'a> {
     pub(crate) region: &'a Region,
     pub(crate) head: &'a LogHead,
     pub(crate) geometry: &'a LogGeometry,
     base: u64,
 }
 
-impl<'a> Ring<'a> {
+impl<'a> LogRing<'a> {
     #[inline(always)]
     pub(crate) fn of(region: &'a Region, base: u64, geometry: &'a LogGeometry) -> Self {
         Self {
@@ -71,28 +72,29 @@ impl<'a> Ring<'a> {
             .sheet_head(self.base + self.geometry.head_off(sheet))
     }
 
-    /// Where a word of a sheet stands in the region.
+    /// Returns where a word of a sheet is in the region.
     #[inline(always)]
     fn place(&self, sheet: u32, word: u32) -> u64 {
         self.base + self.geometry.sheet_off(sheet) + u64::from(word) * 8
     }
 }
 
-/// Makes a log, without lines.
+/// Creates a log without lines.
 pub(crate) fn create(region: &Region, me: Me, name: &[u8], geometry: &LogGeometry) -> Result<()> {
     let building = build_extent(region, me, ExtentKind::Log, name, geometry.len)?;
     let (base, _) = region.span_of(building.run);
-    let ring = Ring::of(region, base, geometry);
+    let ring = LogRing::of(region, base, geometry);
     for sheet in 0..geometry.sheets {
         ring.sheet(sheet).init();
     }
-    // Last: who finds it whole without an entry that says so holds it to be there (`mend`).
+    // This comes last: a repair that finds a valid head, but no extent entry that names it, takes
+    // the log for complete.
     ring.head.init(geometry);
     building.publish();
     Ok(())
 }
 
-/// Where a log begins, and its geometry; `None`: there is none of that name.
+/// Returns where a log begins, and its geometry, or `None` if no log has that name.
 pub(crate) fn open(region: &Region, name: &[u8]) -> Result<Option<(u64, LogGeometry)>> {
     let Some((base, len)) = find_extent(region, ExtentKind::Log, name)? else {
         return Ok(None);

@@ -1,47 +1,54 @@
-//! Taking sheets, and beginning them anew.
+//! Taking sheets, and restarting them.
+//!
+//! A thread searches from the word `next` on, so that sheets are used in turn, and makes a sheet
+//! its own by one compare and exchange of the owner's word (LOG-1). All searches are bounded, and a
+//! system call that asks whether an owner lives is made rarely: first for a few owners, and for all
+//! of them only if that found nothing.
 
-use super::Ring;
+use super::LogRing;
 use crate::layout::{DROP_OLDEST, Drained, LEVELS, LineHead, SHEET_WORDS, SheetState};
 use crate::lock::{Me, is_alive, wake};
 use crate::sync::{Ordering, fence};
 use crate::sys::clock::unix_ns;
 
-/// Sheets that a thread looks at for its first line: one that was given up with room, so that
-/// processes which write a line and end do not use up a sheet each.
+/// How many sheets a thread examines before its first line, for one that was released with room.
+/// Without this, each process that writes one line and ends would use up a sheet.
 const RECENT: u64 = 8;
-/// Words of room with which a free sheet is written on before any line is dropped.
+/// A free sheet with this many words of room is used before any line is dropped.
 const ROOM: u32 = SHEET_WORDS / 16;
-/// Sheets among which the one with the oldest lines is begun again.
+/// How many candidates are compared; the one with the oldest lines is restarted.
 const CHOICE: u32 = 8;
-/// Sheets that are looked at for one whose lines are written out, where the oldest may be dropped.
+/// How many sheets are examined for one whose lines are written out, if the oldest lines may be
+/// dropped.
 const LOOKS: u32 = 64;
-/// Sheets that are looked at for room, where the oldest lines may be dropped.
+/// How many sheets are examined for room, if the oldest lines may be dropped.
 const ROOM_LOOKS: u32 = 4096;
-/// Owners that are asked about in such a look.
+/// How many owners are asked about in such a search.
 const ROOM_ASKS: u32 = 16;
 
-/// What became of the wish for a sheet.
+/// The result of taking a sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
-    /// `is_over`: it was begun again over lines that awaited a drain, as there was no room.
+pub(super) enum SheetTaken {
+    /// `is_over`: lines that awaited a drain were overwritten, as there was no other sheet.
     Sheet { sheet: u32, is_over: bool },
-    /// The free ones are full of lines that a drain is to write.
+    /// All free sheets are full of lines that await a drain.
     NotDrained,
-    /// Living threads have them all.
+    /// Living threads own all sheets.
     AllInHand,
 }
 
 /// Which owners are known to live: asking the system takes microseconds.
-struct Owners {
+struct LiveOwners {
     me: Me,
-    /// The last that was found alive.
+    /// The last owner that was found alive.
     alive: u32,
-    /// How many more may be asked about.
+    /// How many more owners may be asked about; when it is 0, an owner counts as alive.
     asks: u32,
 }
 
-impl Owners {
-    fn is_gone(&mut self, ring: &Ring<'_>, owner: u32) -> bool {
+impl LiveOwners {
+    /// Returns whether an owner's word names no living participant, so that the sheet is free.
+    fn is_gone(&mut self, ring: &LogRing<'_>, owner: u32) -> bool {
         if owner == 0 {
             return true;
         }
@@ -57,42 +64,42 @@ impl Owners {
     }
 }
 
-/// One way of looking for a sheet.
+/// The limits of one search for a sheet.
 #[derive(Clone, Copy)]
-struct Look {
-    /// Owners that may be asked about.
+struct SheetSearch {
+    /// How many owners may be asked about.
     asks: u32,
     may_drop: bool,
     sheets: u32,
 }
 
-/// A sheet as a look found it.
+/// A sheet as a search found it.
 #[derive(Clone, Copy)]
 struct Choice {
     turn: u64,
     owner: u32,
     state: SheetState,
-    /// Of its last line.
+    /// The time of its last line.
     time: u64,
 }
 
-/// What a look came to.
-enum Seen {
-    /// This thread's now, and still as it was found.
+/// The result of a search.
+enum SearchEnd {
+    /// This thread owns the sheet, and it is still as it was found.
     Owned(Choice),
-    /// Another was faster.
+    /// Another thread took the sheet first.
     Outrun,
-    /// None; some of those in no living hand await a drain.
+    /// No sheet was found, but some free ones have lines that await a drain.
     Waiting,
     None,
 }
 
-impl Ring<'_> {
-    /// Takes a sheet with room for so many words. `is_full`: this thread has just looked for one
-    /// that can be had without dropping lines.
-    pub(super) fn take(&self, me: Me, words: u32, is_first: bool, is_full: bool) -> Taken {
+impl LogRing<'_> {
+    /// Takes a sheet with room for `words`. `is_full` means that this thread has just searched for
+    /// one that can be had without dropping lines, and found none.
+    pub(super) fn take(&self, me: Me, words: u32, is_first: bool, is_full: bool) -> SheetTaken {
         let all = self.geometry.sheets;
-        let kept = |sheet| Taken::Sheet {
+        let kept = |sheet| SheetTaken::Sheet {
             sheet,
             is_over: false,
         };
@@ -102,8 +109,8 @@ impl Ring<'_> {
             return kept(sheet);
         }
         let is_lossy = self.geometry.policy == DROP_OLDEST;
-        // Sheets that are looked at, owners that are asked about: the dead only in passing, or at
-        // last about each.
+        // Sheets to examine, owners to ask about, owners to ask about when searching for room. The
+        // first search only notices dead owners in passing, the last one asks about each.
         let looks: &[(u32, u32, u32)] = match (is_full, is_lossy) {
             (true, _) => &[],
             (false, true) => &[(all.min(LOOKS), 2, ROOM_ASKS)],
@@ -112,12 +119,12 @@ impl Ring<'_> {
         let rooms = if is_lossy { all.min(ROOM_LOOKS) } else { all };
         let mut is_any_waiting = is_full;
         for &(sheets, asks, room_asks) in looks {
-            let look = Look {
+            let search = SheetSearch {
                 asks,
                 may_drop: false,
                 sheets,
             };
-            match self.begin_found(me, look) {
+            match self.begin_found(me, search) {
                 Ok(sheet) => return kept(sheet),
                 Err(is_waiting) => is_any_waiting |= is_waiting,
             }
@@ -130,59 +137,59 @@ impl Ring<'_> {
             return self.take_over(me);
         }
         match is_any_waiting {
-            true => Taken::NotDrained,
-            false => Taken::AllInHand,
+            true => SheetTaken::NotDrained,
+            false => SheetTaken::AllInHand,
         }
     }
 
-    /// Takes a sheet, whatever lines are on it.
-    fn take_over(&self, me: Me) -> Taken {
+    /// Takes a sheet whatever lines are on it.
+    fn take_over(&self, me: Me) -> SheetTaken {
         for asks in [2, u32::MAX] {
-            let look = Look {
+            let search = SheetSearch {
                 asks,
                 may_drop: true,
                 sheets: self.geometry.sheets,
             };
-            if let Ok(sheet) = self.begin_found(me, look) {
-                return Taken::Sheet {
+            if let Ok(sheet) = self.begin_found(me, search) {
+                return SheetTaken::Sheet {
                     sheet,
                     is_over: true,
                 };
             }
         }
-        Taken::AllInHand
+        SheetTaken::AllInHand
     }
 
-    /// Begins a sheet again that a look finds. `Err`: there is none; whether lines on those in no
-    /// living hand await a drain.
-    fn begin_found(&self, me: Me, look: Look) -> Result<u32, bool> {
+    /// Restarts a sheet that a search finds. If there is none, returns `Err` with whether free
+    /// sheets have lines that await a drain.
+    fn begin_found(&self, me: Me, search: SheetSearch) -> Result<u32, bool> {
         loop {
-            match self.find(me, look) {
-                Seen::Owned(Choice { turn, state, .. }) => {
+            match self.find(me, search) {
+                SearchEnd::Owned(Choice { turn, state, .. }) => {
                     let sheet = self.number(turn);
                     self.restart(sheet, state);
                     self.continue_behind(turn);
                     return Ok(sheet);
                 }
-                Seen::Outrun => {}
-                Seen::Waiting => return Err(true),
-                Seen::None => return Err(false),
+                SearchEnd::Outrun => {}
+                SearchEnd::Waiting => return Err(true),
+                SearchEnd::None => return Err(false),
             }
         }
     }
 
-    /// Looks for sheets in no living hand, from the next on, and owns the one whose last line is
-    /// oldest of the first few; those before it have their turn when all others have had theirs.
-    fn find(&self, me: Me, look: Look) -> Seen {
-        let mut owners = Owners {
+    /// Searches for free sheets, from `next` on, and owns the one of the first few candidates whose
+    /// last line is oldest. The candidates before it are found again after all other sheets.
+    fn find(&self, me: Me, search: SheetSearch) -> SearchEnd {
+        let mut owners = LiveOwners {
             me,
             alive: 0,
-            asks: look.asks,
+            asks: search.asks,
         };
         let next = self.head.next.load(Ordering::Relaxed);
         let (mut choices, mut is_any_waiting) = (0, false);
         let mut best: Option<Choice> = None;
-        for turn in (0..u64::from(look.sheets)).map(|more| next.wrapping_add(more)) {
+        for turn in (0..u64::from(search.sheets)).map(|more| next.wrapping_add(more)) {
             let sheet = self.number(turn);
             let head = self.sheet(sheet);
             let owner = head.owner.load(Ordering::Relaxed);
@@ -190,7 +197,7 @@ impl Ring<'_> {
                 continue;
             }
             let state = self.state_of(sheet);
-            if !look.may_drop && !self.is_dealt_with(sheet, state) {
+            if !search.may_drop && !self.is_dealt_with(sheet, state) {
                 is_any_waiting = true;
                 continue;
             }
@@ -209,13 +216,14 @@ impl Ring<'_> {
             }
         }
         match best {
-            None if is_any_waiting => Seen::Waiting,
-            None => Seen::None,
-            Some(choice) if self.own_as_found(me, choice) => Seen::Owned(choice),
-            Some(_) => Seen::Outrun,
+            None if is_any_waiting => SearchEnd::Waiting,
+            None => SearchEnd::None,
+            Some(choice) if self.own_as_found(me, choice) => SearchEnd::Owned(choice),
+            Some(_) => SearchEnd::Outrun,
         }
     }
 
+    /// Returns the sheet of a turn: turns count up for ever, sheets repeat.
     fn number(&self, turn: u64) -> u32 {
         (turn % u64::from(self.geometry.sheets)) as u32
     }
@@ -224,15 +232,17 @@ impl Ring<'_> {
         SheetState::decode(self.sheet(sheet).state.load(Ordering::Relaxed))
     }
 
-    /// LOG-1: makes a sheet this thread's, if it still is that owner's, who is nobody or no more.
+    /// Makes a sheet this thread's if its owner's word is still `owner`, which is 0 or a dead
+    /// participant (LOG-1).
     pub(super) fn own(&self, me: Me, sheet: u32, owner: u32) -> bool {
-        // Pairs with the release in `release`: what the last owner wrote is ours to go on with.
+        // Pairs with the release in `release`: this thread continues from what the last owner
+        // wrote.
         let word = &self.sheet(sheet).owner;
         word.cas(owner, me.id(), Ordering::Acquire).is_ok()
     }
 
-    /// Owns a sheet unless anybody has had it in hand since it was looked at: its lines may be the
-    /// newest now, and such that await the drain, though its owner's word is what it was.
+    /// Owns a sheet unless another thread has owned it since it was found. Its lines may be the
+    /// newest now and may await the drain, although the owner's word is what it was.
     fn own_as_found(&self, me: Me, choice: Choice) -> bool {
         let sheet = self.number(choice.turn);
         if !self.own(me, sheet, choice.owner) {
@@ -245,10 +255,10 @@ impl Ring<'_> {
         is_same
     }
 
-    /// Takes a sheet with so many words of room, in no living thread's hand, among so many of those
-    /// that were begun last, asking about so many owners.
+    /// Takes a free sheet with `words` of room, among the `sheets` that were restarted last; asks
+    /// about at most `asks` owners.
     fn continue_on(&self, me: Me, words: u32, (sheets, asks): (u64, u32)) -> Option<u32> {
-        let mut owners = Owners { me, alive: 0, asks };
+        let mut owners = LiveOwners { me, alive: 0, asks };
         let next = self.head.next.load(Ordering::Relaxed);
         for sheet in (1..=sheets.min(next)).map(|back| self.number(next - back)) {
             let head = self.sheet(sheet);
@@ -262,12 +272,13 @@ impl Ring<'_> {
             }
             let state = self.state_of(sheet);
             if has_room(state) && self.is_whole(sheet, state) {
-                // What a dead owner left half-written is not under way.
+                // A line that a dead owner left half-written is not being written any more.
                 let idle = SheetState {
                     is_writing: false,
                     ..state
                 };
-                // Release, as of each line: who sees this state sees the lines it counts.
+                // Release, as for each line: a reader that sees this state sees the lines that it
+                // counts.
                 head.state.store(idle.encode(), Ordering::Release);
                 head.time.store(unix_ns(), Ordering::Relaxed);
                 return Some(sheet);
@@ -277,7 +288,7 @@ impl Ring<'_> {
         None
     }
 
-    /// Whether a sheet that this thread owns is the lines that its state counts.
+    /// Returns whether a sheet that this thread owns consists of the lines that its state counts.
     fn is_whole(&self, sheet: u32, state: SheetState) -> bool {
         let (mut at, mut lines) = (0, 0);
         while at < state.used {
@@ -290,20 +301,22 @@ impl Ring<'_> {
         at == state.used && lines == state.lines
     }
 
-    /// The head of the line at a word, if it ends before `until`.
+    /// Returns the head of the line at a word, if the line ends at `until` or before.
     fn line_at(&self, sheet: u32, at: u32, until: u32) -> Option<LineHead> {
         let word = self.region.word(self.place(sheet, at));
         let line = LineHead::decode([word.load(Ordering::Relaxed), 0, 0]);
         (LEVELS.contains(&line.level) && at + line.words() <= until).then_some(line)
     }
 
-    /// Whether a sheet in that state may be begun anew, as far as its lines are concerned.
+    /// Returns whether a sheet in that state has no line that awaits a drain, and so may be
+    /// restarted.
     fn is_dealt_with(&self, sheet: u32, state: SheetState) -> bool {
         let word = self.sheet(sheet).drained.load(Ordering::Relaxed);
         Drained::decode(word, state).words >= state.used
     }
 
-    /// The next to take a sheet begins there, unless somebody is further.
+    /// Makes the next search begin behind this sheet, unless another thread has moved `next`
+    /// further.
     fn continue_behind(&self, turn: u64) {
         let (next, behind) = (self.head.next.load(Ordering::Relaxed), turn.wrapping_add(1));
         if behind.wrapping_sub(next) <= u64::from(self.geometry.sheets) {
@@ -311,16 +324,17 @@ impl Ring<'_> {
         }
     }
 
-    /// Lets others have a sheet.
+    /// Releases a sheet.
     pub(super) fn release(&self, me: Me, sheet: u32) {
         let word = &self.sheet(sheet).owner;
-        // It is another's if a panic or a fork left us with a hand that is not ours.
+        // After a panic or a fork, this hand may still name a sheet that another participant owns
+        // now.
         if word.load(Ordering::Relaxed) == me.id() {
             word.store(0, Ordering::Release);
         }
     }
 
-    /// Lets others have a sheet; those that found none look again if it is of use to them.
+    /// Releases a sheet. If it may be of use to writers that found none, makes them search again.
     pub(super) fn let_go(&self, me: Me, sheet: u32) {
         let state = self.state_of(sheet);
         let is_of_use = state.used + ROOM <= SHEET_WORDS || self.is_dealt_with(sheet, state);
@@ -331,15 +345,16 @@ impl Ring<'_> {
         }
     }
 
-    /// Clears a sheet that this thread owns and that is in that state. Lines that await a drain are
-    /// dropped (LOG-4): it was chosen where they may be.
+    /// Clears a sheet that this thread owns, and that is in that state. Lines that await a drain
+    /// are dropped (LOG-4): the search chose such a sheet only if they may be.
     fn restart(&self, sheet: u32, state: SheetState) {
         self.drop_awaiting(sheet, state);
         self.sheet(sheet).time.store(unix_ns(), Ordering::Relaxed);
         self.renew(sheet, state, (0, 0));
     }
 
-    /// LOG-4: the lines of a sheet that this thread owns await no drain any more; they are counted.
+    /// Marks the lines of a sheet that this thread owns as dealt with, and counts them as dropped
+    /// (LOG-4).
     pub(super) fn drop_awaiting(&self, sheet: u32, state: SheetState) {
         let word = &self.sheet(sheet).drained;
         loop {
@@ -355,7 +370,7 @@ impl Ring<'_> {
                 lines: state.lines,
                 ..drained
             };
-            // Pairs with the drain's: one of us deals with these lines.
+            // Pairs with the exchange in `deal_with`: only one of the two deals with these lines.
             match word.cas(found, behind.encode(), Ordering::AcqRel) {
                 Ok(_) => return,
                 Err(_) => self.take_back(lines),
@@ -363,7 +378,7 @@ impl Ring<'_> {
         }
     }
 
-    /// Gives a sheet that this thread owns the next sequence, with so many words of its lines.
+    /// Gives a sheet that this thread owns the next sequence, and keeps `used` words of its lines.
     pub(super) fn renew(&self, sheet: u32, state: SheetState, (used, lines): (u32, u32)) {
         let new = SheetState {
             sequence: state.sequence.wrapping_add(1),
@@ -374,12 +389,12 @@ impl Ring<'_> {
         self.sheet(sheet)
             .state
             .store(new.encode(), Ordering::Release);
-        // LOG-3. Pairs with the acquire fence in `copy`: who sees a word that is written from now
+        // LOG-3. Pairs with the acquire fence in `copy`: a reader that sees a word written from now
         // on sees the new sequence.
         fence(Ordering::Release);
     }
 
-    /// These lines were not dropped after all.
+    /// Corrects the count: these lines were not dropped after all.
     pub(super) fn take_back(&self, lines: u64) {
         self.head
             .dropped

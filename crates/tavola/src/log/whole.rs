@@ -1,17 +1,18 @@
-//! Check and repair.
+//! Check and repair of a log: a sheet is damaged if it does not consist of the lines that its state
+//! counts.
 
-use super::Ring;
-use super::read::{Reader, line_at};
+use super::LogRing;
+use super::read::{LineReader, line_at};
 use crate::layout::{Drained, SheetState};
 use crate::lock::{Me, is_alive};
 use crate::recover::CheckReport;
 use crate::sync::Ordering;
 
-/// The words of a sheet that are whole lines, and how many lines, if its state counts others.
-/// Returns `None` if the sheet is whole, or was begun again meanwhile.
+/// Returns how many words of a sheet are complete lines, and how many lines, if its state counts
+/// others. Returns `None` if the sheet is whole, or was restarted meanwhile.
 fn damage(
-    ring: &Ring<'_>,
-    reader: &mut Reader,
+    ring: &LogRing<'_>,
+    reader: &mut LineReader,
     sheet: u32,
     state: SheetState,
 ) -> Option<(u32, u32)> {
@@ -27,8 +28,8 @@ fn damage(
 }
 
 /// Checks a log.
-pub(crate) fn check(ring: &Ring<'_>, name: &str, report: &mut CheckReport) {
-    let mut reader = Reader::default();
+pub(crate) fn check(ring: &LogRing<'_>, name: &str, report: &mut CheckReport) {
+    let mut reader = LineReader::default();
     for sheet in 0..ring.geometry.sheets {
         let state = ring.sheet(sheet).state();
         if let Some((at, _)) = damage(ring, &mut reader, sheet, state) {
@@ -37,11 +38,11 @@ pub(crate) fn check(ring: &Ring<'_>, name: &str, report: &mut CheckReport) {
     }
 }
 
-/// Cuts damaged sheets where the damage begins, unless somebody writes on them. Says how many. To
-/// readers they are begun anew (LOG-3), with the lines that are whole; those that awaited a drain
-/// are counted as dropped.
-pub(crate) fn repair(ring: &Ring<'_>, me: Me) -> u64 {
-    let (mut reader, mut cut) = (Reader::default(), 0);
+/// Cuts damaged sheets where the damage begins, unless a thread is writing on them, and returns how
+/// many. To readers they are restarted (LOG-3), with the lines that are whole; lines that awaited a
+/// drain are counted as dropped.
+pub(crate) fn repair(ring: &LogRing<'_>, me: Me) -> u64 {
+    let (mut reader, mut cut) = (LineReader::default(), 0);
     for sheet in 0..ring.geometry.sheets {
         let head = ring.sheet(sheet);
         let owner = head.owner.load(Ordering::Relaxed);
@@ -53,7 +54,7 @@ pub(crate) fn repair(ring: &Ring<'_>, me: Me) -> u64 {
         if let Some((words, lines)) = damage(ring, &mut reader, sheet, state) {
             ring.drop_awaiting(sheet, state);
             ring.renew(sheet, state, (words, lines));
-            // No line of it awaits a drain, nor will those that are there when others come.
+            // All lines that are left count as dealt with, so none of them awaits a drain.
             let dealt_with = Drained {
                 sequence: head.state().sequence,
                 words,

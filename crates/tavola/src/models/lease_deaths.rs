@@ -8,8 +8,8 @@ use super::deaths::{Deaths, Work};
 use super::leases::{HOUR, KEY, asks, options};
 use super::{Table, Write, beside, core, quietly, region, table, writer};
 use crate::alloc::{Stamp, release_claims};
-use crate::engine::Named;
-use crate::engine::{Metadata, When};
+use crate::engine::HashedKey;
+use crate::engine::{Metadata, WriteCondition};
 use crate::error::Error;
 use crate::layout::LEASES;
 use crate::lock::Me;
@@ -52,7 +52,7 @@ fn bury(table: &Table, dead: u32) {
 /// Wins the lease, if nobody has, and stores the value or tells of a failure.
 fn compute(table: &Table, failed: bool) {
     let (core, me) = (core(table), victim(table));
-    let named = Named::of(region(table), &KEY);
+    let named = HashedKey::of(region(table), &KEY);
     let Ok(Some(claim)) = core.win(Me::played(me), named, None, HOUR.as_millis() as u64) else {
         return;
     };
@@ -71,7 +71,7 @@ fn compute(table: &Table, failed: bool) {
         },
         false,
     );
-    let when = When::Leased(&claim);
+    let when = WriteCondition::Leased(&claim);
     assert!(
         core.store_with(&KEY, b"the dead one's", when, Some(&metadata))
             .unwrap()

@@ -10,7 +10,7 @@ use super::queue_deaths::{attach, leave, played};
 use super::{Look, Table, Write, beside, explore_fully, quietly, writer};
 use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST, FEWEST_SHEETS};
 use crate::lock::{Me, wake};
-use crate::log::{Drained, Hand, Put, Ring, begin_drain, end_drain};
+use crate::log::{DrainState, Hand, LogRing, Put, begin_drain, end_drain};
 use crate::sync::Ordering;
 use crate::sync::model::with_exchanges;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ pub(super) const FIRST: u32 = 7;
 const LINES: u64 = 4;
 
 /// What the one does who dies.
-pub(super) type Act = fn(&Ring<'_>, &Told);
+pub(super) type Act = fn(&LogRing<'_>, &Told);
 
 /// A drain begins anew with what the one before it wrote last.
-pub(super) fn becomes_drain(ring: &Ring<'_>, me: Me, told: &Told) -> bool {
+pub(super) fn becomes_drain(ring: &LogRing<'_>, me: Me, told: &Told) -> bool {
     let is_drain = begin_drain(ring, me).is_ok();
     if is_drain {
         let mut story = told.lock().unwrap();
@@ -38,7 +38,7 @@ pub(super) fn becomes_drain(ring: &Ring<'_>, me: Me, told: &Told) -> bool {
 /// Is the drain for a pass, if nobody else is who lives.
 pub(super) fn drains_by_turns(told: &Told) -> Look {
     let told = Arc::clone(told);
-    let mut state = Drained::default();
+    let mut state = DrainState::default();
     Box::new(move |t| {
         on_log(t, |ring| {
             let is_it = ring.head.drain.load(Ordering::Relaxed) == writer(t).id();
@@ -50,7 +50,7 @@ pub(super) fn drains_by_turns(told: &Told) -> Look {
 }
 
 /// Writes a line; what is not written is not counted.
-fn put(ring: &Ring<'_>, hand: &mut Hand, number: u32, len: usize, told: &Told) {
+fn put(ring: &LogRing<'_>, hand: &mut Hand, number: u32, len: usize, told: &Told) {
     told.lock().unwrap().under_way.insert(number);
     let put = log_line(number, len, |line| ring.put(played(FIRST), hand, line));
     let mut story = told.lock().unwrap();
@@ -60,7 +60,7 @@ fn put(ring: &Ring<'_>, hand: &mut Hand, number: u32, len: usize, told: &Told) {
     }
 }
 
-fn puts_what_fits(ring: &Ring<'_>, told: &Told) {
+fn puts_what_fits(ring: &LogRing<'_>, told: &Told) {
     let mut hand = Hand::EMPTY;
     for number in 700..703 {
         put(ring, &mut hand, number, SHORT, told);
@@ -69,7 +69,7 @@ fn puts_what_fits(ring: &Ring<'_>, told: &Told) {
 }
 
 /// The first line does not fit on the sheet in hand.
-fn puts_on_the_next(ring: &Ring<'_>, told: &Told) {
+fn puts_on_the_next(ring: &LogRing<'_>, told: &Told) {
     let mut hand = Hand::EMPTY;
     quietly(|| {
         for number in 700..702 {
@@ -88,7 +88,7 @@ pub(super) fn begin((policy, drained, full): (u32, u32, u32), told: &Told) -> Ar
     quietly(|| attach(&table, FIRST));
     on_log(&table, |ring| {
         let mut hand = Hand::EMPTY;
-        quietly(|| pass(ring, &mut Drained::default(), Some(u64::MAX), told));
+        quietly(|| pass(ring, &mut DrainState::default(), Some(u64::MAX), told));
         for number in 150..150 + full * 2 {
             quietly(|| put(ring, &mut hand, number, LONG, told));
         }
@@ -108,7 +108,7 @@ fn work_of(act: Act, told: &Told) -> Work {
 pub(super) fn all_sheets_serve(table: &Table, told: &Told) {
     on_log(table, |ring| {
         let mut hands = [Hand::EMPTY; FEWEST_SHEETS as usize];
-        quietly(|| pass(ring, &mut Drained::default(), Some(u64::MAX), told));
+        quietly(|| pass(ring, &mut DrainState::default(), Some(u64::MAX), told));
         for (number, hand) in (1000..).zip(&mut hands) {
             let me = writer(table);
             let put = quietly(|| log_line(number, LONG, |line| ring.put(me, hand, line)));
@@ -205,7 +205,7 @@ fn a_drain_dies_and_another_goes_on() {
                 });
                 let heard = Arc::clone(&told);
                 let dies: Write = Box::new(move |t| {
-                    let mut state = Drained::default();
+                    let mut state = DrainState::default();
                     on_log(t, |ring| {
                         if becomes_drain(ring, played(FIRST), &heard) {
                             match stage {

@@ -9,13 +9,13 @@ use super::queue_deaths::{leave, played};
 use super::{Look, Table, Write, beside, explore_fully, quietly, thread, writer};
 use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST};
 use crate::lock::Me;
-use crate::log::{Drained, Ring, end_drain, repair};
+use crate::log::{DrainState, LogRing, end_drain, repair};
 use crate::sync::Ordering;
 use crate::sync::model::with_exchanges;
 use std::sync::{Arc, Mutex};
 
-fn drains_a_while(ring: &Ring<'_>, told: &Told) {
-    let mut state = Drained::default();
+fn drains_a_while(ring: &LogRing<'_>, told: &Told) {
+    let mut state = DrainState::default();
     if becomes_drain(ring, played(FIRST), told) {
         for until in [None, Some(u64::MAX)] {
             pass(ring, &mut state, until, told);
@@ -59,7 +59,7 @@ fn who_waits_learns_of_the_end() {
             let table = begin((BLOCK, 0, 4), &told);
             let heard = Arc::clone(&told);
             let ends: Write = Box::new(move |t| {
-                let mut state = Drained::default();
+                let mut state = DrainState::default();
                 on_log(t, |ring| {
                     (0..passes).for_each(|_| pass(ring, &mut state, None, &heard));
                     end_drain(ring, writer(t).id());
@@ -82,7 +82,7 @@ fn takes_turns(me: fn(&Table) -> Me, is_drained: &Arc<Mutex<bool>>, told: &Told)
                 if becomes_drain(ring, me(t), &told) {
                     let was = std::mem::replace(&mut *is_drained.lock().unwrap(), true);
                     assert!(!was, "two drains");
-                    pass(ring, &mut Drained::default(), None, &told);
+                    pass(ring, &mut DrainState::default(), None, &told);
                     *is_drained.lock().unwrap() = false;
                     end_drain(ring, me(t).id());
                 }

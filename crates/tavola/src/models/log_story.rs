@@ -13,7 +13,8 @@ use crate::layout::LINE_HEAD;
 use crate::layout::{BLOCK, FEWEST_SHEETS, LogGeometry};
 use crate::lock::Me;
 use crate::log::{
-    self, Drained, Hand, Line, Put, Reader, Ring, begin_drain, check, create, is_drained,
+    self, DrainState, Hand, LineReader, LogRing, NewLine, Put, begin_drain, check, create,
+    is_drained,
 };
 use crate::recover::CheckReport;
 use crate::sync::Ordering;
@@ -38,7 +39,7 @@ pub(super) fn log_of(policy: u32) -> Arc<Table> {
     let [start, end] = [0, FEWEST_SHEETS].map(|sheet| base + geometry.sheet_off(sheet));
     open_but(region(&table), start + OPEN * 8..end, start..end);
     quietly(|| {
-        Ring::of(region(&table), base, &geometry)
+        LogRing::of(region(&table), base, &geometry)
             .head
             .next
             .store(1, Ordering::Relaxed)
@@ -51,9 +52,9 @@ fn find(table: &Table) -> (u64, LogGeometry) {
     there.expect("no damage").expect("it was made")
 }
 
-pub(super) fn on_log<T>(table: &Table, act: impl FnOnce(&Ring<'_>) -> T) -> T {
+pub(super) fn on_log<T>(table: &Table, act: impl FnOnce(&LogRing<'_>) -> T) -> T {
     let (base, geometry) = find(table);
-    act(&Ring::of(region(table), base, &geometry))
+    act(&LogRing::of(region(table), base, &geometry))
 }
 
 /// The bytes of a line, all from its number.
@@ -86,8 +87,8 @@ pub(super) struct Story {
 pub(super) type Told = Arc<Mutex<Story>>;
 
 /// Calls with a line that a drain is to write.
-pub(super) fn log_line(number: u32, len: usize, act: impl FnOnce(&Line<'_>) -> Put) -> Put {
-    act(&Line {
+pub(super) fn log_line(number: u32, len: usize, act: impl FnOnce(&NewLine<'_>) -> Put) -> Put {
+    act(&NewLine {
         level: 3,
         is_shown: false,
         pid: number / 100,
@@ -97,13 +98,20 @@ pub(super) fn log_line(number: u32, len: usize, act: impl FnOnce(&Line<'_>) -> P
 }
 
 /// Writes a line as `Log::line` does.
-pub(super) fn line(ring: &Ring<'_>, me: Me, hand: &mut Hand, number: u32, len: usize, told: &Told) {
+pub(super) fn line(
+    ring: &LogRing<'_>,
+    me: Me,
+    hand: &mut Hand,
+    number: u32,
+    len: usize,
+    told: &Told,
+) {
     loop {
         let passes = ring.head.passes.load(Ordering::Acquire);
         let is_shown = ring.head.drain.load(Ordering::Relaxed) == 0;
         told.lock().unwrap().under_way.insert(number);
         let put = log_line(number, len, |line| {
-            ring.put(me, hand, &Line { is_shown, ..*line })
+            ring.put(me, hand, &NewLine { is_shown, ..*line })
         });
         let is_over = match put {
             Put::Written { .. } => true,
@@ -129,7 +137,7 @@ pub(super) fn line(ring: &Ring<'_>, me: Me, hand: &mut Hand, number: u32, len: u
 }
 
 /// All lines that were found are whole, and each writer's are in order.
-fn are_whole(reader: &Reader) {
+fn are_whole(reader: &LineReader) {
     let mut last = BTreeMap::new();
     for found in &reader.found {
         let (number, bytes) = (found.head.tid, reader.text(found));
@@ -141,7 +149,12 @@ fn are_whole(reader: &Reader) {
 
 /// The first half of a drain's pass: finds lines and writes them out. None with an earlier time
 /// than one that was written out comes later, unless that is asked for.
-pub(super) fn write_out(ring: &Ring<'_>, state: &mut Drained, until: Option<u64>, told: &Told) {
+pub(super) fn write_out(
+    ring: &LogRing<'_>,
+    state: &mut DrainState,
+    until: Option<u64>,
+    told: &Told,
+) {
     let began = Instant::now();
     // The checker knows no lines that are there and not yet visible.
     let margin = if cfg!(feature = "shuttle") {
@@ -180,7 +193,7 @@ pub(super) fn damage(table: &Table, number: u32, told: &Told) {
 }
 
 /// A drain's pass, as `LogDrain` does it.
-pub(super) fn pass(ring: &Ring<'_>, state: &mut Drained, until: Option<u64>, told: &Told) {
+pub(super) fn pass(ring: &LogRing<'_>, state: &mut DrainState, until: Option<u64>, told: &Told) {
     write_out(ring, state, until, told);
     state.finish(ring);
     for found in &state.reader.found {
@@ -194,12 +207,12 @@ pub(super) fn pass(ring: &Ring<'_>, state: &mut Drained, until: Option<u64>, tol
 }
 
 pub(super) fn drains(told: &Told) -> Look {
-    let (told, mut state) = (Arc::clone(told), Drained::default());
+    let (told, mut state) = (Arc::clone(told), DrainState::default());
     Box::new(move |t| on_log(t, |ring| pass(ring, &mut state, None, &told)))
 }
 
 pub(super) fn reads() -> Look {
-    let mut reader = Reader::default();
+    let mut reader = LineReader::default();
     Box::new(move |t| {
         on_log(t, |ring| reader.collect(ring, (0, u64::MAX), |_, _| 0));
         are_whole(&reader);
@@ -250,7 +263,7 @@ pub(super) fn excess(table: &Table, told: &Told) -> u64 {
             let mut report = CheckReport::default();
             check(ring, "log", &mut report);
             assert!(report.is_clean(), "{:?}", report.problems);
-            pass(ring, &mut Drained::default(), Some(u64::MAX), told);
+            pass(ring, &mut DrainState::default(), Some(u64::MAX), told);
         });
         let dropped = quietly(|| ring.head.dropped.load(Ordering::Relaxed));
         let story = told.lock().unwrap();

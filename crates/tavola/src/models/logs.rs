@@ -4,7 +4,7 @@ use super::log_story::{LONG, SHORT, Told, drains, excess, filled, line, log_line
 use super::log_story::{reads, writes};
 use super::{Write, beside, explore, quietly, thread, writer};
 use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST};
-use crate::log::{Hand, Put, Reader};
+use crate::log::{Hand, LineReader, Put};
 use crate::sync::Ordering;
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ fn new_lines_stay_while_a_sheet_is_empty() {
             beside(&table, writers.collect(), vec![drains(&told)]);
             assert_eq!(excess(&table, &told), 0);
             let (dropped, there) = on_log(&table, |ring| {
-                let mut reader = Reader::default();
+                let mut reader = LineReader::default();
                 quietly(|| reader.collect(ring, (0, u64::MAX), |_, _| 0));
                 let dropped = quietly(|| ring.head.dropped.load(Ordering::Relaxed));
                 (dropped, reader.found.len())

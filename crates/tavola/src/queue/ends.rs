@@ -1,15 +1,18 @@
-//! Pushing and popping.
+//! Pushing and popping: each is valid by one store, of `tail` or of `head`.
+//!
+//! Everything before that store can be undone, because a journal names the positions concerned. The
+//! table in `queue/mod.rs` says what counts before and after the store.
 
 use crate::error::{Error, Result, corrupt};
-use crate::layout::{Journal, QueueGeometry, QueueHead};
+use crate::layout::{QueueGeometry, QueueHead, QueueJournal};
 use crate::lock::{ABANDONED, End, EndLock, Me, Taken};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
 
-/// Elements moved under one hold of a lock: some microseconds.
+/// The most elements that are moved under one hold of a lock, which takes some microseconds.
 pub(crate) const RUN: usize = 1024;
 
-/// A queue's head, its ring, and the words of all elements of its pool.
+/// A queue's head, its ring, and the owner's words of all elements of its pool.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends<'a> {
     pub(crate) region: &'a Region,
@@ -29,25 +32,28 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// The slot of a position. The slots are a power of two.
+    /// Returns the slot of a position. The number of slots is a power of two.
     #[inline(always)]
     pub(crate) fn slot(&self, position: u32) -> &'a W32 {
         &self.ring[position as usize & (self.ring.len() - 1)]
     }
 
-    /// The word of an element whose number was read from shared memory, or came from a caller.
+    /// Returns the owner's word of an element, or `None` if the number, which comes from shared
+    /// memory or from a caller, names no element.
     #[inline(always)]
     fn owner(&self, element: u32) -> Option<&'a W32> {
         self.owners.get(element as usize)
     }
 
-    /// Whether a participant holds an element; every end of a pool tells the same.
+    /// Returns whether this participant holds an element; the answer is the same at every queue of
+    /// a pool.
     pub(crate) fn is_held(&self, me: Me, element: u32) -> bool {
         let word = self.owner(element);
         word.is_some_and(|word| word.load(Ordering::Relaxed) == me.id())
     }
 
-    /// Locks where is pushed, settling what its last owner left if that one died.
+    /// Locks the end at which elements are pushed. If its last owner died, undoes that one's push
+    /// first.
     #[inline(always)]
     pub(crate) fn lock_push(&self, me: Me) -> Result<EndLock<'a>> {
         let (lock, taken) = EndLock::acquire(self.region, &self.head.push_lock, me, End::Push)?;
@@ -57,7 +63,7 @@ impl<'a> Ends<'a> {
         Ok(lock)
     }
 
-    /// Locks where is popped.
+    /// Locks the end at which elements are popped, in the same way.
     #[inline(always)]
     pub(crate) fn lock_pop(&self, me: Me) -> Result<EndLock<'a>> {
         let (lock, taken) = EndLock::acquire(self.region, &self.head.pop_lock, me, End::Pop)?;
@@ -67,11 +73,11 @@ impl<'a> Ends<'a> {
         Ok(lock)
     }
 
-    /// QUEUE-1: a push that was not done has not begun; its elements are the dead one's.
+    /// Undoes a push that did not store `tail` (QUEUE-1): the dead pusher holds its elements again.
     #[cold]
     fn finish_push(&self, dead: u32) {
         let head = self.head;
-        // A lock word that was damaged names nobody.
+        // A damaged lock word may name no owner.
         let dead = if dead == 0 { ABANDONED } else { dead };
         let tail = head.tail.load(Ordering::Relaxed);
         self.finish(&head.push_journal, tail, RUN as u32, |word| {
@@ -79,12 +85,12 @@ impl<'a> Ends<'a> {
                 word.store(dead, Ordering::Relaxed);
             }
         });
-        // It may have died before it woke those who wait for what it had pushed: the next push
-        // does.
+        // The dead process may have pushed and died before it woke the sleepers: the next push
+        // wakes them.
         head.sleepers.store(1, Ordering::Relaxed);
     }
 
-    /// QUEUE-1: a pop that was not done has not begun; its elements stand in the queue.
+    /// Undoes a pop that did not store `head` (QUEUE-1): its elements are in the queue again.
     #[cold]
     fn finish_pop(&self) {
         let queue = self.head;
@@ -96,19 +102,23 @@ impl<'a> Ends<'a> {
         });
     }
 
+    /// Calls `back` with the owner's words that a journal names, if the journal still counts: its
+    /// position is that of the end, so the store that makes the push or pop valid was not made.
     fn finish(&self, journal: &W64, position: u32, most: u32, back: impl Fn(&W32)) {
-        let told = Journal::decode(journal.load(Ordering::Relaxed));
-        if told.position == position {
-            for at in 0..told.count.min(most).min(RUN as u32) {
+        let entry = QueueJournal::decode(journal.load(Ordering::Relaxed));
+        if entry.position == position {
+            for at in 0..entry.count.min(most).min(RUN as u32) {
                 let element = self.slot(position.wrapping_add(at)).load(Ordering::Relaxed);
                 self.owner(element).into_iter().for_each(&back);
             }
         }
-        // Before the lock is free: another one's death must not find it.
+        // Must happen before the lock is free: the journal must not be taken for that of a later
+        // owner that dies.
         journal.store(0, Ordering::Relaxed);
     }
 
-    /// Pushes at most [`RUN`] elements, all or none; says whether somebody may sleep for them.
+    /// Pushes at most [`RUN`] elements, all or none. Returns whether a thread may be sleeping until
+    /// something is pushed.
     #[inline(always)]
     pub(crate) fn push(&self, me: Me, elements: &[u32]) -> Result<bool> {
         debug_assert!(elements.len() <= RUN, "a run that is too long");
@@ -119,13 +129,14 @@ impl<'a> Ends<'a> {
             let count = count as u32;
             let position = tail;
             head.push_journal
-                .store(Journal { position, count }.encode(), Ordering::Relaxed);
+                .store(QueueJournal { position, count }.encode(), Ordering::Relaxed);
         };
         for (at, element) in elements.iter().enumerate() {
             match self.owner(*element) {
                 Some(word) if word.load(Ordering::Relaxed) == me.id() => {
-                    // The slot, then the journal, then the word: what the journal names is ours
-                    // and stands in the ring, whatever its word says.
+                    // The order is slot, journal, word. So the ring names every element that the
+                    // journal counts, and this participant held each of them, whatever its word
+                    // says now.
                     self.slot(tail.wrapping_add(at as u32))
                         .store(*element, Ordering::Relaxed);
                     journal(at + 1);
@@ -138,8 +149,8 @@ impl<'a> Ends<'a> {
                 }
             }
         }
-        // Pairs with the acquire in `pop`: who sees the position sees slots, words and what was
-        // written to the elements.
+        // Pairs with the acquire in `pop`: a process that sees the new position also sees the
+        // slots, the words and the bytes of the elements.
         head.tail
             .store(tail.wrapping_add(elements.len() as u32), Ordering::Release);
         let sleepers = head.sleepers.load(Ordering::Relaxed) != 0;
@@ -150,6 +161,7 @@ impl<'a> Ends<'a> {
         Ok(sleepers)
     }
 
+    /// Stores `owner` in the words of these elements again, after a push or pop that failed.
     #[cold]
     fn put_back(&self, elements: &[u32], owner: u32) {
         for element in elements {
@@ -159,7 +171,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// Pops at most [`RUN`] elements; says how many.
+    /// Pops at most [`RUN`] elements, and returns how many.
     #[inline(always)]
     pub(crate) fn pop(&self, me: Me, out: &mut [u32]) -> Result<usize> {
         let queue = self.head;
@@ -186,7 +198,7 @@ impl<'a> Ends<'a> {
         let position = head;
         queue
             .pop_journal
-            .store(Journal { position, count }.encode(), Ordering::Relaxed);
+            .store(QueueJournal { position, count }.encode(), Ordering::Relaxed);
         let popped = &mut out[..count as usize];
         for at in 0..count {
             let element = self.slot(head.wrapping_add(at)).load(Ordering::Relaxed);
@@ -209,22 +221,25 @@ impl<'a> Ends<'a> {
         Ok(count as usize)
     }
 
-    /// Whether there is nothing to pop, without the lock: who asks again and again writes nothing.
+    /// Returns whether the queue is empty, without the lock and without a store: polling does not
+    /// dirty the cache line.
     #[inline(always)]
     fn is_known_empty(&self) -> bool {
         let head = self.head.head.load(Ordering::Relaxed);
         self.head.seen_tail.load(Ordering::Relaxed) == head && self.len() == 0
     }
 
-    /// Elements in the queue, in passing.
+    /// Returns how many elements are in the queue at this moment; others may push and pop
+    /// meanwhile.
     pub(crate) fn len(&self) -> u32 {
-        // The head first: the tail is not behind it then. Pairs with the releases of both.
+        // The head comes first, so that the tail is not behind it. Pairs with the release stores of
+        // both.
         let head = self.head.head.load(Ordering::Acquire);
         let tail = self.head.tail.load(Ordering::Acquire);
         tail.wrapping_sub(head).min(self.owners.len() as u32)
     }
 
-    /// Notes that this thread is about to sleep until something is pushed.
+    /// Announces that this thread is about to sleep until something is pushed.
     pub(crate) fn announce(&self, me: Me) -> Announced {
         let Some(_lock) = EndLock::try_acquire(&self.head.push_lock, me, End::Push) else {
             return Announced::NotNow;
@@ -236,8 +251,8 @@ impl<'a> Ends<'a> {
         Announced::Until(self.head.pushes.load(Ordering::Relaxed))
     }
 
-    /// After a sleep: others may sleep as well. True: there is more, or may be, as somebody just
-    /// pushes; one of them is to be woken.
+    /// Passes a wake-up on, since others may be sleeping as well. Returns true if one of them must
+    /// be woken: elements are left, or a push is under way and may add some.
     pub(crate) fn pass_on(&self, me: Me) -> bool {
         let Some(_lock) = EndLock::try_acquire(&self.head.push_lock, me, End::Push) else {
             return true;
@@ -251,12 +266,12 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// What a thread that wants to sleep is told.
+/// The answer to a thread that wants to sleep.
 pub(crate) enum Announced {
-    /// There is something to pop.
+    /// There is an element to pop.
     There,
-    /// It may sleep as long as `pushes` holds this.
+    /// The thread may sleep as long as `pushes` has this value.
     Until(u32),
-    /// Somebody holds the lock: it will be seen later.
+    /// Another thread holds the lock: the caller tries again later.
     NotNow,
 }

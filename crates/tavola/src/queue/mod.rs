@@ -1,21 +1,27 @@
-//! Queues: rings of the numbers of elements, pushed and popped under a lock each.
+//! Queues: rings of element numbers, with one lock for pushing and one for popping.
 //!
-//! Every element has a word that says who holds it: a participant, or 0, then it stands in one
-//! queue. A push turns the holder's number into 0 and writes the ring, a pop reads the ring and
-//! turns 0 into the holder's number; each is valid by one store, that of `tail` or `head`.
+//! Every element has an owner's word: the participant that holds it, or 0 if it is in a queue. A
+//! push changes the word to 0 and writes the number into the ring; a pop reads the number and
+//! stores the popper in the word. Each becomes valid by one store: that of `tail` for a push, that
+//! of `head` for a pop.
 //!
 //! | | before the store | after it |
 //! |---|---|---|
-//! | push | the elements are the pusher's, though words may say 0 | they stand in the queue |
-//! | pop | they stand in the queue, though words may name the popper | they are the popper's |
+//! | push | the pusher holds the elements, though words may say 0 | they are in the queue |
+//! | pop | they are in the queue, though words may name the popper | the popper holds them |
 //!
-//! Which words these are, a journal tells. So **QUEUE-1** an end's journal counts as long as it has
-//! the end's position: whoever takes the end's lock over from a dead one puts the words of the
-//! elements it names back (`Ends::settle`). **QUEUE-2** only the holder of an element pushes it,
-//! one of its threads at a time, so an element is in one queue at most and a ring, which has a slot
-//! for each, is never full. **QUEUE-3** an element whose word names a participant that is no more
-//! is lost property once each end was locked after that one's death; then whoever wants it takes it
-//! ([`reclaim`]).
+//! A journal says which words these are.
+//!
+//! **QUEUE-1** The journal of an end counts as long as it has the end's position. A process that
+//! takes the end's lock over from a dead owner restores the words of the elements that the journal
+//! names (`Ends::finish`).
+//!
+//! **QUEUE-2** Only the participant that holds an element pushes it, one of its threads at a time.
+//! So an element is in one queue at most, and a ring, which has a slot for every element, is never
+//! full.
+//!
+//! **QUEUE-3** An element whose word names a dead participant is lost once each end was locked
+//! after the death; then any participant may take it ([`reclaim`]).
 
 mod ends;
 mod pool;

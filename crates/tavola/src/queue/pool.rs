@@ -1,4 +1,7 @@
-//! Making a pool of queues, finding one, adding queues to it.
+//! Creating a pool of queues, opening one, adding queues to it.
+//!
+//! A pool is an extent, so its name and its pages are published by `alloc`. The names of its queues
+//! are published by one counter, `named`: a queue exists when the counter includes it.
 
 use super::Ends;
 use crate::alloc::{build_extent, find_extent, lock_pool};
@@ -9,8 +12,8 @@ use crate::region::Region;
 use crate::sync::Ordering;
 use std::ops::Range;
 
-/// Makes a pool with queues of these names, in the first of which all elements stand. Those that
-/// are added later need no more than a name.
+/// Creates a pool with queues of these names; the first of them holds all elements. Queues that are
+/// added later need only a name, as everything else of them is initialised here.
 pub(crate) fn create(
     region: &Region,
     me: Me,
@@ -32,14 +35,15 @@ pub(crate) fn create(
             ends.head.tail.store(geometry.elements, Ordering::Relaxed);
         }
     }
-    // Last: who finds it whole without an entry that says so holds it to be there (`mend`).
+    // This comes last: a repair that finds a valid head, but no extent entry that names it, takes
+    // the pool for complete (`mend`, in `alloc/extent.rs`).
     let named = names.len() as u32;
     region.queue_pool_head(base).init(geometry, named);
     building.publish();
     Ok(())
 }
 
-/// Where a pool begins, and its geometry; `None`: there is none of that name.
+/// Returns where a pool begins, and its geometry, or `None` if no pool has that name.
 pub(crate) fn open(region: &Region, name: &[u8]) -> Result<Option<(u64, QueueGeometry)>> {
     let found = find(region, name)?;
     if let Some((base, pool)) = &found {
@@ -58,7 +62,7 @@ fn find(region: &Region, name: &[u8]) -> Result<Option<(u64, QueueGeometry)>> {
     }
 }
 
-/// How many of a pool's queues have names.
+/// Returns how many of a pool's queues have names.
 pub(crate) fn named(region: &Region, base: u64, pool: &QueueGeometry) -> Result<u32> {
     match region.queue_pool_head(base).named(pool) {
         Some(named) => Ok(named),
@@ -66,7 +70,7 @@ pub(crate) fn named(region: &Region, base: u64, pool: &QueueGeometry) -> Result<
     }
 }
 
-/// The first of some queues that has that name.
+/// Returns the first queue in the range `among` that has this name.
 fn find_queue(
     region: &Region,
     base: u64,
@@ -79,12 +83,13 @@ fn find_queue(
     among.find(|queue| head(*queue).name.has(&name))
 }
 
-/// Adds a queue; says its number. `None`: there is one of that name. The first `seen` are known to
-/// have others: names stay, so that under the lock only those are looked at that have just come.
-/// Call without any lock.
+/// Adds a queue and returns its number, or `None` if a queue has that name already.
+///
+/// The caller has compared the first `seen` names. Names never change, so only the queues that were
+/// added since then are compared under the lock. Must be called without any lock.
 ///
 /// # Errors
-/// [`Error::Full`] when each place has a name; [`Error::Corrupt`].
+/// [`Error::Full`] if every queue that there is room for has a name; [`Error::Corrupt`].
 pub(crate) fn add(
     region: &Region,
     me: Me,
@@ -102,7 +107,7 @@ pub(crate) fn add(
             reason: "all queues of the pool have a name; create a pool with more queue_room",
         });
     }
-    // Half a name, of one who died here, is written over.
+    // A process that died here may have left half a name: it is overwritten.
     region
         .queue_head(base + pool.queue_off(queue))
         .name
@@ -111,7 +116,8 @@ pub(crate) fn add(
     Ok(Some(queue))
 }
 
-/// As [`open`], for repair: where it was damaged, how many queues have names is told by these.
+/// Opens a pool for repair: like [`open`], but restores a damaged count of names from the names
+/// themselves.
 pub(crate) fn mend(region: &Region, me: Me, name: &[u8]) -> Result<Option<(u64, QueueGeometry)>> {
     let found = find(region, name)?;
     if let Some((base, pool)) = &found {

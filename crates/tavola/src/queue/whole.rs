@@ -1,19 +1,23 @@
-//! All of a pool at once: what was lost with a dead participant, check, repair.
+//! Operations on a whole pool: finding elements that dead participants held, check, repair.
+//!
+//! They need every end of every queue in a defined state, so they first lock each end once, which
+//! undoes what a dead lock owner had begun (QUEUE-1).
 
 use super::ends::Ends;
 use super::pool::named;
 use crate::error::Result;
-use crate::layout::{Journal, QueueGeometry};
+use crate::layout::{QueueGeometry, QueueJournal};
 use crate::lock::{ABANDONED, AllEnds, Me, is_alive};
 use crate::recover::CheckReport;
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
 use std::collections::HashMap;
 
-/// How often all ends are tried to be locked.
+/// How many times to try to lock all ends together.
 const TRIES: u32 = 3;
 
-/// All that there is room for: a queue that is added meanwhile is among them.
+/// Iterates over all queues that there is room for, so that one that is added meanwhile is
+/// included.
 fn queues<'a>(
     region: &'a Region,
     base: u64,
@@ -26,7 +30,7 @@ fn owners<'a>(region: &'a Region, base: u64, pool: &QueueGeometry) -> &'a [W32] 
     region.words(base + pool.owners_off, pool.elements)
 }
 
-/// Settles whatever the dead left at an end (QUEUE-1).
+/// Locks and unlocks each end once: this cleans up after every dead lock owner (QUEUE-1).
 fn pass_all_ends(region: &Region, me: Me, base: u64, pool: &QueueGeometry) -> Result<()> {
     for ends in queues(region, base, pool) {
         drop(ends.lock_pop(me)?);
@@ -35,7 +39,7 @@ fn pass_all_ends(region: &Region, me: Me, base: u64, pool: &QueueGeometry) -> Re
     Ok(())
 }
 
-/// Whether the holder of an element is no more; asks once about each.
+/// A cache of which holders are dead: asks the system once about each.
 struct Holders<'a> {
     region: &'a Region,
     me: Me,
@@ -53,9 +57,12 @@ impl Holders<'_> {
     }
 }
 
-/// The elements whose holders are no more, with these. All ends are passed twice: first, so that
-/// the words of what somebody was pushing who died name it; then because who was found dead has no
-/// part in any of them any more (QUEUE-3).
+/// Returns the elements whose holders are dead, with these holders.
+///
+/// All ends are locked once before the holders are examined, and once after. The first pass gives
+/// the elements of an interrupted push back to the dead pusher, so that their words name it. The
+/// second pass is what QUEUE-3 requires: each end was locked after the death, so no push or pop of
+/// a process found dead is half-way any more.
 fn lost_with_holders(
     region: &Region,
     me: Me,
@@ -80,13 +87,14 @@ fn lost_with_holders(
         .collect())
 }
 
-/// The elements whose holders are no more.
+/// Returns the elements whose holders are dead.
 pub(crate) fn lost(region: &Region, me: Me, base: u64, pool: &QueueGeometry) -> Result<Vec<u32>> {
     let lost = lost_with_holders(region, me, base, pool)?;
     Ok(lost.into_iter().map(|(element, _)| element).collect())
 }
 
-/// Takes them: they are this participant's now. Others may be reclaiming, too.
+/// Takes the elements whose holders are dead, and returns them: this participant holds them now.
+/// Other processes may be reclaiming too; each element goes to one of them.
 pub(crate) fn reclaim(
     region: &Region,
     me: Me,
@@ -104,7 +112,7 @@ pub(crate) fn reclaim(
     Ok(taken)
 }
 
-/// All ends of a pool, locked; `None`: one stayed locked, by a process that is stopped.
+/// Locks all ends of a pool, or returns `None` if one stayed locked, because its owner is stopped.
 fn lock_all<'a>(
     region: &'a Region,
     me: Me,
@@ -115,7 +123,7 @@ fn lock_all<'a>(
         .flat_map(|ends| [&ends.head.pop_lock, &ends.head.push_lock])
         .collect();
     for _ in 0..TRIES {
-        // Of the dead none keeps its lock.
+        // Removes the locks of dead owners.
         pass_all_ends(region, me, base, pool)?;
         if let Some(all) = AllEnds::acquire(&words, me) {
             return Ok(Some(all));
@@ -124,8 +132,8 @@ fn lock_all<'a>(
     Ok(None)
 }
 
-/// Checks a pool. Without a participant (`me` is `None`), nothing is locked, and what others move
-/// meanwhile may look wrong.
+/// Checks a pool. If `me` is `None`, nothing is locked, and elements that others move meanwhile may
+/// be reported as problems.
 pub(crate) fn check(
     region: &Region,
     me: Option<Me>,
@@ -139,7 +147,7 @@ pub(crate) fn check(
         report.problem(|| format!("queue pool {name:?}: a process that is stopped holds a lock"));
         return Ok(());
     }
-    // Behind the locks: a queue that holds something has its name by now.
+    // Read after the locks were taken: every queue that holds an element has its name by now.
     let named = named(region, base, pool)?;
     let mut problem = |what: String| report.problem(|| format!("queue pool {name:?}: {what}"));
     for (queue, ends) in (0..).zip(queues(region, base, pool)) {
@@ -179,11 +187,12 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Makes a damaged pool whole: numbers that are no elements', or stand there twice, or in a queue
-/// without a name, go, elements that are nowhere can be reclaimed. Says how many numbers went;
-/// `None`: some end stayed locked.
+/// Repairs a damaged pool. Removes numbers from the rings that name no element, that occur twice,
+/// or that are in a queue without a name; an element that is then in no ring can be reclaimed.
+/// Returns how many numbers were removed, or `None` if an end stayed locked.
 ///
-/// A death on the way leaves elements nowhere, and nobody's: the next repair finds them.
+/// A process that dies in here may leave elements that are in no ring and have no holder: the next
+/// repair finds them.
 pub(crate) fn repair(
     region: &Region,
     me: Me,
@@ -226,15 +235,15 @@ pub(crate) fn repair(
 }
 
 impl Ends<'_> {
-    /// Whether `seen_tail` and the journals agree with the positions, while nobody moves anything.
+    /// Returns whether `seen_tail` and the journals agree with the positions. All ends are locked.
     fn is_consistent(&self) -> bool {
         let queue = self.head;
         let head = queue.head.load(Ordering::Relaxed);
         let tail = queue.tail.load(Ordering::Relaxed);
         let seen = queue.seen_tail.load(Ordering::Relaxed);
         let is_over = |journal: &W64, position: u32| {
-            let told = Journal::decode(journal.load(Ordering::Relaxed));
-            told.position != position || told.count == 0
+            let entry = QueueJournal::decode(journal.load(Ordering::Relaxed));
+            entry.position != position || entry.count == 0
         };
         tail.wrapping_sub(head) <= self.owners.len() as u32
             && seen.wrapping_sub(head) <= tail.wrapping_sub(head)
@@ -242,7 +251,7 @@ impl Ends<'_> {
             && is_over(&queue.pop_journal, head)
     }
 
-    /// Writes the ring anew from a position on.
+    /// Rewrites the ring with these elements, from the position `from` on.
     fn rewrite(&self, from: u32, elements: &[u32]) {
         let queue = self.head;
         queue.push_journal.store(0, Ordering::Relaxed);

@@ -1,4 +1,7 @@
-//! `check`: reads everything and compares what is derived with what it is derived from.
+//! `check`: reads the whole table and reports each derived fact that contradicts its source.
+//!
+//! What is trusted are the slots and the items that they lead to. Counters, bitmaps, lists, hints
+//! and page words follow from these, and each is recomputed and compared.
 
 use super::report::CheckReport;
 use super::uids;
@@ -17,7 +20,7 @@ use crate::sync::{Ordering, W32};
 
 /// Checks one shard. The caller holds its lock, or the table is not being written.
 pub(crate) fn check(region: &Region, shard: u32, report: &mut CheckReport) {
-    let mut pass = Pass {
+    let mut pass = ShardCheck {
         region,
         shard,
         report,
@@ -38,7 +41,7 @@ pub(crate) fn check(region: &Region, shard: u32, report: &mut CheckReport) {
     pass.totals();
 }
 
-/// Checks the page pool, under its lock when `me` is a participant.
+/// Checks the page pool; locks it if `me` is a participant.
 pub(crate) fn check_pool(region: &Region, me: Option<Me>, report: &mut CheckReport) -> Result<()> {
     let _lock = me.map(|me| lock_pool(region, me)).transpose()?;
     let me = me.unwrap_or(Me::NOBODY);
@@ -102,6 +105,8 @@ pub(crate) fn check_pool(region: &Region, me: Option<Me>, report: &mut CheckRepo
     Ok(())
 }
 
+/// Returns the length of a list of pages. Stops after `most` + 1, so that a loop shows as a
+/// difference.
 fn list_len(region: &Region, head: u32, most: u32) -> u32 {
     let (mut page, mut len) = (head, 0);
     while region.is_page(page) && len <= most {
@@ -115,7 +120,8 @@ fn list_len(region: &Region, head: u32, most: u32) -> u32 {
     len
 }
 
-struct Pass<'a> {
+/// The check of one shard: what was found so far.
+struct ShardCheck<'a> {
     region: &'a Region,
     shard: u32,
     report: &'a mut CheckReport,
@@ -131,7 +137,8 @@ struct Pass<'a> {
     key: Vec<u8>,
 }
 
-impl Pass<'_> {
+impl ShardCheck<'_> {
+    /// Checks a directory entry, and the segment that it leads to.
     fn entry(&mut self, index: u32, page: u32) {
         let shard = self.shard;
         let is_segment = self.region.is_page(page)
@@ -150,6 +157,8 @@ impl Pass<'_> {
         self.segment(index, self.region.segment(page));
     }
 
+    /// Checks the slots of a segment, then its away bits and hints against them. A hint may be too
+    /// high: that only costs a read one more bucket.
     fn segment(&mut self, index: u32, segment: &Segment) {
         let is_cache = self.region.is_cache();
         let mut hints = [0u32; BUCKETS];
@@ -188,6 +197,7 @@ impl Pass<'_> {
         }
     }
 
+    /// Checks a slot and all that it leads to. Returns the key's home bucket, or what is wrong.
     fn slot(
         &mut self,
         index: u32,
@@ -235,6 +245,7 @@ impl Pass<'_> {
         Ok(hash.home())
     }
 
+    /// Compares the shard's counters with what was found.
     fn totals(&mut self) {
         let head = self.region.shard(self.shard);
         let counts = [
@@ -271,7 +282,7 @@ impl Pass<'_> {
         self.pages();
     }
 
-    /// The shard's pages by their words, against what the index leads to.
+    /// Counts the shard's pages by their page words, and compares with what the index leads to.
     fn pages(&mut self) {
         let (mut large, mut segments, mut uid_pages) = (0, 0, 0);
         let mut used = [0u64; CLASSES];
@@ -294,7 +305,7 @@ impl Pass<'_> {
             }
         }
         let shard = self.shard;
-        // Nothing leads there any more, and it is free when the readers have gone.
+        // No item leads to these pages any more; they are freed when their readers have finished.
         let large = u64::saturating_sub(large, orphan_pages(self.region, shard));
         let (reached, held) = (self.large_pages, large);
         self.report.expect(reached == held, || {
@@ -312,11 +323,12 @@ impl Pass<'_> {
         self.classes(&used, &pages);
     }
 
+    /// Checks the head of a slab page. Returns how many blocks its bitmap has in use.
     fn slab(&mut self, page: u32, number: u32, class: &Class) -> u32 {
         let slab = self.region.slab(page);
-        let told = slab.class.load(Ordering::Relaxed);
-        self.report.expect(told == number, || {
-            format!("page {page} is of class {number}, its head says {told}")
+        let head_class = slab.class.load(Ordering::Relaxed);
+        self.report.expect(head_class == number, || {
+            format!("page {page} is of class {number}, its head says {head_class}")
         });
         let words = class.words() as usize;
         let bits: u32 = slab.bitmap[..words]
@@ -331,6 +343,8 @@ impl Pass<'_> {
         in_use
     }
 
+    /// Compares the blocks in use of each size class with those that the index leads to, and with
+    /// the counters.
     fn classes(&mut self, used: &[u64; CLASSES], pages: &[u32; CLASSES]) {
         let shard = self.shard;
         for number in 0..CLASSES {

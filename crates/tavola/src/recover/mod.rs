@@ -1,12 +1,12 @@
-//! What happens after a death: the index is the truth, and all else is made anew from it.
+//! Recovery after a death: the index is the truth, and everything else is rebuilt from it.
 //!
-//! A lock that is taken over from a dead participant comes with one duty, done before anything
-//! else: [`rebuild::recover`]. It needs no record of what the dead one was doing. It ends half-done
-//! splits, merges and moves by clearing the copies that do not belong, and it rebuilds bitmaps,
-//! lists and counters. A death during recovery is the same case once more: recovery only reads what
-//! it trusts (slots, items, chains) and only writes what can be written again.
+//! A process that takes a lock over from a dead participant must call [`rebuild::recover`] before
+//! anything else. Recovery needs no record of what the dead process was doing: it completes
+//! half-done splits, merges and moves by clearing the copies that do not belong, and it rebuilds
+//! bitmaps, lists and counters. A death during recovery is the same case again, because recovery
+//! only reads what it trusts (slots, items, chains) and only writes what can be written again.
 //!
-//! `check` reads the same structures and compares; `repair` is recovery of every shard.
+//! `check` reads the same structures and compares them; `repair` is recovery of every shard.
 
 mod check;
 mod rebuild;
@@ -23,8 +23,8 @@ use crate::error::Result;
 use crate::lock::{Me, ShardLock, Taken};
 use crate::region::Region;
 
-/// Locks a shard; one that a death left half-way is whole again when this returns. Says whose
-/// death.
+/// Locks a shard, and recovers it first if its last owner died. Returns the lock, and the dead
+/// owner if there was one.
 #[inline(always)]
 pub(crate) fn lock_shard(
     region: &Region,

@@ -1,12 +1,14 @@
-//! Recovery of one shard. The shard is locked by us; readers go on meanwhile.
+//! Recovery of one shard: throws away everything that is derived, then rebuilds it from the slots.
+//! The caller holds the shard's lock; readers continue meanwhile.
 //!
-//! 1. Every bucket is bumped, and the layout word: the dead one may have published without bumping,
-//!    and a reader that still copies the old block must find out before the block is used again.
-//! 2. Bitmaps, lists and counters of the shard are emptied, marks taken off its pages.
-//! 3. The directory is scanned: each slot that belongs marks its block or chain, and its uid;
-//!    copies are cleared.
-//! 4. The shard's pages are scanned: unmarked ones go to the pool, but for chains
-//!    that readers have pinned, sparse slabs into their lists.
+//! 1. The version of every bucket rises, and that of the layout word. The dead process may have
+//!    stored a slot without raising the version, and a reader that still copies the old block must
+//!    notice before the block is used again.
+//! 2. Bitmaps, lists and counters of the shard are emptied, and marks are removed from its pages.
+//! 3. The directory is scanned. Each slot that belongs marks its block or chain, and makes its uid
+//!    `Live`; copies are cleared.
+//! 4. The shard's pages are scanned. Unmarked pages go to the pool, except chains that readers have
+//!    pinned; slabs with free blocks go to the lists of their classes.
 
 use super::uids;
 use crate::alloc::{
@@ -23,10 +25,10 @@ use crate::lock::{Me, ShardLock};
 use crate::region::Region;
 use crate::sync::{Ordering, fence};
 
-/// Pages given back under one hold of the pool's lock.
+/// How many pages are given back under one hold of the pool's lock.
 const BATCH: usize = 64;
 
-/// Makes the shard whole again; says how many keys were lost to damage (after a death: none).
+/// Recovers the shard, and returns how many keys were lost to damage. A death alone loses none.
 pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
     increment_versions(lock);
     forget_derived(lock);
@@ -64,7 +66,7 @@ pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
     };
     lock.head.sweep.store(sweep.encode(), Ordering::Relaxed);
     lock.head.recoveries.add_owned(1);
-    // The dead one may have changed a key and told nobody.
+    // The dead process may have changed a key without waking the watchers.
     all_changed(lock);
     lost
 }
@@ -73,7 +75,7 @@ fn layout_of(lock: &ShardLock<'_>) -> LayoutWord {
     LayoutWord(lock.head.layout.load(Ordering::Relaxed))
 }
 
-/// The pages between which all of the shard's lie.
+/// Returns the range of pages that contains all of the shard's.
 fn pages(region: &Region) -> core::ops::Range<u32> {
     region.geometry().first_page..region.high_water()
 }
@@ -86,6 +88,8 @@ fn is_segment(lock: &ShardLock<'_>, page: u32) -> bool {
     lock.region.is_page(page) && lock.owns(page)
 }
 
+/// Step 1: makes every copy that a reader is making stale (IDX-1), and every entry of a uid
+/// `InTransition`.
 fn increment_versions(lock: &ShardLock<'_>) {
     for (_, page) in entries(lock.region, lock.number) {
         if is_segment(lock, page) {
@@ -99,7 +103,7 @@ fn increment_versions(lock: &ShardLock<'_>) {
     forget_deeper(lock, depth_of_layout(lock));
     raise_layout(lock);
     uids::forget(lock);
-    // A scan may have passed one of two copies of a key, and the other may be cleared.
+    // A scan may have passed one of two copies of a key, and recovery may clear the other.
     lock.head.moves.add_owned(1);
     fence(Ordering::Release);
 }
@@ -108,12 +112,13 @@ fn depth_of_layout(lock: &ShardLock<'_>) -> u32 {
     layout_of(lock).depth().min(lock.region.geometry().dir_log2)
 }
 
-/// IDX-4: the directory has changed, or may have.
+/// Raises the layout word, since the directory has changed or may have (IDX-4).
 fn raise_layout(lock: &ShardLock<'_>) {
     publish_layout(lock.head, depth_of_layout(lock));
 }
 
-/// A split that died before it raised the depth left an entry that only a later split would show.
+/// Clears directory entries beyond the depth. A process that died in a split, before it raised the
+/// depth, left such an entry, and a later split would make it visible.
 fn forget_deeper(lock: &ShardLock<'_>, depth: u32) {
     let backed = lock.head.dir_backed.load(Ordering::Relaxed).max(DIR_INLINE);
     let until = (2u32 << depth)
@@ -126,13 +131,16 @@ fn forget_deeper(lock: &ShardLock<'_>, depth: u32) {
     }
 }
 
+/// Step 2: resets everything that step 3 counts and marks. Marks of an earlier recovery that died
+/// are removed as well.
 fn forget_derived(lock: &ShardLock<'_>) {
     for page in pages(lock.region) {
         let word = lock.region.page_word(page);
         match state_of(lock.region, page) {
             state @ PageWord::Slab { shard, class } if shard == lock.number => {
                 if let Some(shape) = Class::get(class) {
-                    // Bits without a meaning may have been set by damage.
+                    // Damage may have set bits that have no meaning: encoding the state clears
+                    // them.
                     word.store(state.encode(), Ordering::Relaxed);
                     unmark_page(lock.region.slab(page), class, shape);
                 }
@@ -176,29 +184,31 @@ struct Scan<'a> {
     items: u64,
     tags: u32,
     payload: u64,
-    /// Of it, what a cache has on probation.
+    /// The part of `payload` that belongs to probationary keys of a cache.
     probationary: u64,
-    /// Whether there are keys that may expire.
+    /// Whether any key may expire.
     mortal: bool,
     lost: u64,
     key: Vec<u8>,
 }
 
-/// What a slot turned out to be.
-enum Slot {
-    /// It leads to its item; the home bucket of the key, and its bytes.
+/// What recovery decided about a slot.
+enum SlotFate {
+    /// It leads to its item: the key's home bucket, and the bytes of key and value.
     Good { home: u32, payload: u64 },
     /// A copy that a split, merge or move left behind.
     Copy,
-    /// Damage.
+    /// It is damaged.
     Bad,
 }
 
 impl Scan<'_> {
+    /// Step 3: scans the directory, removes entries that lead to no segment of the shard or to one
+    /// that another entry has, and scans the segments.
     fn directory(&mut self) {
         let (region, shard) = (self.lock.region, self.lock.number);
         let mut is_changed = false;
-        // First the entries, so that lookups find only segments that are there.
+        // The entries come first, so that `lookup` only finds segments that exist.
         for (index, page) in entries(region, shard) {
             let is_new = is_segment(self.lock, page)
                 && matches!(
@@ -228,6 +238,8 @@ impl Scan<'_> {
         }
     }
 
+    /// Scans the slots of a segment: clears those that are copies or damaged, and computes the away
+    /// bits and hints from those that are good.
     fn segment(&mut self, index: u32, segment: &Segment) {
         let is_cache = self.lock.region.is_cache();
         let mut hints = [0u8; BUCKETS];
@@ -240,21 +252,21 @@ impl Scan<'_> {
                     continue;
                 }
                 let outcome = self.slot(index, (segment, b as u32), word);
-                if let Slot::Good { payload, .. } = outcome
+                if let SlotFate::Good { payload, .. } = outcome
                     && is_cache
                     && bucket.state(i) & PROTECTED == 0
                 {
                     self.probationary += payload;
                 }
                 match outcome {
-                    Slot::Good { home, .. } if home == b as u32 => {}
-                    Slot::Good { home, .. } => {
+                    SlotFate::Good { home, .. } if home == b as u32 => {}
+                    SlotFate::Good { home, .. } => {
                         aways[b] |= 8 << (4 * i);
                         let hint = &mut hints[home as usize];
                         *hint = (*hint + 1).min(HINT_MAX as u8);
                     }
                     outcome => {
-                        self.lost += u64::from(matches!(outcome, Slot::Bad));
+                        self.lost += u64::from(matches!(outcome, SlotFate::Bad));
                         bucket.slots[i].store(0, Ordering::Release);
                         cleared = true;
                     }
@@ -267,42 +279,49 @@ impl Scan<'_> {
         for (b, bucket) in segment.buckets.iter().enumerate() {
             let kept = bucket.meta.load(Ordering::Relaxed) & 0x0777_7777;
             let meta = kept | aways[b] | u32::from(hints[b]) << 28;
-            // Release: who sees a lower hint sees the version and layout that rose before it.
+            // Release: a reader that sees a lower hint also sees the version and layout word that
+            // rose before.
             bucket.meta.store(meta, Ordering::Release);
         }
     }
 
-    fn slot(&mut self, index: u32, (segment, bucket): (&Segment, u32), word: u64) -> Slot {
+    /// Decides what a slot is, and marks what a good one leads to: its block, the pages of its
+    /// chain, its uid.
+    ///
+    /// Two slots with the same ref are a move that died half-way: the first one marks the block, so
+    /// the second finds it in use and is the copy. A key that belongs to another segment is what a
+    /// split or merge that died has left here; the directory leads to the segment that counts.
+    fn slot(&mut self, index: u32, (segment, bucket): (&Segment, u32), word: u64) -> SlotFate {
         let (region, shard) = (self.lock.region, self.lock.number);
         let Some(block) = home_of(region, shard, slot_ref(word)) else {
-            return Slot::Bad;
+            return SlotFate::Bad;
         };
         if is_used(region, &block) {
-            return Slot::Copy;
+            return SlotFate::Copy;
         }
         let Some(item) = Item::at(region, slot_ref(word)) else {
-            return Slot::Bad;
+            return SlotFate::Bad;
         };
         self.key.clear();
         let fits = item.block_bytes() <= u64::from(block.class.block)
             && item.chain_is_whole()
             && item.chain().all(|page| self.may_own(page));
         if !fits || !item.copy_key(&mut self.key) {
-            return Slot::Bad;
+            return SlotFate::Bad;
         }
         let hash = Hash::of_item(&item, &self.key);
         let in_place = bucket == hash.home() || bucket == other_bucket(hash.home(), hash.tag());
         if hash.shard() != shard || hash.tag() != slot_tag(word) || !in_place {
-            return Slot::Bad;
+            return SlotFate::Bad;
         }
         if lookup(region, shard, layout_of(self.lock).depth(), hash.tag()).0 != index {
-            return Slot::Copy;
+            return SlotFate::Copy;
         }
         if self.is_found_before(segment, hash, word) {
-            return Slot::Bad;
+            return SlotFate::Bad;
         }
         if !mark_block(region, &block) {
-            return Slot::Copy;
+            return SlotFate::Copy;
         }
         if item.is_large() {
             reclaim_pages(self.lock, item.first_page, item.pages(), true);
@@ -312,7 +331,7 @@ impl Scan<'_> {
         self.payload += item.payload();
         self.tags += u32::from(item.is_tag());
         self.mortal |= may_be_over(&item);
-        Slot::Good {
+        SlotFate::Good {
             home: hash.home(),
             payload: item.payload(),
         }
@@ -320,8 +339,8 @@ impl Scan<'_> {
 }
 
 impl Scan<'_> {
-    /// Whether a read finds the key of this slot before it comes here: it was set anew, as a hint
-    /// that was damaged hid it.
+    /// Returns whether a read would find the same key in an earlier slot. This happens after damage
+    /// to a hint: it hid the key in its other bucket, and the key was set again at home.
     fn is_found_before(&self, segment: &Segment, hash: Hash, word: u64) -> bool {
         let [home, away] =
             [hash.home(), hash.away()].map(|b| segment.buckets[b as usize].slots.iter());
@@ -334,7 +353,7 @@ impl Scan<'_> {
         })
     }
 
-    /// Whether a page of a large item belongs to no other item.
+    /// Returns whether a large item may own this page: no other item has claimed it.
     fn may_own(&self, page: u32) -> bool {
         match state_of(self.lock.region, page) {
             PageWord::Large { shard, mark, .. } => shard == self.lock.number && !mark,
@@ -344,9 +363,10 @@ impl Scan<'_> {
     }
 }
 
+/// Step 4: gives the shard's pages that step 3 did not mark to the pool.
 fn resolve_all(lock: &ShardLock<'_>) {
     let pinned = keep_pinned(lock);
-    let mut batch = Batch {
+    let mut batch = FreedPages {
         lock,
         pages: [0; BATCH],
         count: 0,
@@ -372,13 +392,14 @@ fn resolve_all(lock: &ShardLock<'_>) {
     batch.flush();
 }
 
-struct Batch<'a> {
+/// Pages on their way to the pool, given back in batches.
+struct FreedPages<'a> {
     lock: &'a ShardLock<'a>,
     pages: [u32; BATCH],
     count: usize,
 }
 
-impl Batch<'_> {
+impl FreedPages<'_> {
     fn push(&mut self, page: u32) {
         self.pages[self.count] = page;
         self.count += 1;
@@ -395,7 +416,7 @@ impl Batch<'_> {
     }
 }
 
-/// Repair: pages whose words make no sense go back to the pool.
+/// Gives pages whose page words make no sense back to the pool, and returns how many. For repair.
 pub(crate) fn repair_pool(region: &Region, me: Me) -> Result<u64> {
     let shards = region.geometry().shards();
     adopt_strays(region, me, |state| match state {

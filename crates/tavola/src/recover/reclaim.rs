@@ -1,4 +1,7 @@
-//! Settling the estate of dead participants: their locks, the pages they had in hand, their slots.
+//! Reclaiming what dead participants held: their locks, the pages they had claimed, their slots.
+//!
+//! The order makes it safe. Shards come first, because recovery decides which pages the dead
+//! process had published; only what is left then counts as claimed by it and is released.
 
 use super::lock_shard;
 use crate::alloc::release_claims;
@@ -9,12 +12,12 @@ use crate::lock::{
 use crate::region::Region;
 use std::time::Duration;
 
-/// How often a shard that is held is looked at, and the pause between two looks: a holder that is
-/// merely stopped must not stop us for long.
+/// How often to look at a shard that is held, and the pause in between. The holder may only be
+/// stopped, and must not hold this process up for long.
 const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Settles the estates of all participants that died; says how many.
+/// Reclaims the resources of all dead participants, and returns how many there were.
 pub(crate) fn reclaim(region: &Region, gate: &Gate, me: Me) -> Result<u32> {
     let mut reclaimed = 0;
     for member in members(region) {
@@ -25,7 +28,8 @@ pub(crate) fn reclaim(region: &Region, gate: &Gate, me: Me) -> Result<u32> {
     Ok(reclaimed)
 }
 
-/// Settles the estate of one dead participant, unless somebody else does.
+/// Reclaims the resources of one dead participant. Returns false if another process or thread is
+/// doing that, or if it could not be finished.
 pub(crate) fn reclaim_dead(region: &Region, gate: &Gate, me: Me, dead: u32) -> Result<bool> {
     let Some(_inside) = gate.try_enter() else {
         return Ok(false);
@@ -39,7 +43,8 @@ pub(crate) fn reclaim_dead(region: &Region, gate: &Gate, me: Me, dead: u32) -> R
     outcome
 }
 
-/// Settles the estate that participant `of` took over with its slot, if there is one.
+/// Reclaims the resources that participant `of` took over with its slot, if there are any. Returns
+/// false if that could not be finished.
 pub(crate) fn reclaim_participant(region: &Region, me: Me, of: u32) -> Result<bool> {
     let dead = resources_of(region, of);
     if dead == 0 {
@@ -52,12 +57,14 @@ pub(crate) fn reclaim_participant(region: &Region, me: Me, of: u32) -> Result<bo
     Ok(reclaimed)
 }
 
-/// What a dead participant left: its locks, and the pages it had in hand. False: somebody may just
-/// be recovering what it published, and its pages must wait; or there are more of them.
+/// Releases the locks of a dead participant and the pages it had claimed. Returns false if the rest
+/// must wait: another process may just be recovering what the dead one published, or more pages are
+/// left than one call releases.
 fn reclaim_one(region: &Region, me: Me, dead: u32) -> Result<bool> {
-    // First the shards: what it had published then counts as the shard's, not as in its hands. A
-    // shard that another holds may have been taken over from `dead`: once it is seen free, or
-    // passes through our hands, it is recovered.
+    // Shards first: pages that the dead process had published then belong to a shard, and are not
+    // taken for claimed ones. The present owner of a shard may have taken the lock over from `dead`
+    // and may still be recovering; the recovery is over once the lock was seen free, or was
+    // acquired here.
     for shard in 0..region.geometry().shards() {
         let word = &region.shard(shard).lock;
         let mut seen_free = false;

@@ -1,7 +1,7 @@
-//! What a check has found.
+//! The report of a check.
 
-/// How many problems are told in words.
-const TOLD: usize = 100;
+/// How many problems are described in words; further ones are only counted.
+const MOST_DESCRIBED: usize = 100;
 
 /// The findings of [`Table::check`](crate::Table::check).
 #[non_exhaustive]
@@ -33,7 +33,7 @@ impl CheckReport {
 
     pub(crate) fn problem(&mut self, what: impl FnOnce() -> String) {
         self.problem_count += 1;
-        if self.problems.len() < TOLD {
+        if self.problems.len() < MOST_DESCRIBED {
             self.problems.push(what());
         }
     }

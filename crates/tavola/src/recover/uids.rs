@@ -1,10 +1,10 @@
 //! Recovery and check of the uid table: its entries follow from the items that the index leads to.
 //!
-//! 1. Every entry in use says `InTransition`: readers by uid go by key from here on, which finds
-//!    what the index finds. The uid layout word rises: chunks may be given back below.
-//! 2. Each item that the index leads to and that has a uid makes its entry `Live`.
-//! 3. What is still `InTransition` belongs to nobody and becomes free. Chunks without a uid are
-//!    given back.
+//! 1. Every `Live` entry becomes `InTransition`. From then on readers by uid read by key, which
+//!    finds what the index finds. The uid layout word rises, as chunks may be given back in step 3.
+//! 2. Each item that the index leads to, and that has a uid, makes its entry `Live`.
+//! 3. An entry that is still `InTransition` belongs to no key and becomes free. Chunks without a
+//!    uid are given back.
 
 use super::report::CheckReport;
 use crate::alloc::{
@@ -16,7 +16,7 @@ use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::{Ordering, W64};
 
-/// How many chunks a shard has had, whatever the word says.
+/// Returns how many chunks the shard has had, bounded in case the word is damaged.
 fn chunks(region: &Region, shard: u32) -> u32 {
     let head = region.shard(shard);
     UidLayout(head.uid_layout.load(Ordering::Relaxed))
@@ -33,7 +33,7 @@ fn state_of(entry: &W64) -> UidEntry {
     UidEntry::decode(entry.load(Ordering::Relaxed))
 }
 
-/// The first step.
+/// Step 1: makes every entry in use `InTransition`.
 pub(super) fn forget(lock: &ShardLock<'_>) {
     let chunks = chunks(lock.region, lock.number);
     count_change(lock, chunks);
@@ -49,8 +49,8 @@ pub(super) fn forget(lock: &ShardLock<'_>) {
     }
 }
 
-/// The second step, for one item; a uid that cannot be its own is taken off: that of an entry that
-/// another item has, or of a chunk that is gone.
+/// Step 2, for one item: makes its entry `Live`. If the uid cannot belong to the item, because
+/// another item has the entry or the chunk is missing, it is removed from the item.
 pub(super) fn claim(lock: &ShardLock<'_>, item: &Item<'_>) {
     let hint = item.hint();
     if !hint.is_some() {
@@ -65,12 +65,12 @@ pub(super) fn claim(lock: &ShardLock<'_>, item: &Item<'_>) {
     }
 }
 
-/// The third step.
+/// Step 3: frees the entries that no item claimed, and rebuilds the lists of chunks.
 pub(super) fn resolve(lock: &ShardLock<'_>) {
     forget_chunks(lock);
     let chunks = chunks(lock.region, lock.number);
     let mut uids = 0;
-    // Downwards: the first of the list is the lowest then.
+    // From the last to the first, so that the lowest chunk is the first of the list.
     for chunk in (0..chunks).rev() {
         let Some(page) = chunk_page(lock.region, lock.number, chunk) else {
             make_hole(lock, chunk);
@@ -94,7 +94,7 @@ pub(super) fn resolve(lock: &ShardLock<'_>) {
         head.used.store(used, Ordering::Relaxed);
         head.free.store(free, Ordering::Relaxed);
         if used == 0 {
-            // Its page is led to by nothing now, and goes to the pool with the others.
+            // Nothing leads to its page now, and `resolve_all` gives it to the pool.
             make_hole(lock, chunk);
         } else if free != 0 {
             link_chunk(lock, chunk, head);
@@ -102,11 +102,11 @@ pub(super) fn resolve(lock: &ShardLock<'_>) {
         uids += u64::from(used);
     }
     lock.head.uids.store(uids, Ordering::Relaxed);
-    // Before the pages of chunks that went mean something else.
+    // Must precede any reuse of the pages of the chunks that were given back (UID-2).
     count_change(lock, chunks);
 }
 
-/// Whether the uid of an item leads back to it; `None`: it has none.
+/// Returns whether the uid of an item leads back to it, or `None` if it has no uid.
 pub(super) fn is_own(region: &Region, shard: u32, item: &Item<'_>) -> Option<bool> {
     let hint = item.hint();
     let item_ref = item.item_ref;
@@ -116,7 +116,8 @@ pub(super) fn is_own(region: &Region, shard: u32, item: &Item<'_>) -> Option<boo
     })
 }
 
-/// Checks a shard's uid table; says how many pages it has. `reached` are the uids of its items.
+/// Checks a shard's uid table and returns how many pages it has. `reached` is the number of uids
+/// that the shard's items have.
 pub(super) fn check(region: &Region, shard: u32, reached: u64, report: &mut CheckReport) -> u64 {
     let head = region.shard(shard);
     let (mut uids, mut pages, mut partial, mut holes) = (0, 0, 0, 0);
@@ -170,7 +171,7 @@ pub(super) fn check(region: &Region, shard: u32, reached: u64, report: &mut Chec
     pages
 }
 
-/// Entries in a chunk's list of free ones.
+/// Returns the length of a chunk's list of free entries.
 fn free_len(region: &Region, page: u32) -> u32 {
     let mut entry = region.uid_page(page).free.load(Ordering::Relaxed);
     let mut len = 0;
@@ -184,7 +185,7 @@ fn free_len(region: &Region, page: u32) -> u32 {
     len
 }
 
-/// Chunks in a list that names each by one more than its number.
+/// Returns the length of a list of chunks, whose links are chunk numbers plus 1.
 fn list_len(first: u32, most: u32, next: impl Fn(u32) -> Option<u32>) -> u32 {
     let (mut number, mut len) = (first, 0);
     while number != 0 && len <= most {

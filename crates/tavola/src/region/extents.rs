@@ -1,7 +1,7 @@
 //! What stands beside the table: extents, and the pools of queues and the logs in them.
 
 use super::Region;
-use crate::layout::{Extent, LogHead, PAGE, QueueHead, QueuePoolHead, Run, SheetHead};
+use crate::layout::{Extent, LogHead, PAGE, PageRun, QueueHead, QueuePoolHead, SheetHead};
 use crate::sync::{UserWord, W32, copy_in_words, copy_out_words};
 
 impl Region {
@@ -11,12 +11,12 @@ impl Region {
     }
 
     /// Whether a run read from shared memory may be an extent's.
-    pub(crate) fn is_run(&self, run: Run) -> bool {
+    pub(crate) fn is_run(&self, run: PageRun) -> bool {
         run.pages > 0 && run.first >= self.geometry.first_page && run.end() <= self.high_water()
     }
 
     /// Where a run of pages begins and how long it is, in bytes.
-    pub(crate) fn span_of(&self, run: Run) -> (u64, u64) {
+    pub(crate) fn span_of(&self, run: PageRun) -> (u64, u64) {
         (u64::from(run.first) * PAGE, u64::from(run.pages) * PAGE)
     }
 

@@ -1,12 +1,12 @@
 //! Where samples and times are kept, which are backed by memory from the beginning.
 
 use super::{Region, Words};
-use crate::layout::{SAMPLES, Sample, TIMINGS, Timing};
+use crate::layout::{CacheSample, SAMPLES, TIMINGS, Timing};
 
 impl Region {
     /// A place in the ring of samples. Numbers wrap, so that none lies outside.
-    pub(crate) fn sample(&self, number: u32) -> &Sample {
-        let size = size_of::<Sample>() as u64;
+    pub(crate) fn sample(&self, number: u32) -> &CacheSample {
+        let size = size_of::<CacheSample>() as u64;
         self.at(self.geometry.samples_off + u64::from(number % SAMPLES) * size)
     }
 
@@ -18,6 +18,6 @@ impl Region {
 }
 
 // SAFETY: words, held to their layout by assert_layout!.
-unsafe impl Words for Sample {}
+unsafe impl Words for CacheSample {}
 // SAFETY: as above.
 unsafe impl Words for Timing {}

@@ -2,7 +2,7 @@
 
 use super::Table;
 use crate::alloc::Shown;
-use crate::engine::{Tries, When};
+use crate::engine::{Tries, WriteCondition};
 use crate::error::Result;
 use crate::index::{Hash, read};
 use crate::sync::SHORT;
@@ -21,7 +21,7 @@ impl Table {
         attributes: Attributes,
     ) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        self.store_with(key, value, When::Always, attributes)
+        self.store_with(key, value, WriteCondition::Always, attributes)
             .map(|_| ())
     }
 
@@ -36,7 +36,7 @@ impl Table {
         attributes: Attributes,
     ) -> Result<bool> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        self.store_with(key, value, When::Absent, attributes)
+        self.store_with(key, value, WriteCondition::Absent, attributes)
     }
 
     /// Sets a key with attributes only if it exists, as [`Table::replace`].
@@ -50,14 +50,14 @@ impl Table {
         attributes: Attributes,
     ) -> Result<bool> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        self.store_with(key, value, When::Present, attributes)
+        self.store_with(key, value, WriteCondition::Present, attributes)
     }
 
     fn store_with(
         &self,
         key: &[u8],
         value: &[u8],
-        when: When<'_>,
+        when: WriteCondition<'_>,
         attributes: Attributes,
     ) -> Result<bool> {
         let core = self.core()?;
@@ -89,7 +89,7 @@ impl Table {
     pub fn touch(&self, key: impl AsRef<[u8]>, expiry: Expiry) -> Result<bool> {
         let key = key.as_ref();
         let core = self.core()?;
-        let request = core.request(key, When::Always, None)?;
+        let request = core.request(key, WriteCondition::Always, None)?;
         let had = core.touch(&request, expiry)?;
         core.count_set(request.participant);
         Ok(had.is_some())
@@ -137,7 +137,7 @@ impl Table {
         let core = self.core()?;
         let mut tries = Tries::new();
         while core.get_to_touch(key, out)? {
-            let request = core.request(key, When::Equals(out), None)?;
+            let request = core.request(key, WriteCondition::Equals(out), None)?;
             if let Some(had) = core.touch(&request, expiry)? {
                 core.count_call();
                 return Ok(Some(core.details(had)));

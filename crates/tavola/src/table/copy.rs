@@ -1,13 +1,13 @@
-//! Copies a table key by key into a new file, while other processes go on writing.
+//! Copies a table key by key into a new file, while other processes continue to write.
 //!
-//! The new file has no name until it is complete, so no one opens an incomplete copy, and a death
-//! on the way leaves nothing behind. A copy of the bytes (`cp`) of a table that is being written
-//! is something else: the bytes of one value may come from two moments.
+//! The new file gets its name when it is complete. So no process opens an incomplete copy, and if
+//! this process dies, no file is left. Copying the bytes (`cp`) of a table that is being written is
+//! not safe: one value may consist of bytes of two moments.
 
 use super::iter::WholeEntry;
 use super::{Options, Table};
 use crate::alloc::{Stamp, extent_names};
-use crate::engine::{Core, Metadata, UidPolicy, When, WriteRequest};
+use crate::engine::{Core, Metadata, UidPolicy, WriteCondition, WriteRequest};
 use crate::error::{Error, Result};
 use crate::layout::{COPIED_IN_USE, ExtentKind};
 use crate::lock::is_copied_in_use;
@@ -16,7 +16,7 @@ use crate::sync::Ordering;
 use std::ffi::OsStr;
 
 impl Core {
-    /// The options with which an empty table like this one is made.
+    /// Returns the options for an empty table like this one.
     pub(super) fn options_of_copy(&self) -> Result<Options> {
         let region = self.region();
         let failed = |source| explained("reading the table", self.path(), source);
@@ -25,7 +25,8 @@ impl Core {
         Ok(Options::like(region, mode).group_if_can(group))
     }
 
-    /// Refuses a file that has no keys by its nature: its copy would be empty.
+    /// Returns an error if the file is a queue pool or a log, which have no keys: the copy would be
+    /// empty.
     pub(super) fn check_has_keys(&self) -> Result<()> {
         let kinds = [
             (ExtentKind::QueuePool, "a queue pool"),
@@ -42,13 +43,14 @@ impl Core {
         Ok(())
     }
 
-    /// Stores a key of the table `from` with all that it has there, except its uid.
+    /// Stores a key of the table `from` with all its attributes; if it has a uid, it gets a new
+    /// one.
     fn store_copy(&self, from: &Table, entry: &WholeEntry<'_>) -> Result<()> {
         let names = from.tag_names(&entry.tags)?;
         let ends_ms = entry.shown.expiry_ms;
         let left_ms = ends_ms.saturating_sub(from.core()?.region().now_ms());
         let has_ended = ends_ms != 0 && left_ms == 0;
-        // A name is missing: that tag was invalidated, and the key with it.
+        // If a name is missing, that tag was invalidated, and the key with it.
         if has_ended || names.len() != entry.tags.len() {
             return Ok(());
         }
@@ -73,12 +75,13 @@ impl Core {
         };
         let request = WriteRequest {
             uid_policy,
-            ..self.request(entry.key, When::Always, Some(&metadata))?
+            ..self.request(entry.key, WriteCondition::Always, Some(&metadata))?
         };
         self.write(&request, entry.value).map(|_| ())
     }
 
-    /// No version that the table `from` has given out is given to another value of the copy.
+    /// Makes the copy continue the versions of `from`, so that none of them is given to another
+    /// value.
     fn continue_versions(&self, from: &Core) {
         let versions =
             |core: &Core, shard| core.region().shard(shard).versions.load(Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Counters: 64-bit numbers in place, decimal text to whoever reads them.
 
 use super::Table;
-use crate::engine::Change;
+use crate::engine::CounterChange;
 use crate::error::Result;
 use crate::values::Attributes;
 
@@ -78,7 +78,7 @@ impl Table {
         let key = key.as_ref();
         let core = self.core()?;
         let metadata = core.keeping(attributes)?;
-        core.count(key, Change::Up(by), initial, &metadata)
+        core.count(key, CounterChange::Up(by), initial, &metadata)
     }
 
     /// Subtracts from a counter as [`Table::decr_from`]. A new key gets these attributes; an
@@ -96,6 +96,6 @@ impl Table {
         let key = key.as_ref();
         let core = self.core()?;
         let metadata = core.keeping(attributes)?;
-        core.count(key, Change::Down(by), initial, &metadata)
+        core.count(key, CounterChange::Down(by), initial, &metadata)
     }
 }

@@ -1,7 +1,7 @@
 //! Calls that read a value with all that stands beside it.
 
 use super::Table;
-use crate::engine::Which;
+use crate::engine::KeyOrUid;
 use crate::error::Result;
 use crate::layout::Hint;
 use crate::sync::SHORT;
@@ -16,7 +16,7 @@ impl Table {
         let key = key.as_ref();
         let core = self.core()?;
         let mut value = Vec::with_capacity(SHORT);
-        let told = core.entry_into(Which::Key(key), &mut value)?;
+        let told = core.entry_into(KeyOrUid::Key(key), &mut value)?;
         Ok(told.map(|details| core.entry(value, details)))
     }
 
@@ -31,7 +31,7 @@ impl Table {
         out: &mut Vec<u8>,
     ) -> Result<Option<Details>> {
         let key = key.as_ref();
-        self.core()?.entry_into(Which::Key(key), out)
+        self.core()?.entry_into(KeyOrUid::Key(key), out)
     }
 
     /// Reads a value into a slice, as [`Table::get_to_slice`], and returns its length with the
@@ -58,7 +58,7 @@ impl Table {
         out: &mut [u8],
     ) -> Result<Option<(usize, Details)>> {
         let key = key.as_ref();
-        self.core()?.entry_to_slice(Which::Key(key), out)
+        self.core()?.entry_to_slice(KeyOrUid::Key(key), out)
     }
 
     /// Reads the value of the key with this uid, as [`Table::get_entry_into`].
@@ -70,7 +70,7 @@ impl Table {
         uid: impl Into<Hint>,
         out: &mut Vec<u8>,
     ) -> Result<Option<Details>> {
-        self.core()?.entry_into(Which::Uid(uid.into()), out)
+        self.core()?.entry_into(KeyOrUid::Uid(uid.into()), out)
     }
 
     /// Reads the value of the key with this uid, as [`Table::get_entry_to_slice`].
@@ -82,6 +82,6 @@ impl Table {
         uid: impl Into<Hint>,
         out: &mut [u8],
     ) -> Result<Option<(usize, Details)>> {
-        self.core()?.entry_to_slice(Which::Uid(uid.into()), out)
+        self.core()?.entry_to_slice(KeyOrUid::Uid(uid.into()), out)
     }
 }

@@ -1,20 +1,20 @@
-//! Scanning all keys, without a lock, while others write.
+//! Scanning all keys without a lock, while other processes write.
 //!
-//! The cursor goes through a shard's segments in the order of their reversed prefixes. A segment
-//! that splits gives two that follow each other in that order, a merge joins two neighbours: so
-//! whatever grows or shrinks meanwhile, what lies ahead of the cursor stays ahead of it. Inside a
-//! segment each bucket is copied whole and rechecked like a read. A key that moved from a bucket
-//! ahead to one behind has bumped the latter and counted in `moves`: then the buckets whose version
-//! changed are read again. A key present throughout is therefore met at least once; one that is
-//! moved or rewritten meanwhile may be met again.
+//! **Order.** A scan takes a shard's segments in the order of their reversed prefixes. A segment
+//! that splits becomes two neighbours in this order, and a merge joins two neighbours. So what is
+//! ahead of the cursor stays ahead, however the table grows or shrinks.
 //!
-//! What is damaged is passed over: a slot whose item cannot be read, a prefix that the directory
-//! leads nowhere from. The scan reports it once, when everything else was lent, and ends. So a scan
-//! meets every key that can be read, and no damage keeps it from its end.
+//! **No key is missed.** Each bucket is copied whole and rechecked like a read. A key that moves
+//! from a bucket ahead to one behind has raised the latter's version and the count `moves`: then
+//! the buckets whose version has changed are read again. So a key that exists throughout is met at
+//! least once; one that is moved or rewritten may be met again.
 //!
-//! Nor do writers: a bucket whose copies they spoil again and again is copied under the shard's
-//! lock, and so are, in one go, the changed buckets of a segment in which keys move without pause.
-//! Only a handle that may not write has no such bound.
+//! **Damage.** A slot whose item cannot be read is skipped, as is a prefix that leads to no page.
+//! The scan reports damage once, after all other entries.
+//!
+//! **Writers.** If they spoil the copies of a bucket again and again, it is copied under the
+//! shard's lock; so are, in one go, the changed buckets of a segment in which keys keep moving.
+//! Only a handle that cannot write has no such bound.
 
 use super::Table;
 use crate::alloc::{Shown, Tags};
@@ -26,17 +26,17 @@ use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::{Ordering, fence};
 use crate::values::Attributes;
-use bucket::{Held, warm};
+use bucket::{PinnedItem, warm};
 
 mod bucket;
 
 mod part;
 
-/// Bytes after which a chunk is handed out.
+/// The scan returns a chunk of entries when it has read this many bytes.
 const CHUNK: usize = 64 * 1024;
-/// Copies of a bucket that writers spoiled, before one is made under the shard's lock.
+/// How many copies of a bucket writers may spoil before one is made under the shard's lock.
 const MOST_SPOILED: u32 = 8;
-/// Looks at a segment in which keys moved each time, before one under the shard's lock.
+/// How often keys may have moved in a segment at its end before it is read under the shard's lock.
 const MOST_LOOKS: u32 = 4;
 
 /// A key, its value, and what it has beside that.
@@ -45,15 +45,15 @@ type FullEntry<'a> = (&'a [u8], &'a [u8], Attributes);
 /// An iterator over a table; from [`Table::iter`].
 pub struct Iter<'a> {
     table: &'a Table,
-    /// Known from the first entry on.
+    /// Set at the first entry.
     core: Option<&'a Core>,
-    at: Place,
+    at: ScanPosition,
 }
 
 /// A paused iteration; from [`Iter::pause`], for [`Table::resume`]. It does not keep the table
 /// open. It holds a few entries that were read but not returned yet.
 #[derive(Default)]
-pub struct Cursor(Place);
+pub struct Cursor(ScanPosition);
 
 impl std::fmt::Debug for Cursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -65,26 +65,26 @@ impl std::fmt::Debug for Cursor {
 
 /// How far a scan has come.
 #[derive(Default)]
-struct Place {
+struct ScanPosition {
     shard: u32,
-    /// Low bits of the tags of the segment that is next, or being read.
+    /// Low bits of the tags of the segment that is being read, or is next.
     prefix: u32,
-    pass: Option<Pass>,
+    pass: Option<SegmentScan>,
     /// Keys, values and tags of rechecked buckets, and where each ends.
     bytes: Vec<u8>,
-    ends: Vec<End>,
+    ends: Vec<EntryEnd>,
     next: usize,
     start: usize,
-    /// What could not be read, until it was reported.
+    /// What could not be read, until that is reported.
     damaged: Option<&'static str>,
 }
 
-/// Where a key and its value end in the bytes of a scan, and what the key has beside.
+/// Where a key and its value end in the bytes of a scan, and the key's attributes.
 #[derive(Clone, Copy)]
-struct End {
+struct EntryEnd {
     key: usize,
     value: usize,
-    told: Shown,
+    shown: Shown,
     /// The number of words after the value.
     tags: u32,
     /// The size class, from 0.
@@ -92,7 +92,7 @@ struct End {
     has_uid: bool,
 }
 
-/// A key with all that belongs to it, except its uid.
+/// A key with everything that belongs to it, except its uid.
 pub(super) struct WholeEntry<'a> {
     pub(super) key: &'a [u8],
     pub(super) value: &'a [u8],
@@ -102,26 +102,26 @@ pub(super) struct WholeEntry<'a> {
 }
 
 /// The position of reading within one segment.
-struct Pass {
+struct SegmentScan {
     page: u32,
     layout: u64,
     moves: u32,
-    /// How often keys had moved at its end.
+    /// How often keys had moved when its end was reached.
     looks: u32,
     bucket: usize,
-    /// The versions at which the buckets were read.
+    /// The version at which each bucket was read.
     versions: Box<[Option<u32>; BUCKETS]>,
 }
 
 impl<'a> Iter<'a> {
-    /// The error of a scan that ends with it.
+    /// Ends the scan, and returns the error that ends it.
     fn end_with(&mut self, error: Error) -> Error {
         self.at.shard = u32::MAX;
         self.at.pass = None;
         error
     }
 
-    fn new(table: &'a Table, at: Place) -> Self {
+    fn new(table: &'a Table, at: ScanPosition) -> Self {
         Self {
             table,
             core: None,
@@ -132,8 +132,8 @@ impl<'a> Iter<'a> {
     /// Pauses the iteration; [`Table::resume`] continues it after the last returned entry.
     pub fn pause(mut self) -> Cursor {
         if let Some(pass) = &mut self.at.pass {
-            // No shard has this layout: the directory is asked first whether the page still is
-            // that of the segment.
+            // No shard has this layout word, so the directory is read first, to see whether the
+            // page is still that of the segment.
             pass.layout = u64::MAX;
         }
         Cursor(std::mem::take(&mut self.at))
@@ -172,7 +172,7 @@ impl<'a> Iter<'a> {
         }))
     }
 
-    /// The next key with all that belongs to it.
+    /// Returns the next key with everything that belongs to it.
     pub(super) fn next_whole(&mut self) -> Result<Option<WholeEntry<'_>>> {
         let Some([start, key_end, end]) = self.advance()? else {
             return Ok(None);
@@ -186,7 +186,7 @@ impl<'a> Iter<'a> {
         Ok(Some(WholeEntry {
             key: &self.at.bytes[start..key_end],
             value: &self.at.bytes[key_end..end],
-            shown: last.told,
+            shown: last.shown,
             tags,
             has_uid: last.has_uid,
         }))
@@ -202,13 +202,14 @@ impl<'a> Iter<'a> {
             return Ok(None);
         };
         let last = self.at.ends[self.at.next - 1];
-        let attributes = self.core().attributes(last.told);
+        let attributes = self.core().attributes(last.shown);
         let bytes = &self.at.bytes;
         let entry = (&bytes[start..key_end], &bytes[key_end..end], attributes);
         Ok(Some((entry, last.class + 1)))
     }
 
-    /// The position of the next entry in `bytes`: its beginning, the end of its key, its end.
+    /// Returns the position of the next entry in `bytes`: its beginning, the end of its key, its
+    /// end.
     #[inline(always)]
     fn advance(&mut self) -> Result<Option<[usize; 3]>> {
         if self.core.is_none() {
@@ -239,10 +240,10 @@ impl<'a> Iter<'a> {
         self.core().region()
     }
 
-    /// Reads on until there is a chunk. Returns false at the end.
+    /// Reads until there is a chunk. Returns false at the end of the table.
     fn fill(&mut self) -> bool {
         while self.at.shard < self.region().geometry().shards() {
-            // A cursor may come from another table, which has pages that this one has not.
+            // A cursor may come from another table, with page numbers that this one does not have.
             let rested = self.at.pass.take();
             let begun = match rested.filter(|pass| self.region().is_page(pass.page)) {
                 Some(pass) => Some(pass),
@@ -256,12 +257,12 @@ impl<'a> Iter<'a> {
             };
             let lock = self.lock_after(pass.looks, MOST_LOOKS);
             if lock.is_some() {
-                // The changed buckets are read once more: what moved until now does not matter.
+                // The changed buckets are read once more, so earlier moves do not matter.
                 pass.moves = self.moves();
             }
             while pass.bucket < BUCKETS {
                 if !self.bucket(&mut pass) {
-                    // The segment is no more; its keys lie in the one that took its place.
+                    // The segment is gone; its keys are in the one that took its place.
                     self.at.pass = None;
                     return true;
                 }
@@ -270,7 +271,7 @@ impl<'a> Iter<'a> {
                     return true;
                 }
             }
-            // First where to go, then whether anything moved: a merge between the two shows.
+            // First the next prefix, then `moves`: a merge in between is noticed.
             let next = self.after(&pass);
             if self.must_rescan(&mut pass) {
                 self.at.pass = Some(pass);
@@ -284,10 +285,10 @@ impl<'a> Iter<'a> {
         false
     }
 
-    /// Begins with the segment of the prefix. Returns `None` if there is none: the shard is empty,
-    /// or a repair has dropped its root, which was damaged, and kept others; or the directory is
+    /// Begins with the segment of the prefix. Returns `None` if there is none: the shard is empty;
+    /// or a repair has removed its damaged root and kept other segments; or the directory is
     /// damaged.
-    fn begin(&mut self) -> Option<Pass> {
+    fn begin(&mut self) -> Option<SegmentScan> {
         let head = self.region().shard(self.at.shard);
         // Pairs with the releases of moves and layout changes.
         let layout = head.layout.load(Ordering::Acquire);
@@ -301,7 +302,7 @@ impl<'a> Iter<'a> {
             return None;
         }
         let versions = Box::new([None; BUCKETS]);
-        Some(Pass {
+        Some(SegmentScan {
             page,
             layout,
             moves,
@@ -311,14 +312,14 @@ impl<'a> Iter<'a> {
         })
     }
 
-    /// How often keys moved in the shard.
+    /// Returns how often keys have moved in the shard.
     fn moves(&self) -> u32 {
         // Pairs with the release of the move.
         let head = self.region().shard(self.at.shard);
         head.moves.load(Ordering::Acquire)
     }
 
-    /// The lock of the shard, after so much in vain.
+    /// Returns the lock of the shard after `most` tries, if this process can have it.
     fn lock_after(&self, tries: u32, most: u32) -> Option<ShardLock<'a>> {
         if tries < most {
             return None;
@@ -339,7 +340,7 @@ impl<'a> Iter<'a> {
     }
 
     /// Copies one bucket. Returns false if the directory has changed meanwhile.
-    fn bucket(&mut self, pass: &mut Pass) -> bool {
+    fn bucket(&mut self, pass: &mut SegmentScan) -> bool {
         let region = self.region();
         let segment = region.segment(pass.page);
         let bucket = &segment.buckets[pass.bucket];
@@ -348,15 +349,15 @@ impl<'a> Iter<'a> {
             let lock = self.lock_after(spoiled, MOST_SPOILED);
             let layout = region.shard(self.at.shard).layout.load(Ordering::Acquire);
             if layout != pass.layout {
-                // Before the bucket is touched: a scan may rest so long between two entries that
-                // the page of a segment that is no more was given back to the system.
+                // This comes before the bucket is touched: a scan may rest so long that the page of
+                // a segment that is gone was given back to the system.
                 if self.page(layout) != pass.page {
                     return false;
                 }
                 pass.layout = layout;
             }
             warm(region, &segment.buckets, pass.bucket);
-            // Pairs with the release in `Bucket::bump`.
+            // Pairs with the release in `Bucket::increment_version`.
             let version = bucket.version.load(Ordering::Acquire);
             if pass.versions[pass.bucket] == Some(version) {
                 pass.bucket += 1;
@@ -372,7 +373,7 @@ impl<'a> Iter<'a> {
             let layout = region.shard(self.at.shard).layout.load(Ordering::Relaxed);
             if layout == pass.layout && bucket.version.load(Ordering::Relaxed) == version {
                 drop(lock);
-                let is_kept = |held: &Held<'_>| self.append(&held.pinned()).is_some();
+                let is_kept = |held: &PinnedItem<'_>| self.append(&held.pinned()).is_some();
                 if !whole || !large.iter().all(is_kept) {
                     self.at.damaged = Some("an item");
                 }
@@ -387,8 +388,9 @@ impl<'a> Iter<'a> {
         }
     }
 
-    /// Whether keys may have moved behind the cursor: then the changed buckets are read again.
-    fn must_rescan(&self, pass: &mut Pass) -> bool {
+    /// Returns whether keys may have moved behind the cursor: then the changed buckets are read
+    /// again.
+    fn must_rescan(&self, pass: &mut SegmentScan) -> bool {
         #[cfg(test)]
         bucket::meanwhile();
         fence(Ordering::Acquire);
@@ -400,18 +402,18 @@ impl<'a> Iter<'a> {
         moved
     }
 
-    /// The shard and prefix that follow in the order of reversed prefixes.
-    fn after(&self, pass: &Pass) -> (u32, u32) {
+    /// Returns the shard and prefix that follow in the order of reversed prefixes.
+    fn after(&self, pass: &SegmentScan) -> (u32, u32) {
         let depth = self.depth();
         let (index, page) = lookup(self.region(), self.at.shard, depth, self.at.prefix);
         if page != pass.page {
-            // Merged away meanwhile: what it held lies in that one now.
+            // It was merged away meanwhile: its keys are in that other segment now.
             return (self.at.shard, self.at.prefix);
         }
         self.next_after(depth, index)
     }
 
-    /// The prefix that follows those of the directory's entry at `index`.
+    /// Returns the shard and prefix that follow the directory entry at `index`.
     fn next_after(&self, depth: u32, index: u32) -> (u32, u32) {
         let local = depth_of(self.region(), self.at.shard, depth, index);
         match next_prefix(self.at.prefix, local) {
@@ -465,7 +467,7 @@ impl Table {
     /// # Errors
     /// Damaged items are skipped and reported once, at the end, see [`Iter::next_entry`].
     pub fn iter(&self) -> Iter<'_> {
-        Iter::new(self, Place::default())
+        Iter::new(self, ScanPosition::default())
     }
 
     /// Continues a paused iteration of this table. A new [`Cursor`] starts at the beginning. A

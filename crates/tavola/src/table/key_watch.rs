@@ -1,17 +1,19 @@
 //! Waiting until a key changes.
 //!
-//! A watcher has a record of the key's shard (`layout/watch.rs`), which it takes and renews under
-//! the shard's lock. A write that sees that keys of the shard are watched counts in the records of
-//! its key, and wakes those who sleep on the count.
+//! A watcher has a record in the key's shard (`layout/watch.rs`), which it takes and renews under
+//! the shard's lock. A write that finds keys of the shard watched raises the count in the records
+//! of its key, and wakes the threads that sleep on the count.
 //!
-//! **W1 No change is missed as long as the record is the watcher's.** Whoever locks the shard after
-//! the record was taken sees `watched`, and counts behind its change. So a count that is still the
-//! same, under the lock, says that no write has ended since it was noted. A write that died before
-//! it counted leaves the lock, and whoever takes that over counts in all records.
+//! **W1 No change is missed as long as the record is the watcher's.** A writer that locks the shard
+//! after the record was taken sees `watched`, and raises the count after its change. So if the
+//! count is unchanged, read under the lock, no write has ended since. If a writer died before it
+//! raised the count, it left the lock, and the process that takes the lock over raises the count of
+//! all records.
 //!
-//! **W2 A record that was lost is noticed.** It is the watcher's if it is in use, for the same key,
-//! and taken as often as before. Time runs out before it is taken again or `watched` becomes 0, all
-//! under the lock. A watcher that has lost it compares what the key has with what it had.
+//! **W2 The loss of a record is noticed.** A record is the watcher's if it is in use, for the same
+//! key, and was taken as many times as before. Its time must run out before it is taken again or
+//! `watched` becomes 0; all of this happens under the lock. A watcher that has lost its record
+//! compares the key's state with the state it had seen.
 
 use super::Table;
 use crate::alloc::recompute_overhead;
@@ -27,20 +29,20 @@ use std::time::{Duration, Instant};
 
 /// How long a record stays in use without being renewed.
 const LIFE_MS: u64 = 30_000;
-/// How long a watcher sleeps before it renews its record. It then also takes over the lock of a
-/// process that died while it changed a key.
+/// How long a watcher sleeps before it renews its record. If a process died while it changed a key,
+/// the renewal also takes over its lock.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 /// A record, as a watcher knows it.
 #[derive(Clone, Copy)]
-struct Held {
+struct HeldRecord {
     number: u32,
     takes: u32,
 }
 
-/// What a key has: its token, or none if it is missing, and when it expires.
+/// The state of a key: its token, or `None` if it is missing, and when it expires.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct State {
+struct KeyState {
     token: Option<crate::CasToken>,
     expiry_ms: u64,
 }
@@ -50,10 +52,10 @@ pub struct KeyWatch {
     core: Arc<Core>,
     key: Vec<u8>,
     hash: Hash,
-    held: Held,
-    /// Its count of changes when the key was last looked at.
+    held: HeldRecord,
+    /// The record's count of changes when the key was last read.
     count: u32,
-    state: State,
+    state: KeyState,
 }
 
 impl KeyWatch {
@@ -62,12 +64,12 @@ impl KeyWatch {
             core: Arc::clone(core),
             key: key.to_vec(),
             hash: Hash::of(core.region(), key),
-            held: Held {
+            held: HeldRecord {
                 number: WATCHES,
                 takes: 0,
             },
             count: 0,
-            state: State {
+            state: KeyState {
                 token: None,
                 expiry_ms: 0,
             },
@@ -75,31 +77,31 @@ impl KeyWatch {
         let me = core.writer()?;
         core.back_watches(me)?;
         (_, watch.count) = watch.renew(me)?;
-        watch.state = watch.look()?;
+        watch.state = watch.read_state()?;
         Ok(watch)
     }
 
-    /// Makes sure that the watcher has a record. Returns whether it is the one that it had, and the
-    /// record's count.
+    /// Makes sure that the watcher has a record. Returns whether it is the one that it had, and its
+    /// count.
     fn renew(&mut self, me: Me) -> Result<(bool, u32)> {
         let (hash, had) = (self.hash, self.held);
         let (held, count) = self
             .core
             .locked(hash.shard(), me, |lock| Ok(hold(lock, hash, had)))?;
         self.held = held;
-        // Pairs with the fence of who removes a tag without this shard's lock: it sees that the
-        // key is watched, or we see that the tag is gone.
+        // Pairs with the fence of a process that removes a tag without this shard's lock: that
+        // process sees that the key is watched, or this one sees that the tag is gone.
         fence(Ordering::SeqCst);
         let is_same = (held.number, held.takes) == (had.number, had.takes);
         Ok((is_same, count))
     }
 
-    /// What the key has now. A cache does not count this as a use of the key.
-    fn look(&self) -> Result<State> {
+    /// Returns the present state of the key. A cache does not count this as a use of the key.
+    fn read_state(&self) -> Result<KeyState> {
         let mut found = Stamped::of(Value::default());
         let core = &*self.core;
         let is_there = read_seated(core.region(), &self.key, self.hash, &mut found, core)?;
-        Ok(State {
+        Ok(KeyState {
             token: is_there.then(|| core.token(found.told.version, &found.value.into_vec())),
             expiry_ms: if is_there { found.told.expiry_ms } else { 0 },
         })
@@ -110,19 +112,20 @@ impl KeyWatch {
         expiry_ms != 0 && self.core.region().now_ms() >= expiry_ms
     }
 
-    /// Whether the key has changed since it was last looked at. Looks at it if it may have.
+    /// Returns whether the key has changed since its state was last read. Reads the state if it may
+    /// have.
     fn has_changed(&mut self, me: Me) -> Result<bool> {
         let (is_same, count) = self.renew(me)?;
-        let is_told = is_same && self.held.number < WATCHES && count != self.count;
+        let is_reported = is_same && self.held.number < WATCHES && count != self.count;
         if is_same && count == self.count && !self.has_expired() {
             return Ok(false);
         }
-        // The count first: what changes after this look counts once more.
+        // The count comes first: a change after the read raises it again.
         self.count = count;
-        let state = self.look()?;
+        let state = self.read_state()?;
         let is_other = state != self.state;
         self.state = state;
-        Ok(is_told || is_other)
+        Ok(is_reported || is_other)
     }
 
     fn record(&self) -> &WatchRecord {
@@ -130,13 +133,13 @@ impl KeyWatch {
         region.watch(self.hash.shard(), self.held.number)
     }
 
-    /// How long to sleep at most: until the record is to be renewed, or the key expires.
+    /// Returns how long to sleep at most: until the record must be renewed, or the key expires.
     fn longest_sleep(&self) -> Duration {
         let left = match self.state.expiry_ms {
             0 => return LONGEST_SLEEP,
             at => at.saturating_sub(self.core.region().now_ms()),
         };
-        // A millisecond more: the clock goes by ticks.
+        // One millisecond more, since the clock goes in ticks.
         LONGEST_SLEEP.min(Duration::from_millis(left + 1))
     }
 
@@ -187,8 +190,8 @@ impl KeyWatch {
     }
 }
 
-/// Keeps the record that a watcher had, or takes one for the key, and says its count.
-fn hold(lock: &ShardLock<'_>, hash: Hash, had: Held) -> (Held, u32) {
+/// Keeps the record that a watcher had, or takes one for the key. Returns it, and its count.
+fn hold(lock: &ShardLock<'_>, hash: Hash, had: HeldRecord) -> (HeldRecord, u32) {
     let now = lock.region.now_ms();
     let record = |number| lock.region.watch(lock.number, number);
     let is_used = |number: &u32| !record(*number).is_over(now);
@@ -205,10 +208,10 @@ fn hold(lock: &ShardLock<'_>, hash: Hash, had: Held) -> (Held, u32) {
     if !is_used(&number) {
         record(number).take(key);
     }
-    // First: a record that is in use is seen.
+    // This comes first: a writer that could find the record in use also sees `watched`.
     lock.head.watched.store(1, Ordering::Relaxed);
     record(number).renew(now, now + LIFE_MS);
-    let held = Held {
+    let held = HeldRecord {
         number,
         takes: record(number).takes(),
     };

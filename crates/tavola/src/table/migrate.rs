@@ -1,7 +1,7 @@
-//! Tables of an older format become tables of this format.
+//! Migrates tables of an older format to the current one.
 //!
-//! Format 1 has the same items, buckets and areas, so its keys are read by the code that reads
-//! tables of this format, and copied into a new file. Nothing is written into the old file.
+//! Format 1 has the same items, buckets and areas. So its keys can be read by the code for the
+//! current format; they are copied into a new file. Nothing is written to the old file.
 
 use super::lazy::Lazy;
 use super::{Options, Table};
@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// What the old file is called afterwards, and the new one while it is not complete.
+/// The suffixes of the old file afterwards, and of the new file until it is complete.
 const KEPT: &str = ".old";
 const UNFINISHED: &str = ".migrating";
 
@@ -62,13 +62,14 @@ impl Options {
         let kept_at = Location::of(kept.as_os_str(), self.any_owner)?;
         at.check_kept(&kept_at)?;
         let new_at = Location::of(unfinished.as_os_str(), self.any_owner)?;
-        // A migration that was killed left it. No other one is at work, as the old file is locked.
+        // A migration that was killed may have left this file. No other migration is running,
+        // because the old file is locked.
         match region::remove_of(unfinished.as_os_str(), self.any_owner) {
             Ok(()) | Err(Error::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
         let mut migrated = self.migrate_keys(&old, unfinished.as_os_str())?;
-        // A process may have opened the old file for writing meanwhile.
+        // A process may have opened the old file for writing during the migration.
         if let Err(error) = refuse_attached(&old) {
             let _ = region::remove_of(unfinished.as_os_str(), self.any_owner);
             return Err(error);
@@ -99,8 +100,8 @@ impl Options {
         }
     }
 
-    /// A table of an older format, opened for reading and locked against other migrations. `None`
-    /// if it has this format.
+    /// Opens a table of an older format for reading, and locks it against other migrations. Returns
+    /// `None` if it has the current format.
     fn open_old(&self, at: &Location) -> Result<Option<Table>> {
         let Some(file) = region::open_old(at)? else {
             return Ok(None);
@@ -131,7 +132,7 @@ impl Options {
 }
 
 impl Core {
-    /// Gives the new file to the user and group of the old one, if they are others.
+    /// Gives the new file the user and group of the old one, if they differ.
     fn take_owner_of(&self, old: &Core) -> Result<()> {
         let given = self.region().take_owner_of(old.region());
         given.map_err(|source| {
@@ -153,7 +154,7 @@ fn unchanged(path: PathBuf) -> Migrated {
     }
 }
 
-/// A process that writes into the old file would write what nobody reads any more.
+/// Returns an error if a process is attached for writing: its writes to the old file would be lost.
 fn refuse_attached(old: &Table) -> Result<()> {
     let attached = old.participants()?.into_iter().find(|one| one.alive);
     let Some(one) = attached else {
@@ -172,7 +173,7 @@ fn refuse_attached(old: &Table) -> Result<()> {
     })
 }
 
-/// The file itself, if the name is a symbolic link: the link stays.
+/// Returns the path of the file itself. If the name is a symbolic link, the link is kept.
 fn resolved(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path).map_err(|source| explained("opening the table", path, source))
 }

@@ -1,7 +1,7 @@
 //! Calls that store by conditions and with versions.
 
 use super::Table;
-use crate::engine::When;
+use crate::engine::WriteCondition;
 use crate::error::Result;
 use crate::values::{CasOutcome, CasToken, StoreOptions, Stored};
 
@@ -51,7 +51,7 @@ impl Table {
     pub fn compare_and_remove(&self, key: impl AsRef<[u8]>, token: CasToken) -> Result<CasOutcome> {
         let key = key.as_ref();
         let core = self.core()?;
-        let request = core.request(key, When::Always, None)?;
+        let request = core.request(key, WriteCondition::Always, None)?;
         let refused = core.retried(key, token, |when| core.remove(&request.when(when)))?;
         core.count_remove(request.participant);
         Ok(match refused {

@@ -1,7 +1,7 @@
 //! Calls that write one key.
 
 use super::Table;
-use crate::engine::When;
+use crate::engine::WriteCondition;
 use crate::error::Result;
 
 impl Table {
@@ -21,7 +21,9 @@ impl Table {
     #[inline]
     pub fn set(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        self.core()?.store(key, value, When::Always).map(|_| ())
+        self.core()?
+            .store(key, value, WriteCondition::Always)
+            .map(|_| ())
     }
 
     /// Sets a key only if it is missing. Returns false if the key exists; it then does not change.
@@ -30,7 +32,7 @@ impl Table {
     /// As [`Table::set`].
     pub fn add(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        self.core()?.store(key, value, When::Absent)
+        self.core()?.store(key, value, WriteCondition::Absent)
     }
 
     /// Sets a key only if it exists. Returns false if the key is missing.
@@ -39,7 +41,7 @@ impl Table {
     /// As [`Table::set`].
     pub fn replace(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        self.core()?.store(key, value, When::Present)
+        self.core()?.store(key, value, WriteCondition::Present)
     }
 
     /// Removes a key. Returns false if it was missing.

@@ -1,33 +1,36 @@
-//! Copying what a bucket leads to.
+//! Copying the items that a bucket leads to.
+//!
+//! Small items are copied at once. A large one is pinned, so that its pages can be copied after the
+//! bucket was rechecked.
 
-use super::{End, Iter};
+use super::{EntryEnd, Iter};
 use crate::alloc::Item;
 use crate::index::is_over;
 use crate::layout::{Bucket, class_of, is_key, slot_ref};
 use crate::region::{Pinned, Region};
 use crate::sync::{Ordering, W64, prefetch};
 
-/// Buckets whose items are fetched ahead.
+/// How many buckets ahead of the scan items are prefetched.
 const AHEAD: usize = 6;
 
 /// A large item whose chain is pinned, and a copy of its block.
-pub(super) struct Held<'a> {
+pub(super) struct PinnedItem<'a> {
     item: Item<'a>,
     block: Vec<W64>,
     _pin: Pinned<'a>,
 }
 
-impl Held<'_> {
-    /// The item as it was when it was pinned.
+impl PinnedItem<'_> {
+    /// Returns the item as it was when it was pinned.
     pub(super) fn pinned(&self) -> Item<'_> {
         self.item.pinned(&self.block)
     }
 }
 
 impl<'a> Iter<'a> {
-    /// Copies the items that a bucket leads to, and pins the large ones, to be copied when the
-    /// bucket has not changed meanwhile. Returns false if some could not be read.
-    pub(super) fn copy(&mut self, bucket: &Bucket, large: &mut Vec<Held<'a>>) -> bool {
+    /// Copies the small items that a bucket leads to, and pins the large ones, which are copied
+    /// after the bucket was rechecked. Returns false if some could not be read.
+    pub(super) fn copy(&mut self, bucket: &Bucket, large: &mut Vec<PinnedItem<'a>>) -> bool {
         let mut whole = true;
         for slot in &bucket.slots {
             // Pairs with the release that published the item.
@@ -41,13 +44,13 @@ impl<'a> Iter<'a> {
 
     /// Copies the item at a ref, or pins it. Returns `None` if it cannot be read.
     #[inline(always)]
-    fn copy_item(&mut self, item_ref: u64, large: &mut Vec<Held<'a>>) -> Option<()> {
+    fn copy_item(&mut self, item_ref: u64, large: &mut Vec<PinnedItem<'a>>) -> Option<()> {
         let core = self.core();
         let item = Item::at(core.region(), item_ref)?;
         if item.is_large()
             && let Some(pin) = core.pin(item.first_page)
         {
-            large.push(Held {
+            large.push(PinnedItem {
                 item,
                 block: item.copied_block(),
                 _pin: pin,
@@ -57,7 +60,7 @@ impl<'a> Iter<'a> {
         self.append(&item)
     }
 
-    /// Appends an item to what is lent, unless it is a tag or over. Returns `None`, and appends
+    /// Appends an item to the chunk, unless it is a tag, or over. Returns `None`, and appends
     /// nothing, if it cannot be read.
     pub(super) fn append(&mut self, item: &Item<'_>) -> Option<()> {
         let begin = self.at.bytes.len();
@@ -82,10 +85,10 @@ impl<'a> Iter<'a> {
             self.at.bytes.extend_from_slice(&word.to_ne_bytes());
             tags += 1;
         }
-        self.at.ends.push(End {
+        self.at.ends.push(EntryEnd {
             key: key_end,
             value: value_end,
-            told: item.shown(),
+            shown: item.shown(),
             tags,
             class: class_of(item.block_bytes()).unwrap_or(0),
             has_uid: item.hint().is_some(),
@@ -94,7 +97,7 @@ impl<'a> Iter<'a> {
     }
 }
 
-/// Has the items fetched that a bucket some way ahead leads to, and the line after it.
+/// Prefetches the items that a bucket some way ahead leads to, and the bucket as far again ahead.
 #[inline(always)]
 pub(super) fn warm(region: &Region, buckets: &[Bucket], at: usize) {
     if let Some(ahead) = buckets.get(at + AHEAD) {
@@ -110,14 +113,13 @@ type Meanwhile = std::cell::RefCell<Option<Box<dyn FnMut()>>>;
 
 #[cfg(test)]
 std::thread_local! {
-    /// What others do after the copy of a bucket or of all of a segment, before the look whether
-    /// anything has changed.
+    /// What other writers do between the copy of a bucket, or of a whole segment, and the recheck.
     static MEANWHILE: Meanwhile = const { Meanwhile::new(None) };
 }
 
 #[cfg(test)]
 pub(super) fn meanwhile() {
-    // What it does may scan as well.
+    // The function may scan as well.
     let act = MEANWHILE.take();
     if let Some(mut act) = act {
         act();
@@ -132,11 +134,11 @@ mod tests {
     use crate::{Error, Table};
     use std::rc::Rc;
 
-    /// What a bucket may be copied in vain, many times over.
+    /// After so many copies in vain the scan has no end.
     const MOST: u64 = 100_000;
 
-    /// Scans beside a writer that is always there between copy and look, and returns how many
-    /// entries were met. The writer is refused where the scan has the lock.
+    /// Scans while a writer writes between every copy and its recheck, and returns how many entries
+    /// were met. The writer is refused when the scan has the lock.
     fn scanned_beside(table: &Rc<Table>, write: impl Fn(&Table, u64) + 'static) -> usize {
         let writer = Rc::clone(table);
         let mut number = 0;
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_that_are_rewritten_without_pause_are_walked() {
+    fn buckets_that_are_rewritten_without_pause_are_scanned() {
         let met = scanned_beside(&table(), |table, number| {
             for key in 0_u64..1000 {
                 let value = vec![0; number as usize % 50];
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_in_which_keys_move_without_pause_are_walked() {
+    fn segments_in_which_keys_move_without_pause_are_scanned() {
         let met = scanned_beside(&table(), |table, _| {
             let core = table.core().unwrap();
             for shard in 0..core.region().geometry().shards() {

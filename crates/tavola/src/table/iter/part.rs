@@ -1,4 +1,4 @@
-//! Scans over a part of the entries: keys alone, values alone, those with a prefix.
+//! Scans over a part of the entries: only keys, only values, or those with a prefix.
 
 use super::Iter;
 use crate::error::Result;
@@ -105,7 +105,7 @@ impl Table {
     }
 }
 
-/// What `select` makes of the entries, without those of which it makes nothing.
+/// Returns what `select` makes of each entry, without the entries for which it returns `None`.
 fn select<'t, T: 't>(
     mut entries: Iter<'t>,
     select: impl Fn(&[u8], &[u8]) -> Option<T> + 't,

@@ -1,11 +1,11 @@
-//! A lease in hand, and a lease that another has.
+//! A lease that this process has, and one that another has.
 
 use super::options::LeaseOptions;
 use crate::alloc::{Stamp, Tags};
 use crate::engine::Core;
 use crate::engine::in_ms;
-use crate::engine::{Claim, Named};
-use crate::engine::{Metadata, When};
+use crate::engine::{Claim, HashedKey};
+use crate::engine::{Metadata, WriteCondition};
 use crate::error::Result;
 use crate::index::read;
 use crate::layout::{LONGEST_LEASE_MS, LeaseView};
@@ -28,7 +28,7 @@ pub struct Lease {
     core: Arc<Core>,
     key: Box<[u8]>,
     claim: Claim,
-    /// The participant whose lease it is.
+    /// The participant that has the lease.
     me: Me,
     options: LeaseOptions,
     began: Instant,
@@ -105,8 +105,9 @@ impl Lease {
             ..self.options.stamp(now, self.began.elapsed())
         };
         let metadata = Metadata::new(stamp, false);
-        let when = When::Leased(&self.claim);
-        // Dropped afterwards, and so ended: who comes in between finds the value.
+        let when = WriteCondition::Leased(&self.claim);
+        // The lease ends when `self` is dropped, after the store: a process that asks in between
+        // finds the value.
         let core = &self.core;
         let stored = core.store_with(&self.key, value, when, Some(&metadata))?;
         core.use_tags(tags.hints())?;
@@ -131,7 +132,7 @@ impl Lease {
         if !self.core.is_participant(self.me) {
             return Ok(false);
         }
-        let named = Named::of(self.core.region(), &self.key);
+        let named = HashedKey::of(self.core.region(), &self.key);
         self.core.end_lease((self.me, named), &self.claim, failed)
     }
 }
@@ -139,7 +140,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         if !self.is_over {
-            // What cannot be ended now passes on when its time is over.
+            // A lease that cannot be ended now passes on when its time is over.
             let _ = self.end(None);
         }
     }
@@ -194,12 +195,12 @@ impl Pending {
     /// about 10 ms.
     pub fn wait(&self, timeout: Duration) -> Result<bool> {
         let region = self.core.region();
-        let named = Named::of(region, &self.key);
+        let named = HashedKey::of(region, &self.key);
         let record = region.lease(named.hash.shard(), self.number);
         let until = Instant::now().checked_add(timeout);
         loop {
-            // Pairs with the release in `LeaseRecord::free`: the word before the state, so that
-            // what ends after this look ends the sleep.
+            // Pairs with the release in `LeaseRecord::free`. The count is read before the state, so
+            // that a lease that ends after the state was read also ends the sleep.
             let seen = record.ends.load(Ordering::Acquire);
             if !record.is_still(self.word)
                 || self.left().is_zero()
@@ -214,7 +215,7 @@ impl Pending {
             if left.is_zero() {
                 return Ok(false);
             }
-            // A millisecond more: the clock goes by ticks.
+            // One millisecond more, since the clock goes in ticks.
             let longest_sleep = PATIENCE
                 .min(left)
                 .min(self.left() + Duration::from_millis(1));

@@ -1,23 +1,29 @@
-//! Leases: of all processes that miss a value at once, one computes it.
+//! Leases: if many processes miss a value at the same time, one of them computes it.
+//!
+//! A lease is a record under the lock of the key's shard (`engine/claims.rs`). A hit needs none of
+//! that: it is an ordinary read.
 //!
 //! ```text
-//! a read, without a lock ──▶ there and fresh ────────────────────────────▶ Hit
+//! a read, without a lock ──▶ exists, fresh ──────────────────────────────▶ Hit
 //!        │                                          │ now and then, before it is stale (XFetch)
-//!        ├─▶ there, stale ──▶ somebody has the lease ────────────────────▶ Stale { lease: None }
-//!        │                    nobody has: win it ────────────────────────▶ Stale { lease: Some }
-//!        └─▶ missing ───────▶ somebody has the lease ──▶ sleep, look ────▶ Wait
-//!                             it failed a moment ago ────────────────────▶ Failed
-//!                             nobody has: win it ──▶ compute ──▶ fill ───▶ Won
+//!        ├─▶ exists, stale ─▶ another has the lease ─────────────────────▶ Stale { lease: None }
+//!        │                    none has it: win it ───────────────────────▶ Stale { lease: Some }
+//!        └─▶ missing ───────▶ another has the lease ──▶ sleep, read again ▶ Wait
+//!                             computing it failed a moment ago ──────────▶ Failed
+//!                             none has it: win it ──▶ compute ──▶ fill ──▶ Won
 //! ```
 //!
-//! **LEASE-1** Of the leases that a record tells of, one a key is in living hands and within its
-//! time: records are changed under the shard's lock, and taken only when they are over, or when
-//! their owner is known to be dead. **LEASE-2** A lease is won only for a key that is, under the
-//! lock, as it was seen without: who was late does not compute what another has just stored.
-//! **LEASE-3** A value that was computed is stored only while the lease is still its owner's, and
-//! the key as it was: missing, or with the same time. Who removes a key, or changes its value and
-//! leaves its time ([`end_of_changed`]), ends the lease. Who set a key that was missing is not
-//! noticed where it has expired or been evicted by then: it is missing again.
+//! **LEASE-1** Of the leases in records, at most one for each key belongs to a living process and
+//! is within its time: records are changed under the shard's lock, and taken only if they are over
+//! or their owner is known to be dead.
+//!
+//! **LEASE-2** A lease is won only if the key is, under the lock, as it was read without the lock.
+//! So a process that was slow does not compute what another has just stored.
+//!
+//! **LEASE-3** A computed value is stored only if the lease is still its owner's, and the key is as
+//! it was: missing, or with the same expiry. Removing a key, or changing its value but not its
+//! expiry (`end_of_changed`), ends the lease. If a missing key was set, and has expired or been
+//! evicted since, that is not noticed, as it is missing again.
 
 mod lease;
 mod options;
@@ -27,7 +33,7 @@ pub use options::LeaseOptions;
 
 use super::Table;
 use crate::alloc::Tags;
-use crate::engine::{Core, Named, Tries, record_of};
+use crate::engine::{Core, HashedKey, Tries, record_of};
 use crate::error::{BoxError, Error, Result};
 use crate::index::{Stamped, Value};
 use crate::layout::LeaseView;
@@ -50,11 +56,11 @@ pub enum Leased {
         /// or has just failed to.
         lease: Option<Lease>,
     },
-    /// There is no value; the caller computes it.
+    /// ExistingValue is no value; the caller computes it.
     Won(Lease),
-    /// There is no value yet; another process or thread is computing it.
+    /// ExistingValue is no value yet; another process or thread is computing it.
     Wait(Pending),
-    /// There is no value; the last attempt to compute it failed.
+    /// ExistingValue is no value; the last attempt to compute it failed.
     Failed {
         /// The reported error.
         error: Vec<u8>,
@@ -63,15 +69,15 @@ pub enum Leased {
     },
 }
 
-/// A value that is there, and what is known of it.
-struct There {
+/// A value that exists, and what is known of it.
+struct ExistingValue {
     value: Vec<u8>,
     expiry_ms: u64,
     is_fresh: bool,
 }
 
-impl There {
-    /// For who does not compute it.
+impl ExistingValue {
+    /// Returns the result for a caller that does not compute the value.
     fn served(self) -> Leased {
         match self.is_fresh {
             true => Leased::Hit(self.value),
@@ -83,34 +89,34 @@ impl There {
     }
 }
 
-/// The caller that asks for a key.
+/// A call for a key.
 struct Asking<'a> {
     core: &'a Arc<Core>,
-    named: Named<'a>,
+    named: HashedKey<'a>,
     options: LeaseOptions,
 }
 
-/// The number of a record, and its content.
-type Shown = Option<(u32, LeaseView)>;
+/// The number of a record, and its contents.
+type RecordContent = Option<(u32, LeaseView)>;
 
 impl Asking<'_> {
     fn outcome(&self) -> Result<Leased> {
         let mut tries = Tries::new();
         loop {
-            // Before the read, see `Item::is_expired`.
+            // The time is read before the key, see `Item::is_expired`.
             let now = self.core.region().now_ms();
             let there = match self.read(now)? {
                 Ok(there) => there,
                 Err(value) => return Ok(Leased::Hit(value)),
             };
-            let told = record_of(self.core.region(), self.named, now);
+            let record = record_of(self.core.region(), self.named, now);
             let seen = (
                 there.as_ref().map(|there| there.expiry_ms),
-                told.map(|(number, view)| (number, view.word)),
+                record.map(|(number, view)| (number, view.word)),
             );
             let outcome = match there {
-                Some(there) => self.of_stale(there, told, now)?,
-                None => self.of_missing(told, now)?,
+                Some(there) => self.of_stale(there, record, now)?,
+                None => self.of_missing(record, now)?,
             };
             if let Some(outcome) = outcome {
                 return Ok(outcome);
@@ -119,8 +125,9 @@ impl Asking<'_> {
         }
     }
 
-    /// Returns what is to be computed again, or `Err` with the value if nothing is.
-    fn read(&self, now_ms: u64) -> Result<std::result::Result<Option<There>, Vec<u8>>> {
+    /// Reads the key. Returns `Err` with the value if it need not be computed; otherwise the stale
+    /// value, or `None` if it is missing.
+    fn read(&self, now_ms: u64) -> Result<std::result::Result<Option<ExistingValue>, Vec<u8>>> {
         let mut found = Stamped::of(Value::default());
         let (key, hash) = (self.named.key, self.named.hash);
         if !self.core.read(key, hash, &mut found)? {
@@ -131,7 +138,7 @@ impl Asking<'_> {
         if is_fresh && !self.options.is_early(&found.told, fresh_ms) {
             return Ok(Err(value));
         }
-        Ok(Ok(Some(There {
+        Ok(Ok(Some(ExistingValue {
             value,
             expiry_ms: found.told.expiry_ms,
             is_fresh,
@@ -142,7 +149,7 @@ impl Asking<'_> {
         is_alive(self.core.region(), owner, self.core.participant())
     }
 
-    /// The lease, if it is available.
+    /// Wins the lease, if it is available.
     fn win(&self, expiry_ms: Option<u64>) -> Result<Option<Lease>> {
         let (core, options) = (self.core, self.options);
         let claim = core.win(core.writer()?, self.named, expiry_ms, options.lease_ms())?;
@@ -151,12 +158,17 @@ impl Asking<'_> {
             .transpose()
     }
 
-    /// Returns `None` if the caller must look again.
-    fn of_stale(&self, there: There, told: Shown, now_ms: u64) -> Result<Option<Leased>> {
-        let is_anothers = told.is_some_and(|(number, view)| {
+    /// Returns the result for a stale value, or `None` if the caller must read again.
+    fn of_stale(
+        &self,
+        there: ExistingValue,
+        record: RecordContent,
+        now_ms: u64,
+    ) -> Result<Option<Leased>> {
+        let is_anothers = record.is_some_and(|(number, view)| {
             let is_due = || {
                 let shard = self.named.hash.shard();
-                self.core.asked.is_due(shard, number, now_ms)
+                self.core.owner_checks.is_due(shard, number, now_ms)
             };
             view.owner()
                 .is_none_or(|owner| !is_due() || self.lives(owner))
@@ -171,9 +183,9 @@ impl Asking<'_> {
         }))
     }
 
-    /// Returns `None` if the caller must look again.
-    fn of_missing(&self, told: Shown, now_ms: u64) -> Result<Option<Leased>> {
-        let Some((number, view)) = told else {
+    /// Returns the result for a missing value, or `None` if the caller must read again.
+    fn of_missing(&self, record: RecordContent, now_ms: u64) -> Result<Option<Leased>> {
+        let Some((number, view)) = record else {
             return Ok(self.win(None)?.map(Leased::Won));
         };
         Ok(match view.owner() {
@@ -190,21 +202,20 @@ impl Asking<'_> {
     }
 }
 
-/// Computes the value of a leased key, and lets others have it.
 /// Why [`Table::get_or_compute`] has no value.
-enum Stopped {
+enum ComputeError {
     Table(Error),
     Compute(BoxError),
 }
 
-impl From<Error> for Stopped {
+impl From<Error> for ComputeError {
     fn from(error: Error) -> Self {
         Self::Table(error)
     }
 }
 
-/// The sentence that the others get.
-impl Display for Stopped {
+/// Prints the sentence that other callers get.
+impl Display for ComputeError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Table(error) => error.fmt(f),
@@ -213,6 +224,7 @@ impl Display for Stopped {
     }
 }
 
+/// Computes the value of a leased key, and stores it for all callers.
 fn compute<E: From<Error> + Display>(
     lease: Lease,
     (options, tags): (&LeaseOptions, &Tags),
@@ -221,7 +233,7 @@ fn compute<E: From<Error> + Display>(
     let value = match compute() {
         Ok(value) => value,
         Err(error) => {
-            // If it cannot be told now, others try again at once.
+            // If the failure cannot be recorded now, others try again at once.
             let _ = lease.fail(options.pause(), error.to_string().as_bytes());
             return Err(error);
         }
@@ -285,7 +297,7 @@ impl Table {
         options.check(core.region())?;
         let asking = Asking {
             core,
-            named: Named::of(core.region(), key),
+            named: HashedKey::of(core.region(), key),
             options,
         };
         asking.outcome()
@@ -349,11 +361,11 @@ impl Table {
         tags: &[impl AsRef<[u8]>],
         compute: impl FnOnce() -> Result<V, BoxError>,
     ) -> Result<Vec<u8>> {
-        let compute = || compute().map_err(Stopped::Compute);
+        let compute = || compute().map_err(ComputeError::Compute);
         let outcome = self.try_get_or_compute(key, options, tags, compute);
         outcome.map_err(|stopped| match stopped {
-            Stopped::Table(error) => error,
-            Stopped::Compute(source) => Error::Compute { source },
+            ComputeError::Table(error) => error,
+            ComputeError::Compute(source) => Error::Compute { source },
         })
     }
 

@@ -1,4 +1,4 @@
-//! How long values are fresh, and leases last.
+//! Options of leases: how long values are fresh, and leases last.
 
 use crate::alloc::{Shown, Stamp};
 use crate::engine::{in_ms, no_room};
@@ -112,7 +112,7 @@ impl LeaseOptions {
         self.back_off
     }
 
-    /// What a value gets that took so long.
+    /// Returns what a value gets that took this long to compute.
     pub(super) fn stamp(&self, now_ms: u64, took: Duration) -> Stamp<'static> {
         let took_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
         Stamp {
@@ -122,9 +122,10 @@ impl LeaseOptions {
         }
     }
 
-    /// Milliseconds for which a value is still fresh. One that does not expire always is.
-    pub(super) fn fresh_ms(&self, told: &Shown, now_ms: u64) -> u64 {
-        match told.expiry_ms {
+    /// Returns for how many milliseconds a value is still fresh; a value that does not expire
+    /// always is.
+    pub(super) fn fresh_ms(&self, shown: &Shown, now_ms: u64) -> u64 {
+        match shown.expiry_ms {
             0 => u64::MAX,
             expiry_ms => expiry_ms
                 .saturating_sub(now_ms)
@@ -132,20 +133,22 @@ impl LeaseOptions {
         }
     }
 
-    /// Returns whether a value that is fresh for this time is to be computed again now.
-    pub(super) fn is_early(&self, told: &Shown, fresh_ms: u64) -> bool {
+    /// Returns whether a value that is fresh for `fresh_ms` more is computed again now.
+    pub(super) fn is_early(&self, shown: &Shown, fresh_ms: u64) -> bool {
         let random = || {
-            // The state's keys are random, the moment tells a forked child from its parent.
+            // The keys of the state are random; the time makes a forked child differ from its
+            // parent.
             let bits = RandomState::new().hash_one(Instant::now());
             ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64
         };
         self.early.is_some_and(|beta| {
-            fresh_ms != u64::MAX && reaches(beta, told.client, random(), fresh_ms)
+            fresh_ms != u64::MAX && reaches(beta, shown.client, random(), fresh_ms)
         })
     }
 }
 
-/// XFetch: whether the duration of a computation, stretched by chance, reaches beyond that time.
+/// Returns whether the duration of a computation, multiplied by a random factor, exceeds the time
+/// left (XFetch).
 fn reaches(beta: f64, took_us: u32, random: f64, fresh_ms: u64) -> bool {
     f64::from(took_us) / 1000.0 * beta * -random.ln() >= fresh_ms as f64
 }
@@ -156,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_sooner_it_is_stale_and_the_longer_it_takes_the_earlier_it_is_computed() {
-        // With e to the power of -2 the duration counts twice.
+        // With a random number of e^-2, the duration counts twice.
         let random = (-2.0f64).exp();
         assert!(reaches(1.0, 100_000, random, 199) && !reaches(1.0, 100_000, random, 201));
         assert!(reaches(3.0, 100_000, random, 599) && !reaches(0.0, 100_000, random, 1));

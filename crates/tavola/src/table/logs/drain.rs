@@ -1,9 +1,9 @@
-//! Writing a log's lines out.
+//! The drain as its user has it: writes a log's lines out to a sink.
 
 use super::{Log, LogLine};
 use crate::error::{Error, Result};
 use crate::lock::Me;
-use crate::log::{Drained, begin_drain, end_drain};
+use crate::log::{DrainState, begin_drain, end_drain};
 use crate::sys::clock::unix_ns;
 use std::cell::Cell;
 use std::fmt;
@@ -49,7 +49,7 @@ pub trait LogSink {
 pub struct LogDrain {
     log: Log,
     me: Me,
-    state: Drained,
+    state: DrainState,
 }
 
 impl LogDrain {
@@ -59,7 +59,7 @@ impl LogDrain {
             Ok(()) => Ok(Self {
                 log: log.clone(),
                 me,
-                state: Drained::default(),
+                state: DrainState::default(),
             }),
             Err(_) => Err(Error::AlreadyDrained),
         }
@@ -113,11 +113,11 @@ impl LogDrain {
             sink.flush().map_err(failed)?;
         }
         self.state.finish(&ring);
-        let (dropped, told) = ring.newly_dropped();
+        let (dropped, reported) = ring.newly_dropped();
         if dropped > 0 {
             sink.dropped(dropped).map_err(failed)?;
             sink.flush().map_err(failed)?;
-            ring.note_reported(told);
+            ring.note_reported(reported);
         }
         Ok(lines)
     }
@@ -127,12 +127,13 @@ thread_local! {
     static IS_DRAINING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in the middle of a pass: it is its sink that writes a line.
+/// Returns whether this thread is in the middle of a pass: then a line that it writes comes from
+/// its sink.
 pub(super) fn is_draining() -> bool {
     IS_DRAINING.try_with(Cell::get).unwrap_or(false)
 }
 
-/// As long as it lives, this thread is in the middle of a pass.
+/// A guard: while it exists, this thread is in the middle of a pass.
 struct Within;
 
 impl Within {

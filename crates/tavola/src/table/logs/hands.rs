@@ -1,18 +1,18 @@
-//! The sheets that a thread has in hand, of the logs it writes to.
+//! The sheets that a thread owns, at most one for each of four logs.
 //!
-//! A signal handler may write a line while its thread is writing one. It finds the hands busy then
-//! and writes on a sheet that it takes for this line alone.
+//! A signal handler may write a line while its thread is writing one. It finds the hands busy, and
+//! writes on a sheet that it takes for this line only.
 
-use super::ring::Place;
+use super::ring::LogPlace;
 use crate::engine::Core;
 use crate::lock::Me;
-use crate::log::{Hand, Ring};
+use crate::log::{Hand, LogRing};
 use crate::sync::handler_fence;
 use crate::sys::process::{identity, thread_id};
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 
-/// Logs that a thread has a sheet of at once.
+/// The most logs of which a thread owns a sheet at the same time.
 const HANDS: usize = 4;
 
 thread_local! {
@@ -21,13 +21,13 @@ thread_local! {
 
 /// The writer of a line.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Writer {
+pub(super) struct LineWriter {
     pub(super) me: Me,
     pub(super) pid: u32,
     pub(super) tid: u32,
 }
 
-impl Writer {
+impl LineWriter {
     pub(super) fn of(me: Me) -> Self {
         Self {
             me,
@@ -39,18 +39,19 @@ impl Writer {
 
 struct Hands {
     is_busy: Cell<bool>,
-    all: [Held; HANDS],
-    /// The one that is given up next.
+    all: [HeldSheet; HANDS],
+    /// The hand that is released next.
     next: Cell<usize>,
 }
 
-/// A hand, and whose it is: another log's, or a forked child's, is nothing to us. It is the same
-/// for all handles of a log that a table's handle has given, so it outlives them.
-struct Held {
-    /// Of the core; 0: of none.
+/// A hand, with the log and the participant it belongs to; a hand of another log, or of a forked
+/// child's parent, must not be used. All handles of a log that came from one handle of a table
+/// share it, so it outlives them.
+struct HeldSheet {
+    /// The number of the core; 0: none.
     number: Cell<u64>,
-    place: Cell<Place>,
-    writer: Cell<Writer>,
+    place: Cell<LogPlace>,
+    writer: Cell<LineWriter>,
     hand: Cell<Hand>,
     core: RefCell<Weak<Core>>,
 }
@@ -59,14 +60,14 @@ impl Hands {
     const fn new() -> Self {
         Self {
             is_busy: Cell::new(false),
-            all: [const { Held::new() }; HANDS],
+            all: [const { HeldSheet::new() }; HANDS],
             next: Cell::new(0),
         }
     }
 
     #[inline]
-    fn of(&self, core: &Arc<Core>, place: Place, me: Me) -> &Held {
-        let is_it = |held: &&Held| held.is_of(core, place) && held.writer.get().me == me;
+    fn of(&self, core: &Arc<Core>, place: LogPlace, me: Me) -> &HeldSheet {
+        let is_it = |held: &&HeldSheet| held.is_of(core, place) && held.writer.get().me == me;
         match self.all.iter().find(is_it) {
             Some(held) => held,
             None => self.take(core, place, me),
@@ -74,7 +75,7 @@ impl Hands {
     }
 
     #[cold]
-    fn take(&self, core: &Arc<Core>, place: Place, me: Me) -> &Held {
+    fn take(&self, core: &Arc<Core>, place: LogPlace, me: Me) -> &HeldSheet {
         let same = self.all.iter().find(|held| held.is_of(core, place));
         let held = same.unwrap_or_else(|| {
             let next = self.next.get();
@@ -84,18 +85,18 @@ impl Hands {
         held.give_up();
         held.core.replace(Arc::downgrade(core));
         held.place.set(place);
-        held.writer.set(Writer::of(me));
+        held.writer.set(LineWriter::of(me));
         held.number.set(core.number);
         held
     }
 }
 
-impl Held {
+impl HeldSheet {
     const fn new() -> Self {
         Self {
             number: Cell::new(0),
-            place: Cell::new(Place::NOWHERE),
-            writer: Cell::new(Writer {
+            place: Cell::new(LogPlace::NOWHERE),
+            writer: Cell::new(LineWriter {
                 me: Me::NOBODY,
                 pid: 0,
                 tid: 0,
@@ -106,11 +107,11 @@ impl Held {
     }
 
     #[inline]
-    fn is_of(&self, core: &Core, place: Place) -> bool {
+    fn is_of(&self, core: &Core, place: LogPlace) -> bool {
         self.number.get() == core.number && self.place.get().base == place.base
     }
 
-    /// Lets others have the sheet, unless it is the parent's of a forked child.
+    /// Releases the sheet, unless this is a forked child and the sheet is its parent's.
     fn give_up(&self) {
         self.number.set(0);
         let mut hand = self.hand.replace(Hand::EMPTY);
@@ -125,17 +126,17 @@ impl Held {
 
 impl Drop for Hands {
     fn drop(&mut self) {
-        self.all.iter().for_each(Held::give_up);
+        self.all.iter().for_each(HeldSheet::give_up);
     }
 }
 
-/// Calls with what this thread has of a log.
+/// Calls `act` with this thread's hand for a log.
 #[inline]
 pub(super) fn with<T>(
     core: &Arc<Core>,
-    place: Place,
+    place: LogPlace,
     me: Me,
-    mut act: impl FnMut(&mut Hand, Writer) -> T,
+    mut act: impl FnMut(&mut Hand, LineWriter) -> T,
 ) -> T {
     let done = MINE.try_with(|mine| {
         if mine.is_busy.replace(true) {
@@ -143,7 +144,7 @@ pub(super) fn with<T>(
         }
         handler_fence();
         let held = mine.of(core, place, me);
-        // Empty, should this not come back.
+        // The hand is empty in the meantime, in case `act` does not return.
         let mut hand = held.hand.replace(Hand::EMPTY);
         let outcome = act(&mut hand, held.writer.get());
         held.hand.set(hand);
@@ -157,11 +158,12 @@ pub(super) fn with<T>(
     }
 }
 
-/// In a signal handler that interrupted its own thread, and when the thread is about to end.
+/// Calls `act` with a hand for one line: in a signal handler that interrupted its own thread, and
+/// when the thread is ending.
 #[cold]
-fn alone<T>(ring: &Ring<'_>, me: Me, mut act: impl FnMut(&mut Hand, Writer) -> T) -> T {
+fn alone<T>(ring: &LogRing<'_>, me: Me, mut act: impl FnMut(&mut Hand, LineWriter) -> T) -> T {
     let mut hand = Hand::EMPTY;
-    let outcome = act(&mut hand, Writer::of(me));
+    let outcome = act(&mut hand, LineWriter::of(me));
     ring.give_up(me, &mut hand);
     outcome
 }

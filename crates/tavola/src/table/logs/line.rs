@@ -1,6 +1,6 @@
-//! A line, as its readers see it.
+//! A line of a log, in the form that readers get.
 
-use super::text::Printer;
+use super::text::LinePrinter;
 use crate::layout::LineHead;
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -45,7 +45,7 @@ impl Level {
         self as u8
     }
 
-    /// Readers take no line for one that has another level.
+    /// Returns the level of a code. Readers have checked the code, so the fallback is never used.
     fn of(code: u8) -> Self {
         let found = Self::ALL.into_iter().find(|level| level.code() == code);
         found.unwrap_or(Self::Trace)
@@ -126,8 +126,8 @@ impl<'a> LogLine<'a> {
 impl fmt::Display for LogLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = Vec::<u8>::with_capacity(64 + self.text.len());
-        Printer::default().print(self, &mut bytes);
-        // The line's end is its user's.
+        LinePrinter::default().print(self, &mut bytes);
+        // The caller adds the end of the line.
         bytes.pop();
         f.write_str(&String::from_utf8_lossy(&bytes))
     }

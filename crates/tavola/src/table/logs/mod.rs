@@ -1,4 +1,4 @@
-//! [`Log`]: lines that all processes write into one ring, and who reads them.
+//! [`Log`]: a log that all processes write lines to, its drain and its readers.
 
 mod drain;
 mod hands;

@@ -1,4 +1,4 @@
-//! How a log is made and opened.
+//! Options of a log: how it is created and opened.
 
 use super::Log;
 use crate::engine::Core;
@@ -35,7 +35,7 @@ impl Overload {
         }
     }
 
-    /// A log of another is not opened.
+    /// Returns the policy of a code. A log with another code cannot be opened.
     pub(super) fn of(code: u32) -> Self {
         match code {
             DROP_OLDEST => Self::DropOldest,

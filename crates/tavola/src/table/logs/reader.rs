@@ -1,25 +1,25 @@
-//! Reading a log beside its drain.
+//! Reading a log beside its drain, without changing it.
 
 use super::{Log, LogLine};
 use crate::layout::SheetState;
-use crate::log::Reader;
+use crate::log::LineReader;
 use crate::sys::clock::unix_ns;
 use std::fmt;
 
 /// Reads the lines of a log, including drained ones; from [`Log::reader`].
 pub struct LogReader {
     log: Log,
-    reader: Reader,
-    sheets: Vec<Known>,
+    reader: LineReader,
+    sheets: Vec<KnownSheet>,
     missed: u64,
 }
 
 /// What a reader knows of a sheet.
-struct Known {
+struct KnownSheet {
     sequence: u32,
-    /// Words that were there.
+    /// Words that were written when the reader last looked.
     seen: u32,
-    /// Of these, words that were read.
+    /// How many of these words were read.
     read: u32,
 }
 
@@ -28,8 +28,8 @@ impl LogReader {
         let ring = log.inner.ring();
         Self {
             log: log.clone(),
-            reader: Reader::default(),
-            sheets: ring.states().map(Known::of).collect(),
+            reader: LineReader::default(),
+            sheets: ring.states().map(KnownSheet::of).collect(),
             missed: 0,
         }
     }
@@ -65,7 +65,7 @@ impl LogReader {
             let turns = state.sequence.wrapping_sub(known.sequence);
             if turns != 0 {
                 *missed += u64::from(turns - 1) + u64::from(known.read < known.seen);
-                *known = Known::of(state);
+                *known = KnownSheet::of(state);
             }
             known.seen = state.used;
             known.read
@@ -85,8 +85,8 @@ impl LogReader {
     }
 }
 
-impl Known {
-    /// Nothing of it was read.
+impl KnownSheet {
+    /// Returns a sheet of which nothing was read.
     fn of(state: SheetState) -> Self {
         Self {
             sequence: state.sequence,

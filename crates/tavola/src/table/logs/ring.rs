@@ -1,14 +1,14 @@
-//! A log, as a user holds it.
+//! A log, as a user has it open.
 
 use super::drain::is_draining;
-use super::hands::{self, Writer};
-use super::text::{Pieces, Printer};
+use super::hands::{self, LineWriter};
+use super::text::{LinePieces, LinePrinter};
 use super::{Level, LogDrain, LogLine, LogOptions, LogReader, Overload};
 use crate::engine::Core;
 use crate::error::{Error, Result};
 use crate::layout::{ExtentKind, LogGeometry, SHEET};
 use crate::lock::Me;
-use crate::log::{self, Line, Put, Ring, is_drained};
+use crate::log::{self, LogRing, NewLine, Put, is_drained};
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
 use crate::table::{Table, beside};
@@ -17,8 +17,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Nanoseconds between two looks at whether the drain still lives.
-const LOOK_EVERY_NS: u64 = 1_000_000_000;
+/// Nanoseconds between two checks whether the drain still lives.
+const CHECK_EVERY_NS: u64 = 1_000_000_000;
 
 /// A log in shared memory, which all processes can write to.
 ///
@@ -44,41 +44,41 @@ const LOOK_EVERY_NS: u64 = 1_000_000_000;
 /// may be counted twice, or both counted and written out.
 #[derive(Clone)]
 pub struct Log {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<LogInner>,
 }
 
-/// The place of a log in its region, and its geometry.
+/// The offset of a log in its region, and its geometry.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct LogPlace {
     pub(super) base: u64,
     geometry: LogGeometry,
 }
 
-impl Place {
+impl LogPlace {
     pub(super) const NOWHERE: Self = Self {
         base: 0,
         geometry: LogGeometry::NONE,
     };
 
     #[inline]
-    pub(super) fn ring<'a>(&'a self, core: &'a Core) -> Ring<'a> {
-        Ring::of(core.region(), self.base, &self.geometry)
+    pub(super) fn ring<'a>(&'a self, core: &'a Core) -> LogRing<'a> {
+        LogRing::of(core.region(), self.base, &self.geometry)
     }
 }
 
-/// One handle's view of a log.
-pub(super) struct Inner {
+/// The log, as one handle has it open; clones share it.
+pub(super) struct LogInner {
     pub(super) core: Arc<Core>,
-    place: Place,
-    /// 1: lines that no drain will write are not shown.
+    place: LogPlace,
+    /// 1: lines are not shown, even if there is no drain.
     is_quiet: W32,
-    /// When the drain was last seen alive, or nearly.
-    looked: W64,
+    /// When this handle last checked whether the drain lives.
+    drain_checked_ns: W64,
 }
 
-impl Inner {
+impl LogInner {
     #[inline]
-    pub(super) fn ring(&self) -> Ring<'_> {
+    pub(super) fn ring(&self) -> LogRing<'_> {
         self.place.ring(&self.core)
     }
 
@@ -86,17 +86,18 @@ impl Inner {
         self.is_quiet.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether a line is to be shown, as there is no drain.
+    /// Returns whether a line must be shown because there is no drain.
     #[inline]
-    fn is_shown(&self, ring: &Ring<'_>) -> bool {
+    fn is_shown(&self, ring: &LogRing<'_>) -> bool {
         ring.head.drain.load(Ordering::Relaxed) == 0
     }
 
-    /// Once a second.
+    /// Notices a dead drain. Checks at most once a second.
     #[inline]
-    fn find_drain(&self, ring: &Ring<'_>, me: Me, now: u64) {
-        if now.abs_diff(self.looked.load(Ordering::Relaxed)) > LOOK_EVERY_NS {
-            self.looked.store(now, Ordering::Relaxed);
+    fn find_drain(&self, ring: &LogRing<'_>, me: Me, now: u64) {
+        let checked_ns = self.drain_checked_ns.load(Ordering::Relaxed);
+        if now.abs_diff(checked_ns) > CHECK_EVERY_NS {
+            self.drain_checked_ns.store(now, Ordering::Relaxed);
             is_drained(ring, me);
         }
     }
@@ -107,7 +108,7 @@ impl Inner {
         if self.is_quiet() {
             return;
         }
-        let who = Writer::of(me);
+        let who = LineWriter::of(me);
         let line = LogLine {
             unix_ns: time,
             pid: who.pid,
@@ -117,20 +118,20 @@ impl Inner {
             text,
             cut: 0,
         };
-        let mut shown = Shown::new();
-        Printer::default().print(&line, &mut shown);
+        let mut shown = StderrLine::new();
+        LinePrinter::default().print(&line, &mut shown);
         shown.write_out();
     }
 }
 
-/// A line on its way to standard error: by one system call, unless it is very long, and without
-/// the heap, as a signal handler may have interrupted it.
-struct Shown {
+/// Collects a line for standard error, and writes it with one system call unless it is very long.
+/// Does not use the heap, because a signal handler may have interrupted the allocator.
+struct StderrLine {
     bytes: [u8; 2048],
     len: usize,
 }
 
-impl Shown {
+impl StderrLine {
     fn new() -> Self {
         Self {
             bytes: [0; 2048],
@@ -144,7 +145,7 @@ impl Shown {
     }
 }
 
-impl Pieces for Shown {
+impl LinePieces for StderrLine {
     fn put(&mut self, mut piece: &[u8]) {
         while !piece.is_empty() {
             if self.len == self.bytes.len() {
@@ -190,11 +191,11 @@ impl Log {
         let core = table.lazy.get()?;
         match log::open(core.region(), name.as_bytes())? {
             Some((base, geometry)) => Ok(Log {
-                inner: Arc::new(Inner {
+                inner: Arc::new(LogInner {
                     core: Arc::clone(core),
-                    place: Place { base, geometry },
+                    place: LogPlace { base, geometry },
                     is_quiet: W32::new(0),
-                    looked: W64::new(0),
+                    drain_checked_ns: W64::new(0),
                 }),
             }),
             None => Err(Error::NotThere {
@@ -252,11 +253,12 @@ impl Log {
         let me = inner.core.writer()?;
         let ring = inner.ring();
         loop {
-            // Pairs with the release in `finish`: a pass that comes later ends the wait.
+            // Pairs with the release in `call_writers`: a pass of the drain after this load ends
+            // the wait.
             let passes = ring.head.passes.load(Ordering::Acquire);
             let is_shown = inner.is_shown(&ring);
             let put = hands::with(&inner.core, inner.place, me, |hand, who| {
-                let line = Line {
+                let line = NewLine {
                     level: level.code(),
                     is_shown,
                     pid: who.pid,
@@ -274,7 +276,7 @@ impl Log {
             }
             let is_drained = is_drained(&ring, me);
             if !is_drained && !is_shown {
-                // Once more, as one that is to be shown.
+                // The drain has died: try again, with the line marked as shown.
                 continue;
             }
             if self.is_to_wait(put, is_drained) {
@@ -295,8 +297,8 @@ impl Log {
         }
     }
 
-    /// Whether the writer of a line that found no room waits for the drain. A sink that writes to
-    /// the log it is the sink of would wait for itself.
+    /// Returns whether the writer of a line that found no room must wait for the drain. A sink that
+    /// writes to its own log would wait for itself.
     #[cold]
     fn is_to_wait(&self, put: Put, is_drained: bool) -> bool {
         let can_wait = is_drained && !is_draining();

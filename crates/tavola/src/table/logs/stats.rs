@@ -1,4 +1,4 @@
-//! What a log holds.
+//! Statistics of a log.
 
 use super::{Log, Overload};
 use crate::sync::Ordering;

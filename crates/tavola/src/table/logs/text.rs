@@ -1,4 +1,4 @@
-//! Lines as text.
+//! Printing lines as text.
 
 use super::LogLine;
 use super::drain::LogSink;
@@ -6,29 +6,29 @@ use super::line::Level;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
-/// Bytes that are written out at once, about.
+/// About how many bytes are written out at once.
 const CHUNK: usize = 256 * 1024;
 
 /// Where a printed line goes, piece by piece.
-pub(super) trait Pieces {
+pub(super) trait LinePieces {
     fn put(&mut self, piece: &[u8]);
 }
 
-impl Pieces for Vec<u8> {
+impl LinePieces for Vec<u8> {
     #[inline]
     fn put(&mut self, piece: &[u8]) {
         self.extend_from_slice(piece);
     }
 }
 
-/// A piece of a line that stays the same for some lines, on no heap.
+/// A part of a line that is the same for several lines; not on the heap.
 #[derive(Clone, Copy, Default)]
-struct Kept {
+struct CachedPart {
     bytes: [u8; 32],
     len: usize,
 }
 
-impl Kept {
+impl CachedPart {
     fn set(&mut self, text: fmt::Arguments<'_>) {
         self.len = 0;
         let _ = self.write_fmt(text);
@@ -39,7 +39,7 @@ impl Kept {
     }
 }
 
-impl fmt::Write for Kept {
+impl fmt::Write for CachedPart {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let room = self.bytes[self.len..]
             .get_mut(..text.len())
@@ -50,21 +50,21 @@ impl fmt::Write for Kept {
     }
 }
 
-/// Prints lines, reckoning what is the same as in the line before only once. Takes nothing from the
-/// heap: signal handlers print, too.
+/// Prints lines; date and writer are formatted only if they differ from those of the line before.
+/// Does not use the heap, because signal handlers print, too.
 #[derive(Default)]
-pub(super) struct Printer {
+pub(super) struct LinePrinter {
     second: u64,
-    /// `2026-11-22T10:31:05Z`.
-    date: Kept,
+    /// For example `2026-11-22T10:31:05Z`.
+    date: CachedPart,
     of: (u32, u32),
-    /// `4711/4712 `.
-    who: Kept,
+    /// For example `4711/4712 `.
+    who: CachedPart,
 }
 
-impl Printer {
-    /// Appends a line with its end.
-    pub(super) fn print(&mut self, line: &LogLine<'_>, out: &mut impl Pieces) {
+impl LinePrinter {
+    /// Appends a line, including its end.
+    pub(super) fn print(&mut self, line: &LogLine<'_>, out: &mut impl LinePieces) {
         let (second, rest) = (line.unix_ns / 1_000_000_000, line.unix_ns % 1_000_000_000);
         if self.second != second || self.date.len == 0 {
             self.second = second;
@@ -88,7 +88,7 @@ impl Printer {
         out.put(self.who.get());
         escape(line.text, out);
         if line.cut > 0 {
-            let mut cut = Kept::default();
+            let mut cut = CachedPart::default();
             cut.set(format_args!(" [{} bytes cut]", line.cut));
             out.put(cut.get());
         }
@@ -105,11 +105,12 @@ fn digits(mut number: u32) -> [u8; 6] {
     text
 }
 
-/// A text stays on its line and cannot steer a terminal.
-fn escape(text: &[u8], out: &mut impl Pieces) {
+/// Escapes control characters, so that a text stays on its line and cannot steer a terminal.
+fn escape(text: &[u8], out: &mut impl LinePieces) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut rest = text;
-    // Looked at as a whole, without a branch a byte: as a rule there is none.
+    // Checks the whole text without a branch for each byte, as most texts have no control
+    // character.
     while rest.iter().fold(false, |any, byte| any | is_control(*byte))
         && let Some(at) = rest.iter().position(|byte| is_control(*byte))
     {
@@ -135,7 +136,7 @@ fn is_control(byte: u8) -> bool {
 pub struct LogText<W> {
     out: W,
     bytes: Vec<u8>,
-    printer: Printer,
+    printer: LinePrinter,
 }
 
 impl<W: Write> LogText<W> {
@@ -144,7 +145,7 @@ impl<W: Write> LogText<W> {
         Self {
             out,
             bytes: Vec::with_capacity(CHUNK + CHUNK / 8),
-            printer: Printer::default(),
+            printer: LinePrinter::default(),
         }
     }
 
@@ -192,10 +193,10 @@ mod tests {
             text: b"one\ntwo\t\x1b[31m \xc3\xa4",
             cut: 0,
         };
-        let told = "2026-11-22T10:31:05.123456Z  INFO 4711/0 one\\ntwo\t\\x1b[31m \u{e4}";
-        assert_eq!(line.to_string(), told);
+        let printed = "2026-11-22T10:31:05.123456Z  INFO 4711/0 one\\ntwo\t\\x1b[31m \u{e4}";
+        assert_eq!(line.to_string(), printed);
         (line.text, line.cut, line.level) = (b"", 17, Level::Error);
-        let told = "2026-11-22T10:31:05.123456Z ERROR 4711/0  [17 bytes cut]";
-        assert_eq!(line.to_string(), told);
+        let printed = "2026-11-22T10:31:05.123456Z ERROR 4711/0  [17 bytes cut]";
+        assert_eq!(line.to_string(), printed);
     }
 }

@@ -1,4 +1,4 @@
-//! [`QueuePool`] and [`Queue`]: elements that processes hand on without copying them.
+//! [`QueuePool`] and [`Queue`]: elements that processes pass to each other without copying them.
 
 mod names;
 mod options;

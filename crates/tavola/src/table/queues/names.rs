@@ -1,17 +1,16 @@
-//! The numbers of a pool's queues by their names, as far as a handle has looked.
+//! A handle's cache of queue names: the number of each queue by its name.
 
 use std::collections::HashMap;
 
-/// Names stay, so each is read once: who opens or adds many queues does not read all names for
-/// each of them.
+/// QueueNames never change, so a handle reads each name once, even if it opens or adds many queues.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct QueueNames {
     seen: u32,
     numbers: HashMap<Vec<u8>, u32>,
 }
 
-impl Names {
-    /// The number of the queue of that name, if it is one of the first `named`.
+impl QueueNames {
+    /// Returns the number of the queue with that name, if it is one of the first `named`.
     pub(super) fn find(
         &mut self,
         name: &[u8],
@@ -19,7 +18,7 @@ impl Names {
         name_of: impl Fn(u32) -> Vec<u8>,
     ) -> Option<u32> {
         if named < self.seen {
-            // It was damaged, and repaired.
+            // The count has fallen, which only a repair of damage does: start over.
             *self = Self::default();
         }
         while !self.numbers.contains_key(name) && self.seen < named {
@@ -37,7 +36,7 @@ mod tests {
 
     #[test]
     fn each_name_is_read_once_and_damage_is_forgotten() {
-        let (mut names, read) = (Names::default(), Cell::new(0));
+        let (mut names, read) = (QueueNames::default(), Cell::new(0));
         let name_of = |queue| {
             read.set(read.get() + 1);
             format!("{queue}").into_bytes()

@@ -1,4 +1,4 @@
-//! How a pool of queues is made and opened.
+//! Options of a queue pool: how it is created and opened.
 
 use super::QueuePool;
 use crate::engine::Core;
@@ -176,7 +176,7 @@ impl QueueOptions {
     }
 }
 
-/// Whether a queue can be called so.
+/// Returns whether a queue can have this name.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && QueueName::fits(name.as_bytes())
 }

@@ -1,6 +1,6 @@
-//! A pool of queues, as a user holds it.
+//! A pool of queues, as a user has it open.
 
-use super::names::Names;
+use super::names::QueueNames;
 use super::options::is_name;
 use super::{Queue, QueueOptions};
 use crate::engine::Core;
@@ -32,39 +32,40 @@ use std::sync::{Arc, Mutex};
 /// them. A forked child does not hold the elements of its parent.
 #[derive(Clone)]
 pub struct QueuePool {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<PoolInner>,
 }
 
-/// One handle's view of a pool; queues share it.
-pub(super) struct Inner {
+/// The pool, as one handle has it open; its queues share it.
+pub(super) struct PoolInner {
     pub(super) core: Arc<Core>,
     base: u64,
     geometry: QueueGeometry,
-    names: Mutex<Names>,
+    names: Mutex<QueueNames>,
 }
 
-impl Inner {
+impl PoolInner {
     #[inline(always)]
     pub(super) fn ends(&self, queue: u32) -> Ends<'_> {
         Ends::of(self.core.region(), self.base, &self.geometry, queue)
     }
 
-    /// Whether it is the same pool, by the same participant.
+    /// Returns whether the other is the same pool, with the same participant.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.core, &other.core) && self.base == other.base
     }
 
-    /// How many queues have names.
+    /// Returns how many queues have names.
     fn named(&self) -> Result<u32> {
         queue::named(self.core.region(), self.base, &self.geometry)
     }
 
-    /// The number of the queue of that name, of the first `named`.
+    /// Returns the number of the queue with that name, among the first `named`.
     fn find(&self, name: &str, named: u32) -> Option<u32> {
         let head = |queue| self.ends(queue).head;
         match self.names.try_lock() {
             Ok(mut names) => names.find(name.as_bytes(), named, |queue| head(queue).name.get()),
-            // Another thread is at it, or was when this process was forked.
+            // Another thread uses the cache, or did when this process was forked: read the names
+            // themselves.
             Err(_) => (0..named).find(|queue| head(*queue).name.is(name.as_bytes())),
         }
     }
@@ -108,7 +109,7 @@ impl QueuePool {
         let core = table.lazy.get()?;
         match queue::open(core.region(), name.as_bytes())? {
             Some((base, geometry)) => Ok(QueuePool {
-                inner: Arc::new(Inner {
+                inner: Arc::new(PoolInner {
                     core: Arc::clone(core),
                     base,
                     geometry,

@@ -1,7 +1,7 @@
-//! One queue, as a user holds it.
+//! One queue, as a user has it open.
 
 use super::Watch;
-use super::pool::Inner;
+use super::pool::PoolInner;
 use crate::error::Result;
 use crate::lock::{sleep, wake};
 use crate::queue::{Announced, RUN};
@@ -9,12 +9,12 @@ use crate::sync::spin_hint;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a sleeper sleeps at most before it looks itself: one that pushes and is killed before
-/// it wakes others delays them by so much.
+/// The longest that a waiter sleeps before it checks the queue by itself: if a pusher is killed
+/// before it wakes the waiters, they are delayed by this much.
 const NAP: Duration = Duration::from_millis(50);
-/// Between two looks, if the process that pushes holds the lock and may be stopped.
+/// The pause between two checks while a pusher holds the lock, as it may be stopped.
 const PAUSE: Duration = Duration::from_millis(if cfg!(feature = "shuttle") { 0 } else { 1 });
-/// Looks at an empty queue before its waiter sleeps: some microseconds.
+/// How often to check an empty queue before sleeping, which takes some microseconds.
 const SPINS: u32 = if cfg!(feature = "shuttle") { 1 } else { 100 };
 
 /// A queue of elements, first in, first out; from [`QueuePool::queue`](crate::QueuePool::queue).
@@ -26,12 +26,12 @@ const SPINS: u32 = if cfg!(feature = "shuttle") { 1 } else { 100 };
 /// queue takes no lock.
 #[derive(Clone)]
 pub struct Queue {
-    pool: Arc<Inner>,
+    pool: Arc<PoolInner>,
     number: u32,
 }
 
 impl Queue {
-    pub(super) fn new(pool: Arc<Inner>, number: u32) -> Self {
+    pub(super) fn new(pool: Arc<PoolInner>, number: u32) -> Self {
         Self { pool, number }
     }
 
@@ -134,11 +134,11 @@ impl Queue {
         Ok(count)
     }
 
-    /// Pushes what was popped here to another queue, or else back to this one.
+    /// Pushes elements that were popped here to another queue, or back to this one if that fails.
     fn pass_to(&self, to: &Queue, run: &[u32]) -> Result<()> {
         to.push_many(run).inspect_err(|_| {
             for element in run {
-                // One that is held no more is not this process's to push.
+                // This fails for an element that this process no longer holds, and rightly so.
                 let _ = self.push(*element);
             }
         })
@@ -214,7 +214,8 @@ impl Queue {
         Ok(true)
     }
 
-    /// At the end of a wait: wakes the next if there is more, or lets the next push do so.
+    /// Must be called at the end of a wait: wakes the next waiter if there are more elements, or
+    /// lets the next push do so.
     pub(super) fn woken(&self, wait: &Wait) {
         if let (true, Ok(me)) = (wait.has_slept, self.pool.core.writer()) {
             let ends = self.pool.ends(self.number);
@@ -224,17 +225,17 @@ impl Queue {
         }
     }
 
-    /// Ends the sleep of all that wait for something; they look, and sleep again.
+    /// Wakes all waiters; they check the queue, and sleep again.
     pub(super) fn stir(&self) {
         wake(&self.pool.ends(self.number).head.pushes, u32::MAX);
     }
 }
 
-/// A wait with an end.
+/// A wait with a deadline.
 pub(super) struct Wait {
-    /// The end of the wait. `None` is later than any time of the clock.
+    /// The end of the wait. `None` means a time later than the clock can express.
     until: Option<Instant>,
-    /// Whether it came to sleeping.
+    /// Whether the thread has slept.
     has_slept: bool,
 }
 
@@ -277,7 +278,7 @@ mod tests {
         let [free, todo] = ["free", "todo"].map(|name| pool.queue(name).unwrap());
         let mut run = [0; 4];
         assert_eq!(free.pop_many(&mut run).unwrap(), 4);
-        // As if another thread had pushed the third one meanwhile.
+        // As if another thread had pushed the third element meanwhile.
         free.push(run[2]).unwrap();
         let refused = free.pass_to(&todo, &run).unwrap_err();
         assert!(matches!(refused, Error::NotHeld { element } if element == run[2]));

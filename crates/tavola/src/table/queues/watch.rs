@@ -1,4 +1,5 @@
-//! A queue as a file descriptor, for `poll` and `epoll`.
+//! A queue as a file descriptor, for `poll` and `epoll`: a thread waits on the queue, and raises an
+//! eventfd when it is not empty.
 
 use super::queue::{Queue, Wait};
 use crate::error::{Error, Result};
@@ -20,15 +21,15 @@ use std::time::Duration;
 /// descriptor, the watch ends; it never writes to another file with the same number.
 #[derive(Debug)]
 pub struct Watch {
-    shared: Arc<Shared>,
+    shared: Arc<WatchShared>,
     queue: Queue,
     thread: Option<JoinHandle<()>>,
-    /// A forked child has the handle but not the thread.
+    /// Distinguishes a forked child from its parent: the child has the handle but not the thread.
     generation: u64,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct WatchShared {
     event: Event,
     stop: Event,
     is_over: W32,
@@ -37,7 +38,7 @@ struct Shared {
 impl Watch {
     pub(super) fn start(queue: Queue) -> Result<Self> {
         let made = |source| failed(queue.path(), source);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(WatchShared {
             event: Event::new().map_err(made)?,
             stop: Event::new().map_err(made)?,
             is_over: W32::new(0),
@@ -70,7 +71,7 @@ fn failed(path: &Path, source: io::Error) -> Error {
     }
 }
 
-impl Shared {
+impl WatchShared {
     fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed) != 0
     }
@@ -82,8 +83,8 @@ impl Shared {
                 if self.is_over() {
                     return;
                 }
-                // A queue that cannot be looked at any more is shown as one that holds something:
-                // its user's pop tells why.
+                // If waiting fails, the descriptor becomes readable, so that the user's pop reports
+                // the error.
                 if queue.wait(&mut wait).is_err() {
                     break;
                 }
@@ -112,7 +113,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         let thread = self.thread.take();
         if self.generation != generation() {
-            // The thread is our parent's.
+            // This is a forked child: the thread runs in the parent.
             std::mem::forget(thread);
             return;
         }
