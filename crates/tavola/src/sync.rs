@@ -391,6 +391,8 @@ mod hook {
 }
 
 #[cfg(feature = "shuttle")]
+mod checker;
+#[cfg(feature = "shuttle")]
 pub(crate) mod late;
 #[cfg(feature = "shuttle")]
 pub(crate) mod model;

@@ -3,7 +3,6 @@
 //! All of it counts, free pages and the directories included, so that what the system has allocated
 //! for the file stays within the capacity. The counts are the pool's, changed under its lock.
 
-use super::pool::lock;
 use crate::error::{Error, Result};
 use crate::layout::{DIR_INLINE, PAGE, PageWord, PagesWord};
 use crate::lock::{Me, is_alive};
@@ -134,15 +133,6 @@ pub(crate) fn reckon(region: &Region) {
         let pool = region.pool();
         pool.overhead.store(overhead(region), Ordering::Relaxed);
     }
-}
-
-/// As [`reckon`], where the lock is not held.
-pub(crate) fn recompute_overhead(region: &Region, me: Me) -> Result<()> {
-    if region.is_cache() {
-        let _lock = lock(region, me)?;
-        reckon(region);
-    }
-    Ok(())
 }
 
 /// The capacity in bytes; `None`: it is no cache, or its word was damaged.

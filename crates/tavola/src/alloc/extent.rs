@@ -9,7 +9,7 @@ use super::capacity::room;
 use super::pool::{FULL_SIZE, back_words, lock, push_hole, unused_from};
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageRun, PageWord};
-use crate::lock::{ABANDONED, Me, PoolLock, is_alive};
+use crate::lock::{Me, PoolLock, is_alive};
 use crate::region::{Region, no_room};
 use crate::sync::Ordering;
 
@@ -217,37 +217,6 @@ fn take(lock: &PoolLock<'_>, number: u32, run: PageRun, build: impl FnOnce(&Exte
     }
     region.pool().extent_pages.add_owned(run.pages);
     region.pool().high_water.store(run.end(), Ordering::Release);
-}
-
-/// An extent that begins at the high_water or behind it is one whose builder died before it raised
-/// that: the one from whom the pool's lock was taken over, or another that is no more.
-pub(super) fn undo_unraised(lock: &PoolLock<'_>, from: Option<u32>) {
-    let region = lock.region;
-    let most = region.pool().backed_words.load(Ordering::Relaxed);
-    let most = most.min(region.geometry().max_pages);
-    let is_over = |builder| {
-        from == Some(builder) || from == Some(ABANDONED) || !is_alive(region, builder, lock.me)
-    };
-    let mut pages = 0;
-    for (number, extent) in (0..).zip(region.extents()) {
-        let run = extent.run();
-        match extent.state() {
-            ExtentState::Building { owner }
-                if run.first >= region.high_water() && is_over(owner) =>
-            {
-                for page in run.first..run.end().min(most) {
-                    let word = region.page_word(page);
-                    if word.load(Ordering::Relaxed) == (PageWord::Extent { number }).encode() {
-                        word.store(PageWord::Unused.encode(), Ordering::Relaxed);
-                    }
-                }
-                extent.forget();
-            }
-            ExtentState::Free | ExtentState::Damaged => {}
-            _ => pages += run.pages.min(region.geometry().max_pages),
-        }
-    }
-    region.pool().extent_pages.store(pages, Ordering::Relaxed);
 }
 
 impl Building<'_> {

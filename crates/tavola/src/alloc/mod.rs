@@ -46,11 +46,13 @@ mod tags;
 #[forbid(unsafe_code)]
 mod uid;
 #[forbid(unsafe_code)]
+mod unraised;
+#[forbid(unsafe_code)]
 mod write;
 
 pub(crate) use capacity::{
     available, capacity, free as free_pages, in_hand, is_full, is_over, may_hold, reckon,
-    recompute_overhead, set as set_capacity, within_reach,
+    set as set_capacity, within_reach,
 };
 pub(crate) use chain::{Chain, reclaim_pages};
 pub(crate) use decimal::decimal_u64;
@@ -60,7 +62,8 @@ pub(crate) use max_size::{damaged_max_size, raise_max_size};
 pub(crate) use orphans::{find_orphans, free_orphans, keep_pinned, orphan_pages};
 pub(crate) use pool::{
     GRACE_PERIOD_S, give, give_back, give_up_free, give_up_some, is_worth_giving_back,
-    lock as lock_pool, provision, raise_high_water, rebuild as rebuild_pool, take,
+    lock as lock_pool, provision, raise_high_water, rebuild as rebuild_pool, recompute_overhead,
+    take,
 };
 pub(crate) use slab::{
     choose_source, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,

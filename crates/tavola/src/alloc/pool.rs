@@ -1,7 +1,7 @@
 //! The page pool: pages that no shard owns, backed by memory or not.
 
 use super::capacity;
-use super::extent::undo_unraised;
+use super::unraised::undo_unraised;
 use super::{Need, Stop};
 use crate::error::{Error, Result};
 use crate::layout::{PAGE, PageWord};
@@ -34,6 +34,15 @@ pub(crate) fn lock(region: &Region, me: Me) -> Result<PoolLock<'_>> {
         rebuild(&lock);
     }
     Ok(lock)
+}
+
+/// Sums up under the lock what is backed beside the pages.
+pub(crate) fn recompute_overhead(region: &Region, me: Me) -> Result<()> {
+    if region.is_cache() {
+        let _lock = lock(region, me)?;
+        capacity::reckon(region);
+    }
+    Ok(())
 }
 
 /// The lists anew from the page words: what is in no list and no shard stays with its owner.

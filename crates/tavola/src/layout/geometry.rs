@@ -3,8 +3,11 @@
 
 use super::{
     CacheSample, DIR_INLINE, Fixed, LEASES, LeaseRecord, PAGE, PARTICIPANTS, Participant, SAMPLES,
-    ShardHead, Superblock, TIMINGS, Timing, UID_ENTRIES, WATCHES, WatchRecord,
+    ShardHead, TIMINGS, Timing, UID_ENTRIES, WATCHES, WatchRecord,
 };
+
+/// Bytes of the superblock: the shards follow it.
+pub(super) const SUPERBLOCK_BYTES: u64 = 4096;
 
 /// The least `max_size`.
 pub(crate) const MIN_SIZE: u64 = 1 << 20;
@@ -78,7 +81,7 @@ impl Geometry {
         // spread evenly, so pages run out long before any shard's directory is full.
         let per_shard = (max_pages >> shards_log2).max(1);
         let dir_log2 = (per_shard.ilog2() + 2).clamp(DIR_INLINE.ilog2(), 24);
-        let shards_off = size_of::<Superblock>() as u64;
+        let shards_off = SUPERBLOCK_BYTES;
         let participants_off = shards_off + ((size_of::<ShardHead>() as u64) << shards_log2);
         let participants_end =
             participants_off + u64::from(PARTICIPANTS) * size_of::<Participant>() as u64;

@@ -30,6 +30,7 @@ mod lease;
 mod log;
 mod name;
 mod page_word;
+mod participant;
 mod pin;
 mod queue;
 mod sample;
@@ -61,6 +62,7 @@ pub(crate) use log::{
 };
 pub(crate) use name::Name;
 pub(crate) use page_word::{FIRST_MASK, PageWord};
+pub(crate) use participant::{PARTICIPANTS, Participant};
 pub(crate) use pin::{PINS, PinWord};
 pub(crate) use queue::{
     MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueHead, QueueJournal, QueueName, QueuePoolHead,
@@ -71,8 +73,7 @@ pub(crate) use shard::{
 };
 pub(crate) use slab::SlabPage;
 pub(crate) use superblock::{
-    COPIED_IN_USE, FORMAT, FORMAT_1, MAGIC, MOST_MS, PARTICIPANTS, PagesWord, Participant, Pool,
-    Superblock, fingerprint,
+    COPIED_IN_USE, FORMAT, FORMAT_1, MAGIC, MOST_MS, PagesWord, Pool, Superblock, fingerprint,
 };
 pub(crate) use timing::{BINS, TIMINGS, Timing, bin_end_ns, count_time};
 pub use uid::Hint;

@@ -3,7 +3,9 @@
 
 use super::extent::{EXTENTS, Extent};
 use super::fold::fold;
-use super::{Fixed, Geometry, PAGE, PINS, assert_layout};
+use super::geometry::SUPERBLOCK_BYTES;
+use super::participant::PARTICIPANTS;
+use super::{Fixed, Geometry, PAGE, assert_layout};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W32, W64};
 use std::path::Path;
@@ -19,8 +21,6 @@ pub(crate) const FORMAT: u32 = 2;
 /// its file is that long.
 pub(crate) const FORMAT_1: u32 = 1;
 const FINGERPRINT_1: u64 = 0x4EAF_C602_60BE_2E6C;
-/// Participant slots of a table. Slot 0 is never given out: a lock word of 0 means free.
-pub(crate) const PARTICIPANTS: u32 = 1024;
 
 /// The longest time that is kept, in milliseconds: a thousand years.
 pub(crate) const MOST_MS: u64 = 1000 * 366 * 86_400_000;
@@ -99,6 +99,7 @@ pub(crate) struct Superblock {
     /// The extents: queue pools and logs.
     pub(crate) extents: [Extent; EXTENTS],
 }
+const _: () = assert!(size_of::<Superblock>() as u64 == SUPERBLOCK_BYTES);
 assert_layout!(Superblock, size 4096, {
     magic: 0, endian: 8, format: 12, fingerprint: 16, room: 24, shards_log2: 32, dir_log2: 36,
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
@@ -168,52 +169,6 @@ impl PagesWord {
         (word == Self::encode(pages)).then_some(pages)
     }
 }
-
-/// One attached process.
-#[repr(C, align(64))]
-pub(crate) struct Participant {
-    /// How often the slot was given out; together with the slot's number it identifies a
-    /// participant.
-    pub(crate) generation: W32,
-    /// 0 free, 1 attached.
-    pub(crate) state: W32,
-    /// Process id, in the process's own pid namespace.
-    pub(crate) pid: W32,
-    /// A dead participant whose slot this one took over and whose resources are not reclaimed yet;
-    /// 0: none.
-    pub(crate) estate: W32,
-    /// Start of the process in clock ticks since boot.
-    pub(crate) start_time: W64,
-    /// Inode of its pid namespace.
-    pub(crate) pid_ns: W64,
-    /// Inode of its time namespace.
-    pub(crate) time_ns: W64,
-    /// Seconds since 1970 at which it attached.
-    pub(crate) attached: W64,
-    /// If the process is a server: its number of connections when last reported, plus 1; else 0.
-    pub(crate) connections: W64,
-    /// Connections that it has accepted since it attached.
-    pub(crate) accepted: W64,
-    /// Reads of a cache that found their key, by all users of the slot so far.
-    pub(crate) hits: W64,
-    /// Reads that did not.
-    pub(crate) misses: W64,
-    /// Writes to a cache that set or change a key.
-    pub(crate) sets: W64,
-    /// Writes that remove keys.
-    pub(crate) removes: W64,
-    /// Chains of pages that its threads are reading: see [`PinWord`](super::PinWord).
-    pub(crate) pins: [W32; PINS],
-    /// 32 bits of the inode number of the file that the process attached to; 0: unknown.
-    pub(crate) file_ino: W32,
-    /// 32 bits of the time at which that file was created; 0: its file system does not say.
-    pub(crate) file_born: W32,
-}
-assert_layout!(Participant, size 128, {
-    generation: 0, state: 4, pid: 8, estate: 12, start_time: 16, pid_ns: 24, time_ns: 32,
-    attached: 40, connections: 48, accepted: 56, hits: 64, misses: 72, sets: 80, removes: 88,
-    pins: 96, file_ino: 120, file_born: 124,
-});
 
 impl Superblock {
     /// Writes everything that never changes. No other process can see the region yet.

@@ -82,7 +82,7 @@ thread_local! {
 }
 
 fn is_on() -> bool {
-    IS_ON.get() && super::model::is_on()
+    IS_ON.get() && super::checker::is_on()
 }
 
 /// The queue of this thread.

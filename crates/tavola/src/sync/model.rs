@@ -4,6 +4,9 @@
 //! Outside an execution of the checker, and inside [`quietly`], nothing of this takes place.
 
 use super::W32;
+pub(crate) use super::checker::is_on;
+#[cfg(test)]
+use super::checker::set_quiet;
 use core::sync::atomic::Ordering;
 use shuttle::current::{TaskId, try_get_current_task};
 use shuttle::thread::{self, Thread};
@@ -21,7 +24,6 @@ struct Sleeper {
 
 // The checker's threads all run on the system thread of their test, so these are one set a test.
 thread_local! {
-    static QUIET: Cell<bool> = const { Cell::new(false) };
     /// Whether an exchange is a store to die after.
     static EXCHANGES: Cell<bool> = const { Cell::new(false) };
     /// Bytes whose accesses are no scheduling points: from, to.
@@ -32,12 +34,6 @@ thread_local! {
     static HELD: RefCell<HashMap<Option<TaskId>, u8>> = RefCell::new(HashMap::new());
     /// Who dies, and after how many more stores.
     static DEATHS: RefCell<HashMap<Option<TaskId>, u64>> = RefCell::new(HashMap::new());
-}
-
-/// Whether a thread of the checker is running, and not unwinding: the checker cannot tell which of
-/// its threads unwinds.
-pub(crate) fn is_on() -> bool {
-    !QUIET.get() && !std::thread::panicking() && try_get_current_task().is_some()
 }
 
 /// Before an access: any thread may be the next to run.
@@ -141,9 +137,9 @@ pub(crate) struct Death;
 #[cfg(test)]
 pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     super::late::show_all();
-    QUIET.set(true);
+    set_quiet(true);
     let outcome = work();
-    QUIET.set(false);
+    set_quiet(false);
     outcome
 }
 
