@@ -163,9 +163,7 @@ fn write(
         header.flags |= FLAG_TAGGED;
         len = tags_at + 8 * tags.len() as u64;
     }
-    let Some(class) = class_of(len) else {
-        return corrupt("the size of an item");
-    };
+    let class = class_of(len).expect("a large value is written as a chain");
     let item_ref = take_block(lock, class)?;
     // ALLOC-2: whoever reads a byte written below and then fences sees every bump made before the
     // block was freed. Pairs with the acquire fences of `index::read::validate` and
@@ -205,9 +203,11 @@ fn write_fixed(
     value: &[u8],
     hint: Hint,
 ) -> Step<u64> {
-    let Some(class) = class_of(fixed.bytes()).filter(|_| fixed.fits(key, value)) else {
-        return corrupt("the size of an item");
-    };
+    debug_assert!(
+        fixed.fits(key, value),
+        "the caller has refused other lengths"
+    );
+    let class = class_of_fixed(fixed);
     let item_ref = take_block(lock, class)?;
     // ALLOC-2: see `write`.
     fence(Ordering::Release);
@@ -219,6 +219,11 @@ fn write_fixed(
         word.store(hint.to_bits(), Ordering::Relaxed);
     }
     Ok(item_ref)
+}
+
+/// Returns the size class of the items of a table of fixed lengths.
+fn class_of_fixed(fixed: Fixed) -> u32 {
+    class_of(fixed.bytes()).expect("a table with longer items is refused when it is opened")
 }
 
 /// Lets keys that are over be searched for in the shard: there may be one some day.
@@ -237,10 +242,7 @@ pub(crate) fn copy_with_field(
     (field, content): (u8, u64),
 ) -> Step<u64> {
     if let Some(fixed) = lock.region.fixed() {
-        let Some(class) = class_of(fixed.bytes()) else {
-            return corrupt("the size of an item");
-        };
-        let item_ref = take_block(lock, class)?;
+        let item_ref = take_block(lock, class_of_fixed(fixed))?;
         item.move_to(item_ref);
         let word = lock.region.word(item_ref * UNIT + fixed.uid_at());
         word.store(content, Ordering::Relaxed);

@@ -16,7 +16,7 @@ use super::claims::{end_of, wake_at};
 use super::core::Core;
 use super::effort::{Effort, StepsBack};
 use super::request::{Metadata, UidPolicy, WriteCondition, WriteRequest, WriteResult};
-use crate::alloc::{Chain, Stamp, Step, corrupt, free_uid, take_uid, write_large, write_small};
+use crate::alloc::{Chain, Stamp, Step, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
 use crate::index::{Hash, New, Spot, Way, Why, change_word, drop_key, find, find_along, publish};
 use crate::layout::{Fixed, Hint};
@@ -197,9 +197,9 @@ impl Core {
             if !request.condition.holds(lock, &spot)? {
                 return Ok(None);
             }
-            let Some(built) = &*chain else {
-                return corrupt("a chain that was used before");
-            };
+            let built = chain
+                .as_ref()
+                .expect("a step that published is not repeated");
             let mut room = None;
             let stamp = request.stamp(lock, &spot, &mut room)?;
             let (item_ref, hint) = write_with_uid(lock, request.uid_policy, &spot, |hint| {
