@@ -9,6 +9,7 @@ mod circles;
 mod columns;
 mod commented;
 mod functions;
+mod glossary;
 mod language;
 mod links;
 mod manifests;
@@ -28,7 +29,7 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 17] = [
+const RULES: [(&str, Rule); 18] = [
     ("size", size::check),
     ("functions", functions::check),
     ("rooms", rooms::check),
@@ -46,6 +47,7 @@ const RULES: [(&str, Rule); 17] = [
     ("links", links::check),
     ("language", language::check),
     ("plain", plain::check),
+    ("glossary", glossary::check),
 ];
 
 /// Runs every rule and prints what it finds.
