@@ -76,8 +76,13 @@ impl Connections {
         }
     }
 
-    /// Tells of each connection; `asker` is the one that asks. What listens comes first.
-    pub(super) fn tell(&self, asker: i32, setup: &Setup, tell: &mut dyn FnMut(&str, &dyn Display)) {
+    /// Reports each connection, after the sockets that listen; `asker` is the one that asks.
+    pub(super) fn report_each(
+        &self,
+        asker: i32,
+        setup: &Setup,
+        tell: &mut dyn FnMut(&str, &dyn Display),
+    ) {
         let now_s = self.now_s();
         for (number, address) in setup.descriptors.iter().zip(&setup.addresses) {
             let mut one = |name, value: &dyn Display| tell(&format!("{number}:{name}"), value);

@@ -100,7 +100,7 @@ fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> 
     };
     work.count(Event::Stored);
     let told = || watch::Stored::anew("add", how.attributes, text.len());
-    work.tell_stored(count.key, told);
+    work.log_stored(count.key, told);
     Ok(Some(Counted::Now {
         number: make.number,
         cas: token.0,

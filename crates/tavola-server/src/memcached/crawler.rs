@@ -165,8 +165,8 @@ impl Dump {
         }))
     }
 
-    /// Goes on as far as there is room and others can wait; true: that was all.
-    pub(super) fn go_on(&mut self, work: &Work, output: &mut Output) -> Result<bool> {
+    /// Writes as much as there is room for and others can wait for. Returns whether that was all.
+    pub(super) fn write_part(&mut self, work: &Work, output: &mut Output) -> Result<bool> {
         let now_s = exptime::now_s();
         let mut entries = work.table().resume(std::mem::take(&mut self.cursor));
         for _ in 0..STEP {
@@ -202,7 +202,7 @@ impl Dump {
                 used_s: marks::used_s(marks, now_s),
                 is_fetched: marks & FETCHED != 0,
             };
-            self.left -= u64::from(tell(self.form, &item, output));
+            self.left -= u64::from(write_line(self.form, &item, output));
         }
         self.cursor = entries.pause();
         Ok(false)
@@ -224,7 +224,7 @@ fn beside(work: &Work, key: &[u8]) -> Result<(u64, u32)> {
 }
 
 /// Writes a line, if a client could ask for the key.
-fn tell(form: Form, item: &Item<'_>, output: &mut Output) -> bool {
+fn write_line(form: Form, item: &Item<'_>, output: &mut Output) -> bool {
     let out = output.room(3 * item.key.len() + LINE_BYTES);
     match form {
         Form::Meta => answer::metadump(out, item),

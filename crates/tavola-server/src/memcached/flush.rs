@@ -66,14 +66,14 @@ impl Flush {
     }
 
     /// Removes all keys if that is due; requests that come meanwhile wait for it.
-    pub(super) fn look(&self, table: &Table) -> Result<()> {
+    pub(super) fn clear_if_due(&self, table: &Table) -> Result<()> {
         if !self.is_pending.load(Relaxed) {
             return Ok(());
         }
-        self.look_at(table, Instant::now())
+        self.clear_if_due_at(table, Instant::now())
     }
 
-    fn look_at(&self, table: &Table, now: Instant) -> Result<()> {
+    fn clear_if_due_at(&self, table: &Table, now: Instant) -> Result<()> {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         if due.is_some_and(|due| due <= now) {
             table.clear()?;
@@ -130,12 +130,14 @@ mod tests {
         flush
             .ask_at(&table, Expiry::After(3 * S), now, today)
             .expect("asked");
-        flush.look_at(&table, now + S).expect("looked");
+        flush.clear_if_due_at(&table, now + S).expect("looked");
         assert!(table.contains(b"a").expect("read"));
-        flush.look_at(&table, now + S * 3 / 2).expect("looked");
+        flush
+            .clear_if_due_at(&table, now + S * 3 / 2)
+            .expect("looked");
         assert!(!table.contains(b"a").expect("read"));
         table.set(b"a", b"2").expect("set");
-        flush.look_at(&table, now + 5 * S).expect("looked");
+        flush.clear_if_due_at(&table, now + 5 * S).expect("looked");
         assert!(table.contains(b"a").expect("read"));
     }
 
@@ -147,7 +149,7 @@ mod tests {
         assert!(!table.contains(b"a").expect("read"));
         table.set(b"a", b"2").expect("set");
         let later = Instant::now() + 200 * S;
-        flush.look_at(&table, later).expect("looked");
+        flush.clear_if_due_at(&table, later).expect("looked");
         assert!(table.contains(b"a").expect("read"));
     }
 

@@ -24,7 +24,7 @@ pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
 pub(super) fn delete(work: &Work, key: &[u8], command: &str) -> Result<bool> {
     work.deletes(key);
     work.log_lookup(key)?;
-    let found = if work.tells_deletions() {
+    let found = if work.has_deletion_watchers() {
         let taken = work.table().take(key)?;
         if let Some(value) = &taken {
             let watchers = &work.shared.watchers;
@@ -54,7 +54,7 @@ pub(super) enum Deleted {
 pub(super) fn delete_at(work: &Work, key: &[u8], cas: u64, command: &str) -> Result<Deleted> {
     work.deletes(key);
     work.log_lookup(key)?;
-    let size_bytes = if work.tells_deletions() {
+    let size_bytes = if work.has_deletion_watchers() {
         work.table().get(key)?.map_or(0, |value| value.len())
     } else {
         0

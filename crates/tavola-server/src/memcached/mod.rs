@@ -10,7 +10,7 @@
 //! | `service` | the service, its workers, its sessions |
 //! | `rules`, `auth` | what clients may do; who they are, where that is asked |
 //! | `work` | what commands work with |
-//! | `ahead` | requests whose memory is fetched before they are carried out |
+//! | `batch` | requests that arrived together and are carried out together |
 //! | `store`, `count`, `items` | what the table is asked: storing, counting, touching, deleting |
 //! | `marks` | what is known of an item beside its value |
 //! | `exptime`, `flush` | times of clients, and the flush that is to come |
@@ -38,8 +38,8 @@
 //!
 //! All of it stands in docs/internals/protocol.md.
 
-mod ahead;
 mod auth;
+mod batch;
 mod binary;
 mod connections;
 mod count;

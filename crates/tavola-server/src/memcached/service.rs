@@ -8,7 +8,7 @@ use tavola::{Error, Result, Table};
 use tavola_proto::text::{Request as Text, answer};
 use tavola_proto::{Decoder, Limits, Refusal, Request, Step};
 
-use super::ahead::Ahead;
+use super::batch::Batch;
 use super::connections::{Connections, Place};
 use super::crawler::Dump;
 use super::failure;
@@ -149,7 +149,7 @@ impl Worker for MemcachedWorker {
         self.work.now_s = exptime::now_s();
         match &mut session.state {
             State::Requests => {}
-            State::Dump(dump) => match dump.go_on(&self.work, output) {
+            State::Dump(dump) => match dump.write_part(&self.work, output) {
                 Ok(true) => session.state = State::Requests,
                 Ok(false) => {
                     return Served {
@@ -171,7 +171,7 @@ impl Worker for MemcachedWorker {
                 };
             }
         }
-        if let Err(error) = self.work.shared.flush.look(self.work.table()) {
+        if let Err(error) = self.work.shared.flush.clear_if_due(self.work.table()) {
             return session.fail(&error, input, output);
         }
         if let Some(first) = input.first()
@@ -180,22 +180,22 @@ impl Worker for MemcachedWorker {
         {
             auth::ask(&mut session.decoder, *first);
         }
-        let mut waiting = Waiting {
-            wave: None,
-            ahead: Ahead::new(),
+        let mut uncarried = Uncarried {
+            gets: None,
+            others: Batch::new(),
         };
-        let mut served = self.requests(session, input, &mut waiting, output);
+        let mut served = self.serve_requests(session, input, &mut uncarried, output);
         let decoder = &mut session.decoder;
-        let last = |_: &mut Work, _: &mut Decoder, _: &mut Output| Ok(After::GoOn);
-        if let After::Close = self.told(&mut waiting, decoder, output, last) {
+        let nothing = |_: &mut Work, _: &mut Decoder, _: &mut Output| Ok(After::NextRequest);
+        if let After::Close = self.carry_out_after(&mut uncarried, decoder, output, nothing) {
             session.has_failed = true;
             served.next = Next::Close;
         }
         if let State::Requests = session.state {
             session.place.waits_for(session.decoder.awaits());
         }
-        // What fails there fails for the next request as well, whose client is told.
-        let _ = self.work.tell_evictions();
+        // An error here is an error of the next request as well, whose client gets it.
+        let _ = self.work.report_evictions();
         served
     }
 
@@ -205,27 +205,27 @@ impl Worker for MemcachedWorker {
         let was_watching = matches!(session.state, State::Watch(_));
         drop(session);
         if was_watching {
-            self.work.look_at_watchers();
+            self.work.update_eviction_watch();
         }
     }
 }
 
-/// What was asked and is not answered yet. One of the two is empty.
-struct Waiting<'a> {
-    /// None where no key waited yet: a single get needs none.
-    wave: Option<Wave<'a>>,
-    ahead: Ahead<'a>,
+/// Requests that were decoded and are not carried out yet. One of the two has none.
+struct Uncarried<'a> {
+    /// `None` if no get had to wait in this turn: a single get is read at once.
+    gets: Option<Wave<'a>>,
+    others: Batch<'a>,
 }
 
-impl Waiting<'_> {
-    /// Whether nothing has waited since the input came.
+impl Uncarried<'_> {
+    /// Whether no request had to wait in this turn.
     fn is_unused(&self) -> bool {
-        self.wave.is_none() && self.ahead.is_empty()
+        self.gets.is_none() && self.others.is_empty()
     }
 
-    /// Reads the keys of gets that wait, and writes their answers.
-    fn read(&mut self, work: &mut Work, output: &mut Output) -> Result<()> {
-        match &mut self.wave {
+    /// Reads the keys of the gets, and writes their answers.
+    fn read_gets(&mut self, work: &mut Work, output: &mut Output) -> Result<()> {
+        match &mut self.gets {
             Some(wave) => wave.read(work, output),
             None => Ok(()),
         }
@@ -233,12 +233,12 @@ impl Waiting<'_> {
 }
 
 impl MemcachedWorker {
-    /// Carries out requests; some may be left waiting.
-    fn requests<'a>(
+    /// Carries out the requests of the input; some may be left in `uncarried`.
+    fn serve_requests<'a>(
         &mut self,
         session: &mut Session,
         input: &'a [u8],
-        waiting: &mut Waiting<'a>,
+        uncarried: &mut Uncarried<'a>,
         output: &mut Output,
     ) -> Served {
         let mut consumed = 0;
@@ -256,22 +256,23 @@ impl MemcachedWorker {
                 Step::TooLarge { value, used } => {
                     consumed += used;
                     let decoder = &mut session.decoder;
-                    let noted = self.told(waiting, decoder, output, |work, _, _| {
-                        store::refused(work, &value).map(|()| After::GoOn)
+                    let after = self.carry_out_after(uncarried, decoder, output, |work, _, _| {
+                        store::refused(work, &value).map(|()| After::NextRequest)
                     });
-                    session.go_on(&mut self.work, noted, output)
+                    session.end_request(&mut self.work, after, output)
                 }
                 Step::Refused { refusal, used } => {
                     consumed += used;
                     let decoder = &mut session.decoder;
-                    let refused = self.told(waiting, decoder, output, |work, _, output| {
+                    let refuse = |work: &mut Work, _: &mut Decoder, output: &mut Output| {
                         Ok(refuse(work, &refusal, output))
-                    });
-                    session.go_on(&mut self.work, refused, output)
+                    };
+                    let after = self.carry_out_after(uncarried, decoder, output, refuse);
+                    session.end_request(&mut self.work, after, output)
                 }
                 Step::Request { request, used } => {
                     let is_last = consumed + used == input.len();
-                    let next = self.request(session, request, is_last, waiting, output);
+                    let next = self.serve_request(session, request, is_last, uncarried, output);
                     if session.answered.is_none() {
                         consumed += used;
                     }
@@ -289,34 +290,37 @@ impl MemcachedWorker {
         }
     }
 
-    /// Carries out one request, the last that has come perhaps; `None`: go on with the next.
-    fn request<'a>(
+    /// Carries out one request or puts it into `uncarried`; `is_last` if no other has come after
+    /// it. Returns `None` if the next request can follow.
+    fn serve_request<'a>(
         &mut self,
         session: &mut Session,
         request: Request<'a>,
         is_last: bool,
-        waiting: &mut Waiting<'a>,
+        uncarried: &mut Uncarried<'a>,
         output: &mut Output,
     ) -> Option<Next> {
         let answered = session.answered.take().unwrap_or(0);
         let decoder = &mut session.decoder;
         let Request::Text(Text::Get(get)) = &request else {
-            let after = self.other(decoder, request, is_last, waiting, output);
-            return session.go_on(&mut self.work, after, output);
+            let after = self.batch_or_carry_out(decoder, request, is_last, uncarried, output);
+            return session.end_request(&mut self.work, after, output);
         };
         let taken = match get.touch {
             None if is_last
-                && waiting.is_unused()
+                && uncarried.is_unused()
                 && let Some(key) = get.only_key() =>
             {
                 text::get_alone(&mut self.work, key, get.with_cas, output).map(|()| None)
             }
-            None => self.ahead(waiting, decoder, output).and_then(|_| {
-                let wave = waiting.wave.get_or_insert_with(Wave::new);
-                wave.take(&mut self.work, get, answered, output)
-            }),
+            None => self
+                .carry_out_batch(uncarried, decoder, output)
+                .and_then(|_| {
+                    let wave = uncarried.gets.get_or_insert_with(Wave::new);
+                    wave.take(&mut self.work, get, answered, output)
+                }),
             Some(exptime) => self
-                .settle(waiting, decoder, output)
+                .carry_out_waiting(uncarried, decoder, output)
                 .and_then(|_| text::get_and_touch(&mut self.work, get, answered, exptime, output)),
         };
         match taken {
@@ -327,76 +331,78 @@ impl MemcachedWorker {
             }
             Err(error) => {
                 failure::line(output, &error);
-                session.go_on(&mut self.work, After::Close, output)
+                session.end_request(&mut self.work, After::Close, output)
             }
         }
     }
 
-    /// Carries out a request that is no get of the classic protocol, now or with others.
-    fn other<'a>(
+    /// Carries out a request that is not a get of the classic protocol, or adds it to the batch.
+    fn batch_or_carry_out<'a>(
         &mut self,
         decoder: &mut Decoder,
         request: Request<'a>,
         is_last: bool,
-        waiting: &mut Waiting<'a>,
+        uncarried: &mut Uncarried<'a>,
         output: &mut Output,
     ) -> After {
-        let is_alone = is_last && waiting.ahead.is_empty();
-        let may_wait = !is_alone && self.work.shared.rules.users.is_none();
-        if !may_wait || !Ahead::may_keep(&request) {
-            return self.told(waiting, decoder, output, |work, decoder, output| {
+        let is_alone = is_last && uncarried.others.is_empty();
+        let can_wait = !is_alone && self.work.shared.rules.users.is_none();
+        if !can_wait || !Batch::can_have(&request) {
+            return self.carry_out_after(uncarried, decoder, output, |work, decoder, output| {
                 carry_out(work, decoder, &request, output)
             });
         }
-        if let Err(error) = waiting.read(&mut self.work, output) {
+        if let Err(error) = uncarried.read_gets(&mut self.work, output) {
             failure::last(decoder, output, &error);
             return After::Close;
         }
-        if !waiting.ahead.keep(request, &self.work) {
-            return After::GoOn;
+        if !uncarried.others.push(request, &self.work) {
+            return After::NextRequest;
         }
-        self.told(waiting, decoder, output, |_, _, _| Ok(After::GoOn))
+        self.carry_out_after(uncarried, decoder, output, |_, _, _| Ok(After::NextRequest))
     }
 
-    /// Answers what is waiting, then does what comes after it.
-    fn told(
+    /// Carries out the waiting requests, then does what comes after them.
+    fn carry_out_after(
         &mut self,
-        waiting: &mut Waiting<'_>,
+        uncarried: &mut Uncarried<'_>,
         decoder: &mut Decoder,
         output: &mut Output,
-        answer: impl FnOnce(&mut Work, &mut Decoder, &mut Output) -> Result<After>,
+        last: impl FnOnce(&mut Work, &mut Decoder, &mut Output) -> Result<After>,
     ) -> After {
-        let after = match self.settle(waiting, decoder, output) {
-            Ok(After::GoOn) => answer(&mut self.work, decoder, output),
-            other => other,
+        let after = match self.carry_out_waiting(uncarried, decoder, output) {
+            Ok(After::NextRequest) => last(&mut self.work, decoder, output),
+            ended => ended,
         };
         after.unwrap_or_else(|error| {
-            // The values told so far may be no whole answer.
+            // The values written so far may not be a whole answer.
             failure::last(decoder, output, &error);
             After::Close
         })
     }
 
-    fn settle(
+    fn carry_out_waiting(
         &mut self,
-        waiting: &mut Waiting<'_>,
+        uncarried: &mut Uncarried<'_>,
         decoder: &mut Decoder,
         output: &mut Output,
     ) -> Result<After> {
-        waiting.read(&mut self.work, output)?;
-        self.ahead(waiting, decoder, output)
+        uncarried.read_gets(&mut self.work, output)?;
+        self.carry_out_batch(uncarried, decoder, output)
     }
 
-    fn ahead(
+    fn carry_out_batch(
         &mut self,
-        waiting: &mut Waiting<'_>,
+        uncarried: &mut Uncarried<'_>,
         decoder: &mut Decoder,
         output: &mut Output,
     ) -> Result<After> {
-        let each = |work: &mut Work, request: &Request<'_>, output: &mut Output| {
+        let carry_out_one = |work: &mut Work, request: &Request<'_>, output: &mut Output| {
             carry_out(work, decoder, request, output)
         };
-        waiting.ahead.carry_out(&mut self.work, output, each)
+        uncarried
+            .others
+            .carry_out(&mut self.work, output, carry_out_one)
     }
 }
 
@@ -411,10 +417,10 @@ impl Session {
         }
     }
 
-    /// What is to happen after a request; `None`: the next.
-    fn go_on(&mut self, work: &mut Work, after: After, output: &mut Output) -> Option<Next> {
+    /// Ends a request. Returns `None` if the next one can follow.
+    fn end_request(&mut self, work: &mut Work, after: After, output: &mut Output) -> Option<Next> {
         match after {
-            After::GoOn => None,
+            After::NextRequest => None,
             After::Quit => Some(Next::Close),
             After::Close => {
                 self.has_failed = true;
@@ -442,7 +448,7 @@ impl Session {
                     output.extend(TOO_MANY_WATCHERS);
                     return None;
                 };
-                work.look_at_watchers();
+                work.update_eviction_watch();
                 output.extend(answer::OK);
                 self.place.watches();
                 self.state = State::Watch(subscription);
@@ -462,7 +468,7 @@ fn carry_out(
         return Ok(after);
     }
     if work.shared.rules.answer(request, output) {
-        return Ok(After::GoOn);
+        return Ok(After::NextRequest);
     }
     Ok(match request {
         Request::Text(request) => text::carry_out(work, request, output),
@@ -481,6 +487,6 @@ fn refuse(work: &Work, refusal: &Refusal, output: &mut Output) -> After {
     if refusal.closes() {
         After::Close
     } else {
-        After::GoOn
+        After::NextRequest
     }
 }

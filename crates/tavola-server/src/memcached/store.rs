@@ -80,7 +80,7 @@ pub(super) fn store(work: &Work, store: &Store<'_>) -> Result<Outcome> {
         Verb::Prepend(join) => append(work, store, join, true),
         _ => whole(work, store),
     };
-    work.stored(store.key, || told(store, &stored));
+    work.stored(store.key, || stored_event(store, &stored));
     match &stored {
         Ok(Outcome::Done { .. }) => work.count(Event::Stored),
         Ok(_) => {}
@@ -115,8 +115,8 @@ pub(super) fn refused(work: &Work, too_large: &TooLarge<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What watchers are told.
-fn told(store: &Store<'_>, stored: &Result<Outcome>) -> watch::Stored {
+/// The event that watchers see.
+fn stored_event(store: &Store<'_>, stored: &Result<Outcome>) -> watch::Stored {
     watch::Stored {
         status: match stored {
             Ok(Outcome::Done { .. }) => "stored",

@@ -84,7 +84,7 @@ impl Watchers {
             lines: Mutex::default(),
         });
         list.push(Arc::clone(&watcher));
-        self.look(&list);
+        self.update_kinds(&list);
         Some(Subscription {
             watchers: Arc::clone(self),
             watcher,
@@ -122,7 +122,7 @@ impl Watchers {
             "not_found"
         };
         let size = found.unwrap_or(0);
-        self.tell(Event::Fetchers, |line| {
+        self.write_line(Event::Fetchers, |line| {
             begin(line, "item_get", key);
             let _ = write!(
                 line,
@@ -139,7 +139,7 @@ impl Watchers {
             ttl_s,
             size_bytes,
         } = stored;
-        self.tell(Event::Mutations, |line| {
+        self.write_line(Event::Mutations, |line| {
             begin(line, "item_store", key);
             let _ = write!(
                 line,
@@ -151,7 +151,7 @@ impl Watchers {
 
     /// A key that was there.
     pub(super) fn deleted(&self, key: &[u8], command: &str, size_bytes: usize) {
-        self.tell(Event::Deletions, |line| {
+        self.write_line(Event::Deletions, |line| {
             begin(line, "deleted", key);
             let _ = write!(line, " cmd={command} clsid=0 size={size_bytes}");
         });
@@ -167,7 +167,7 @@ impl Watchers {
             size_bytes,
         } = *evicted;
         let fetch = if is_fetched { "yes" } else { "no" };
-        self.tell(Event::Evictions, |line| {
+        self.write_line(Event::Evictions, |line| {
             begin(line, "eviction", key);
             let _ = write!(line, " fetch={fetch} ttl=");
             let _ = match ttl_s {
@@ -190,7 +190,7 @@ impl Watchers {
 
     /// A connection that has come.
     pub(super) fn came(&self, client: Client) {
-        self.tell(Event::Connevents, |line| {
+        self.write_line(Event::Connevents, |line| {
             line.extend_from_slice(b" type=conn_new");
             client.write(line);
             let _ = write!(line, " cfd={}", client.descriptor);
@@ -206,15 +206,15 @@ impl Watchers {
             Gone::CutOff => "shutdown",
             _ => "error",
         };
-        self.tell(Event::Connevents, |line| {
+        self.write_line(Event::Connevents, |line| {
             line.extend_from_slice(b" type=conn_close");
             client.write(line);
             let _ = write!(line, " reason={reason} cfd={}", client.descriptor);
         });
     }
 
-    /// Writes a line for each who wants it.
-    fn tell(&self, event: Event, write: impl FnOnce(&mut Vec<u8>)) {
+    /// Writes a line to each watcher of such events.
+    fn write_line(&self, event: Event, write: impl FnOnce(&mut Vec<u8>)) {
         if !self.want(event) {
             return;
         }
@@ -239,7 +239,8 @@ impl Watchers {
         }
     }
 
-    fn look(&self, list: &[Arc<Watcher>]) {
+    /// Notes which events somebody watches.
+    fn update_kinds(&self, list: &[Arc<Watcher>]) {
         let wanted = KINDS
             .into_iter()
             .filter(|kind| list.iter().any(|watcher| watcher.watched.has(*kind)));
@@ -330,7 +331,7 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         let mut list = self.watchers.list();
         list.retain(|watcher| !Arc::ptr_eq(watcher, &self.watcher));
-        self.watchers.look(&list);
+        self.watchers.update_kinds(&list);
     }
 }
 

@@ -22,7 +22,7 @@ use crate::net::Meter;
 /// What is to happen after a request.
 #[derive(Debug)]
 pub(super) enum After {
-    GoOn,
+    NextRequest,
     /// The connection ends as its client wishes.
     Quit,
     /// It ends for something that failed.
@@ -143,11 +143,11 @@ impl Work {
         if self.shared.prefixes.is_on() {
             self.shared.prefixes.count(key, Deed::Set);
         }
-        self.tell_stored(key, stored);
+        self.log_stored(key, stored);
     }
 
-    /// The same where it is not counted as a store.
-    pub(super) fn tell_stored(&self, key: &[u8], stored: impl FnOnce() -> Stored) {
+    /// The same, not counted as a store.
+    pub(super) fn log_stored(&self, key: &[u8], stored: impl FnOnce() -> Stored) {
         if self.shared.watchers.want(Kind::Mutations) {
             let watchers = &self.shared.watchers;
             watchers.stored(key, &stored(), self.descriptor);
@@ -195,14 +195,14 @@ impl Work {
     }
 
     /// Whether anybody wants to hear of deletions.
-    pub(super) fn tells_deletions(&self) -> bool {
+    pub(super) fn has_deletion_watchers(&self) -> bool {
         self.shared.watchers.want(Kind::Deletions)
     }
 
-    /// Whether keys are noted that are evicted, as somebody watches.
-    pub(super) fn look_at_watchers(&self) {
+    /// Has the table note which keys it evicts, if somebody watches that.
+    pub(super) fn update_eviction_watch(&self) {
         let wants = || self.shared.watchers.want(Kind::Evictions);
-        // A table that fails tells it to who asks for something.
+        // A client gets the error of a table that fails when it asks for something.
         let _ = self.table().watch_evictions(wants());
         if wants() {
             // Perhaps another thread has seen to that before the line above.
@@ -210,8 +210,8 @@ impl Work {
         }
     }
 
-    /// Tells which keys were evicted, by whichever thread of this process.
-    pub(super) fn tell_evictions(&self) -> Result<()> {
+    /// Writes lines about keys that were evicted, by any thread of this process.
+    pub(super) fn report_evictions(&self) -> Result<()> {
         let watchers = &self.shared.watchers;
         if !watchers.want(Kind::Evictions) {
             return Ok(());

@@ -83,9 +83,8 @@ impl Acceptor {
             self.listen_if_possible();
             let pause = self.paused.map(left);
             self.poll.wait(pause);
-            let mut number = 0;
-            while let Some((token, _)) = self.poll.event(number) {
-                number += 1;
+            for number in 0..self.poll.events() {
+                let (token, _) = self.poll.event(number);
                 if token != BELL {
                     self.accept_row(token as usize);
                 } else if let Some(accept_queued) = self.look_at_post() {

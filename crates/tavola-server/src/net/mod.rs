@@ -10,8 +10,9 @@
 //! in the queue of one of many sockets is lost when that one is closed.
 //!
 //! Each serving thread has its own epoll, level-triggered: a connection with more to read than one
-//! turn takes is told of again, after the others, which is all there is to fairness. Where the
-//! system lets it have an io_uring as well, short answers of a round go out by one call.
+//! turn takes is reported again, after the others, which keeps the loop fair. When a thread reads,
+//! sends and waits is decided by one type, whose page says what each decision earns:
+//! `thread/strategy`.
 //!
 //! # Memory
 //!
@@ -26,23 +27,23 @@
 //! | `listen` | sockets to accept from |
 //! | `output`, `input` | bytes of a connection |
 //! | `tls` | certificates, and TLS between a socket and its buffers |
-//! | `left` | what was read of a Unix socket and is taken out later |
+//! | `peek` | reading requests that stay in a Unix socket for a while |
 //! | `stream` | reading and writing of one socket |
 //! | `ring` | sending to several sockets by one call |
 //! | `counters`, `shared` | what threads know of each other |
 //! | `acceptor` | the thread that accepts |
-//! | `thread` | the threads that serve |
+//! | `thread` | the threads that serve; `thread/strategy`: when they read, send and wait |
 //! | `server` | the handle |
 
 mod acceptor;
 pub(crate) mod counters;
 mod error;
 mod input;
-mod left;
 mod limits;
 mod listen;
 mod options;
 mod output;
+mod peek;
 mod poll;
 mod ring;
 mod server;

@@ -64,9 +64,14 @@ impl Poll {
         !self.events.is_empty()
     }
 
-    /// Token and flags of one of the events of the last wait.
-    pub(crate) fn event(&self, number: usize) -> Option<(u64, EventFlags)> {
-        self.events.get(number).copied()
+    /// How many events the last wait brought.
+    pub(crate) fn events(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Token and flags of one of them.
+    pub(crate) fn event(&self, number: usize) -> (u64, EventFlags) {
+        self.events[number]
     }
 }
 
@@ -124,8 +129,8 @@ mod tests {
         post.push('a');
         post.push('b');
         assert!(poll.wait(None));
-        assert_eq!(poll.event(0), Some((9, EventFlags::IN)));
-        assert_eq!(poll.event(1), None);
+        assert_eq!(poll.event(0), (9, EventFlags::IN));
+        assert_eq!(poll.events(), 1);
         assert_eq!(post.take(), ['a', 'b']);
         assert!(!poll.wait(Some(Duration::from_millis(1))));
     }

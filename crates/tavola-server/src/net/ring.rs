@@ -1,8 +1,8 @@
 //! An io_uring, by which the answers of several connections go out by one system call.
 //!
-//! Where clients share the CPU, each call that wakes one up is where the kernel may let it run
-//! before the next connection is answered: it asks once, sleeps again, and is woken for the next
-//! answer. One call for all answers of a round wakes it once, and it finds all of them.
+//! When clients share the CPU, the kernel may run a client at each call that wakes it, before the
+//! next connection is answered: the client sends one request, sleeps again, and is woken for the
+//! next answer. One call for all answers of a round wakes it once, and it finds all of them.
 //!
 //! - **RING-1** Between two calls of [`Ring::send`] the kernel has nothing of ours: each call waits
 //!   for all that it handed over. That is at once, as no request waits for a socket (`DONTWAIT`).
@@ -14,10 +14,10 @@ use io_uring::{IoUring, opcode, types};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
-/// Answers that go out by one call at most.
+/// The most answers that one call sends.
 pub(crate) const SENDS: usize = 32;
 
-/// What goes to a connection.
+/// Bytes for a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Send<'a> {
     pub(crate) socket: BorrowedFd<'a>,
@@ -31,9 +31,13 @@ pub(crate) type Sent = Result<usize, Errno>;
 pub(crate) struct Ring(IoUring);
 
 impl Ring {
-    /// Refused before Linux 5.18, and where the system does not let programs have one.
+    /// Makes a ring.
+    ///
+    /// # Errors
+    ///
+    /// Before Linux 5.18, and when the system refuses io_uring to programs.
     pub(crate) fn new() -> io::Result<Self> {
-        // One send that fails does not keep back those behind it.
+        // A send that fails does not hold up those behind it.
         let ring = IoUring::builder().setup_submit_all().build(SENDS as u32)?;
         Ok(Self(ring))
     }
@@ -42,7 +46,7 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// Nothing was sent. The ring is of no use any more.
+    /// When nothing was sent. The ring cannot be used any more then.
     pub(crate) fn send(&mut self, sends: &[Send<'_>]) -> io::Result<[Sent; SENDS]> {
         let flags = (SendFlags::NOSIGNAL | SendFlags::DONTWAIT).bits() as i32;
         for (number, send) in sends.iter().enumerate() {
@@ -82,7 +86,7 @@ impl Ring {
     #[allow(unsafe_code)]
     fn push(&mut self, entry: &io_uring::squeue::Entry) {
         // SAFETY: the bytes and the socket are borrowed until `send` returns. By then the kernel
-        // is done with them (RING-1), or has not seen them and never will: the ring is given up.
+        // is done with them (RING-1), or has not seen them and never will: the ring is dropped.
         let pushed = unsafe { self.0.submission().push(entry) };
         pushed.expect("no more than it has room for");
     }

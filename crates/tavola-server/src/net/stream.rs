@@ -9,18 +9,18 @@ use rustix::net::{
     RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown,
 };
 
-use crate::net::left::Left;
 use crate::net::output::Output;
+use crate::net::peek::Peek;
 use crate::net::tls::{Session, Tls};
 
 /// A connected socket that does not block.
 #[derive(Debug)]
 pub(crate) struct Stream {
     socket: OwnedFd,
-    /// None where bytes go as they are.
+    /// `None` without TLS.
     session: Option<Box<Session>>,
-    /// None where what is read is always taken out.
-    left: Option<Left>,
+    /// `None` if what is read is always taken out of the socket.
+    peek: Option<Peek>,
 }
 
 /// What a read brought.
@@ -50,23 +50,23 @@ impl Stream {
     /// A connection that begins, by TLS or as it is.
     pub(crate) fn new(socket: OwnedFd, tls: Option<&Tls>) -> io::Result<Self> {
         let session = tls.map(Session::new).transpose()?;
-        let left = session.is_none().then(|| Left::of(&socket)).flatten();
+        let peek = session.is_none().then(|| Peek::of(&socket)).flatten();
         Ok(Self {
             socket,
-            left,
+            peek,
             session: session.map(Box::new),
         })
     }
 
-    /// Appends what is there to `bytes`, as far as its capacity goes, or a little more; `leaves`:
-    /// of some sockets it is not taken out yet.
-    pub(crate) fn receive(&mut self, bytes: &mut Vec<u8>, leaves: bool) -> io::Result<Received> {
+    /// Appends what has come to `bytes`, as far as its capacity goes, or a little more. With
+    /// `peeks` it may stay in a Unix socket until [`Stream::take_out`].
+    pub(crate) fn receive(&mut self, bytes: &mut Vec<u8>, peeks: bool) -> io::Result<Received> {
         if let Some(session) = &mut self.session {
             return session.receive(&self.socket, bytes);
         }
         let offered = bytes.capacity() - bytes.len();
-        let found = match &mut self.left {
-            Some(left) => left.receive(&self.socket, bytes, leaves),
+        let found = match &mut self.peek {
+            Some(peek) => peek.receive(&self.socket, bytes, peeks),
             None => {
                 let found = recv(&self.socket, spare_capacity(bytes), RecvFlags::empty());
                 found.map(|(_, size)| (size, size == offered))
@@ -90,10 +90,10 @@ impl Stream {
         })
     }
 
-    /// Takes out what was read but left, before an event of the socket is waited for.
+    /// Takes out what was peeked at, before an event of the socket is waited for.
     pub(crate) fn take_out(&mut self) -> io::Result<()> {
-        if let Some(left) = &mut self.left {
-            left.take_out(&self.socket)?;
+        if let Some(peek) = &mut self.peek {
+            peek.take_out(&self.socket)?;
         }
         Ok(())
     }

@@ -67,7 +67,7 @@ pub(super) fn answer(
 
 fn after(is_known: bool) -> After {
     match is_known {
-        true => After::GoOn,
+        true => After::NextRequest,
         false => After::WrongPassword,
     }
 }
@@ -83,7 +83,7 @@ fn step(
     let is_known = match &request.command {
         Command::SaslList => {
             answer::text(output.room(ANSWER_BYTES), header, MECHANISMS);
-            return Some(After::GoOn);
+            return Some(After::NextRequest);
         }
         Command::SaslAuth { mechanism, data } => {
             *mechanism == MECHANISMS
@@ -94,7 +94,7 @@ fn step(
         _ => return None,
     };
     count(work, is_known);
-    tell(decoder, header, is_known, output);
+    write_reply(decoder, header, is_known, output);
     Some(after(is_known))
 }
 
@@ -105,7 +105,7 @@ fn count(work: &Work, is_known: bool) {
     }
 }
 
-fn tell(decoder: &mut Decoder, header: &Header, is_known: bool, output: &mut Output) {
+fn write_reply(decoder: &mut Decoder, header: &Header, is_known: bool, output: &mut Output) {
     let out = output.room(ANSWER_BYTES);
     if is_known {
         decoder.set_sasl(Sasl::Done);

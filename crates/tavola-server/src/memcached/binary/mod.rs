@@ -1,4 +1,4 @@
-//! The binary requests: what the table is asked, and what the client is told. One file a group.
+//! The binary requests: what the table is asked, and what the client gets. One file a group.
 //!
 //! A quiet request is answered where it failed; a quiet get where it found something.
 
@@ -27,15 +27,15 @@ pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Out
         Command::Touch { key, exptime } => get::touch(work, header, key, *exptime, output),
         Command::Store(store) => {
             let stored = store::carry_out(work, store);
-            tell(output, header, quiet, stored);
+            write_reply(output, header, quiet, stored);
         }
         Command::Delete { key, cas } => {
             let deleted = items::delete(work, key, *cas);
-            tell(output, header, quiet, deleted);
+            write_reply(output, header, quiet, deleted);
         }
         Command::Flush { delay } => {
             let flushed = items::flush(work, *delay);
-            tell(output, header, quiet, flushed);
+            write_reply(output, header, quiet, flushed);
         }
         Command::Count(count) => count::carry_out(work, header, count, quiet, output),
         Command::Stat { topic } => stats::carry_out(work, header, topic, output),
@@ -44,12 +44,12 @@ pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Out
         }
         Command::Noop => answer::done(output.room(ANSWER_BYTES), header, 0),
         Command::Quit => {
-            tell(output, header, quiet, Ok(0));
+            write_reply(output, header, quiet, Ok(0));
             return After::Quit;
         }
         _ => refuse(output, header, Status::UnknownCommand),
     }
-    After::GoOn
+    After::NextRequest
 }
 
 /// Why a request was not carried out.
@@ -64,8 +64,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// Tells of a success with its unique number, unless the client wants to hear of failures alone.
-fn tell(output: &mut Output, header: &Header, quiet: bool, done: Result<u64, Failure>) {
+/// Writes that it succeeded and its unique number, unless the client wants only failures.
+fn write_reply(output: &mut Output, header: &Header, quiet: bool, done: Result<u64, Failure>) {
     match done {
         Ok(_) if quiet => {}
         Ok(cas) => answer::done(output.room(ANSWER_BYTES), header, cas),
@@ -78,7 +78,7 @@ fn refuse(output: &mut Output, header: &Header, status: Status) {
     answer::error(output.room(ANSWER_BYTES), header, status);
 }
 
-/// Tells of an error of the table.
+/// Writes an error of the table.
 fn fail(output: &mut Output, header: &Header, error: &Error) {
     let status = match error {
         Error::Full { .. } => {

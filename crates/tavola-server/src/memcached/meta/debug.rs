@@ -13,13 +13,13 @@ use crate::net::Output;
 
 pub(super) fn carry_out(work: &mut Work, key: Key<'_>, output: &mut Output) {
     let mut value = work.borrow_value();
-    if let Err(error) = look(work, key, &mut value, output) {
+    if let Err(error) = write_facts(work, key, &mut value, output) {
         failure::line(output, &error);
     }
     work.give_back(value);
 }
 
-fn look(work: &Work, key: Key<'_>, value: &mut Vec<u8>, output: &mut Output) -> Result<()> {
+fn write_facts(work: &Work, key: Key<'_>, value: &mut Vec<u8>, output: &mut Output) -> Result<()> {
     let mut room = KeyRoom::default();
     let bytes = key.bytes(&mut room);
     let found = work.table().get_entry_into(bytes, value)?;

@@ -80,7 +80,7 @@ fn read(work: &Work, item: &Item<'_>, key: &[u8], value: &mut Vec<u8>) -> Result
         Some(_) => (Event::TouchHit, Event::TouchMiss),
     };
     loop {
-        if let Some(details) = look(work, flags, key, value)? {
+        if let Some(details) = read_item(work, flags, key, value)? {
             if let Some(told) = found(work, flags, key, details, value)? {
                 work.fetched(key, Some(value.len()));
                 work.count(hit);
@@ -109,8 +109,8 @@ fn read(work: &Work, item: &Item<'_>, key: &[u8], value: &mut Vec<u8>) -> Result
     }
 }
 
-/// Reads an item, and gives it the time of `T`; tells the time it had.
-fn look(
+/// Reads an item, and gives it the time of `T`. Returns the time it had.
+fn read_item(
     work: &Work,
     flags: &Flags<'_>,
     key: &[u8],

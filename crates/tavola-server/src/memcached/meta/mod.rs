@@ -38,7 +38,7 @@ pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Out
     let flags = request.item().map(|item| &item.flags);
     if flags.is_some_and(|flags| unknown.iter().any(|letter| flags.has(*letter))) {
         output.extend(UNKNOWN_FLAG);
-        return After::GoOn;
+        return After::NextRequest;
     }
     match request {
         Request::Get(item) => get::carry_out(work, request, item, output),
@@ -52,7 +52,7 @@ pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Out
         Request::Debug { key } => debug::carry_out(work, *key, output),
         Request::Noop => output.extend(answer::NOOP),
     }
-    After::GoOn
+    After::NextRequest
 }
 
 /// `E`, where a table can have it: the others it gives itself.

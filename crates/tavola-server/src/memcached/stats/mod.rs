@@ -29,7 +29,7 @@ fn limit(stats: &Stats) -> u64 {
 /// `stats conns`.
 pub(super) fn connections(work: &Work, tell: &mut Tell<'_>) {
     let connections = &work.shared.connections;
-    connections.tell(work.descriptor, work.meter.setup(), tell);
+    connections.report_each(work.descriptor, work.meter.setup(), tell);
 }
 
 /// `stats reset`: all counts of commands begin at 0. Those of the table are everybody's and stay.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use tavola_proto::text::{Request, Tune, Tuned, answer};
 
-use super::{Reply, tell};
+use super::{Reply, write_reply};
 use crate::memcached::VERSION;
 use crate::memcached::work::Work;
 use crate::net::Output;
@@ -39,7 +39,7 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output)
         Request::Tune(tune) => (tuned(tune), tune.noreply),
         _ => (answer::ERROR, false),
     };
-    tell(output, noreply, Ok(Reply::Line(line)));
+    write_reply(output, noreply, Ok(Reply::Line(line)));
 }
 
 /// Whoever asks has come in, so that why it fails may be told.

@@ -2,7 +2,7 @@
 
 use tavola_proto::text::{self, answer};
 
-use super::{Reply, tell};
+use super::{Reply, write_reply};
 use crate::memcached::count::{Count, Counted, count};
 use crate::memcached::failure;
 use crate::memcached::work::Work;
@@ -28,5 +28,5 @@ pub(super) fn carry_out(work: &Work, asked: &text::Count<'_>, output: &mut Outpu
         Ok(Counted::NoRoom { .. }) => Ok(Reply::Line(failure::NO_ROOM)),
         Err(error) => Err(error),
     };
-    tell(output, asked.noreply, reply);
+    write_reply(output, asked.noreply, reply);
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use tavola_proto::text::{LruCrawler, answer};
 
-use super::{Reply, tell};
+use super::{Reply, write_reply};
 use crate::memcached::crawler::{Classes, Dump, Form};
 use crate::memcached::work::{After, Work};
 use crate::net::Output;
@@ -53,8 +53,8 @@ pub(super) fn carry_out(
             Err(line) => line,
         },
     };
-    tell(output, noreply, Ok(Reply::Line(line)));
-    After::GoOn
+    write_reply(output, noreply, Ok(Reply::Line(line)));
+    After::NextRequest
 }
 
 fn begin(dump: Box<Dump>, output: &mut Output) -> After {

@@ -81,14 +81,14 @@ impl<'a> Wave<'a> {
             0 => return Ok(()),
             1 => read_one(work, self.keys[0], self.asked[0], output)?,
             _ => {
-                let mut told = Ok(());
+                let mut written = Ok(());
                 let keys = &self.keys[..count];
                 work.table().get_many_entries(keys, |at, entry| {
-                    if told.is_ok() {
-                        told = tell(work, output, keys[at], self.asked[at], entry);
+                    if written.is_ok() {
+                        written = write_answer(work, output, keys[at], self.asked[at], entry);
                     }
                 })?;
-                told?;
+                written?;
             }
         }
         work.fit_wave(count, output.len() - before);
@@ -116,16 +116,16 @@ pub(in crate::memcached) fn get_alone(
 fn read_one(work: &mut Work, key: &[u8], asked: Asked, output: &mut Output) -> Result<()> {
     let mut value = work.borrow_value();
     let found = work.table().get_entry_into(key, &mut value);
-    let told = found.and_then(|found| {
+    let written = found.and_then(|found| {
         let entry = found.map(|had| (&value[..], had));
-        tell(work, output, key, asked, entry)
+        write_answer(work, output, key, asked, entry)
     });
     work.give_back(value);
-    told
+    written
 }
 
 /// Writes what was found, and the end of the answer after the last key.
-fn tell(
+fn write_answer(
     work: &Work,
     output: &mut Output,
     key: &[u8],

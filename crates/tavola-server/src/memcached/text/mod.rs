@@ -1,4 +1,4 @@
-//! The classic commands: what the table is asked, and what the client is told. One file a group.
+//! The classic commands: what the table is asked, and what the client gets. One file a group.
 
 mod admin;
 mod count;
@@ -26,16 +26,16 @@ enum Reply {
 /// Carries out a request other than a get.
 pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output) -> After {
     match request {
-        Request::Store(store) => tell(output, store.noreply, store::carry_out(work, store)),
+        Request::Store(store) => write_reply(output, store.noreply, store::carry_out(work, store)),
         Request::Count(count) => count::carry_out(work, count, output),
         Request::Touch {
             key,
             exptime,
             noreply,
-        } => tell(output, *noreply, items::touch(work, key, *exptime)),
-        Request::Delete { key, noreply } => tell(output, *noreply, items::delete(work, key)),
+        } => write_reply(output, *noreply, items::touch(work, key, *exptime)),
+        Request::Delete { key, noreply } => write_reply(output, *noreply, items::delete(work, key)),
         Request::FlushAll { delay, noreply } => {
-            tell(output, *noreply, items::flush_all(work, *delay));
+            write_reply(output, *noreply, items::flush_all(work, *delay));
         }
         Request::Stats(stats) => return stats::carry_out(work, stats, output),
         Request::LruCrawler { command, noreply } => {
@@ -45,11 +45,11 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output)
         Request::Quit => return After::Quit,
         other => admin::carry_out(work, other, output),
     }
-    After::GoOn
+    After::NextRequest
 }
 
-/// Sends the answer, unless the client wants none: then errors are kept back as well.
-fn tell(output: &mut Output, noreply: bool, reply: Result<Reply>) {
+/// Writes the answer, unless the client wants none: then it gets no errors either.
+fn write_reply(output: &mut Output, noreply: bool, reply: Result<Reply>) {
     match reply {
         _ if noreply => {}
         Ok(Reply::Line(line)) => output.extend(line),

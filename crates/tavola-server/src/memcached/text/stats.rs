@@ -34,14 +34,14 @@ pub(super) fn carry_out(work: &Work, asked: &Stats<'_>, output: &mut Output) -> 
         Stats::Cachedump { class, limit } => return cachedump(work, *class, *limit, output),
         other => {
             rest(work, other, output);
-            return After::GoOn;
+            return After::NextRequest;
         }
     };
     match told {
         Ok(()) => output.extend(answer::END),
         Err(error) => failure::line(output, &error),
     }
-    After::GoOn
+    After::NextRequest
 }
 
 /// What has no figures, or others.
@@ -71,13 +71,13 @@ fn cachedump(work: &Work, class: u32, limit: u32, output: &mut Output) -> After 
         Ok(stats) => stats,
         Err(error) => {
             failure::line(output, &error);
-            return After::GoOn;
+            return After::NextRequest;
         }
     };
     let used = stats.classes.iter().filter(|found| found.used > 0);
     if !used.map(|found| found.number).any(|found| found == class) {
         output.extend(answer::END);
-        return After::GoOn;
+        return After::NextRequest;
     }
     let limit = if limit == 0 { u64::MAX } else { limit.into() };
     let crawler = &work.shared.crawler;
@@ -85,7 +85,7 @@ fn cachedump(work: &Work, class: u32, limit: u32, output: &mut Output) -> After 
         Some(dump) => After::Dump(dump),
         None => {
             output.extend(BUSY);
-            After::GoOn
+            After::NextRequest
         }
     }
 }

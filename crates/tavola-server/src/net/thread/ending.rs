@@ -7,17 +7,18 @@
 use std::time::{Duration, Instant};
 
 use super::Loop;
-use super::connection::{Connection, Stage, Way};
+use super::Phase;
+use super::connection::Connection;
+use super::state::{Opening, Stage};
+use super::strategy::Turn;
 use crate::net::service::{Gone, Worker};
 
-/// How long a client may take to close its side after the service closed.
-const LINGER: Duration = Duration::from_secs(1);
-/// The same where a drain ended an idle connection: long enough for a request that was under way.
-const LINGER_OF_IDLE: Duration = Duration::from_millis(250);
-/// Times are looked at so often at most, and at least.
-const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
+/// How often deadlines are checked at most, and at least.
+const CHECKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
+/// The same while a connection lingers, is held, or shakes hands, and during a drain.
+const CHECK_SOON: Duration = Duration::from_millis(250);
 
-/// What happens to a connection whose time has come.
+/// What happens to a connection at its deadline.
 #[derive(Clone, Copy, Debug)]
 enum Over {
     /// It is closed.
@@ -28,17 +29,13 @@ enum Over {
 
 impl<S> Connection<S> {
     /// Closes the server's direction if the service closed the connection and all is sent. Returns
-    /// by when the connection has to have another look.
+    /// the connection's deadline, if it has one by its stage.
     pub(super) fn end_side(&mut self, now: Instant) -> Option<Instant> {
-        let linger = match self.is_retired {
-            true => LINGER_OF_IDLE,
-            false => LINGER,
-        };
-        match self.stage {
-            Stage::Held { until } if !self.is_timed => return Some(until),
-            Stage::Closing => {}
+        let linger = match self.stage {
+            Stage::Held { until } => return Some(until),
+            Stage::Closing { linger } => linger,
             _ => return None,
-        }
+        };
         if self.output.is_empty() {
             self.stream.say_end();
         }
@@ -50,45 +47,60 @@ impl<S> Connection<S> {
         self.stage = Stage::Lingering { until };
         Some(until)
     }
+
+    /// Whether it has a deadline of its own, whatever the options say.
+    fn has_deadline(&self) -> bool {
+        let by_stage = matches!(self.stage, Stage::Held { .. } | Stage::Lingering { .. });
+        by_stage || self.is_handshaking()
+    }
 }
 
 impl<W: Worker> Loop<W> {
-    /// Ends what was idle, held or lingered for too long, and all when the time of a drain is
-    /// over.
-    pub(super) fn look_at_times(&mut self) {
-        let now = self.desk.now;
+    /// Has deadlines checked at that time at the latest.
+    pub(super) fn check_deadlines_at(&mut self, at: Instant) {
+        let next = self.next_check.map_or(at, |next| next.min(at));
+        self.next_check = Some(next);
+    }
+
+    /// Ends connections that were idle, held or lingered for too long, and all when the time of a
+    /// drain is over.
+    pub(super) fn check_deadlines(&mut self) {
+        let now = self.space.now;
         let found = self.connections.iter();
         let found: Vec<_> = found
             .filter_map(|(token, connection)| Some((token, self.over(connection)?)))
             .collect();
+        self.next_check = None;
         for (token, over) in found {
             match over {
                 Over::Close(gone) => self.close(token, gone),
                 Over::EndSide => {
                     if let Some(connection) = self.connections.get_mut(token) {
-                        connection.is_retired = connection.stage == Stage::Open;
-                        connection.stage = Stage::Closing;
+                        connection.stage = match connection.stage {
+                            Stage::Open => Stage::CLOSING_IDLE,
+                            _ => Stage::CLOSING,
+                        };
                     }
-                    self.turn(token, Way::READ);
+                    self.turn(token, Turn::PLAIN);
                 }
             }
         }
-        let idle_timeout = self.desk.limits.idle_timeout;
-        let look = idle_timeout.map_or(LOOKS.1, |timeout| (timeout / 4).clamp(LOOKS.0, LOOKS.1));
-        let look = if self.timed > 0 || self.draining.is_some() {
-            look.min(LINGER / 4)
-        } else {
-            look
-        };
-        self.next_look = now + look;
-        if let Some(until) = self.draining {
-            self.next_look = self.next_look.min(until.max(now));
+        if let Some(timeout) = self.space.limits.idle_timeout {
+            self.check_deadlines_at(now + (timeout / 4).clamp(CHECKS.0, CHECKS.1));
+        }
+        if let Phase::Draining { until } = self.phase {
+            self.check_deadlines_at(until.max(now).min(now + CHECK_SOON));
+        } else if self.connections.iter().any(|(_, one)| one.has_deadline()) {
+            self.check_deadlines_at(now + CHECK_SOON);
         }
     }
 
     fn over(&self, connection: &Connection<W::Session>) -> Option<Over> {
-        let now = self.desk.now;
-        let drain_over = self.draining.is_some_and(|until| now >= until);
+        let now = self.space.now;
+        let (is_draining, drain_over) = match self.phase {
+            Phase::Draining { until } => (true, now >= until),
+            Phase::Serving | Phase::Stopped => (false, false),
+        };
         let idle = now.saturating_duration_since(connection.last_byte);
         match connection.stage {
             Stage::Lingering { until } => {
@@ -98,17 +110,17 @@ impl<W: Worker> Loop<W> {
             Stage::Held { until } if now >= until => return Some(Over::EndSide),
             _ => {}
         }
-        let drains_idle = self.draining.is_some() && connection.is_idle();
+        let drains_idle = is_draining && connection.is_idle();
         if drains_idle && drain_over {
             Some(Over::Close(Gone::Done))
         } else if drain_over {
             Some(Over::Close(Gone::CutOff))
         } else if drains_idle && !connection.awaits_first(now) {
             Some(Over::EndSide)
-        } else if connection.handshake.is_some_and(|until| now >= until) {
+        } else if matches!(connection.opening, Opening::Handshake { until } if now >= until) {
             Some(Over::Close(Gone::Handshake))
         } else if self
-            .desk
+            .space
             .limits
             .idle_timeout
             .is_some_and(|timeout| idle >= timeout)

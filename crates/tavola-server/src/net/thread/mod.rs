@@ -1,19 +1,18 @@
 //! A thread that serves connections: waits for events, gives each connection its turn.
 //!
 //! A round is one wait and one turn for each connection that has something to do: an event, or a
-//! place in `ready` since its service said `Again`. Nothing else decides about order, so that each
-//! has its turn before any has a second, but for one thing: who was alone in a round may be read a
-//! few times more without a wait, as it mostly is who asks next (`guess`); what it sent over a Unix
-//! socket is taken out of that at the end (`left`). With an io_uring, short answers of a round wait
-//! until those of 32 connections or of all are there (`together`). How connections end, and which
-//! of them have to by a time, is in `ending`.
+//! place in `ready` since its service said `Again`. So each connection has its turn before any has
+//! a second one. The only exception is a connection that was alone in a round, which may be read a
+//! few more times before the next wait. How turns read and send, and how the thread waits, is
+//! decided in [`strategy`]. How connections end, and their deadlines, are in `ending`.
 
+mod batch;
 mod connection;
 mod ending;
-mod guess;
 mod slots;
 mod spin;
-mod together;
+mod state;
+mod strategy;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -36,11 +35,10 @@ use crate::net::service::{Gone, Peer, Waker, Worker};
 use crate::net::shared::{Arrival, Message, Shared};
 use crate::net::stream::Stream;
 
-use connection::{Connection, Desk, Stage, Way};
-use guess::{Guess, IN_A_ROW};
+use connection::{Connection, Workspace};
 use slots::Slots;
-use spin::Spin;
-use together::Together;
+use state::{Opening, Pending, Stage, Wants};
+use strategy::{REREADS, Reading, Strategy, Turn};
 
 pub(crate) use slots::Token;
 
@@ -51,22 +49,26 @@ const BELL: u64 = u64::MAX;
 pub(crate) struct Loop<W: Worker> {
     index: usize,
     poll: Poll,
-    together: Together,
+    strategy: Strategy,
     shared: Arc<Shared>,
-    desk: Desk<W>,
+    space: Workspace<W>,
     connections: Slots<Connection<W::Session>>,
-    /// Who has a turn in the next round without an event.
+    /// Connections that have a turn in the next round without an event.
     ready: VecDeque<Token>,
-    spin: Spin,
-    guess: Guess,
-    /// When times are looked at again.
-    next_look: Instant,
-    /// Connections that are held or linger.
-    timed: u32,
-    /// Connections whose handshake of TLS is under way.
-    handshaking: usize,
-    draining: Option<Instant>,
-    stopping: bool,
+    /// When deadlines are checked again, if any connection may have one.
+    next_check: Option<Instant>,
+    phase: Phase,
+}
+
+/// How far the thread is: it serves, may drain, and stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Serving,
+    /// Ends when all connections have ended, at the latest then.
+    Draining {
+        until: Instant,
+    },
+    Stopped,
 }
 
 impl<W: Worker> Loop<W> {
@@ -88,18 +90,13 @@ impl<W: Worker> Loop<W> {
         Self {
             index,
             poll,
-            together: Together::by(ring),
+            strategy: Strategy::new(limits.spin, ring),
             shared,
             connections: Slots::new(),
             ready: VecDeque::new(),
-            spin: Spin::new(limits.spin),
-            guess: Guess::default(),
-            next_look: now,
-            timed: 0,
-            handshaking: 0,
-            draining: None,
-            stopping: false,
-            desk: Desk {
+            next_check: limits.idle_timeout.map(|_| now),
+            phase: Phase::Serving,
+            space: Workspace {
                 worker,
                 input: Vec::new(),
                 output: Output::new(limits.output_bytes),
@@ -110,28 +107,28 @@ impl<W: Worker> Loop<W> {
         }
     }
 
-    /// Serves until told to end.
+    /// Serves until it is told to stop, or a drain is complete.
     pub(crate) fn run(mut self) {
-        while !self.stopping && (self.draining.is_none() || self.connections.len() > 0) {
-            self.guess();
+        while self.is_running() {
+            self.reread();
             let timeout = self.timeout();
-            self.spin.wait(&mut self.poll, timeout);
-            self.desk.now = Instant::now();
-            // Who comes to be ready in this round has its next turn in the next.
+            self.strategy.wait(&mut self.poll, timeout);
+            self.space.now = Instant::now();
+            // A connection that becomes ready in this round has its next turn in the next one.
             let ready = self.ready.len();
-            let rung = self.turns_by_events();
+            let has_rung = self.turns_by_events();
             for _ in 0..ready {
                 let token = self.ready.pop_front().expect("counted");
                 if let Some(connection) = self.connections.get_mut(token) {
-                    connection.queued = false;
-                    self.turn(token, Way::READ);
+                    connection.pending = Pending::Nothing;
+                    self.turn(token, Turn::PLAIN);
                 }
             }
-            if rung {
-                self.look_at_post();
+            if has_rung {
+                self.take_messages();
             }
-            if self.desk.now >= self.next_look {
-                self.look_at_times();
+            if self.next_check.is_some_and(|at| self.space.now >= at) {
+                self.check_deadlines();
             }
         }
         for token in self.connections.tokens() {
@@ -139,24 +136,38 @@ impl<W: Worker> Loop<W> {
         }
     }
 
-    /// Turns for who was alone in the last round, without a wait, as long as something comes.
-    fn guess(&mut self) {
-        let Some(token) = self.guess.who() else {
+    fn is_running(&self) -> bool {
+        match self.phase {
+            Phase::Serving => true,
+            Phase::Draining { .. } => self.connections.len() > 0,
+            Phase::Stopped => false,
+        }
+    }
+
+    fn is_draining(&self) -> bool {
+        matches!(self.phase, Phase::Draining { .. })
+    }
+
+    /// Reads the connection that was alone in the last round, without a wait, as long as something
+    /// comes; then takes out of its socket what was peeked at.
+    fn reread(&mut self) {
+        let Some(token) = self.strategy.take_reread() else {
             return;
         };
-        for turn in 1..=IN_A_ROW {
-            if !self.may_guess(token) {
+        let peeks = Turn {
+            reading: Reading::Peek,
+            ..Turn::PLAIN
+        };
+        for number in 1..=REREADS {
+            if !self.can_reread(token) {
                 break;
             }
             let before = self.counters().read.get();
-            let way = Way {
-                leaves: turn < IN_A_ROW,
-                ..Way::READ
-            };
-            self.turn(token, way);
-            let came = self.counters().read.get() != before;
-            self.guess.was(came);
-            if !came {
+            // The last turn reads and takes out by one call.
+            let turn = if number < REREADS { peeks } else { Turn::PLAIN };
+            self.turn(token, turn);
+            let has_found = self.counters().read.get() != before;
+            if !self.strategy.note_reread(has_found) {
                 break;
             }
         }
@@ -167,44 +178,39 @@ impl<W: Worker> Loop<W> {
         }
     }
 
-    fn may_guess(&mut self, token: Token) -> bool {
-        let is_reading = self.connections.get_mut(token).is_some_and(|connection| {
+    fn can_reread(&self, token: Token) -> bool {
+        let is_reading = self.connections.get(token).is_some_and(|connection| {
             connection.stage == Stage::Open && connection.interest == (true, false)
         });
-        is_reading && self.guess.pays() && self.ready.is_empty() && self.draining.is_none()
+        is_reading && self.ready.is_empty() && !self.is_draining()
     }
 
-    /// A turn for each connection that has an event, and tells whether the bell was rung.
+    /// Gives a turn to each connection that has an event. Returns whether the bell was rung.
     fn turns_by_events(&mut self) -> bool {
-        let (mut rung, mut number, mut lone) = (false, 0, None);
-        let draining = self.draining.is_some();
-        let alone = self.poll.event(1).is_none();
-        let together = self.together.is_possible() && !draining && !alone;
-        let alone = alone && self.ready.is_empty();
-        let leaves = alone && !draining && self.guess.begin();
-        while let Some((word, flags)) = self.poll.event(number) {
-            number += 1;
+        let events = self.poll.events();
+        let (ready, is_draining) = (self.ready.len(), self.is_draining());
+        let planned = self.strategy.begin_round(events, ready, is_draining);
+        let (mut has_rung, mut alone) = (false, None);
+        for number in 0..events {
+            let (word, flags) = self.poll.event(number);
             if word == BELL {
-                rung = true;
+                has_rung = true;
                 continue;
             }
             let token = Token::from_word(word);
-            lone = Some(token).filter(|_| leaves);
-            let connection = self.connections.get_mut(token);
-            // Who is in the list has a turn by that.
-            if connection.is_some_and(|connection| !connection.queued) {
-                let way = Way {
-                    readable: flags != EventFlags::OUT || draining,
-                    together,
-                    leaves,
-                    early: alone && self.spin.is_apart(),
-                };
-                self.turn(token, way);
+            alone = Some(token).filter(|_| planned.reading == Reading::Peek);
+            let mut turn = planned;
+            if flags == EventFlags::OUT && !is_draining {
+                turn.reading = Reading::Nothing;
+            }
+            let connection = self.connections.get(token);
+            if connection.is_some_and(|connection| connection.pending != Pending::NextTurn) {
+                self.turn(token, turn);
             }
         }
-        self.send_together();
-        self.guess.asks_next(lone);
-        rung
+        self.send_batch();
+        self.strategy.end_round(alone);
+        has_rung
     }
 
     /// How long to wait for events at most.
@@ -212,16 +218,13 @@ impl<W: Worker> Loop<W> {
         if !self.ready.is_empty() {
             return Some(Duration::ZERO);
         }
-        let idle_timeout = self.desk.limits.idle_timeout.is_some();
-        let ends = self.timed > 0 || self.handshaking > 0 || self.draining.is_some();
-        let look = idle_timeout || ends;
-        (look && self.connections.len() > 0)
-            .then(|| self.next_look.saturating_duration_since(Instant::now()))
+        let next = self.next_check.filter(|_| self.connections.len() > 0)?;
+        Some(next.saturating_duration_since(Instant::now()))
     }
 
-    /// Messages come last in a round: a place that becomes free in a round is not used again
-    /// before the events of that round are dealt with.
-    fn look_at_post(&mut self) {
+    /// Handles messages, last in a round: a slot that becomes free in a round is not used again
+    /// before the events of that round are handled.
+    fn take_messages(&mut self) {
         for message in self.shared.threads[self.index].post.take() {
             match message {
                 Message::Connection(arrival) => self.arrive(arrival),
@@ -229,18 +232,20 @@ impl<W: Worker> Loop<W> {
                     if let Some(connection) = self.connections.get_mut(token)
                         && matches!(connection.stage, Stage::Open | Stage::Ended)
                     {
-                        connection.again = true;
-                        self.settle(token);
+                        connection.wants = Wants::Turn;
+                        self.end_turn(token);
                     }
                 }
                 Message::Drain(until) => {
-                    self.draining = Some(until);
-                    self.next_look = self.desk.now;
+                    if self.phase != Phase::Stopped {
+                        self.phase = Phase::Draining { until };
+                    }
+                    self.check_deadlines_at(self.space.now);
                     for token in self.connections.tokens() {
-                        self.turn(token, Way::READ);
+                        self.turn(token, Turn::PLAIN);
                     }
                 }
-                Message::Stop => self.stopping = true,
+                Message::Stop => self.phase = Phase::Stopped,
             }
         }
     }
@@ -262,15 +267,14 @@ impl<W: Worker> Loop<W> {
                 token: self.connections.next(),
             },
         };
-        let worker = &mut self.desk.worker;
+        let worker = &mut self.space.worker;
         let Ok(session) = catch_unwind(AssertUnwindSafe(|| worker.open(&peer))) else {
             self.counters().panics.add(1);
             return self.shared.leave(self.index);
         };
-        let connection = Connection::new(stream, session, &self.desk.limits, self.desk.now);
-        if let Some(until) = connection.handshake {
-            self.handshaking += 1;
-            self.next_look = self.next_look.min(until);
+        let connection = Connection::new(stream, session, &self.space.limits, self.space.now);
+        if let Opening::Handshake { until } = connection.opening {
+            self.check_deadlines_at(until);
         }
         let token = self.connections.insert(connection);
         let Some(Connection { stream, .. }) = self.connections.get_mut(token) else {
@@ -283,49 +287,48 @@ impl<W: Worker> Loop<W> {
         }
     }
 
-    fn turn(&mut self, token: Token, way: Way) {
+    fn turn(&mut self, token: Token, turn: Turn) {
         let Some(connection) = self.connections.get_mut(token) else {
             return;
         };
         let counters = &self.shared.threads[self.index].counters;
-        let desk = &mut self.desk;
-        let turn = AssertUnwindSafe(|| connection.turn(desk, counters, way));
+        let space = &mut self.space;
+        let turn = AssertUnwindSafe(|| connection.turn(space, counters, turn));
         match catch_unwind(turn) {
-            Ok(Ok(())) if connection.is_due => {
-                if self.together.add(token) {
-                    self.send_together();
+            Ok(Ok(())) if connection.pending == Pending::BatchedSend => {
+                if self.strategy.batch.push(token) {
+                    self.send_batch();
                 }
             }
-            Ok(Ok(())) => self.settle(token),
+            Ok(Ok(())) => self.end_turn(token),
             Ok(Err(gone)) => self.close(token, gone),
             Err(_) => self.close(token, Gone::Panic),
         }
     }
 
-    /// Sends what is due, and ends the turns of those that it goes to.
-    fn send_together(&mut self) {
+    /// Sends the answers of the batch, and ends the turns of its connections.
+    fn send_batch(&mut self) {
+        let batch = &mut self.strategy.batch;
         let connections = &self.connections;
-        let sent = self
-            .together
-            .send(|token| connections.get(token).map(Connection::due));
+        let sent = batch.send(|token| connections.get(token).map(Connection::batched_send));
         let mut number = 0;
-        while let Some(token) = self.together.token(number) {
+        while let Some(token) = self.strategy.batch.token(number) {
             let connection = self.connections.get_mut(token);
             let connection = connection.expect("none is closed before its turn ends");
             let sent = sent.as_ref().map(|sent| sent[number]);
             let counters = &self.shared.threads[self.index].counters;
-            match connection.end_turn(&mut self.desk, counters, sent) {
-                Ok(()) => self.settle(token),
+            match connection.end_batched_turn(&mut self.space, counters, sent) {
+                Ok(()) => self.end_turn(token),
                 Err(gone) => self.close(token, gone),
             }
             number += 1;
         }
-        self.together.clear();
+        self.strategy.batch.clear();
     }
 
-    /// After a turn: closes what is done, and says what is waited for.
-    fn settle(&mut self, token: Token) {
-        let now = self.desk.now;
+    /// Ends a turn: closes a connection that is done, and says what is waited for.
+    fn end_turn(&mut self, token: Token) {
+        let now = self.space.now;
         let Some(connection) = self.connections.get_mut(token) else {
             return;
         };
@@ -334,51 +337,51 @@ impl<W: Worker> Loop<W> {
             self.shared.hold(connection.held, held);
             connection.held = held;
         }
-        if held > BATCH_BYTES && self.shared.held() > self.desk.limits.held_bytes {
+        if held > BATCH_BYTES && self.shared.held() > self.space.limits.held_bytes {
             return self.close(token, Gone::Memory);
         }
-        if connection.handshake.is_some() && !connection.stream.is_handshaking() {
-            connection.shook_hands(now);
-            self.handshaking -= 1;
+        if connection.is_handshaking() && !connection.stream.is_handshaking() {
+            connection.opening = Opening::first_request(now);
             let is_new = u64::from(connection.stream.is_new_session());
             self.shared.threads[self.index]
                 .counters
                 .tls_sessions
                 .add(is_new);
         }
-        let quiet = connection.is_sent() && !connection.again;
-        if connection.stage == Stage::Ended && quiet {
+        let wants_turn = connection.wants == Wants::Turn;
+        let is_quiet = connection.is_sent() && !wants_turn;
+        if connection.stage == Stage::Ended && is_quiet {
             return self.close(token, Gone::Done);
         }
-        let mut queue = connection.again && !connection.output.is_full();
-        if self.draining.is_some() && connection.stage == Stage::Open && quiet {
+        let mut is_ready = wants_turn && !connection.output.is_full();
+        let is_draining = matches!(self.phase, Phase::Draining { .. });
+        if is_draining && connection.stage == Stage::Open && is_quiet {
             let asks = !connection.input.is_empty() || connection.awaits_first(now);
-            if connection.dry && !asks {
-                connection.stage = Stage::Closing;
-                connection.is_retired = true;
+            if connection.has_read_all && !asks {
+                connection.stage = Stage::CLOSING_IDLE;
             }
             // Something may have come since it was last read.
-            queue |= !connection.dry;
+            is_ready |= !connection.has_read_all;
         }
-        if let Some(until) = connection.end_side(now) {
-            self.timed += u32::from(!std::mem::replace(&mut connection.is_timed, true));
-            self.next_look = self.next_look.min(until);
-        }
-        if queue && !connection.queued {
-            connection.queued = true;
+        let deadline = connection.end_side(now);
+        if is_ready && connection.pending == Pending::Nothing {
+            connection.pending = Pending::NextTurn;
             self.ready.push_back(token);
+        }
+        if let Some(until) = deadline {
+            self.check_deadlines_at(until);
         }
         self.watch(token);
     }
 
-    /// Tells the epoll what is waited for, if that has changed.
+    /// Changes what the epoll waits for, if needed.
     fn watch(&mut self, token: Token) {
         let Some(connection) = self.connections.get_mut(token) else {
             return;
         };
         let reads = match connection.stage {
             Stage::Open => !connection.output.is_full(),
-            Stage::Ended | Stage::Held { .. } | Stage::Closing => false,
+            Stage::Ended | Stage::Held { .. } | Stage::Closing { .. } => false,
             Stage::Lingering { .. } => true,
         };
         let is_held = matches!(connection.stage, Stage::Held { .. });
@@ -412,9 +415,7 @@ impl<W: Worker> Loop<W> {
             Gone::CutOff => counters.cut_off.add(1),
             Gone::Panic => counters.panics.add(1),
         }
-        self.timed -= u32::from(connection.is_timed);
-        if connection.handshake.is_some() {
-            self.handshaking -= 1;
+        if connection.is_handshaking() {
             counters.tls_handshake_errors.add(1);
         }
         let Connection {
@@ -430,7 +431,7 @@ impl<W: Worker> Loop<W> {
         let _ = stream.take_out();
         drop(stream);
         if gone != Gone::Panic {
-            self.desk.worker.close(session, gone);
+            self.space.worker.close(session, gone);
         }
         self.shared.leave(self.index);
     }

@@ -1,184 +1,185 @@
-//! Looking for events for a moment before going to sleep.
+//! Polling for events for a moment before going to sleep.
 
 use std::time::{Duration, Instant};
 
 use crate::net::poll::Poll;
 
-/// So often in a row a spin may find nothing before the thread is idle.
+/// After so many spins in a row without success the thread does not spin.
 const MISSES: u32 = 8;
-/// What a sleep that was hardly worth it takes beyond the time of a spin: going and waking up.
+/// How much longer than a spin a short sleep takes: falling asleep and waking up.
 const WAKE_UP: Duration = Duration::from_micros(50);
-/// Short sleeps that are waited for at most before it is tried again whether spinning pays.
+/// Short sleeps to wait for at most before spinning is tried again.
 const MOST_PATIENCE: u32 = 1024;
-/// Who comes back so late was not alone on its CPU.
-const AWAY: Duration = Duration::from_micros(2);
-/// Who comes back so late was preempted: a client that answers has less to do, a busy process has
-/// the CPU for the rest of its slice, which is milliseconds.
+/// A thread that gives its CPU away for so long was not alone on it.
+const SHARED: Duration = Duration::from_micros(2);
+/// A thread that is away for so long was preempted: a client that answers has less to do, a busy
+/// process has the CPU for the rest of its slice, which is milliseconds.
 const PREEMPTED: Duration = Duration::from_micros(400);
 /// How long a thread that was preempted does not spin, the first time and at most. Even if another
-/// process is always busy, a slice is lost to it once in the longest rest alone.
+/// process is always busy, a slice is lost to it only once in the longest rest.
 const RESTS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(6400));
 /// So many spins without preemption make the rest short again.
 const UNDISTURBED: u32 = 4096;
 
 /// Whether a thread was busy lately, so that spinning pays.
 ///
-/// | state | becomes busy | becomes idle |
-/// |---|---|---|
-/// | busy: spins | an event came while it spun | after 8 spins in a row for nothing |
-/// | idle: sleeps at once | after as many short sleeps as its patience | |
-/// | resting: sleeps at once | after its rest | when it was preempted while it spun |
+/// | state | spins | an event came while it spun | a spin failed | preempted | otherwise |
+/// |---|---|---|---|---|---|
+/// | `Paying` | yes | stays | `Trying`, 1 miss | `Resting` | |
+/// | `Trying` | yes | `Paying` | one miss more, `Idle` after 8 | `Resting` | |
+/// | `Idle` | no | | | | `Trying` after as many short sleeps as its patience |
+/// | `Resting` | no | | | | `Trying` after its rest |
 ///
-/// A spin is for nothing in which no event came, or one came while others had the CPU: to sleep
-/// would have given it to them as well, with fewer calls. What was there already counts neither
-/// way. A sleep is short that was over sooner than a spin and a wake-up take. The patience is one
-/// sleep at first; it doubles with each time that the thread became busy and spun for nothing, and
-/// is one again after an event that came while it spun. So a client that asks too rarely for a
-/// spin to catch, and too often for sleeps to be long, costs hardly any spins.
+/// A spin fails if no event came, or if one came while others had the CPU: sleeping would have
+/// given it to them as well, with fewer calls. An event that was there before the spin counts
+/// neither way. A sleep is short if it was over sooner than a spin and a wake-up take. The
+/// patience is one sleep at first. It doubles each time the thread becomes idle, and an event
+/// during a spin makes it one again. So a client that asks too rarely for a spin to catch, and too
+/// often for sleeps to be long, costs hardly any spins.
 ///
-/// A thread that sleeps is run as soon as an event comes: the scheduler lets it go before others,
-/// as it has used little of its share. A thread that spins beside a busy process uses its share up
-/// and then waits for a whole slice of the other, events or not. So it stops as soon as it finds
-/// that it was preempted. The rest doubles with each time, and is short again after many spins
-/// that were not disturbed.
+/// The scheduler runs a thread that slept as soon as an event comes, as it has used little of its
+/// share. A thread that spins beside a busy process uses its share up and then waits for a whole
+/// slice of the other, events or not. So it rests when it finds that it was preempted. The rest
+/// doubles each time, and is short again after many spins that were not disturbed.
 #[derive(Debug)]
 pub(super) struct Spin {
     time: Duration,
-    misses: u32,
-    /// The last event that came while it spun did so while nobody else had this CPU, and no spin
-    /// was for nothing since.
-    is_apart: bool,
+    state: State,
+    /// Short sleeps that end the next `Idle`.
     patience: u32,
-    /// Short sleeps since it was last busy.
-    short_sleeps: u32,
-    /// Who comes back so late was preempted.
-    slice: Duration,
-    /// Until when it does not spin.
-    rests_until: Option<Instant>,
-    /// How long the next rest is.
+    /// How long the next `Resting` is.
     rest: Duration,
-    /// Spins since it was last preempted.
+    /// Spins since the thread was preempted.
     undisturbed: u32,
+    /// See [`PREEMPTED`].
+    slice: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The last event came while the thread spun and nobody else had its CPU.
+    Paying,
+    /// The last so many spins failed.
+    Trying { misses: u32 },
+    /// Spinning does not pay; there were so many short sleeps since.
+    Idle { short_sleeps: u32 },
+    /// Another process is busy on this CPU.
+    Resting { until: Instant },
 }
 
 impl Spin {
     pub(super) fn new(time: Duration) -> Self {
         Self {
             time,
-            misses: MISSES,
-            is_apart: false,
+            state: State::Idle { short_sleeps: 0 },
             patience: 1,
-            short_sleeps: 0,
-            slice: PREEMPTED,
-            rests_until: None,
             rest: RESTS.0,
             undisturbed: 0,
+            slice: PREEMPTED,
         }
     }
 
-    /// Whether a wait would spin.
-    fn is_busy(&self) -> bool {
-        !self.time.is_zero() && self.misses < MISSES
+    /// Whether the clients have a CPU of their own, as far as the last spin showed.
+    pub(super) fn clients_have_own_cpu(&self) -> bool {
+        self.state == State::Paying
     }
 
-    /// Whether those who ask have CPUs of their own, as far as was seen last.
-    pub(super) fn is_apart(&self) -> bool {
-        self.is_apart
-    }
-
-    fn caught(&mut self) {
-        self.misses = 0;
-        self.is_apart = true;
-        self.patience = 1;
-    }
-
-    /// Waits for events, at most so long, spinning first where that pays.
+    /// Waits for events, at most for `timeout`; spins first if that pays.
     pub(super) fn wait(&mut self, poll: &mut Poll, timeout: Option<Duration>) {
         if self.time.is_zero() || timeout.is_some_and(|timeout| timeout <= self.time) {
             poll.wait(timeout);
             return;
         }
         let now = Instant::now();
-        if self.is_busy() && !self.is_resting(now) && self.spin(poll, now) {
+        if self.begin(now) && self.spin(poll, now) {
             return;
         }
         let asleep = Instant::now();
         if poll.wait(timeout) && asleep.elapsed() < self.time + WAKE_UP {
-            self.slept_short();
+            self.note_short_sleep();
         }
     }
 
-    /// Looks for events for a while; false: none came.
+    /// Returns whether this wait spins.
+    fn begin(&mut self, now: Instant) -> bool {
+        match self.state {
+            State::Idle { .. } => return false,
+            State::Resting { until } if now < until => return false,
+            State::Resting { .. } => self.state = State::Trying { misses: 0 },
+            State::Paying | State::Trying { .. } => {}
+        }
+        self.undisturbed = self.undisturbed.saturating_add(1);
+        if self.undisturbed >= UNDISTURBED {
+            self.rest = RESTS.0;
+        }
+        true
+    }
+
+    /// Polls for events for a while. Returns whether one came.
     fn spin(&mut self, poll: &mut Poll, start: Instant) -> bool {
         if poll.wait(Some(Duration::ZERO)) {
-            // It was there before: that does not tell whether spinning pays.
+            // It was there before, which does not show whether spinning pays.
             return true;
         }
-        let mut looked = start;
+        let mut polled = start;
         loop {
-            let before = std::mem::replace(&mut looked, Instant::now());
-            if looked - before >= self.slice {
-                self.preempted(looked);
+            let before = std::mem::replace(&mut polled, Instant::now());
+            if polled - before >= self.slice {
+                self.note_preemption(polled);
                 return false;
             }
-            if looked - start >= self.time {
-                self.missed();
+            if polled - start >= self.time {
+                self.note_miss();
                 return false;
             }
-            // Others who want this CPU come first, the client perhaps.
+            // Others that want this CPU come first, the client perhaps.
             std::thread::yield_now();
-            let away = looked.elapsed();
+            let away = polled.elapsed();
             if away >= self.slice {
-                self.preempted(looked + away);
+                self.note_preemption(polled + away);
                 return false;
             }
-            let is_shared = away >= AWAY;
             if poll.wait(Some(Duration::ZERO)) {
-                if is_shared {
-                    self.missed();
-                } else {
-                    self.caught();
+                match away >= SHARED {
+                    true => self.note_miss(),
+                    false => self.note_catch(),
                 }
                 return true;
             }
         }
     }
 
-    /// Whether it was preempted lately.
-    fn is_resting(&mut self, now: Instant) -> bool {
-        let is_resting = self.rests_until.is_some_and(|until| now < until);
-        if !is_resting {
-            self.rests_until = None;
-            self.undisturbed = self.undisturbed.saturating_add(1);
-            if self.undisturbed >= UNDISTURBED {
-                self.rest = RESTS.0;
+    fn note_catch(&mut self) {
+        self.state = State::Paying;
+        self.patience = 1;
+    }
+
+    fn note_miss(&mut self) {
+        let misses = match self.state {
+            State::Trying { misses } => misses + 1,
+            _ => 1,
+        };
+        self.state = State::Trying { misses };
+        if misses == MISSES {
+            self.state = State::Idle { short_sleeps: 0 };
+            self.patience = (self.patience * 2).min(MOST_PATIENCE);
+        }
+    }
+
+    fn note_short_sleep(&mut self) {
+        if let State::Idle { short_sleeps } = &mut self.state {
+            *short_sleeps += 1;
+            if *short_sleeps >= self.patience {
+                self.state = State::Trying { misses: 0 };
             }
         }
-        is_resting
     }
 
-    /// Another process had the CPU while it spun.
-    fn preempted(&mut self, now: Instant) {
-        self.rests_until = Some(now + self.rest);
+    fn note_preemption(&mut self, now: Instant) {
+        let until = now + self.rest;
+        self.state = State::Resting { until };
         self.rest = (self.rest * 2).min(RESTS.1);
         self.undisturbed = 0;
-        self.is_apart = false;
-    }
-
-    fn missed(&mut self) {
-        self.misses += 1;
-        self.is_apart = false;
-        if self.misses == MISSES {
-            self.patience = (self.patience * 2).min(MOST_PATIENCE);
-            self.short_sleeps = 0;
-        }
-    }
-
-    fn slept_short(&mut self) {
-        self.short_sleeps += 1;
-        if self.misses == MISSES && self.short_sleeps >= self.patience {
-            self.misses = 0;
-        }
     }
 }
 
@@ -188,52 +189,61 @@ mod tests {
     use crate::net::poll::Post;
     use rustix::event::epoll::EventFlags;
 
+    const IDLE: State = State::Idle { short_sleeps: 0 };
+
+    fn trying(misses: u32) -> State {
+        State::Trying { misses }
+    }
+
     #[test]
     fn spins_while_events_come_and_no_longer() {
         let post = Post::new().expect("an eventfd");
         let mut poll = Poll::new().expect("an epoll");
         poll.add(post.bell(), 1, EventFlags::IN).expect("added");
-        // A sleep of nothing is short by this, however long the test is kept from going on.
+        // Any sleep is short by this, however long the test is kept from running.
         let mut spin = Spin::new(Duration::from_secs(600));
-        // Other tests may have this CPU, which is not what is tried here.
+        // Other tests may have this CPU, which is not what is tested here.
         spin.slice = Duration::MAX;
-        assert_eq!(spin.misses, MISSES);
+        assert_eq!(spin.state, IDLE);
         post.push(());
         spin.wait(&mut poll, None);
-        assert_eq!(spin.misses, 0);
+        assert_eq!(spin.state, trying(0));
         spin.wait(&mut poll, None);
-        assert_eq!(spin.misses, 0);
+        assert_eq!(spin.state, trying(0));
         post.take();
         spin.time = Duration::from_millis(20);
         for misses in 1..=MISSES {
             spin.wait(&mut poll, Some(Duration::from_millis(21)));
-            assert_eq!(spin.misses, misses);
+            let is_idle = misses == MISSES;
+            assert_eq!(spin.state, if is_idle { IDLE } else { trying(misses) });
         }
         let start = Instant::now();
         spin.wait(&mut poll, Some(Duration::from_millis(21)));
-        assert_eq!(spin.misses, MISSES);
+        assert_eq!(spin.state, IDLE);
         assert!(start.elapsed() >= Duration::from_millis(20));
     }
 
     #[test]
-    fn spins_for_nothing_become_rarer() {
+    fn spins_without_success_become_rarer() {
         let mut spin = Spin::new(Duration::from_millis(20));
+        let fail = |spin: &mut Spin| (0..MISSES).for_each(|_| spin.note_miss());
         for patience in [1, 2, 4, 8] {
             for sleep in 1..=patience {
-                assert!(!spin.is_busy());
-                spin.slept_short();
-                assert_eq!(spin.is_busy(), sleep == patience, "{sleep} of {patience}");
+                assert!(matches!(spin.state, State::Idle { .. }));
+                spin.note_short_sleep();
+                let is_trying = spin.state == trying(0);
+                assert_eq!(is_trying, sleep == patience, "{sleep} of {patience}");
             }
-            (0..MISSES).for_each(|_| spin.missed());
+            fail(&mut spin);
         }
-        (0..16).for_each(|_| spin.slept_short());
-        assert!(spin.is_busy());
-        spin.caught();
-        (0..MISSES).for_each(|_| spin.missed());
-        spin.slept_short();
-        assert!(!spin.is_busy(), "a spin of late was for nothing");
-        spin.slept_short();
-        assert!(spin.is_busy());
+        (0..16).for_each(|_| spin.note_short_sleep());
+        assert_eq!(spin.state, trying(0));
+        spin.note_catch();
+        fail(&mut spin);
+        spin.note_short_sleep();
+        assert!(spin.state != trying(0), "a recent spin failed");
+        spin.note_short_sleep();
+        assert_eq!(spin.state, trying(0));
     }
 
     #[test]
@@ -242,48 +252,46 @@ mod tests {
         let mut spin = Spin::new(Duration::from_secs(600));
         // Every return is late by this.
         spin.slice = Duration::from_nanos(1);
-        spin.caught();
+        spin.note_catch();
         spin.wait(&mut poll, Some(Duration::from_millis(1)));
-        assert!(
-            !spin.is_resting(Instant::now()),
-            "it did not spin: the wait is shorter"
-        );
+        assert_eq!(spin.state, State::Paying, "the wait is too short to spin");
         spin.time = Duration::from_millis(1);
         spin.wait(&mut poll, Some(Duration::from_millis(2)));
-        assert_eq!((spin.misses, spin.undisturbed), (0, 0));
-        assert_eq!(spin.rest, 2 * RESTS.0);
+        assert!(matches!(spin.state, State::Resting { .. }));
+        assert_eq!((spin.undisturbed, spin.rest), (0, 2 * RESTS.0));
     }
 
     #[test]
-    fn a_thread_that_was_preempted_rests_ever_longer() {
+    fn a_thread_that_is_preempted_again_rests_longer() {
         let mut spin = Spin::new(Duration::from_millis(20));
         let mut now = Instant::now();
+        spin.note_catch();
         for rest_ms in [100, 200, 400, 800, 1600, 3200, 6400, 6400] {
             let rest = Duration::from_millis(rest_ms);
-            assert!(!spin.is_resting(now));
-            spin.caught();
-            spin.preempted(now);
-            assert!(!spin.is_apart(), "somebody else has this CPU");
-            assert!(spin.is_resting(now + rest - Duration::from_millis(1)));
+            assert!(spin.begin(now));
+            spin.note_catch();
+            spin.note_preemption(now);
+            assert!(!spin.clients_have_own_cpu(), "somebody else has this CPU");
+            assert!(!spin.begin(now + rest - Duration::from_millis(1)));
             now += rest;
         }
         for _ in 0..UNDISTURBED {
-            assert!(!spin.is_resting(now));
+            assert!(spin.begin(now));
         }
-        spin.preempted(now);
-        assert!(spin.is_resting(now + RESTS.0 / 2));
-        assert!(!spin.is_resting(now + RESTS.0));
+        spin.note_preemption(now);
+        assert!(!spin.begin(now + RESTS.0 / 2));
+        assert!(spin.begin(now + RESTS.0));
     }
 
     #[test]
-    fn others_are_apart_where_that_was_seen() {
+    fn only_an_event_during_a_spin_shows_that_clients_have_a_cpu() {
         let mut spin = Spin::new(Duration::from_millis(20));
-        spin.slept_short();
-        assert!(spin.is_busy() && !spin.is_apart());
-        spin.caught();
-        assert!(spin.is_apart());
-        spin.missed();
-        spin.slept_short();
-        assert!(spin.is_busy() && !spin.is_apart());
+        spin.note_short_sleep();
+        assert!(spin.state == trying(0) && !spin.clients_have_own_cpu());
+        spin.note_catch();
+        assert!(spin.clients_have_own_cpu());
+        spin.note_miss();
+        spin.note_short_sleep();
+        assert!(spin.state == trying(1) && !spin.clients_have_own_cpu());
     }
 }

@@ -1,14 +1,16 @@
-//! Reading what a local client sent, and taking it out of its socket later.
+//! Reading requests from a Unix socket without waking the client that sent them.
 //!
 //! A client that sleeps in a read of a Unix socket is woken by its answer, but also when its
-//! request is taken out at the other end: the kernel tells it that there is room to send, whether
-//! it waits for that or not. On a CPU that it has in common with the server that costs two switches
-//! for nothing. So the requests of who asks one after the other are peeked at, each behind the one
-//! before (`SO_PEEK_OFF`), and taken out together, while the client has the next answer to read.
+//! request is taken out of the socket at the other end: the kernel reports that there is room to
+//! send, even to a client that does not wait for it. On a CPU that client and server share this
+//! costs two thread switches for nothing. So the requests of a client that sends one after the
+//! other are peeked at, each behind the one before (`SO_PEEK_OFF`), and taken out together later,
+//! while the client has the next answer to read.
 //!
-//! - **LEFT-1** The socket's own offset is `bytes`: peeking moves it on, taking out moves it back.
-//! - **LEFT-2** Nobody waits for an event of a socket with `bytes` left: it would be told at once.
-//! - **LEFT-3** Nor is it closed: the client would be told that the connection was reset.
+//! - **PEEK-1** The socket's own offset is `bytes`: peeking increases it, taking out decreases it.
+//! - **PEEK-2** Nobody waits for an event of a socket with `bytes` left in it: the epoll would
+//!   report it at once.
+//! - **PEEK-3** Such a socket is not closed: the client would see a reset of the connection.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
@@ -20,40 +22,42 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair, sockopt,
 };
 
-/// What comes at once is left if it is no more: of more, being woken is a small part.
+/// Requests that come at once are left if they have no more bytes: to answer more takes so long
+/// that the wake-up is a small part.
 const SMALL_BYTES: usize = 4 * 1024;
-/// All that is left is no more than this and one read.
+/// All that is left in a socket has no more bytes than this and one read.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// What was read of a Unix socket and still stands in it.
+/// The requests that were read of a Unix socket and are still in it.
 #[derive(Debug)]
-pub(crate) struct Left {
+pub(crate) struct Peek {
     bytes: usize,
-    /// What came last was little.
-    is_little: bool,
+    /// Whether the last read was small.
+    is_small: bool,
 }
 
-impl Left {
-    /// None where the socket is another one, or the system has no such offset.
+impl Peek {
+    /// Prepares a socket for peeking. Returns `None` if it is not a Unix socket, or the system has
+    /// no such offset.
     pub(crate) fn of(socket: impl AsFd) -> Option<Self> {
-        static IS_THERE: LazyLock<bool> = LazyLock::new(|| is_there() == Ok(true));
+        static IS_SUPPORTED: LazyLock<bool> = LazyLock::new(|| is_supported() == Ok(true));
         let is_unix = sockopt::socket_domain(&socket) == Ok(AddressFamily::UNIX);
-        (is_unix && *IS_THERE && set_up(socket).is_ok()).then_some(Self {
+        (is_unix && *IS_SUPPORTED && set_up(socket).is_ok()).then_some(Self {
             bytes: 0,
-            is_little: true,
+            is_small: true,
         })
     }
 
-    /// Appends what is there to `bytes`, as far as its capacity goes; `leaves`: leaves it in the
-    /// socket if it is little. Tells how much, and whether there is more perhaps.
+    /// Appends what has come to `bytes`, as far as its capacity goes; with `peeks`, leaves it in
+    /// the socket if it is small. Returns how much that was, and whether there may be more.
     pub(crate) fn receive(
         &mut self,
         socket: impl AsFd,
         bytes: &mut Vec<u8>,
-        leaves: bool,
+        peeks: bool,
     ) -> Result<(usize, bool), Errno> {
         let offered = bytes.capacity() - bytes.len();
-        let (size, filled) = if leaves && self.is_little {
+        let (size, filled) = if peeks && self.is_small {
             let (_, size) = recv(&socket, spare_capacity(bytes), RecvFlags::PEEK)?;
             self.bytes += size;
             (size, size)
@@ -64,15 +68,15 @@ impl Left {
             let (_, size) = recv(&socket, spare_capacity(bytes), RecvFlags::empty())?;
             (self.drop_known(bytes, size)?, size)
         };
-        self.is_little = size <= SMALL_BYTES;
-        if size == 0 || !self.is_little || self.bytes > MOST_BYTES {
+        self.is_small = size <= SMALL_BYTES;
+        if size == 0 || !self.is_small || self.bytes > MOST_BYTES {
             self.take_out(socket)?;
         }
         Ok((size, filled == offered))
     }
 
-    /// Of the last `size` bytes, taken out just now, drops what was read before; tells how much is
-    /// new.
+    /// Drops what was read before from the last `size` bytes, which were just taken out. Returns
+    /// how much is new.
     fn drop_known(&mut self, bytes: &mut Vec<u8>, size: usize) -> Result<usize, Errno> {
         let known = self.bytes.min(size);
         let start = bytes.len() - size;
@@ -88,7 +92,7 @@ impl Left {
     ///
     /// # Errors
     ///
-    /// It is not there any more, which no system should tell; never that it would block.
+    /// When it is not there any more, which should not happen; never that it would block.
     pub(crate) fn take_out(&mut self, socket: impl AsFd) -> Result<(), Errno> {
         let mut room = [const { MaybeUninit::uninit() }; MOST_BYTES];
         while self.bytes > 0 {
@@ -104,8 +108,8 @@ impl Left {
     }
 }
 
-/// Whether the system goes by the offset: some take it and look at the same bytes again.
-fn is_there() -> Result<bool, Errno> {
+/// Whether the system respects the offset: some accept it and show the same bytes again.
+fn is_supported() -> Result<bool, Errno> {
     let none = SocketFlags::empty();
     let (client, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, none, None)?;
     set_up(&socket)?;
@@ -117,10 +121,9 @@ fn is_there() -> Result<bool, Errno> {
     Ok(seen == *b"12")
 }
 
-/// Has each look at what stands in a socket begin where the one before ended, and see the same
-/// bytes as a read.
+/// Lets each peek begin where the one before ended, and see the same bytes as a read.
 fn set_up(socket: impl AsFd) -> io::Result<()> {
-    // A byte sent out of band is else seen by looks, but not read.
+    // A byte sent out of band is otherwise seen by a peek, but not by a read.
     sockopt::set_socket_oobinline(&socket, true)?;
     peek_by_offset(socket)
 }
@@ -156,103 +159,103 @@ mod tests {
     use std::sync::mpsc;
     use std::time::{Duration, Instant};
 
-    /// None where the system has no such offset.
-    fn pair() -> Option<(UnixStream, UnixStream, Left)> {
+    /// `None` if the system has no such offset.
+    fn pair() -> Option<(UnixStream, UnixStream, Peek)> {
         let (client, socket) = UnixStream::pair().expect("a pair");
         socket.set_nonblocking(true).expect("set");
-        let left = Left::of(&socket);
-        if left.is_none() {
-            eprintln!("skipped: nothing can be left in a socket here");
+        let peek = Peek::of(&socket);
+        if peek.is_none() {
+            eprintln!("skipped: no peeking by an offset here");
         }
-        Some((client, socket, left?))
+        Some((client, socket, peek?))
     }
 
-    fn received(left: &mut Left, socket: &UnixStream, leaves: bool) -> Result<Vec<u8>, Errno> {
+    fn received(peek: &mut Peek, socket: &UnixStream, peeks: bool) -> Result<Vec<u8>, Errno> {
         let mut bytes = Vec::with_capacity(64 * 1024);
         bytes.extend_from_slice(b"before");
-        let (size, is_more) = left.receive(socket, &mut bytes, leaves)?;
+        let (size, is_more) = peek.receive(socket, &mut bytes, peeks)?;
         assert!(!is_more);
         assert_eq!(bytes.len(), 6 + size);
         assert!(bytes.starts_with(b"before"));
         Ok(bytes.split_off(6))
     }
 
-    /// How much stands in the socket.
-    fn stands(socket: &UnixStream) -> u64 {
+    /// How many bytes are in the socket.
+    fn bytes_in(socket: &UnixStream) -> u64 {
         rustix::io::ioctl_fionread(socket).expect("a socket")
     }
 
     #[test]
-    fn what_is_left_is_read_once_and_taken_out_at_last() {
-        let Some((mut client, socket, mut left)) = pair() else {
+    fn what_is_peeked_at_is_read_once_and_taken_out_later() {
+        let Some((mut client, socket, mut peek)) = pair() else {
             return;
         };
         for round in 0..3 {
             for number in 0..10 {
                 let request = format!("{round} {number}\n");
                 client.write_all(request.as_bytes()).expect("sent");
-                let read = received(&mut left, &socket, true);
+                let read = received(&mut peek, &socket, true);
                 assert_eq!(read.as_deref(), Ok(request.as_bytes()));
-                assert_eq!(received(&mut left, &socket, true), Err(Errno::AGAIN));
+                assert_eq!(received(&mut peek, &socket, true), Err(Errno::AGAIN));
             }
-            assert_eq!((left.bytes, stands(&socket)), (40, 40));
+            assert_eq!((peek.bytes, bytes_in(&socket)), (40, 40));
             if round == 2 {
-                assert_eq!(received(&mut left, &socket, false), Err(Errno::AGAIN));
-                assert_eq!((left.bytes, stands(&socket)), (0, 0));
+                assert_eq!(received(&mut peek, &socket, false), Err(Errno::AGAIN));
+                assert_eq!((peek.bytes, bytes_in(&socket)), (0, 0));
             }
             client.write_all(b"new").expect("sent");
             if round == 1 {
-                assert_eq!(left.take_out(&socket), Ok(()));
-                assert_eq!((left.bytes, stands(&socket)), (0, 3));
+                assert_eq!(peek.take_out(&socket), Ok(()));
+                assert_eq!((peek.bytes, bytes_in(&socket)), (0, 3));
             }
             assert_eq!(
-                received(&mut left, &socket, false).as_deref(),
+                received(&mut peek, &socket, false).as_deref(),
                 Ok(&b"new"[..])
             );
-            assert_eq!((left.bytes, stands(&socket)), (0, 0));
+            assert_eq!((peek.bytes, bytes_in(&socket)), (0, 0));
         }
     }
 
     #[test]
-    fn much_is_not_left() {
-        let Some((mut client, socket, mut left)) = pair() else {
+    fn long_requests_are_not_left() {
+        let Some((mut client, socket, mut peek)) = pair() else {
             return;
         };
         let large = vec![1; SMALL_BYTES + 1];
         client.write_all(&large).expect("sent");
-        assert_eq!(received(&mut left, &socket, true), Ok(large.clone()));
-        assert_eq!(stands(&socket), 0);
-        // Nor is what comes next, but what comes after something small.
+        assert_eq!(received(&mut peek, &socket, true), Ok(large.clone()));
+        assert_eq!(bytes_in(&socket), 0);
+        // The next one is not left either, but one after something small is.
         client.write_all(b"small").expect("sent");
         assert_eq!(
-            received(&mut left, &socket, true).as_deref(),
+            received(&mut peek, &socket, true).as_deref(),
             Ok(&b"small"[..])
         );
-        assert_eq!(stands(&socket), 0);
+        assert_eq!(bytes_in(&socket), 0);
         let small = vec![2; SMALL_BYTES];
         let mut most = 0;
         for _ in 0..20 {
             client.write_all(&small).expect("sent");
-            assert_eq!(received(&mut left, &socket, true).as_ref(), Ok(&small));
-            assert_eq!(left.bytes as u64, stands(&socket));
-            most = most.max(left.bytes);
+            assert_eq!(received(&mut peek, &socket, true).as_ref(), Ok(&small));
+            assert_eq!(peek.bytes as u64, bytes_in(&socket));
+            most = most.max(peek.bytes);
         }
         assert_eq!(most, MOST_BYTES);
     }
 
     #[test]
-    fn a_buffer_that_is_filled_tells_of_more() {
-        let Some((mut client, socket, mut left)) = pair() else {
+    fn a_full_buffer_means_that_there_may_be_more() {
+        let Some((mut client, socket, mut peek)) = pair() else {
             return;
         };
         client.write_all(b"first").expect("sent");
         assert_eq!(
-            received(&mut left, &socket, true).as_deref(),
+            received(&mut peek, &socket, true).as_deref(),
             Ok(&b"first"[..])
         );
         client.write_all(&[3; 60_000]).expect("sent");
-        for (leaves, capacity, expected) in [
-            // Less than what was left and a small piece: that is taken out for itself.
+        for (peeks, capacity, expected) in [
+            // Less than what was left and a small read: that is taken out on its own.
             (false, 4_000, (4_000, true)),
             (false, 50_000, (50_000, true)),
             (true, 50_000, (6_000, false)),
@@ -260,18 +263,18 @@ mod tests {
             let mut bytes = Vec::with_capacity(capacity);
             let capacity = bytes.capacity();
             assert_eq!(
-                left.receive(&socket, &mut bytes, leaves),
+                peek.receive(&socket, &mut bytes, peeks),
                 Ok(expected),
                 "{capacity}"
             );
             assert!(bytes.iter().all(|&byte| byte == 3));
         }
-        assert_eq!(stands(&socket), 0);
+        assert_eq!(bytes_in(&socket), 0);
     }
 
     #[test]
-    fn what_is_sent_out_of_band_is_seen_and_taken_out_alike() {
-        let Some((client, socket, mut left)) = pair() else {
+    fn bytes_out_of_band_are_peeked_at_and_taken_out_like_others() {
+        let Some((client, socket, mut peek)) = pair() else {
             return;
         };
         let send = |bytes: &[u8], flags| send(&client, bytes, flags);
@@ -280,7 +283,7 @@ mod tests {
         let sent = send(b"!", SendFlags::OOB).unwrap_or(0);
         assert_eq!(send(b"two", SendFlags::empty()), Ok(3));
         let mut seen = Vec::new();
-        while let Ok(bytes) = received(&mut left, &socket, true) {
+        while let Ok(bytes) = received(&mut peek, &socket, true) {
             seen.extend_from_slice(&bytes);
         }
         assert_eq!(
@@ -291,49 +294,49 @@ mod tests {
                 b"onetwo"
             }
         );
-        assert_eq!(left.take_out(&socket), Ok(()));
+        assert_eq!(peek.take_out(&socket), Ok(()));
         assert_eq!(send(b"three", SendFlags::empty()), Ok(5));
         assert_eq!(
-            received(&mut left, &socket, true).as_deref(),
+            received(&mut peek, &socket, true).as_deref(),
             Ok(&b"three"[..])
         );
     }
 
     #[test]
-    fn what_is_not_there_any_more_is_told_as_an_error() {
-        let Some((mut client, socket, mut left)) = pair() else {
+    fn what_is_not_there_any_more_is_an_error() {
+        let Some((mut client, socket, mut peek)) = pair() else {
             return;
         };
         client.write_all(b"request").expect("sent");
-        assert!(received(&mut left, &socket, true).is_ok());
-        // Another reader, whom there should be none.
+        assert!(received(&mut peek, &socket, true).is_ok());
+        // Another reader, which should not exist.
         (&socket).read_exact(&mut [0; 7]).expect("it is there");
-        assert_eq!(left.take_out(&socket), Err(Errno::IO));
+        assert_eq!(peek.take_out(&socket), Err(Errno::IO));
     }
 
     #[test]
     fn nothing_is_left_at_the_end() {
-        let Some((mut client, socket, mut left)) = pair() else {
+        let Some((mut client, socket, mut peek)) = pair() else {
             return;
         };
         client.write_all(b"last").expect("sent");
         assert_eq!(
-            received(&mut left, &socket, true).as_deref(),
+            received(&mut peek, &socket, true).as_deref(),
             Ok(&b"last"[..])
         );
         client.shutdown(std::net::Shutdown::Write).expect("shut");
-        assert_eq!(received(&mut left, &socket, true), Ok(Vec::new()));
-        assert_eq!(stands(&socket), 0);
+        assert_eq!(received(&mut peek, &socket, true), Ok(Vec::new()));
+        assert_eq!(bytes_in(&socket), 0);
         drop(socket);
         // No reset.
         assert_eq!(client.read(&mut [0]).expect("the end"), 0);
     }
 
     #[test]
-    fn other_sockets_have_none() {
+    fn other_sockets_are_not_peeked_at() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
         let address = listener.local_addr().expect("bound");
-        assert!(Left::of(TcpStream::connect(address).expect("connects")).is_none());
+        assert!(Peek::of(TcpStream::connect(address).expect("connects")).is_none());
     }
 
     /// Whether a thread sleeps, and how often it went to sleep.
@@ -342,27 +345,27 @@ mod tests {
         let status = status.expect("a thread of ours");
         let field = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.expect("told by the kernel").trim().to_owned()
+            line.expect("a field of it").trim().to_owned()
         };
         let switches = field("voluntary_ctxt_switches:").parse().expect("a number");
         (field("State:").starts_with('S'), switches)
     }
 
     #[test]
-    fn a_client_that_waits_sleeps_on() {
-        let Some((mut client, mut socket, mut left)) = pair() else {
+    fn a_client_that_waits_is_not_woken() {
+        let Some((mut client, mut socket, mut peek)) = pair() else {
             return;
         };
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let waits = std::thread::spawn(move || {
             client.write_all(b"request").expect("sent");
             let thread = fs::read_link("/proc/thread-self");
-            tell.send(thread.expect("a link")).expect("heard");
+            sender.send(thread.expect("a link")).expect("heard");
             let mut answer = [0; 6];
             client.read_exact(&mut answer).expect("an answer");
             answer
         });
-        let thread = told.recv().expect("told");
+        let thread = receiver.recv().expect("a thread");
         let until = Instant::now() + Duration::from_secs(60);
         let mut before = sleeps(&thread);
         loop {
@@ -374,7 +377,7 @@ mod tests {
             }
             before = now;
         }
-        let read = received(&mut left, &socket, true);
+        let read = received(&mut peek, &socket, true);
         assert_eq!(read.as_deref(), Ok(&b"request"[..]));
         std::thread::sleep(Duration::from_millis(20));
         assert_eq!(sleeps(&thread), before);
